@@ -1,0 +1,2 @@
+//! The ramp command.
+fn main() {}

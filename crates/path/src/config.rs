@@ -1,0 +1,243 @@
+//! What a link is, as plain data. `scenario` fills it in, [`crate::Link`] plays it.
+
+use std::sync::Arc;
+
+use ramp::{Rate, Time};
+
+/// One direction of one hop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// How fast it serves.
+    pub capacity: Capacity,
+    /// What waits in front of it.
+    pub queue: QueueConfig,
+    /// How long a packet travels after service.
+    pub delay: DelayConfig,
+    /// What the medium loses, before the queue.
+    pub loss: LossConfig,
+    /// What happens to pure ACKs, before the queue.
+    pub ack_filter: Option<AckFilter>,
+}
+
+/// How fast a link serves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Capacity {
+    /// Serves at once; the queue is never used.
+    Unlimited,
+    /// Always the same.
+    Constant(Rate),
+    /// From each time on, that rate; times ascend and the first is zero. Rate 0 is an outage.
+    Steps {
+        /// When each rate begins.
+        steps: Arc<[(Time, Rate)]>,
+        /// Start again after this long.
+        period: Option<Time>,
+    },
+    /// Delivery opportunities of a measured link (mahimahi format).
+    Trace(Opportunities),
+}
+
+/// A measured link: instants at which up to `bytes` may leave.
+///
+/// Unused room of an opportunity is lost, as in mahimahi: a packet may use several, and several packets may
+/// share one, but nothing is carried over an idle instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opportunities {
+    /// Ascending instants, never empty.
+    pub at: Arc<[Time]>,
+    /// The trace starts again after this long (mahimahi: the last instant).
+    pub period: Time,
+    /// Bytes per opportunity; 1500 in mahimahi.
+    pub bytes: u32,
+    /// Where in the trace a run starts.
+    pub offset: Time,
+}
+
+/// How much a queue holds. The packet in service is not counted, as in ns-2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Wire bytes.
+    Bytes(u64),
+    /// Packets.
+    Packets(u64),
+    /// Everything.
+    Unlimited,
+}
+
+/// What waits in front of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueConfig {
+    /// Drops what does not fit.
+    DropTail {
+        /// How much it holds.
+        limit: Limit,
+    },
+    /// Random early detection (Floyd & Jacobson 1993), thresholds in packets.
+    Red {
+        /// How much it holds.
+        limit: Limit,
+        /// Lower threshold of the average queue, packets.
+        min: f64,
+        /// Upper threshold of the average queue, packets.
+        max: f64,
+        /// Weight of a new sample in the average.
+        weight: f64,
+        /// Drop probability at `max`.
+        max_p: f64,
+        /// From `max_p` to 1 over `[max, 2 max]` instead of at once.
+        gentle: bool,
+    },
+    /// CoDel (RFC 8289).
+    CoDel {
+        /// How much it holds.
+        limit: Limit,
+        /// Acceptable standing delay.
+        target: Time,
+        /// Sliding window of the minimum.
+        interval: Time,
+    },
+    /// Drops at random above a level, as the GEO operator of the BEST paper does.
+    RandomDrop {
+        /// How much it holds.
+        limit: Limit,
+        /// Random drops begin above this many wire bytes waiting.
+        above_bytes: u64,
+        /// With this probability for each arriving packet, independently.
+        probability: f64,
+    },
+}
+
+/// How long a packet travels after service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DelayConfig {
+    /// The part that is the same for everybody.
+    pub propagation: Propagation,
+    /// What is added on top.
+    pub jitter: Option<Jitter>,
+    /// Whether later packets may overtake earlier ones. Without it, order is kept.
+    pub reordering: Option<Reordering>,
+}
+
+/// One-way propagation delay over time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Propagation {
+    /// Always the same.
+    Constant(Time),
+    /// From each time on, that delay (LEO handovers); times ascend and the first is zero.
+    Steps {
+        /// When each delay begins.
+        steps: Arc<[(Time, Time)]>,
+        /// Start again after this long.
+        period: Option<Time>,
+    },
+    /// One measured value per step, repeated from the start after the last.
+    Trace {
+        /// One-way delays, never empty.
+        values: Arc<[Time]>,
+        /// How long each value lasts.
+        step: Time,
+        /// Where in the trace a run starts; the same as the capacity trace's, for pairs on one clock.
+        offset: Time,
+    },
+}
+
+/// Delay that varies. Draws depend on the seed and on time, not on who sends what, so that two
+/// algorithms meet the same path.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jitter {
+    /// Uniform in `[0, max]`, a new value every `step` (0: every packet).
+    Uniform {
+        /// Largest value.
+        max: Time,
+        /// How long a value lasts.
+        step: Time,
+    },
+    /// Normal, cut at zero, a new value every `step` (0: every packet).
+    Normal {
+        /// Mean.
+        mean: Time,
+        /// Standard deviation.
+        sigma: Time,
+        /// How long a value lasts.
+        step: Time,
+    },
+    /// Pareto with this median, a new value every `step` (0: every packet).
+    Pareto {
+        /// Median of the added delay.
+        median: Time,
+        /// Tail index.
+        shape: f64,
+        /// Largest value.
+        max: Time,
+        /// How long a value lasts.
+        step: Time,
+    },
+    /// A slow swing: `amplitude (1 + sin)/2`, random phase.
+    Sine {
+        /// Peak to peak.
+        amplitude: Time,
+        /// Period.
+        period: Time,
+    },
+    /// A scheduled return link: packets leave in the next grant. Grants come every `period`, each moved by up
+    /// to `jitter`, with a random first one.
+    Grant {
+        /// Time between grants.
+        period: Time,
+        /// Uniform displacement of each grant.
+        jitter: Time,
+    },
+    /// The sum of several.
+    Sum(Vec<Jitter>),
+}
+
+/// Overtaking on purpose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reordering {
+    /// Probability that a packet is held back.
+    pub probability: f64,
+    /// By how much.
+    pub delay: Time,
+}
+
+/// What the medium loses.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LossConfig {
+    /// Nothing.
+    None,
+    /// Each packet with this probability, independently.
+    Random {
+        /// Loss probability.
+        probability: f64,
+    },
+    /// Two-state Markov chain (Gilbert 1960, Elliott 1963), one step per packet.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        to_bad: f64,
+        /// Probability of going from bad to good.
+        to_good: f64,
+        /// Loss probability in the good state.
+        good: f64,
+        /// Loss probability in the bad state.
+        bad: f64,
+    },
+    /// Exactly these packets of the link, counted from 0; for tests and what-if runs.
+    Listed(Arc<[u64]>),
+}
+
+/// What some links do to pure ACKs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AckFilter {
+    /// Hold ACKs and release them together (Wi-Fi, DOCSIS): when `count` wait or the oldest is `hold` old.
+    Aggregate {
+        /// ACKs released at once at the latest.
+        count: u32,
+        /// Longest wait.
+        hold: Time,
+    },
+    /// Keep one ACK in `keep` of each flow (thinning).
+    Thin {
+        /// One in this many survives.
+        keep: u32,
+    },
+}

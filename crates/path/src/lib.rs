@@ -1,0 +1,36 @@
+//! Packets under way: links with their capacity, queue, delay and loss.
+//!
+//! [`Link`] is one direction of one hop. It owns no clock and no socket: the simulator drives it in virtual
+//! time, the emulator in real time. It does not know TCP; see [`Packet`] for what it asks of a packet.
+
+mod config;
+
+pub use config::{
+    AckFilter, Capacity, DelayConfig, Jitter, LinkConfig, Limit, LossConfig, Opportunities, Propagation, QueueConfig,
+    Reordering,
+};
+
+/// What a link must know of a packet.
+pub trait Packet {
+    /// Size on the wire, headers included.
+    fn wire_bytes(&self) -> u32;
+    /// Which flow it belongs to; for accounting only.
+    fn flow(&self) -> u32;
+    /// Whether it carries nothing but an acknowledgement, so that ACK filters may act on it.
+    fn pure_ack(&self) -> bool;
+}
+
+/// Why a link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// The queue was full.
+    Overflow,
+    /// Active queue management decided so.
+    Early,
+    /// Loss on the medium.
+    Medium,
+    /// An ACK filter thinned it out.
+    Thinned,
+    /// The packet alone exceeds the queue limit.
+    Oversize,
+}

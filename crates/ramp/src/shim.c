@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The registry as a table that Rust can read. No algorithm is named here. */
+#include <stddef.h>
+
+#include <ramp/registry.h>
+
+struct ramp_parameter_row {
+	const char *name, *unit;
+	ramp_u64 initial, minimum, maximum;
+	const char *source, *meaning;
+};
+
+struct ramp_algorithm_row {
+	const char *id, *name, *source, *idea;
+	size_t state_bytes;
+	const struct ramp_parameter_row *parameters;
+	size_t parameter_count;
+	void (*init)(void *, const struct ramp_config *, struct ramp_decision *);
+	void (*on_ack)(void *, const struct ramp_ack *, struct ramp_decision *);
+	void (*on_congestion)(void *, const struct ramp_congestion *, struct ramp_decision *);
+};
+
+#define PARAMETER(name, unit, initial, minimum, maximum, source, meaning) \
+	{ #name, unit, initial, minimum, maximum, source, meaning },
+
+#define SHIM(id, NAME, name, source, idea)                                                         \
+	static const struct ramp_parameter_row id##_parameters[] = {                               \
+		RAMP_##NAME##_PARAMETERS(PARAMETER){ NULL, NULL, 0, 0, 0, NULL, NULL }             \
+	};                                                                                         \
+	static void id##_init(void *s, const struct ramp_config *c, struct ramp_decision *d)       \
+	{                                                                                          \
+		ramp_##id##_init((struct ramp_##id *)s, c, d);                                     \
+	}                                                                                          \
+	static void id##_on_ack(void *s, const struct ramp_ack *a, struct ramp_decision *d)        \
+	{                                                                                          \
+		ramp_##id##_on_ack((struct ramp_##id *)s, a, d);                                   \
+	}                                                                                          \
+	static void id##_on_congestion(void *s, const struct ramp_congestion *c,                   \
+				       struct ramp_decision *d)                                    \
+	{                                                                                          \
+		ramp_##id##_on_congestion((struct ramp_##id *)s, c, d);                            \
+	}
+
+RAMP_ALGORITHMS(SHIM)
+
+#define ROW(id, NAME, name, source, idea)                                                          \
+	{ #id,                                                                                     \
+	  name,                                                                                    \
+	  source,                                                                                  \
+	  idea,                                                                                    \
+	  sizeof(struct ramp_##id),                                                                \
+	  id##_parameters,                                                                         \
+	  sizeof(id##_parameters) / sizeof(id##_parameters[0]) - 1,                                \
+	  id##_init,                                                                               \
+	  id##_on_ack,                                                                             \
+	  id##_on_congestion },
+
+const struct ramp_algorithm_row ramp_algorithm_rows[] = { RAMP_ALGORITHMS(ROW) };
+const size_t ramp_algorithm_count = sizeof(ramp_algorithm_rows) / sizeof(ramp_algorithm_rows[0]);

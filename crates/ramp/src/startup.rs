@@ -1,0 +1,131 @@
+//! One connection's start-up, and the list of algorithms.
+
+use std::sync::OnceLock;
+
+use crate::abi::{self, Functions, State};
+use crate::{Ack, Config, Congestion, Decision, PARAMETERS_MAX};
+
+/// One tunable constant of an algorithm, from the table in its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// As written in a scenario: `[algorithm.<id>] <name> = …`.
+    pub name: &'static str,
+    /// `us`, `bytes`, `packets`, `bytes/s`, `1/1024`, `count`, or `choice:a|b|c` (the value is the index).
+    pub unit: &'static str,
+    /// Where the constant comes from.
+    pub source: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// The value unless set.
+    pub default: u64,
+    /// Smallest value allowed.
+    pub minimum: u64,
+    /// Largest value allowed.
+    pub maximum: u64,
+}
+
+/// One start-up algorithm: a row of `registry.h`.
+#[derive(Debug)]
+pub struct Algorithm {
+    /// Identifier in code and on the command line: at most ten letters.
+    pub id: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// One sentence.
+    pub idea: &'static str,
+    /// Its constants.
+    pub parameters: Vec<Parameter>,
+    functions: Functions,
+}
+
+impl Algorithm {
+    /// Bytes of state a connection needs.
+    pub fn state_bytes(&self) -> usize {
+        self.functions.state_bytes()
+    }
+
+    /// The defaults of all parameters, in table order, for [`Config::parameter`].
+    pub fn default_parameters(&self) -> [u64; PARAMETERS_MAX] {
+        let mut values = [0; PARAMETERS_MAX];
+        for (value, parameter) in values.iter_mut().zip(&self.parameters) {
+            *value = parameter.default;
+        }
+        values
+    }
+}
+
+/// All algorithms, in registry order.
+pub fn algorithms() -> &'static [Algorithm] {
+    static TABLE: OnceLock<Vec<Algorithm>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        abi::rows()
+            .into_iter()
+            .map(|row| {
+                let [id, name, source, idea] = row.text;
+                let parameters = row
+                    .parameters
+                    .into_iter()
+                    .map(|([name, unit, source, meaning], [default, minimum, maximum])| Parameter {
+                        name,
+                        unit,
+                        source,
+                        meaning,
+                        default,
+                        minimum,
+                        maximum,
+                    })
+                    .collect();
+                Algorithm { id, name, source, idea, parameters, functions: row.functions }
+            })
+            .collect()
+    })
+}
+
+/// The algorithm with this id, or with this name.
+pub fn algorithm(id: &str) -> Option<&'static Algorithm> {
+    algorithms().iter().find(|a| a.id == id || a.name == id)
+}
+
+/// A start-up algorithm steering one connection.
+#[derive(Clone, Debug)]
+pub struct Startup {
+    functions: Functions,
+    state: State,
+    decision: Decision,
+}
+
+impl Startup {
+    /// Start a connection. `config.parameter` must lie within the algorithm's ranges.
+    pub fn new(algorithm: &'static Algorithm, config: &Config) -> Self {
+        let mut decision = Decision::new();
+        let state = algorithm.functions.init(config, &mut decision);
+        Self { functions: algorithm.functions, state, decision }
+    }
+
+    /// What the host must do now.
+    #[inline]
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// For the host's own window changes: recovery, timeouts.
+    #[inline]
+    pub fn decision_mut(&mut self) -> &mut Decision {
+        &mut self.decision
+    }
+
+    /// An ACK advanced SND.UNA or SACKed new data.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack) -> &Decision {
+        self.functions.on_ack(&mut self.state, ack, &mut self.decision);
+        &self.decision
+    }
+
+    /// Loss, a mark, a timeout, or the undoing of one.
+    pub fn on_congestion(&mut self, congestion: &Congestion) -> &Decision {
+        self.functions.on_congestion(&mut self.state, congestion, &mut self.decision);
+        &self.decision
+    }
+}

@@ -1,0 +1,9 @@
+//! What to run: a scenario file, checked.
+//!
+//! A [`Scenario`] that exists is runnable. This crate parses and checks; it plays nothing.
+
+mod model;
+
+pub use model::{
+    Arm, FlowConfig, NamedLink, PathFacts, Scenario, SizeDistribution, Source, Stop, Topology, Traffic, TrafficKind,
+};

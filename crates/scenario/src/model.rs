@@ -1,0 +1,217 @@
+//! A checked scenario: every name resolved, every unit applied, every range held.
+
+use ramp::{Algorithm, Rate, Time};
+use ramp_path::LinkConfig;
+use ramp_tcp::{ReceiverConfig, SenderConfig};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Identifier: the file's stem, or `ad-hoc`.
+    pub name: String,
+    /// One sentence for people.
+    pub description: String,
+    /// The TOML text it came from, complete: what makes it again.
+    pub text: String,
+    /// Nodes and directed links.
+    pub topology: Topology,
+    /// Index of the link that metrics call the bottleneck.
+    pub bottleneck: usize,
+    /// Explicit flows; a flow's index is its id.
+    pub flows: Vec<FlowConfig>,
+    /// Generated traffic; its flows get the ids that follow, in order of arrival.
+    pub traffic: Vec<Traffic>,
+    /// When a run ends.
+    pub stop: Stop,
+    /// Runs per algorithm unless the command line says otherwise.
+    pub runs: u32,
+    /// First seed.
+    pub seed: u64,
+}
+
+/// Nodes and directed links.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Node names.
+    pub nodes: Vec<String>,
+    /// Directed links.
+    pub links: Vec<NamedLink>,
+}
+
+/// A directed link between two nodes.
+#[derive(Clone, Debug)]
+pub struct NamedLink {
+    /// Unique name.
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it reaches.
+    pub to: usize,
+    /// What it is.
+    pub config: LinkConfig,
+}
+
+/// One TCP flow.
+#[derive(Clone, Debug)]
+pub struct FlowConfig {
+    /// For tables and charts.
+    pub name: String,
+    /// Index of the sending node.
+    pub from: usize,
+    /// Index of the receiving node.
+    pub to: usize,
+    /// When the application opens it.
+    pub start: Time,
+    /// The start is moved by up to this much, uniformly, by the seed.
+    pub start_jitter: Time,
+    /// What it sends.
+    pub source: Source,
+    /// How it sends.
+    pub sender: SenderConfig,
+    /// How its receiver answers.
+    pub receiver: ReceiverConfig,
+    /// Whether the compared algorithm steers it; if not, `sender.startup` stays.
+    pub under_test: bool,
+}
+
+/// What an application sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Until the run ends.
+    Bulk,
+    /// So many payload bytes.
+    Sized(u64),
+    /// `chunk` bytes every `interval`, `chunks` times (0: until the run ends).
+    Chunks {
+        /// Bytes written at once.
+        chunk_bytes: u64,
+        /// Time between writes.
+        interval: Time,
+        /// How many; 0: until the run ends.
+        chunks: u64,
+    },
+}
+
+/// Traffic that is drawn rather than listed.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// For tables.
+    pub name: String,
+    /// Pairs of node indices (sender, receiver); each flow takes one, uniformly.
+    pub pairs: Vec<(usize, usize)>,
+    /// From when.
+    pub start: Time,
+    /// Until when; `Time::NEVER`: the end of the run.
+    pub end: Time,
+    /// What is drawn.
+    pub kind: TrafficKind,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub enum TrafficKind {
+    /// Packets at a constant rate, without feedback.
+    Cbr {
+        /// Wire rate.
+        rate: Rate,
+        /// Wire bytes of each packet.
+        packet_bytes: u32,
+    },
+    /// TCP flows with exponential times between arrivals.
+    Poisson {
+        /// Arrivals per second over all pairs.
+        flows_per_s: f64,
+        /// How large.
+        size: SizeDistribution,
+        /// At most this many flows; 0: no limit.
+        flows: u64,
+        /// How they send.
+        sender: Box<SenderConfig>,
+        /// How their receivers answer.
+        receiver: ReceiverConfig,
+        /// Share of flows, drawn at random, that the compared algorithm steers; the rest keeps
+        /// `sender.startup`.
+        under_test_share: f64,
+    },
+    /// Web sessions: pages of several objects one after the other, then think time.
+    Web {
+        /// Sessions at the same time.
+        sessions: u32,
+        /// Size of an object.
+        size: SizeDistribution,
+        /// Objects per page.
+        objects: u32,
+        /// Mean of the exponential think time.
+        think: Time,
+        /// How they send.
+        sender: Box<SenderConfig>,
+        /// How their receivers answer.
+        receiver: ReceiverConfig,
+        /// As for `Poisson`.
+        under_test_share: f64,
+    },
+    /// Flows as listed.
+    Listed {
+        /// Start, sender, receiver, payload bytes.
+        flows: std::sync::Arc<[(Time, usize, usize, u64)]>,
+        /// How they send.
+        sender: Box<SenderConfig>,
+        /// How their receivers answer.
+        receiver: ReceiverConfig,
+        /// As for `Poisson`.
+        under_test_share: f64,
+    },
+}
+
+/// Sizes of transfers, payload bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeDistribution {
+    /// Always the same.
+    Constant(u64),
+    /// Exponential with this mean, at least one byte.
+    Exponential {
+        /// Mean.
+        mean_bytes: f64,
+    },
+    /// Pareto with this mean and shape > 1.
+    Pareto {
+        /// Mean.
+        mean_bytes: f64,
+        /// Tail index.
+        shape: f64,
+    },
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// At the latest.
+    pub after: Time,
+    /// Earlier, as soon as every flow under test has completed.
+    pub when_complete: bool,
+}
+
+/// One row of a comparison: an algorithm with its settings.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// Row label: the algorithm's id, with the settings that differ from the scenario's.
+    pub label: String,
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Parameters set on top of the scenario's, by name.
+    pub set: Vec<(String, u64)>,
+}
+
+/// What is true of a flow's path, whoever measures it. Bytes are payload bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathFacts {
+    /// Round-trip time of a full segment and its ACK over empty queues, serialisation included; the
+    /// smallest over time where it varies.
+    pub base_rtt: Time,
+    /// Bottleneck payload rate from each time on.
+    pub capacity: Vec<(Time, Rate)>,
+    /// Mean payload rate over the first `base_rtt x 32` or 10 s, whichever is longer, times `base_rtt`.
+    pub bdp_bytes: u64,
+    /// Payload bytes that fit into the bottleneck's queue; `u64::MAX`: unlimited.
+    pub buffer_bytes: u64,
+}

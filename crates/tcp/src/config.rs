@@ -1,0 +1,243 @@
+//! Which rules a connection follows, as plain data.
+
+use ramp::{Algorithm, PARAMETERS_MAX, Time};
+
+/// A set of rules that go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// What the four papers ran: ns-2 and Linux 2.6. IW 2, packet counting, no PRR, no RACK-TLP, RTO minimum
+    /// 200 ms with a 10 ms tick.
+    Era,
+    /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, Linux's RTO.
+    Modern,
+}
+
+/// How a sender behaves.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// Payload bytes of a full segment.
+    pub mss_bytes: u32,
+    /// Bytes of headers on every data packet, down to what the link counts.
+    pub header_bytes: u32,
+    /// Which start-up algorithm, with its parameters in table order.
+    pub startup: &'static Algorithm,
+    /// Values for `startup`, in the order of its table.
+    pub parameters: [u64; PARAMETERS_MAX],
+    /// Window before the first ACK, packets.
+    pub initial_window_packets: u32,
+    /// `None`: arbitrarily high.
+    pub initial_ssthresh_packets: Option<u32>,
+    /// Growth per ACK in slow start, MSS (RFC 3465 L); 0: no limit; 1: packet counting.
+    pub abc_limit_packets: u32,
+    /// Congestion avoidance after start-up.
+    pub avoidance: Avoidance,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// Proportional rate reduction (RFC 9937) during SACK recovery.
+    pub prr: bool,
+    /// RACK-TLP (RFC 8985).
+    pub rack_tlp: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Undo reductions that turn out to be spurious (Eifel/DSACK by echoed time stamps, F-RTO).
+    pub undo: bool,
+    /// Retransmission timer.
+    pub rto: RtoConfig,
+    /// Who spaces packets.
+    pub pacing: Pacing,
+    /// At most this many new segments per ACK; 0: no limit (ns-2 `maxburst_`).
+    pub max_burst_packets: u32,
+    /// Bytes of send buffer; unacknowledged data never exceeds it.
+    pub send_buffer_bytes: u64,
+    /// Grow the send buffer with the window up to this size (Linux autotuning); 0: fixed.
+    pub send_buffer_max_bytes: u64,
+    /// Restart from the initial window after an idle RTO (RFC 5681 §4.1).
+    pub idle_restart: bool,
+    /// SYN exchange before the first data packet; it gives the first RTT sample.
+    pub handshake: bool,
+    /// Keep growing for this many further rounds after the algorithm wanted to leave without loss:
+    /// the "one round later" of reports. 0 in real runs.
+    pub extra_startup_rounds: u32,
+    /// The path's bandwidth-delay product in payload bytes, told to `ideal`; 0: unknown.
+    pub path_bdp_bytes: u64,
+    /// The path's rate in payload bytes per second, told to `ideal`; 0: unknown.
+    pub path_bytes_per_s: u64,
+    /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
+    pub cubic_beta_1024: u32,
+    /// Record the state for an observer on every ACK.
+    pub sampled: bool,
+}
+
+/// Congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Avoidance {
+    /// RFC 5681: one MSS per round trip, halve on loss.
+    Reno,
+    /// RFC 9438 with Linux's floors.
+    Cubic,
+    /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
+    Vegas,
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Recovery {
+    /// RFC 6582; the timer restarts on the first partial ACK only.
+    NewRenoImpatient,
+    /// RFC 6582; the timer restarts on every partial ACK.
+    NewRenoSteady,
+    /// RFC 6675.
+    Sack,
+    /// SACK as ns-2's Sack1 does it: `pipe` is a counter, and a partial ACK takes two off it.
+    SackNs2,
+}
+
+/// Retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Before the first sample.
+    pub initial: Time,
+    /// Lower bound.
+    pub min: Time,
+    /// Upper bound.
+    pub max: Time,
+    /// Samples and the timer are rounded to this; zero: exact (ns-2 `tcpTick_`).
+    pub tick: Time,
+    /// Linux: the bound holds for the variance term, so that the timer is never below SRTT + `min`.
+    pub min_of_variance: bool,
+}
+
+/// Who spaces packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// Only when the start-up algorithm sets a rate.
+    Algorithm,
+    /// Always, as Linux with fq or internal pacing: 2 x cwnd/srtt in slow start, 1.2 x after.
+    Always,
+}
+
+/// How a receiver behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceiverConfig {
+    /// When it acknowledges.
+    pub ack_policy: AckPolicy,
+    /// Most SACK blocks per ACK; 0: no SACK.
+    pub sack_blocks: u8,
+    /// Windows XP of the HyStart paper: from this many out-of-order segments on, send no SACK and discard what
+    /// arrives out of order. 0: never.
+    pub sack_suppression_segments: u32,
+    /// What it advertises.
+    pub window: ReceiveWindow,
+    /// Bytes of an ACK on the wire.
+    pub ack_bytes: u32,
+}
+
+/// When a receiver acknowledges. Gaps, filled gaps and the end of the data are always acknowledged at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// Every segment.
+    Quick,
+    /// Every `every`-th segment, or after `timer`.
+    Delayed {
+        /// Segments per ACK.
+        every: u32,
+        /// Longest wait.
+        timer: Time,
+    },
+    /// Linux: the first `quick` ACKs at once (again after reordering), then every second segment.
+    Linux {
+        /// How many at once.
+        quick: u32,
+        /// Longest wait.
+        timer: Time,
+    },
+}
+
+/// The receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// Never in the way.
+    Unlimited,
+    /// Always this many bytes.
+    Fixed(u64),
+    /// Linux dynamic right-sizing: from `initial`, twice what was delivered per RTT, up to `max`.
+    Autotuned {
+        /// First window, bytes.
+        initial: u64,
+        /// Largest window, bytes.
+        max: u64,
+    },
+}
+
+impl SenderConfig {
+    /// The rules of `profile` around a start-up algorithm with its default parameters.
+    pub fn new(profile: Profile, startup: &'static Algorithm) -> Self {
+        let era = profile == Profile::Era;
+        Self {
+            mss_bytes: 1448,
+            header_bytes: 52,
+            startup,
+            parameters: startup.default_parameters(),
+            initial_window_packets: if era { 2 } else { 10 },
+            initial_ssthresh_packets: None,
+            abc_limit_packets: u32::from(era),
+            avoidance: if era { Avoidance::Reno } else { Avoidance::Cubic },
+            recovery: Recovery::Sack,
+            prr: !era,
+            rack_tlp: !era,
+            limited_transmit: !era,
+            undo: !era,
+            rto: if era {
+                RtoConfig {
+                    initial: Time::from_secs(3),
+                    min: Time::from_ms(200),
+                    max: Time::from_secs(60),
+                    tick: Time::from_ms(10),
+                    min_of_variance: false,
+                }
+            } else {
+                RtoConfig {
+                    initial: Time::from_secs(1),
+                    min: Time::from_ms(200),
+                    max: Time::from_secs(120),
+                    tick: Time::ZERO,
+                    min_of_variance: true,
+                }
+            },
+            pacing: Pacing::Algorithm,
+            max_burst_packets: 0,
+            send_buffer_bytes: u64::MAX,
+            send_buffer_max_bytes: 0,
+            idle_restart: !era,
+            handshake: true,
+            extra_startup_rounds: 0,
+            path_bdp_bytes: 0,
+            path_bytes_per_s: 0,
+            cubic_beta_1024: 717,
+            sampled: false,
+        }
+    }
+}
+
+impl ReceiverConfig {
+    /// The receiver of `profile`: every segment acknowledged (era), or Linux with four SACK blocks less one for
+    /// time stamps (modern); the window is never in the way.
+    pub fn new(profile: Profile) -> Self {
+        match profile {
+            Profile::Era => Self {
+                ack_policy: AckPolicy::Quick,
+                sack_blocks: 3,
+                sack_suppression_segments: 0,
+                window: ReceiveWindow::Unlimited,
+                ack_bytes: 40,
+            },
+            Profile::Modern => Self {
+                ack_policy: AckPolicy::Linux { quick: 16, timer: Time::from_ms(40) },
+                sack_blocks: 3,
+                sack_suppression_segments: 0,
+                window: ReceiveWindow::Unlimited,
+                ack_bytes: 52,
+            },
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Who is told.
+
+use crate::{FlowEvent, FlowSample, LinkSample};
+
+/// Something that watches a run. Calls come in order of time, except that one link's samples are in order only
+/// among themselves.
+pub trait Observer {
+    /// An ACK reached the sender of a sampled flow.
+    fn on_flow(&mut self, sample: &FlowSample);
+    /// A packet reached a sampled link's queue.
+    fn on_link(&mut self, sample: &LinkSample);
+    /// Something happened to a flow.
+    fn on_event(&mut self, event: &FlowEvent);
+}
+
+/// Tells nobody.
+impl Observer for () {
+    #[inline]
+    fn on_flow(&mut self, _: &FlowSample) {}
+    #[inline]
+    fn on_link(&mut self, _: &LinkSample) {}
+    #[inline]
+    fn on_event(&mut self, _: &FlowEvent) {}
+}
+
+/// Tells two observers, the first one first.
+#[derive(Debug)]
+pub struct Both<A, B>(pub A, pub B);
+
+impl<A: Observer, B: Observer> Observer for Both<A, B> {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        self.0.on_flow(sample);
+        self.1.on_flow(sample);
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.0.on_link(sample);
+        self.1.on_link(sample);
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.0.on_event(event);
+        self.1.on_event(event);
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        (**self).on_flow(sample);
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        (**self).on_link(sample);
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        (**self).on_event(event);
+    }
+}

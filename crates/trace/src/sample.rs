@@ -1,0 +1,145 @@
+//! One flow, one link, at one instant.
+
+use ramp::{ExitReason, Phase, Time};
+
+/// What the sender of a flow knew after one ACK. All bytes are payload bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When.
+    pub now: Time,
+    /// Which flow.
+    pub flow: u32,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Slow-start threshold; `ramp::UNSET`: none.
+    pub ssthresh_bytes: u64,
+    /// Sent and neither acknowledged, SACKed nor believed lost.
+    pub in_flight_bytes: u64,
+    /// Ever sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Ever acknowledged or SACKed.
+    pub delivered_bytes: u64,
+    /// Ever retransmitted.
+    pub retransmitted_bytes: u64,
+    /// Ever believed lost.
+    pub lost_bytes: u64,
+    /// The sample of this ACK; zero: none.
+    pub rtt: Time,
+    /// Smallest sample so far; zero: none.
+    pub min_rtt: Time,
+    /// Smoothed round-trip time; zero: none.
+    pub smoothed_rtt: Time,
+    /// Rate at which the sender paces; 0: it does not.
+    pub pacing_bytes_per_s: u64,
+    /// Rate sample of this ACK; 0: none.
+    pub delivery_bytes_per_s: u64,
+    /// Receive window as advertised; `u64::MAX`: never in the way.
+    pub receive_window_bytes: u64,
+    /// Where in start-up.
+    pub phase: Phase,
+    /// What the transport is doing.
+    pub state: SenderState,
+}
+
+/// What the transport is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SenderState {
+    /// No loss outstanding.
+    #[default]
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until what was outstanding then is acknowledged.
+    Loss,
+}
+
+/// A link's queue after one arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkSample {
+    /// When.
+    pub now: Time,
+    /// Which link.
+    pub link: u32,
+    /// Wire bytes waiting, the packet in service not counted.
+    pub queue_bytes: u64,
+    /// Packets waiting.
+    pub queue_packets: u64,
+}
+
+/// Something that happened to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEvent {
+    /// When.
+    pub now: Time,
+    /// Which flow.
+    pub flow: u32,
+    /// What.
+    pub kind: FlowEventKind,
+}
+
+/// What happened to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowEventKind {
+    /// The application opened the connection. `under_test`: the compared algorithm steers it.
+    Opened {
+        /// Bytes to send; `u64::MAX`: until the end.
+        size_bytes: u64,
+        /// Whether the compared algorithm steers it.
+        under_test: bool,
+    },
+    /// The handshake is over and data may flow.
+    Established,
+    /// The start-up algorithm decided to leave. Emitted once, with the window after the decision.
+    StartupExit {
+        /// Why.
+        reason: ExitReason,
+        /// Left side of the deciding comparison, in the unit that `interface.h` gives for the reason.
+        evidence: u64,
+        /// Right side of the deciding comparison.
+        limit: u64,
+        /// Window after the decision.
+        cwnd_bytes: u64,
+        /// When the packet whose ACK decided was sent; zero: unknown.
+        deciding_sent: Time,
+    },
+    /// Fast recovery began.
+    RecoveryStart {
+        /// Window before the reduction.
+        cwnd_bytes: u64,
+        /// Outstanding bytes.
+        in_flight_bytes: u64,
+    },
+    /// Recovery or the repair after a timeout is over.
+    RecoveryEnd,
+    /// The retransmission timer expired.
+    Timeout {
+        /// How often in a row.
+        backoff: u32,
+    },
+    /// The last reduction was undone.
+    Undone,
+    /// A link dropped one of the flow's packets.
+    Dropped {
+        /// Which link.
+        link: u32,
+        /// Wire bytes.
+        wire_bytes: u32,
+        /// Whether it was a data packet.
+        data: bool,
+    },
+    /// The receiver has more data in order: its total so far, payload bytes.
+    Received {
+        /// In-order bytes at the receiver.
+        bytes: u64,
+    },
+    /// The last byte arrived at the receiver.
+    Completed {
+        /// Payload bytes.
+        bytes: u64,
+    },
+    /// The run ended before the flow did.
+    Unfinished {
+        /// In-order bytes at the receiver.
+        bytes: u64,
+    },
+}

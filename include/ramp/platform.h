@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Integer types and RAMP_FN for hosted C, C++ and BPF: the only #ifdefs of the core.
+ *
+ * A BPF build brings its integer types with it (vmlinux.h or a subset) and defines RAMP_BPF.
+ */
+#ifndef RAMP_PLATFORM_H
+#define RAMP_PLATFORM_H
+
+#ifdef RAMP_BPF
+typedef __u8 ramp_u8;
+typedef __u16 ramp_u16;
+typedef __u32 ramp_u32;
+typedef __u64 ramp_u64;
+#else
+#include <stdint.h>
+typedef uint8_t ramp_u8;
+typedef uint16_t ramp_u16;
+typedef uint32_t ramp_u32;
+typedef uint64_t ramp_u64;
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define RAMP_FN static inline __attribute__((unused))
+#else
+#define RAMP_FN static inline
+#endif
+
+#endif
