@@ -1,0 +1,89 @@
+# Every check has one name. `make` alone lists them; `make compare`, `make test` and `make bench` set themselves up.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+TOOLS := target/tools/bin
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c -name '*.c' -o -name '*.h')
+
+.PHONY: help
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+# --- The commands of the README ---------------------------------------------------------------------------------
+
+.PHONY: compare
+compare: ## Compare all algorithms on the default path; ARGS="..." goes to `ramp compare`
+	@scripts/setup compare
+	cargo run --release --locked -- compare $(ARGS)
+
+.PHONY: test
+test: ## The full suite: every check below except `deny` and `bench`
+	@scripts/setup test
+	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory rust-test
+
+.PHONY: bench
+bench: ## Speed against ns-2 and per decision; writes target/bench.json
+	@scripts/setup bench
+	cargo build --release --locked --workspace --benches
+	bench/run
+
+# --- Checks, quick ones first -----------------------------------------------------------------------------------
+
+.PHONY: check
+check: format spelling scripts lint docs c-check ## Everything that runs no Rust test
+
+.PHONY: format
+format: ## Formatting of Rust and C, nothing changed
+	cargo fmt --all --check
+	$(TOOLS)/clang-format --dry-run --Werror $(C_FILES)
+
+.PHONY: format-write
+format-write: ## Format Rust and C in place
+	cargo fmt --all
+	$(TOOLS)/clang-format -i $(C_FILES)
+
+.PHONY: spelling
+spelling: ## Spelling of code and prose
+	$(TOOLS)/typos
+
+.PHONY: scripts
+scripts: ## Shell scripts
+	shellcheck scripts/setup scripts/count-tests .ci/run
+
+.PHONY: lint
+lint: ## Clippy, warnings denied
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+.PHONY: docs
+docs: ## API documentation, warnings denied
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+.PHONY: c-check
+c-check: ## The core as C99, C++17 and BPF, with sanitizers
+	$(MAKE) --no-print-directory -C tests/c check
+
+.PHONY: rust-test
+rust-test: ## Every Rust test, the browser test of the report among them
+	cargo test --workspace --locked 2>&1 | scripts/count-tests
+
+.PHONY: bless
+bless: ## Rewrite the recorded outputs that tests compare with; review the diff
+	RAMP_BLESS=1 cargo test --workspace --locked --quiet
+
+.PHONY: deny
+deny: ## Licences, sources and duplicates of dependencies (needs cargo-deny; advisories need a network)
+	@command -v cargo-deny >/dev/null || { echo "deny: run: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny check bans licenses sources
+
+.PHONY: deps
+deps: ## Install what `test` and `bench` need, and fetch all crates
+	@scripts/setup test
+	@scripts/setup bench
+	cargo fetch --locked
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	cargo clean
