@@ -1,6 +1,8 @@
 //! A checked scenario: every name resolved, every unit applied, every range held.
 
-use ramp::{Algorithm, Rate, Time};
+use std::path::PathBuf;
+
+use ramp::{Algorithm, PARAMETERS_MAX, Rate, Time};
 use ramp_path::LinkConfig;
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
@@ -27,6 +29,34 @@ pub struct Scenario {
     pub runs: u32,
     /// First seed.
     pub seed: u64,
+    /// What steers flows under test, drawn ones (`under_test_share`) included; [`Scenario::with_arm`] sets it.
+    /// The `sender` of generated traffic keeps what steers the rest.
+    pub steering: Steering,
+    /// Parameters of every algorithm as the file sets them, in registry order.
+    pub settings: Vec<Steering>,
+    /// The start within trace files moves by up to this much, uniformly, by the seed; capacity and delay
+    /// traces together. [`Scenario::at_seed`] draws it.
+    pub trace_offset_range: Time,
+    /// Trace files that were read.
+    pub files: Vec<TraceFile>,
+}
+
+/// A start-up algorithm with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Steering {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Values in the order of its table.
+    pub parameters: [u64; PARAMETERS_MAX],
+}
+
+/// A trace file that a scenario was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// FNV-1a of its uncompressed contents: tells whether results are still those of this file.
+    pub checksum: u64,
 }
 
 /// Nodes and directed links.

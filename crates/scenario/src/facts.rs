@@ -1,0 +1,326 @@
+//! What follows from a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ramp::{Rate, Time};
+use ramp_path::{Capacity, Limit, Opportunities, Propagation, QueueConfig};
+use ramp_tcp::SenderConfig;
+
+use crate::model::{Arm, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
+
+/// Capacity over time is given in bins of this length where a trace drives it.
+const BIN: Time = Time::from_ms(100);
+/// A capacity timeline never has more entries than this, however long the run.
+const TIMELINE_MAX: usize = 100_000;
+
+impl Scenario {
+    /// Indices of the links from one node to another: the fewest hops, ties to the link listed first.
+    ///
+    /// `None` if there is no way; empty if both are the same node.
+    pub fn route(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let arrived_by = self.shortest_paths(from);
+        let mut route = Vec::new();
+        let mut node = to;
+        while node != from {
+            let link = (*arrived_by.get(node)?)?;
+            route.push(link);
+            node = self.topology.links[link].from;
+        }
+        route.reverse();
+        Some(route)
+    }
+
+    /// What is true of the path of `flow`, an index into [`Scenario::flows`]; of the first pair of the first
+    /// traffic generator if there is no such flow.
+    ///
+    /// Payload rates follow from the flow's segment and header sizes. With random trace offsets, call it on
+    /// the result of [`Scenario::at_seed`] for what one run meets.
+    pub fn facts(&self, flow: usize) -> PathFacts {
+        match self.flows.get(flow) {
+            Some(f) => self.facts_between(f.from, f.to, &f.sender, f.receiver.ack_bytes),
+            None => self
+                .traffic
+                .iter()
+                .find_map(|t| {
+                    let (sender, receiver) = match &t.kind {
+                        TrafficKind::Cbr { .. } => return None,
+                        TrafficKind::Poisson { sender, receiver, .. }
+                        | TrafficKind::Web { sender, receiver, .. }
+                        | TrafficKind::Listed { sender, receiver, .. } => (sender, receiver),
+                    };
+                    let (from, to) = *t.pairs.first()?;
+                    Some(self.facts_between(from, to, sender, receiver.ack_bytes))
+                })
+                .unwrap_or(PathFacts {
+                    base_rtt: Time::ZERO,
+                    capacity: vec![(Time::ZERO, Rate::default())],
+                    bdp_bytes: 0,
+                    buffer_bytes: u64::MAX,
+                }),
+        }
+    }
+
+    /// The scenario with its flows under test steered by `arm`, and each told its own path's BDP and rate
+    /// (which only `ideal` may read).
+    #[must_use]
+    pub fn with_arm(&self, arm: &Arm) -> Self {
+        let steering = self.steering_of(arm);
+        let mut scenario = self.clone();
+        scenario.steering = steering;
+        let mut known: Vec<((usize, usize, u32, u32), (u64, u64))> = Vec::new();
+        for (index, flow) in self.flows.iter().enumerate().filter(|(_, f)| f.under_test) {
+            let key = (flow.from, flow.to, flow.sender.mss_bytes, flow.sender.header_bytes);
+            let told = match known.iter().find(|(k, _)| *k == key) {
+                Some((_, told)) => *told,
+                None => {
+                    let told = told(&self.facts(index));
+                    if known.len() < 64 {
+                        known.push((key, told));
+                    }
+                    told
+                }
+            };
+            let sender = &mut scenario.flows[index].sender;
+            sender.startup = steering.algorithm;
+            sender.parameters = steering.parameters;
+            (sender.path_bdp_bytes, sender.path_bytes_per_s) = told;
+        }
+        for traffic in &mut scenario.traffic {
+            let first = traffic.pairs.first().copied();
+            if let (
+                TrafficKind::Poisson { sender, receiver, .. }
+                | TrafficKind::Web { sender, receiver, .. }
+                | TrafficKind::Listed { sender, receiver, .. },
+                Some((from, to)),
+            ) = (&mut traffic.kind, first)
+            {
+                let facts = self.facts_between(from, to, sender, receiver.ack_bytes);
+                (sender.path_bdp_bytes, sender.path_bytes_per_s) = told(&facts);
+            }
+        }
+        scenario
+    }
+
+    /// The scenario as the run with this seed meets it: trace offsets drawn.
+    ///
+    /// The same for every arm, so that differences between arms stay paired. Without random offsets it is the
+    /// scenario itself.
+    #[must_use]
+    pub fn at_seed(&self, seed: u64) -> Self {
+        let mut scenario = self.clone();
+        if self.trace_offset_range == Time::ZERO {
+            return scenario;
+        }
+        let fraction = (splitmix(seed) >> 11) as f64 / (1u64 << 53) as f64;
+        let shift = Time::from_ns((fraction * self.trace_offset_range.ns() as f64) as u64);
+        for link in &mut scenario.topology.links {
+            if let Capacity::Trace(trace) = &mut link.config.capacity {
+                trace.offset += shift;
+            }
+            if let Propagation::Trace { offset, .. } = &mut link.config.delay.propagation {
+                *offset += shift;
+            }
+        }
+        scenario.trace_offset_range = Time::ZERO;
+        scenario
+    }
+
+    /// For each node, the link by which a breadth-first search from `from` reaches it first.
+    pub(crate) fn shortest_paths(&self, from: usize) -> Vec<Option<usize>> {
+        let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.topology.nodes.len()];
+        for (index, link) in self.topology.links.iter().enumerate() {
+            leaving[link.from].push(index);
+        }
+        let mut arrived_by = vec![None; self.topology.nodes.len()];
+        let mut waiting = VecDeque::from([from]);
+        while let Some(node) = waiting.pop_front() {
+            for &link in leaving.get(node).map_or(&[][..], Vec::as_slice) {
+                let to = self.topology.links[link].to;
+                if to != from && arrived_by[to].is_none() {
+                    arrived_by[to] = Some(link);
+                    waiting.push_back(to);
+                }
+            }
+        }
+        arrived_by
+    }
+
+    pub(crate) fn facts_between(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> PathFacts {
+        let forward = self.route(from, to).unwrap_or_default();
+        let back = self.route(to, from).unwrap_or_default();
+        let wire = sender.mss_bytes + sender.header_bytes;
+        let mut base_rtt = Time::ZERO;
+        for (route, bytes) in [(&forward, wire), (&back, ack)] {
+            for &link in route {
+                let config = &self.topology.links[link].config;
+                base_rtt +=
+                    smallest_delay(&config.delay.propagation) + fastest_service(&config.capacity, bytes);
+            }
+        }
+        let slowest = forward.iter().copied().min_by_key(|&l| typical_rate(&self.topology.links[l]));
+        let bottleneck = if forward.contains(&self.bottleneck) { Some(self.bottleneck) } else { slowest };
+        let Some(bottleneck) = bottleneck.map(|index| &self.topology.links[index].config) else {
+            let capacity = vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))];
+            return PathFacts { base_rtt, capacity, bdp_bytes: u64::MAX, buffer_bytes: u64::MAX };
+        };
+        let payload = |bits: u64| share(bits, sender.mss_bytes, wire);
+        let window = Time::from_ns(base_rtt.ns().saturating_mul(32)).max(Time::from_secs(10));
+        let capacity = timeline(&bottleneck.capacity, self.stop.after)
+            .into_iter()
+            .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
+            .collect();
+        let mean = mean_rate(&bottleneck.capacity, window);
+        let bdp_bytes = match bottleneck.capacity {
+            Capacity::Unlimited => u64::MAX,
+            _ => payload(mean.bytes_in(base_rtt)),
+        };
+        let buffer_bytes = match limit(&bottleneck.queue) {
+            Limit::Bytes(bytes) => payload(bytes),
+            Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
+            Limit::Unlimited => u64::MAX,
+        };
+        PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes }
+    }
+
+    fn steering_of(&self, arm: &Arm) -> Steering {
+        let mut parameters = self
+            .settings
+            .iter()
+            .find(|s| s.algorithm.id == arm.algorithm.id)
+            .map_or_else(|| arm.algorithm.default_parameters(), |s| s.parameters);
+        for (name, value) in &arm.set {
+            if let Some(index) = arm.algorithm.parameters.iter().position(|p| p.name == name) {
+                parameters[index] = *value;
+            }
+        }
+        Steering { algorithm: arm.algorithm, parameters }
+    }
+}
+
+/// How much a queue holds.
+pub(crate) fn limit(queue: &QueueConfig) -> Limit {
+    match queue {
+        QueueConfig::DropTail { limit }
+        | QueueConfig::Red { limit, .. }
+        | QueueConfig::CoDel { limit, .. }
+        | QueueConfig::RandomDrop { limit, .. } => *limit,
+    }
+}
+
+/// Mean wire rate over the first `window`.
+pub(crate) fn mean_rate(capacity: &Capacity, window: Time) -> Rate {
+    let bits = match capacity {
+        Capacity::Unlimited => return Rate::from_bits_per_s(u64::MAX),
+        Capacity::Constant(rate) => return *rate,
+        Capacity::Steps { .. } | Capacity::Trace(_) => {
+            let line = timeline(capacity, window);
+            let ends = line.iter().skip(1).map(|(at, _)| *at).chain([window]);
+            line.iter()
+                .zip(ends)
+                .map(|((at, rate), end)| {
+                    u128::from(rate.bits_per_s()) * u128::from((end.min(window) - *at).ns())
+                })
+                .sum::<u128>()
+        }
+    };
+    Rate::from_bits_per_s(u64::try_from(bits / u128::from(window.ns().max(1))).unwrap_or(u64::MAX))
+}
+
+/// Used to find the slowest link of a route; the same value for the same link whoever asks.
+pub(crate) fn typical_rate(link: &NamedLink) -> Rate {
+    mean_rate(&link.config.capacity, Time::from_secs(10))
+}
+
+fn told(facts: &PathFacts) -> (u64, u64) {
+    let first = facts.capacity.first().map_or(0, |(_, rate)| rate.bytes_per_s());
+    let rate = if facts.capacity.len() == 1 {
+        first
+    } else if facts.base_rtt == Time::ZERO {
+        0
+    } else {
+        u64::try_from(u128::from(facts.bdp_bytes) * 1_000_000_000 / u128::from(facts.base_rtt.ns()))
+            .unwrap_or(u64::MAX)
+    };
+    (facts.bdp_bytes, rate)
+}
+
+fn smallest_delay(propagation: &Propagation) -> Time {
+    match propagation {
+        Propagation::Constant(delay) => *delay,
+        Propagation::Steps { steps, .. } => steps.iter().map(|(_, d)| *d).min().unwrap_or_default(),
+        Propagation::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
+    }
+}
+
+fn fastest_service(capacity: &Capacity, bytes: u32) -> Time {
+    match capacity {
+        // A packet leaves with its last opportunity; a single one takes all of it.
+        Capacity::Unlimited | Capacity::Trace(_) => Time::ZERO,
+        Capacity::Constant(rate) => rate.time_of(u64::from(bytes)),
+        Capacity::Steps { steps, .. } => {
+            steps.iter().map(|(_, r)| *r).max().unwrap_or_default().time_of(u64::from(bytes))
+        }
+    }
+}
+
+fn share(value: u64, part: u32, whole: u32) -> u64 {
+    if value == u64::MAX {
+        return value;
+    }
+    u64::try_from(u128::from(value) * u128::from(part) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
+}
+
+/// Wire rate from each time on, until `end`.
+fn timeline(capacity: &Capacity, end: Time) -> Vec<(Time, Rate)> {
+    match capacity {
+        Capacity::Unlimited => vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))],
+        Capacity::Constant(rate) => vec![(Time::ZERO, *rate)],
+        Capacity::Steps { steps, period } => step_timeline(steps, *period, end),
+        Capacity::Trace(trace) => {
+            let bins = usize::try_from(end.ns() / BIN.ns()).unwrap_or(TIMELINE_MAX).clamp(1, TIMELINE_MAX);
+            let before =
+                |t: u64| opportunities_before(trace, trace.offset.ns() % trace.period.ns().max(1) + t);
+            let edges: Vec<u64> = (0..=bins as u64).map(|i| before(i * BIN.ns())).collect();
+            let per_s = 1_000_000_000 / BIN.ns();
+            let rate =
+                |count: u64| Rate::from_bytes_per_s(count.saturating_mul(u64::from(trace.bytes) * per_s));
+            let rates = edges.windows(2).map(|w| rate(w[1] - w[0]));
+            rates.enumerate().map(|(i, rate)| (Time::from_ns(i as u64 * BIN.ns()), rate)).collect()
+        }
+    }
+}
+
+/// How many opportunities come before `t` on the trace's own clock, repetitions included.
+fn opportunities_before(trace: &Opportunities, t: u64) -> u64 {
+    let period = trace.period.ns().max(1);
+    let within = trace.at.partition_point(|at| at.ns() < t % period) as u64;
+    (t / period).saturating_mul(trace.at.len() as u64).saturating_add(within)
+}
+
+fn step_timeline(steps: &Arc<[(Time, Rate)]>, period: Option<Time>, end: Time) -> Vec<(Time, Rate)> {
+    let mut line: Vec<(Time, Rate)> = Vec::new();
+    let mut round_start = Time::ZERO;
+    'rounds: loop {
+        for (at, rate) in steps.iter() {
+            let at = round_start + *at;
+            if (at >= end && !line.is_empty()) || line.len() == TIMELINE_MAX {
+                break 'rounds;
+            }
+            line.push((at, *rate));
+        }
+        match period {
+            Some(period) if period > Time::ZERO => round_start += period,
+            _ => break,
+        }
+    }
+    line
+}
+
+/// A well-mixed number for a seed (Steele, Lea, Flood 2014), the increment first.
+fn splitmix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
