@@ -127,7 +127,7 @@ impl Scenario {
     }
 
     /// For each node, the link by which a breadth-first search from `from` reaches it first.
-    pub(crate) fn shortest_paths(&self, from: usize) -> Vec<Option<usize>> {
+    pub fn shortest_paths(&self, from: usize) -> Vec<Option<usize>> {
         let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.topology.nodes.len()];
         for (index, link) in self.topology.links.iter().enumerate() {
             leaving[link.from].push(index);
