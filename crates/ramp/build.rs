@@ -1,7 +1,7 @@
 //! Compiles the C core into one object: the table of algorithms that `abi` reads.
 
 fn main() {
-    println!("cargo::rerun-if-changed=include");
+    println!("cargo::rerun-if-changed=include/ramp");
     println!("cargo::rerun-if-changed=src/shim.c");
     cc::Build::new()
         .file("src/shim.c")

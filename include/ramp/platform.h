@@ -21,9 +21,23 @@ typedef uint64_t ramp_u64;
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-#define RAMP_FN static inline __attribute__((unused))
+#define RAMP_FN static inline __attribute__((unused, always_inline))
 #else
 #define RAMP_FN static inline
 #endif
+
+/* Position of the highest bit; 0 for 0. Without branches where the compiler helps: a BPF verifier follows each one. */
+RAMP_FN ramp_u32 ramp_log2(ramp_u64 value)
+{
+#if defined(__GNUC__) || defined(__clang__)
+	return 63u - (ramp_u32)__builtin_clzll(value | 1);
+#else
+	ramp_u32 position = 0;
+
+	while (value >>= 1)
+		position++;
+	return position;
+#endif
+}
 
 #endif

@@ -2,49 +2,53 @@
 /*
  * Standard slow start: grow by what was acknowledged until ssthresh or loss.
  *
- * Source: RFC 5681 §3.1, RFC 3465 (limit L), RFC 6928 (initial window).
+ *     startup --cwnd reached ssthresh, loss, mark, timeout--> done
+ *
+ * Source: RFC 5681 §3.1; RFC 3465 §2.2 (limit L); RFC 6928 (initial window).
  */
 #ifndef RAMP_SLOW_START_H
 #define RAMP_SLOW_START_H
 
-#include "interface.h"
+#include "window.h"
+
+#define RAMP_SLOW_START_PARAMETERS(P)                                                              \
+	P(initial_window, "packets", 0, 0, 100000, "RFC 6928 §2",                                  \
+	  "window before the first ACK; 0: the connection's")                                      \
+	P(initial_ssthresh, "packets", 0, 0, 1000000000, "RFC 5681 §3.1",                          \
+	  "where slow start ends without a loss; 0: the connection's")                             \
+	P(abc_limit, "packets", 0, 0, 1000000000, "RFC 3465 §2.2",                                 \
+	  "most growth per ACK (L): 1 counts packets, 2 is the RFC's; 0: the connection's")
+
+#define RAMP_SLOW_START_INDEX(name, unit, initial, low, high, source, meaning)                     \
+	RAMP_SLOW_START_##name,
+enum { RAMP_SLOW_START_PARAMETERS(RAMP_SLOW_START_INDEX) RAMP_SLOW_START_COUNT };
 
 struct ramp_slow_start {
 	ramp_u64 abc_limit_packets;
 };
 
-#define RAMP_SLOW_START_PARAMETERS(P)
-
 RAMP_FN void ramp_slow_start_init(struct ramp_slow_start *s, const struct ramp_config *c,
 				  struct ramp_decision *d)
 {
-	s->abc_limit_packets = c->abc_limit_packets;
-	d->cwnd_bytes = c->initial_window_bytes;
-	d->ssthresh_bytes = c->initial_ssthresh_bytes;
-	d->pacing_bytes_per_s = 0;
-	d->evidence = 0;
-	d->limit = 0;
-	d->phase = RAMP_STARTUP;
-	d->exit_reason = RAMP_EXIT_NONE;
+	ramp_u64 window = c->parameter[RAMP_SLOW_START_initial_window];
+	ramp_u64 ssthresh = c->parameter[RAMP_SLOW_START_initial_ssthresh];
+	ramp_u64 limit = c->parameter[RAMP_SLOW_START_abc_limit];
+
+	ramp_begin(c, d);
+	if (window)
+		ramp_hold(ramp_mul(window, c->mss_bytes), c->mss_bytes, d);
+	if (ssthresh)
+		d->ssthresh_bytes = ramp_mul(ssthresh, c->mss_bytes);
+	s->abc_limit_packets = limit ? limit : c->abc_limit_packets;
 }
 
 RAMP_FN void ramp_slow_start_on_ack(struct ramp_slow_start *s, const struct ramp_ack *a,
 				    struct ramp_decision *d)
 {
-	ramp_u64 grow = a->acked_bytes;
-
 	if (d->phase == RAMP_DONE)
 		return;
-	if (s->abc_limit_packets && grow > s->abc_limit_packets * a->mss_bytes)
-		grow = s->abc_limit_packets * a->mss_bytes;
-	if (a->flags & RAMP_CWND_LIMITED)
-		d->cwnd_bytes += grow;
-	if (d->cwnd_bytes >= d->ssthresh_bytes) {
-		d->phase = RAMP_DONE;
-		d->exit_reason = RAMP_EXIT_SSTHRESH;
-		d->evidence = d->cwnd_bytes;
-		d->limit = d->ssthresh_bytes;
-	}
+	ramp_grow(ramp_credit(a, s->abc_limit_packets), a->mss_bytes, d);
+	ramp_leave_at_ssthresh(d);
 }
 
 RAMP_FN void ramp_slow_start_on_congestion(struct ramp_slow_start *s,
@@ -52,13 +56,7 @@ RAMP_FN void ramp_slow_start_on_congestion(struct ramp_slow_start *s,
 					   struct ramp_decision *d)
 {
 	(void)s;
-	if (d->phase == RAMP_DONE || c->kind == RAMP_SPURIOUS)
-		return;
-	d->phase = RAMP_DONE;
-	d->exit_reason = c->kind == RAMP_RTO ? RAMP_EXIT_RTO :
-			 c->kind == RAMP_CE_MARK ? RAMP_EXIT_ECN : RAMP_EXIT_LOSS;
-	d->evidence = c->lost_bytes;
-	d->limit = 0;
+	ramp_leave_on_congestion(c, d);
 }
 
 #endif

@@ -10,7 +10,7 @@ use crate::{Ack, Config, Congestion, Decision, PARAMETERS_MAX};
 pub struct Parameter {
     /// As written in a scenario: `[algorithm.<id>] <name> = …`.
     pub name: &'static str,
-    /// `us`, `bytes`, `packets`, `bytes/s`, `1/1024`, `count`, or `choice:a|b|c` (the value is the index).
+    /// `us`, `bytes`, `packets`, `bytes/s`, `hz`, `percent`, `1/1000`, `count`, or `choice:a|b|c` (the value is the index).
     pub unit: &'static str,
     /// Where the constant comes from.
     pub source: &'static str,
