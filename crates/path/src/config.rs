@@ -19,6 +19,19 @@ pub struct LinkConfig {
     pub ack_filter: Option<AckFilter>,
 }
 
+impl LinkConfig {
+    /// A link of one rate and delay with a drop-tail queue, that loses nothing else.
+    pub fn constant(rate: Rate, delay: Time, limit: Limit) -> Self {
+        Self {
+            capacity: Capacity::Constant(rate),
+            queue: QueueConfig::DropTail { limit },
+            delay: DelayConfig { propagation: Propagation::Constant(delay), jitter: None, reordering: None },
+            loss: LossConfig::None,
+            ack_filter: None,
+        }
+    }
+}
+
 /// How fast a link serves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {

@@ -3,12 +3,24 @@
 //! [`Link`] is one direction of one hop. It owns no clock and no socket: the simulator drives it in virtual
 //! time, the emulator in real time. It does not know TCP; see [`Packet`] for what it asks of a packet.
 
+mod ack_filter;
+mod capacity;
 mod config;
+mod delay;
+mod flight;
+mod link;
+mod loss;
+mod queue;
+mod random;
+mod timeline;
+mod totals;
 
 pub use config::{
-    AckFilter, Capacity, DelayConfig, Jitter, LinkConfig, Limit, LossConfig, Opportunities, Propagation, QueueConfig,
-    Reordering,
+    AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation,
+    QueueConfig, Reordering,
 };
+pub use link::Link;
+pub use totals::{Count, Totals};
 
 /// What a link must know of a packet.
 pub trait Packet {
@@ -33,4 +45,9 @@ pub enum DropReason {
     Thinned,
     /// The packet alone exceeds the queue limit.
     Oversize,
+}
+
+impl DropReason {
+    /// Every reason, in order of declaration.
+    pub const ALL: [Self; 5] = [Self::Overflow, Self::Early, Self::Medium, Self::Thinned, Self::Oversize];
 }

@@ -1,0 +1,74 @@
+//! How fast a link serves: for each packet, when its service begins and when its last bit leaves.
+
+mod constant;
+mod rates;
+mod stepped;
+mod traced;
+
+use ramp::{Rate, Time};
+
+use self::constant::Constant;
+use self::stepped::Stepped;
+use self::traced::Traced;
+use crate::config::Capacity;
+
+/// Serves packets one after the other.
+///
+/// The departure of a packet is known when its service is asked for, so no service event is ever needed.
+/// `Time::NEVER` is the departure from a link that stands still for good.
+#[derive(Clone, Debug)]
+pub(crate) enum Server {
+    Unlimited,
+    Constant(Constant),
+    Stepped(Stepped),
+    Traced(Traced),
+}
+
+impl Server {
+    pub(crate) fn new(capacity: &Capacity) -> Self {
+        let stopped = || Self::Constant(Constant::new(Rate::default()));
+        match capacity {
+            Capacity::Unlimited => Self::Unlimited,
+            Capacity::Constant(rate) => Self::Constant(Constant::new(*rate)),
+            Capacity::Steps { steps, period } => {
+                Stepped::new(steps, *period).map_or_else(stopped, Self::Stepped)
+            }
+            Capacity::Trace(trace) => Traced::new(trace).map_or_else(stopped, Self::Traced),
+        }
+    }
+
+    /// When service of a packet that has come to the head by `now` begins. `now` must not go back.
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time) -> Time {
+        match self {
+            Self::Unlimited => now,
+            Self::Constant(server) => server.start(now),
+            Self::Stepped(server) => server.start(now),
+            Self::Traced(server) => server.start(now),
+        }
+    }
+
+    /// Serves a packet from `start`, which must come from [`Self::start`], and says when it has left.
+    #[inline]
+    pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Time {
+        match self {
+            Self::Unlimited => start,
+            Self::Constant(server) => server.serve(start, bytes),
+            Self::Stepped(server) => server.serve(start, bytes),
+            Self::Traced(server) => server.serve(bytes),
+        }
+    }
+
+    /// When the last packet left or will leave.
+    pub(crate) fn last_departure(&self) -> Time {
+        match self {
+            Self::Unlimited => Time::ZERO,
+            Self::Constant(server) => server.busy_until,
+            Self::Stepped(server) => server.busy_until,
+            Self::Traced(server) => server.busy_until,
+        }
+    }
+}
+
+/// Work is counted in bits times the nanoseconds of a second, so that work over rate is nanoseconds.
+const WORK_PER_BYTE: u64 = 8_000_000_000;

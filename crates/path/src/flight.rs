@@ -1,0 +1,121 @@
+//! Packets that have left the queue and are on their way.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use ramp::Time;
+
+/// Packets in order of delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct Flight<P> {
+    in_order: VecDeque<(Time, P)>,
+    /// Only packets that were held back.
+    late: BinaryHeap<Late<P>>,
+    /// Held back so far: keeps equal times in order.
+    held_back: u64,
+    /// No packet in order may arrive earlier.
+    newest: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Late<P> {
+    delivery: Time,
+    number: u64,
+    packet: P,
+}
+
+impl<P> Flight<P> {
+    pub(crate) fn new() -> Self {
+        Self { in_order: VecDeque::new(), late: BinaryHeap::new(), held_back: 0, newest: Time::ZERO }
+    }
+
+    /// Takes a packet that arrives at `delivery`, or as soon as those before it have.
+    #[inline]
+    pub(crate) fn push(&mut self, delivery: Time, packet: P) {
+        self.newest = self.newest.max(delivery);
+        self.in_order.push_back((self.newest, packet));
+    }
+
+    /// Takes a packet that others may overtake.
+    pub(crate) fn push_late(&mut self, delivery: Time, packet: P) {
+        self.held_back += 1;
+        self.late.push(Late { delivery, number: self.held_back, packet });
+    }
+
+    #[inline]
+    pub(crate) fn next_delivery(&self) -> Time {
+        let next = self.in_order.front().map_or(Time::NEVER, |head| head.0);
+        match self.late.peek() {
+            Some(late) => next.min(late.delivery),
+            None => next,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self, now: Time) -> Option<P> {
+        let next = self.in_order.front().map_or(Time::NEVER, |head| head.0);
+        if let Some(late) = self.late.peek()
+            && late.delivery < next
+        {
+            return if late.delivery <= now { self.late.pop().map(|late| late.packet) } else { None };
+        }
+        if next > now || next == Time::NEVER {
+            return None;
+        }
+        self.in_order.pop_front().map(|(_, packet)| packet)
+    }
+
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &P> {
+        self.in_order.iter().map(|(_, packet)| packet).chain(self.late.iter().map(|late| &late.packet))
+    }
+}
+
+// The heap's greatest is the earliest.
+impl<P> Ord for Late<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.delivery, other.number).cmp(&(self.delivery, self.number))
+    }
+}
+
+impl<P> PartialOrd for Late<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> PartialEq for Late<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<P> Eq for Late<P> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_kept_except_by_those_held_back() {
+        let mut flight = Flight::new();
+        flight.push(Time::from_ms(10), 'a');
+        flight.push_late(Time::from_ms(12), 'd');
+        flight.push(Time::from_ms(5), 'b');
+        flight.push_late(Time::from_ms(12), 'e');
+        flight.push(Time::from_ms(11), 'c');
+        assert_eq!(flight.next_delivery(), Time::from_ms(10));
+        assert_eq!(flight.pop(Time::from_ms(9)), None);
+        let order: String = std::iter::from_fn(|| flight.pop(Time::from_ms(12))).collect();
+        assert_eq!(order, "abcde");
+        assert_eq!(flight.next_delivery(), Time::NEVER);
+    }
+
+    #[test]
+    fn never_is_never() {
+        let mut flight = Flight::new();
+        flight.push(Time::NEVER, 'a');
+        flight.push_late(Time::NEVER, 'b');
+        assert_eq!(flight.pop(Time::NEVER), None);
+        assert_eq!(flight.packets().count(), 2);
+    }
+}

@@ -1,0 +1,106 @@
+//! What waits in front of a link.
+//!
+//! Drop-tail, RED and random drop decide when a packet arrives; with a server that knows departures in advance
+//! they need no event. CoDel decides when a packet leaves and is served step by step.
+
+mod codel;
+mod random_drop;
+mod red;
+mod waiting;
+
+use ramp::Time;
+
+pub(crate) use self::codel::CoDel;
+use self::random_drop::RandomDrop;
+use self::red::Red;
+use self::waiting::Waiting;
+use crate::config::{Limit, LinkConfig, QueueConfig};
+use crate::{DropReason, Packet};
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub(crate) enum Queue<P> {
+    OnArrival(OnArrival),
+    CoDel(Box<CoDel<P>>),
+}
+
+/// A queue that decides when a packet arrives.
+#[derive(Clone, Debug)]
+pub(crate) struct OnArrival {
+    limit: Limit,
+    policy: Policy,
+    pub(crate) waiting: Waiting,
+}
+
+/// What is dropped although it would fit.
+#[derive(Clone, Debug)]
+enum Policy {
+    DropTail,
+    Red(Box<Red>),
+    RandomDrop(Box<RandomDrop>),
+}
+
+/// A packet at the door of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) now: Time,
+    /// When its service would begin.
+    pub(crate) start: Time,
+    /// When the packet before it leaves or left.
+    pub(crate) idle_since: Time,
+    pub(crate) bytes: u32,
+}
+
+impl<P: Packet> Queue<P> {
+    pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
+        let (limit, policy) = match config.queue {
+            QueueConfig::DropTail { limit } => (limit, Policy::DropTail),
+            QueueConfig::Red { limit, .. } => (limit, Policy::Red(Box::new(Red::new(config, seed)))),
+            QueueConfig::RandomDrop { limit, above_bytes, probability } => {
+                (limit, Policy::RandomDrop(Box::new(RandomDrop::new(above_bytes, probability, seed))))
+            }
+            QueueConfig::CoDel { limit, target, interval } => {
+                return Self::CoDel(Box::new(CoDel::new(limit, target, interval)));
+            }
+        };
+        Self::OnArrival(OnArrival { limit, policy, waiting: Waiting::new() })
+    }
+}
+
+impl OnArrival {
+    /// Why this packet must be dropped; `None`: it may stay.
+    #[inline]
+    pub(crate) fn refuse(&mut self, arrival: &Arrival) -> Option<DropReason> {
+        self.waiting.advance(arrival.now);
+        if let Policy::DropTail = self.policy {
+            return self.limit.refuse(&self.waiting, arrival);
+        }
+        self.refuse_early(arrival)
+    }
+
+    fn refuse_early(&mut self, arrival: &Arrival) -> Option<DropReason> {
+        let full = self.limit.refuse(&self.waiting, arrival);
+        let early = match &mut self.policy {
+            Policy::DropTail => false,
+            Policy::Red(red) => red.drops(arrival, self.waiting.packets(), full.is_some()),
+            Policy::RandomDrop(random) => full.is_none() && random.drops(self.waiting.bytes()),
+        };
+        full.or(early.then_some(DropReason::Early))
+    }
+}
+
+impl Limit {
+    /// A packet that need not wait is never too many, only ever too large.
+    #[inline]
+    fn refuse(self, waiting: &Waiting, arrival: &Arrival) -> Option<DropReason> {
+        let waits = arrival.start > arrival.now;
+        match self {
+            Self::Bytes(limit) if u64::from(arrival.bytes) > limit => Some(DropReason::Oversize),
+            Self::Bytes(limit) => {
+                (waits && waiting.bytes() + u64::from(arrival.bytes) > limit).then_some(DropReason::Overflow)
+            }
+            Self::Packets(limit) => (waits && waiting.packets() >= limit).then_some(DropReason::Overflow),
+            Self::Unlimited => None,
+        }
+    }
+}
