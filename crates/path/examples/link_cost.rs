@@ -32,7 +32,11 @@ const PACKETS: u64 = 50_000_000;
 fn main() {
     for (name, gap_ns) in [("idle link", 40_000), ("standing queue", 30_000), ("overload", 15_000)] {
         // 1500 bytes take 30 us; 50 ms are 1,667 packets.
-        let config = LinkConfig::constant(Rate::from_bits_per_s(400_000_000), Time::from_ms(50), Limit::Packets(3_000));
+        let config = LinkConfig::constant(
+            Rate::from_bits_per_s(400_000_000),
+            Time::from_ms(50),
+            Limit::Packets(3_000),
+        );
         let mut link = Link::new(&config, 1);
         let mut drops = 0u64;
         let mut on_drop = |_: Time, _: Segment, _| drops += 1;
@@ -49,9 +53,16 @@ fn main() {
                     black_box(packet.flow);
                 }
             }
-            link.handle_packet(now, black_box(Segment { bytes: 1500, flow: i as u32, _rest: [i; 7] }), &mut on_drop);
+            link.handle_packet(
+                now,
+                black_box(Segment { bytes: 1500, flow: i as u32, _rest: [i; 7] }),
+                &mut on_drop,
+            );
         }
         let ns = begin.elapsed().as_nanos() as f64 / PACKETS as f64;
-        println!("{name}: {ns:.1} ns per packet ({drops} dropped, queue peak {})", link.totals().peak_queue.packets);
+        println!(
+            "{name}: {ns:.1} ns per packet ({drops} dropped, queue peak {})",
+            link.totals().peak_queue.packets
+        );
     }
 }

@@ -14,6 +14,7 @@ mod queue;
 mod random;
 mod timeline;
 mod totals;
+mod trace_file;
 
 pub use config::{
     AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation,
@@ -21,6 +22,7 @@ pub use config::{
 };
 pub use link::Link;
 pub use totals::{Count, Totals};
+pub use trace_file::TraceError;
 
 /// What a link must know of a packet.
 pub trait Packet {
