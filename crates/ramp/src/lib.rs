@@ -8,7 +8,8 @@ mod startup;
 mod units;
 
 pub use abi::{
-    Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Decision, ExitReason, PARAMETERS_MAX, Phase, UNSET,
+    Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Decision, ExitReason, PARAMETERS_MAX,
+    Phase, UNSET,
 };
 pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms};
 pub use units::{Rate, Time};

@@ -108,7 +108,9 @@ impl Rate {
         }
         match bytes.checked_mul(8_000_000_000) {
             Some(n) => Time(n / self.0),
-            None => Time(u64::try_from(u128::from(bytes) * 8_000_000_000 / u128::from(self.0)).unwrap_or(u64::MAX)),
+            None => Time(
+                u64::try_from(u128::from(bytes) * 8_000_000_000 / u128::from(self.0)).unwrap_or(u64::MAX),
+            ),
         }
     }
     /// How many whole bytes pass in `span` at this rate.
