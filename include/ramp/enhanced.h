@@ -56,7 +56,7 @@ RAMP_FN void ramp_enhanced_init(struct ramp_enhanced *s, const struct ramp_confi
 	s->rtt_us = 0;
 	s->base_rtt_us = 0;
 	s->rtt_sum_us = 0;
-	s->rtt_tick_us = c->parameter[RAMP_ENHANCED_rtt_tick_us];
+	s->rtt_tick_us = ramp_min(c->parameter[RAMP_ENHANCED_rtt_tick_us], 1000000);
 	s->beta_packets = c->parameter[RAMP_ENHANCED_beta];
 	s->rtt_count = 0;
 	s->rtt_source = (ramp_u32)ramp_min(c->parameter[RAMP_ENHANCED_rtt_source], 2);

@@ -92,17 +92,17 @@ RAMP_FN ramp_u64 ramp_hystart_jiffies(const struct ramp_hystart *s, ramp_u64 us)
 RAMP_FN void ramp_hystart_init(struct ramp_hystart *s, const struct ramp_config *c,
 			       struct ramp_decision *d)
 {
-	ramp_u64 eta_min = c->parameter[RAMP_HYSTART_eta_min_us];
-	ramp_u64 eta_max = c->parameter[RAMP_HYSTART_eta_max_us];
+	ramp_u64 eta_min = ramp_min(c->parameter[RAMP_HYSTART_eta_min_us], 10000000);
+	ramp_u64 eta_max = ramp_min(c->parameter[RAMP_HYSTART_eta_max_us], 10000000);
 
 	ramp_begin(c, d);
 	s->version = (ramp_u32)ramp_min(c->parameter[RAMP_HYSTART_version], HYSTART_VERSION_6_14);
 	s->detect = (ramp_u32)(c->parameter[RAMP_HYSTART_detect] & 3u);
 	s->low_window_packets = c->parameter[RAMP_HYSTART_low_window];
 	s->samples = c->parameter[RAMP_HYSTART_samples];
-	s->spacing = c->parameter[RAMP_HYSTART_spacing_us];
+	s->spacing = ramp_min(c->parameter[RAMP_HYSTART_spacing_us], 1000000);
 	s->eta_shift = (ramp_u32)(c->parameter[RAMP_HYSTART_eta_shift] & 31u);
-	s->ack_delay_max = c->parameter[RAMP_HYSTART_ack_delay_max_us];
+	s->ack_delay_max = ramp_min(c->parameter[RAMP_HYSTART_ack_delay_max_us], 1000000);
 	s->ack_delay_bytes_us =
 		ramp_mul(ramp_min(c->parameter[RAMP_HYSTART_gso_max_bytes], 1048576), 4000000);
 	s->host_paces = c->flags & RAMP_HOST_PACES;

@@ -76,9 +76,9 @@ RAMP_FN void ramp_hystart11_init(struct ramp_hystart11 *s, const struct ramp_con
 	s->low_window_packets = c->parameter[RAMP_HYSTART11_low_window];
 	s->samples = c->parameter[RAMP_HYSTART11_samples];
 	s->spacing = c->parameter[RAMP_HYSTART11_spacing_us] / s->tick_us;
-	s->eta_divisor = ramp_max(c->parameter[RAMP_HYSTART11_eta_divisor], 1);
-	s->eta_min = c->parameter[RAMP_HYSTART11_eta_min_us] / s->tick_us;
-	s->eta_max = c->parameter[RAMP_HYSTART11_eta_max_us] / s->tick_us;
+	s->eta_divisor = ramp_clamp(c->parameter[RAMP_HYSTART11_eta_divisor], 1, 1024);
+	s->eta_min = ramp_min(c->parameter[RAMP_HYSTART11_eta_min_us], 10000000) / s->tick_us;
+	s->eta_max = ramp_min(c->parameter[RAMP_HYSTART11_eta_max_us], 10000000) / s->tick_us;
 	s->abc_limit_packets = c->abc_limit_packets;
 	ramp_hystart11_reset(s);
 }

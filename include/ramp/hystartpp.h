@@ -69,8 +69,10 @@ RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_con
 	s->round.end_bytes = 0;
 	s->rtt_thresh_us = 0;
 	s->entry_limit_us = 0;
-	s->min_rtt_thresh_us = c->parameter[RAMP_HYSTARTPP_min_rtt_thresh_us];
-	s->max_rtt_thresh_us = c->parameter[RAMP_HYSTARTPP_max_rtt_thresh_us];
+	s->min_rtt_thresh_us =
+		ramp_min(c->parameter[RAMP_HYSTARTPP_min_rtt_thresh_us], 10000000);
+	s->max_rtt_thresh_us =
+		ramp_min(c->parameter[RAMP_HYSTARTPP_max_rtt_thresh_us], 10000000);
 	s->min_rtt_divisor = ramp_max(c->parameter[RAMP_HYSTARTPP_min_rtt_divisor], 1);
 	s->n_rtt_sample = c->parameter[RAMP_HYSTARTPP_n_rtt_sample];
 	s->css_rounds = c->parameter[RAMP_HYSTARTPP_css_rounds];

@@ -35,7 +35,7 @@ RAMP_FN void ramp_limited_init(struct ramp_limited *s, const struct ramp_config 
 			       struct ramp_decision *d)
 {
 	ramp_begin(c, d);
-	s->max_ssthresh_packets = ramp_max(c->parameter[RAMP_LIMITED_max_ssthresh], 2);
+	s->max_ssthresh_packets = ramp_clamp(c->parameter[RAMP_LIMITED_max_ssthresh], 2, 1000000);
 	s->divisor = 0;
 	s->divisor_from = 0;
 	s->divisor_to = 0;

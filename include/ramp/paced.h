@@ -118,7 +118,7 @@ RAMP_FN void ramp_paced_init(struct ramp_paced *s, const struct ramp_config *c,
 	ramp_hold(ramp_mul(ramp_max(packets, 2), c->mss_bytes), c->mss_bytes, d);
 	s->train_bytes = d->cwnd_bytes;
 	s->longest_bytes = 0;
-	s->tolerance = c->parameter[RAMP_PACED_tolerance];
+	s->tolerance = ramp_min(c->parameter[RAMP_PACED_tolerance], 1000);
 	s->compression = ramp_min(c->parameter[RAMP_PACED_compression], 1000);
 	s->short_train_gaps = c->parameter[RAMP_PACED_short_train_gaps];
 	s->max_overshoot = c->parameter[RAMP_PACED_max_overshoot];
