@@ -15,6 +15,8 @@ pub(crate) struct Flight<P> {
     held_back: u64,
     /// No packet in order may arrive earlier.
     newest: Time,
+    /// When the earliest of all arrives.
+    next: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -26,43 +28,62 @@ struct Late<P> {
 
 impl<P> Flight<P> {
     pub(crate) fn new() -> Self {
-        Self { in_order: VecDeque::new(), late: BinaryHeap::new(), held_back: 0, newest: Time::ZERO }
+        Self {
+            in_order: VecDeque::new(),
+            late: BinaryHeap::new(),
+            held_back: 0,
+            newest: Time::ZERO,
+            next: Time::NEVER,
+        }
     }
 
     /// Takes a packet that arrives at `delivery`, or as soon as those before it have.
     #[inline]
     pub(crate) fn push(&mut self, delivery: Time, packet: P) {
         self.newest = self.newest.max(delivery);
+        self.next = self.next.min(self.newest);
         self.in_order.push_back((self.newest, packet));
     }
 
     /// Takes a packet that others may overtake.
     pub(crate) fn push_late(&mut self, delivery: Time, packet: P) {
         self.held_back += 1;
+        self.next = self.next.min(delivery);
         self.late.push(Late { delivery, number: self.held_back, packet });
     }
 
     #[inline]
     pub(crate) fn next_delivery(&self) -> Time {
-        let next = self.in_order.front().map_or(Time::NEVER, |head| head.0);
-        match self.late.peek() {
-            Some(late) => next.min(late.delivery),
-            None => next,
-        }
+        self.next
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<P> {
-        let next = self.in_order.front().map_or(Time::NEVER, |head| head.0);
-        if let Some(late) = self.late.peek()
-            && late.delivery < next
-        {
-            return if late.delivery <= now { self.late.pop().map(|late| late.packet) } else { None };
-        }
-        if next > now || next == Time::NEVER {
+        if self.next > now || self.next == Time::NEVER {
             return None;
         }
-        self.in_order.pop_front().map(|(_, packet)| packet)
+        let packet = if self.late.is_empty() {
+            self.in_order.pop_front().map(|head| head.1)
+        } else {
+            self.pop_earliest()
+        };
+        self.next = self.earliest();
+        packet
+    }
+
+    #[inline]
+    fn earliest(&self) -> Time {
+        let next = self.in_order.front().map_or(Time::NEVER, |head| head.0);
+        self.late.peek().map_or(next, |late| next.min(late.delivery))
+    }
+
+    #[cold]
+    fn pop_earliest(&mut self) -> Option<P> {
+        if self.in_order.front().is_some_and(|head| head.0 == self.next) {
+            self.in_order.pop_front().map(|head| head.1)
+        } else {
+            self.late.pop().map(|late| late.packet)
+        }
     }
 
     pub(crate) fn packets(&self) -> impl Iterator<Item = &P> {

@@ -3,12 +3,12 @@
 use ramp::Time;
 
 use crate::ack_filter::{Filter, Verdict};
-use crate::capacity::Server;
+use crate::capacity::{Serve, Server};
 use crate::config::LinkConfig;
 use crate::delay::Delay;
 use crate::flight::Flight;
 use crate::loss::Loss;
-use crate::queue::{Arrival, Queue};
+use crate::queue::Queue;
 use crate::{DropReason, Packet, Totals};
 
 /// One direction of one hop: loss, ACK filter, queue, capacity and delay, in this order.
@@ -122,6 +122,10 @@ impl<P: Packet> Link<P> {
     /// What went through so far. Takes time proportional to the packets inside.
     pub fn totals(&self) -> Totals {
         let mut totals = self.totals;
+        totals.peak_queue = match &self.queue {
+            Queue::OnArrival(queue) => queue.waiting.peak(),
+            Queue::CoDel(codel) => codel.peak(),
+        };
         let waiting = match &self.queue {
             Queue::OnArrival(_) => None,
             Queue::CoDel(codel) => Some(codel.waiting()),
@@ -186,36 +190,33 @@ impl<P: Packet> Link<P> {
 
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
-        let bytes = packet.wire_bytes();
-        if let Server::Unlimited = self.server {
-            return self.launch(now, packet);
-        }
         let Queue::OnArrival(queue) = &mut self.queue else {
             return self.enqueue_codel(now, packet, on_drop);
         };
-        let idle_since = self.server.last_departure();
-        let start = self.server.start(now);
-        if let Some(reason) = queue.refuse(&Arrival { now, start, idle_since, bytes }) {
-            return self.drop_packet(now, packet, reason, on_drop);
+        let bytes = packet.wire_bytes();
+        let admitted = match &mut self.server {
+            Server::Unlimited => Ok(now),
+            Server::Constant(server) => queue.admit(now, bytes, server),
+            Server::Stepped(server) => queue.admit(now, bytes, server),
+            Server::Traced(server) => queue.admit(now, bytes, server),
+        };
+        match admitted {
+            Ok(departure) => launch(&mut self.delay, &mut self.flight, departure, packet),
+            Err(reason) => self.drop_packet(now, packet, reason, on_drop),
         }
-        let departure = self.server.serve(start, bytes);
-        if start > now {
-            queue.waiting.push(start, bytes);
-            self.totals.queue_reached(queue.waiting.packets(), queue.waiting.bytes());
-        }
-        self.launch(departure, packet);
     }
 
     #[inline(never)]
     fn enqueue_codel(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
+        if let Server::Unlimited = self.server {
+            return launch(&mut self.delay, &mut self.flight, now, packet);
+        }
         self.run_codel(now, on_drop);
         let Queue::CoDel(codel) = &mut self.queue else { unreachable!("the caller has matched CoDel") };
         if let Err((packet, reason)) = codel.push(now, packet, &mut self.server) {
             self.drop_packet(now, packet, reason, on_drop);
         }
         self.run_codel(now, on_drop);
-        let Queue::CoDel(codel) = &self.queue else { unreachable!("the caller has matched CoDel") };
-        self.totals.queue_reached(codel.packets(), codel.bytes());
     }
 
     /// Serves what CoDel gives out by `now`.
@@ -232,11 +233,6 @@ impl<P: Packet> Link<P> {
             let departure = server.serve(start, packet.wire_bytes());
             launch(delay, flight, departure, packet);
         }
-    }
-
-    #[inline]
-    fn launch(&mut self, departure: Time, packet: P) {
-        launch(&mut self.delay, &mut self.flight, departure, packet);
     }
 
     #[inline(never)]

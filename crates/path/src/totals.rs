@@ -19,6 +19,13 @@ impl Count {
         self.packets += 1;
         self.bytes += u64::from(wire_bytes);
     }
+
+    /// Raises each to what is reached.
+    #[inline]
+    pub(crate) fn reach(&mut self, packets: u64, bytes: u64) {
+        self.packets = self.packets.max(packets);
+        self.bytes = self.bytes.max(bytes);
+    }
 }
 
 impl AddAssign for Count {
@@ -59,12 +66,6 @@ impl Totals {
     /// Dropped for this reason.
     pub fn dropped_for(&self, reason: DropReason) -> Count {
         self.dropped[reason as usize]
-    }
-
-    #[inline]
-    pub(crate) fn queue_reached(&mut self, packets: u64, bytes: u64) {
-        self.peak_queue.packets = self.peak_queue.packets.max(packets);
-        self.peak_queue.bytes = self.peak_queue.bytes.max(bytes);
     }
 
     #[inline]

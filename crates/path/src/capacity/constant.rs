@@ -2,13 +2,13 @@
 
 use ramp::{Rate, Time};
 
-use super::WORK_PER_BYTE;
+use super::{Serve, WORK_PER_BYTE};
 
 /// Serves at one rate, exactly: what a departure time lacks of a whole nanosecond is carried to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     rate: u64,
-    pub(super) busy_until: Time,
+    busy_until: Time,
     /// By how much service really ends after `busy_until`, in nanoseconds over `rate`.
     remainder: u64,
     /// Service times of the sizes seen last, to avoid a division per packet.
@@ -32,14 +32,21 @@ impl Constant {
         let nothing = Service { bytes: 0, ns: 0, remainder: 0 };
         Self { rate, busy_until: Time::ZERO, remainder: 0, known: [nothing; SLOTS] }
     }
+}
 
+impl Serve for Constant {
     #[inline]
-    pub(super) fn start(&self, now: Time) -> Time {
+    fn start(&mut self, now: Time) -> Time {
         now.max(self.busy_until)
     }
 
     #[inline]
-    pub(super) fn serve(&mut self, start: Time, bytes: u32) -> Time {
+    fn last_departure(&self) -> Time {
+        self.busy_until
+    }
+
+    #[inline]
+    fn serve(&mut self, start: Time, bytes: u32) -> Time {
         if start > self.busy_until {
             self.remainder = 0;
         }
@@ -54,7 +61,9 @@ impl Constant {
         self.busy_until = start + Time::from_ns(ns);
         self.busy_until
     }
+}
 
+impl Constant {
     #[inline]
     fn service(&mut self, bytes: u32) -> Service {
         // 1500 and 40, 52, 60 and 66 fall into different slots.

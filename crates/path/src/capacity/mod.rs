@@ -36,10 +36,23 @@ impl Server {
             Capacity::Trace(trace) => Traced::new(trace).map_or_else(stopped, Self::Traced),
         }
     }
+}
 
+/// One kind of server.
+pub(crate) trait Serve {
     /// When service of a packet that has come to the head by `now` begins. `now` must not go back.
-    #[inline]
-    pub(crate) fn start(&mut self, now: Time) -> Time {
+    fn start(&mut self, now: Time) -> Time;
+
+    /// Serves a packet from `start`, which must come from [`Self::start`], and says when it has left.
+    fn serve(&mut self, start: Time, bytes: u32) -> Time;
+
+    /// When the last packet left or will leave.
+    fn last_departure(&self) -> Time;
+}
+
+/// For callers that serve seldom; the others match the kind once per packet.
+impl Serve for Server {
+    fn start(&mut self, now: Time) -> Time {
         match self {
             Self::Unlimited => now,
             Self::Constant(server) => server.start(now),
@@ -48,24 +61,21 @@ impl Server {
         }
     }
 
-    /// Serves a packet from `start`, which must come from [`Self::start`], and says when it has left.
-    #[inline]
-    pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Time {
+    fn serve(&mut self, start: Time, bytes: u32) -> Time {
         match self {
             Self::Unlimited => start,
             Self::Constant(server) => server.serve(start, bytes),
             Self::Stepped(server) => server.serve(start, bytes),
-            Self::Traced(server) => server.serve(bytes),
+            Self::Traced(server) => server.serve(start, bytes),
         }
     }
 
-    /// When the last packet left or will leave.
-    pub(crate) fn last_departure(&self) -> Time {
+    fn last_departure(&self) -> Time {
         match self {
             Self::Unlimited => Time::ZERO,
-            Self::Constant(server) => server.busy_until,
-            Self::Stepped(server) => server.busy_until,
-            Self::Traced(server) => server.busy_until,
+            Self::Constant(server) => server.last_departure(),
+            Self::Stepped(server) => server.last_departure(),
+            Self::Traced(server) => server.last_departure(),
         }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use ramp::{Rate, Time};
 
-use super::WORK_PER_BYTE;
+use super::{Serve, WORK_PER_BYTE};
 use crate::timeline::Timeline;
 
 /// Serves at a stepped rate; a packet in service when the rate steps goes on at the new rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Stepped {
     rates: Timeline<Rate>,
-    pub(super) busy_until: Time,
+    busy_until: Time,
     /// Work done after `busy_until`, within the same nanosecond.
     owed: u64,
     /// What one repetition can do; `None` without repetition.
@@ -33,12 +33,18 @@ impl Stepped {
         });
         Some(Self { rates, busy_until: Time::ZERO, owed: 0, repetition })
     }
+}
 
-    pub(super) fn start(&self, now: Time) -> Time {
+impl Serve for Stepped {
+    fn start(&mut self, now: Time) -> Time {
         now.max(self.busy_until)
     }
 
-    pub(super) fn serve(&mut self, start: Time, bytes: u32) -> Time {
+    fn last_departure(&self) -> Time {
+        self.busy_until
+    }
+
+    fn serve(&mut self, start: Time, bytes: u32) -> Time {
         if start > self.busy_until {
             self.owed = 0;
         }
@@ -65,7 +71,9 @@ impl Stepped {
         self.busy_until = now;
         now
     }
+}
 
+impl Stepped {
     /// Whole repetitions that `left` fills, if one begins `now`, so that no packet costs more than one of them.
     fn skip_repetitions(&mut self, now: Time, left: &mut u128) -> Time {
         let Some(Repetition { period, work }) = self.repetition else {

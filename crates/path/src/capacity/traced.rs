@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ramp::Time;
 
+use super::Serve;
 use crate::config::Opportunities;
 
 /// Serves from opportunity to opportunity.
@@ -21,7 +22,7 @@ pub(crate) struct Traced {
     index: usize,
     base: Time,
     left: u32,
-    pub(super) busy_until: Time,
+    busy_until: Time,
 }
 
 impl Traced {
@@ -42,10 +43,12 @@ impl Traced {
             busy_until: Time::ZERO,
         })
     }
+}
 
+impl Serve for Traced {
     /// The first opportunity after `now` that has room.
     #[inline]
-    pub(super) fn start(&mut self, now: Time) -> Time {
+    fn start(&mut self, now: Time) -> Time {
         let now = now + self.offset;
         if self.left == 0 {
             self.step(1);
@@ -56,8 +59,12 @@ impl Traced {
         self.instant_of_run()
     }
 
+    fn last_departure(&self) -> Time {
+        self.busy_until
+    }
+
     #[inline]
-    pub(super) fn serve(&mut self, bytes: u32) -> Time {
+    fn serve(&mut self, _start: Time, bytes: u32) -> Time {
         if bytes > self.left {
             let missing = bytes - self.left;
             self.step(missing.div_ceil(self.bytes) as usize);
@@ -69,7 +76,9 @@ impl Traced {
         self.busy_until = self.instant_of_run();
         self.busy_until
     }
+}
 
+impl Traced {
     fn instant(&self) -> Time {
         self.base + self.at[self.index]
     }
@@ -123,8 +132,8 @@ mod tests {
     }
 
     fn serve(server: &mut Traced, now: Time, bytes: u32) -> Time {
-        server.start(now);
-        server.serve(bytes)
+        let start = server.start(now);
+        server.serve(start, bytes)
     }
 
     #[test]

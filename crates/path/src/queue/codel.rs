@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 
 use ramp::Time;
 
-use crate::capacity::Server;
+use crate::capacity::{Serve, Server};
 use crate::config::Limit;
-use crate::{DropReason, Packet};
+use crate::{Count, DropReason, Packet};
 
 #[derive(Clone, Debug)]
 pub(crate) struct CoDel<P> {
@@ -18,6 +18,7 @@ pub(crate) struct CoDel<P> {
     /// Arrival times and packets.
     packets: VecDeque<(Time, P)>,
     bytes: u64,
+    peak: Count,
     /// Largest packet seen: so little left in the queue is no standing queue.
     max_packet: u32,
     /// When the head will be served.
@@ -39,6 +40,7 @@ impl<P: Packet> CoDel<P> {
             interval,
             packets: VecDeque::new(),
             bytes: 0,
+            peak: Count::default(),
             max_packet: 0,
             next_service: Time::NEVER,
             first_above: Time::ZERO,
@@ -84,6 +86,7 @@ impl<P: Packet> CoDel<P> {
         let start = server.start(head.0);
         self.next_service = start;
         if start > now || start == Time::NEVER {
+            self.peak.reach(self.packets(), self.bytes);
             return None;
         }
         self.dequeue(start, on_drop).map(|packet| (start, packet))
@@ -99,6 +102,10 @@ impl<P: Packet> CoDel<P> {
 
     pub(crate) fn packets(&self) -> u64 {
         self.packets.len() as u64
+    }
+
+    pub(crate) fn peak(&self) -> Count {
+        self.peak
     }
 
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &P> {

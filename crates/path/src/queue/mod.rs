@@ -14,6 +14,7 @@ pub(crate) use self::codel::CoDel;
 use self::random_drop::RandomDrop;
 use self::red::Red;
 use self::waiting::Waiting;
+use crate::capacity::Serve;
 use crate::config::{Limit, LinkConfig, QueueConfig};
 use crate::{DropReason, Packet};
 
@@ -42,13 +43,13 @@ enum Policy {
 
 /// A packet at the door of a queue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) now: Time,
+struct Arrival {
+    now: Time,
     /// When its service would begin.
-    pub(crate) start: Time,
+    start: Time,
     /// When the packet before it leaves or left.
-    pub(crate) idle_since: Time,
-    pub(crate) bytes: u32,
+    idle_since: Time,
+    bytes: u32,
 }
 
 impl<P: Packet> Queue<P> {
@@ -68,10 +69,28 @@ impl<P: Packet> Queue<P> {
 }
 
 impl OnArrival {
-    /// Why this packet must be dropped; `None`: it may stay.
+    /// When a packet will have left, or why it must be dropped.
     #[inline]
-    pub(crate) fn refuse(&mut self, arrival: &Arrival) -> Option<DropReason> {
-        self.waiting.advance(arrival.now);
+    pub(crate) fn admit(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        server: &mut impl Serve,
+    ) -> Result<Time, DropReason> {
+        self.waiting.advance(now);
+        let idle_since = server.last_departure();
+        let start = server.start(now);
+        if let Some(reason) = self.refuse(&Arrival { now, start, idle_since, bytes }) {
+            return Err(reason);
+        }
+        if start > now {
+            self.waiting.push(start, bytes);
+        }
+        Ok(server.serve(start, bytes))
+    }
+
+    #[inline]
+    fn refuse(&mut self, arrival: &Arrival) -> Option<DropReason> {
         if let Policy::DropTail = self.policy {
             return self.limit.refuse(&self.waiting, arrival);
         }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use ramp::Time;
 
+use crate::Count;
+
 /// Packets whose service has not begun, by when it will.
 ///
 /// It holds sizes only: the packets themselves are on their way already.
@@ -11,11 +13,12 @@ use ramp::Time;
 pub(crate) struct Waiting {
     starts: VecDeque<(Time, u32)>,
     bytes: u64,
+    peak: Count,
 }
 
 impl Waiting {
     pub(super) fn new() -> Self {
-        Self { starts: VecDeque::new(), bytes: 0 }
+        Self { starts: VecDeque::new(), bytes: 0, peak: Count::default() }
     }
 
     /// Lets those go whose service begins by `now`.
@@ -34,11 +37,16 @@ impl Waiting {
     pub(crate) fn push(&mut self, start: Time, bytes: u32) {
         self.starts.push_back((start, bytes));
         self.bytes += u64::from(bytes);
+        self.peak.reach(self.packets(), self.bytes);
     }
 
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    pub(crate) fn peak(&self) -> Count {
+        self.peak
     }
 
     #[inline]
