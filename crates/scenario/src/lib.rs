@@ -2,9 +2,17 @@
 //!
 //! A [`Scenario`] that exists is runnable. This crate parses and checks; it plays nothing.
 
+mod built_in;
+mod document;
+mod error;
 mod facts;
 mod model;
+mod parse;
+pub mod schema;
+mod traces;
+mod units;
 
+pub use error::{FieldError, ScenarioError};
 pub use model::{
     Arm, FlowConfig, NamedLink, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop, Topology,
     TraceFile, Traffic, TrafficKind,

@@ -1,0 +1,397 @@
+//! A TOML table read field by field, each with its place for errors.
+
+use std::ops::Range;
+
+use ramp::{Rate, Time};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{File, ScenarioError, listed, nearest, shortened};
+use crate::schema::Table;
+use crate::units::{self, Buffer, Wrong};
+
+/// Longest time that may be written: a leap year.
+const TIME_MAX: Time = Time::from_secs(366 * 86_400);
+/// Largest rate that may be written.
+const RATE_MAX: Rate = Rate::from_bits_per_s(1_000_000_000_000_000);
+/// Largest size that may be written: 1 EB.
+const BYTES_MAX: u64 = 1_000_000_000_000_000_000;
+
+/// A table whose fields are all known to the schema.
+#[derive(Debug)]
+pub(crate) struct Section<'a> {
+    pub(crate) file: &'a File<'a>,
+    /// Dotted path; empty for the root.
+    pub(crate) path: String,
+    pub(crate) span: Range<usize>,
+    schema: &'static Table,
+    table: &'a DeTable<'a>,
+}
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Value<'a> {
+    pub(crate) file: &'a File<'a>,
+    /// Dotted path.
+    pub(crate) field: String,
+    pub(crate) span: Range<usize>,
+    value: &'a DeValue<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// The root of a document.
+    pub(crate) fn root(
+        file: &'a File<'a>,
+        table: &'a Spanned<DeTable<'a>>,
+        schema: &'static Table,
+    ) -> Result<Self, ScenarioError> {
+        Self { file, path: String::new(), span: table.span(), schema, table: table.get_ref() }.checked()
+    }
+
+    fn checked(self) -> Result<Self, ScenarioError> {
+        for (key, _) in self.table {
+            let name: &str = key.get_ref();
+            if self.schema.fields.iter().any(|f| f.name == name) {
+                continue;
+            }
+            let names = || self.schema.fields.iter().map(|f| f.name);
+            let near = nearest(name, names());
+            let problem = match near {
+                Some(near) => format!("there is no such field; did you mean `{near}`?"),
+                None => "there is no such field".to_owned(),
+            };
+            return Err(self.file.error(key.span(), &self.join(name), &problem, &listed(names())));
+        }
+        Ok(self)
+    }
+
+    /// The value of a field, if it is there.
+    pub(crate) fn get(&self, name: &'static str) -> Option<Value<'a>> {
+        debug_assert!(self.schema.fields.iter().any(|f| f.name == name), "{name} is not in the schema");
+        let value = self.table.get(name)?;
+        Some(Value { file: self.file, field: self.join(name), span: value.span(), value: value.get_ref() })
+    }
+
+    /// The value of a field that must be there.
+    pub(crate) fn need(&self, name: &'static str) -> Result<Value<'a>, ScenarioError> {
+        self.get(name).ok_or_else(|| {
+            let field = self.schema.fields.iter().find(|f| f.name == name);
+            self.error(name, "it is missing", field.map_or("", |f| f.allowed))
+        })
+    }
+
+    /// Keys with their places, for tables of freely named entries.
+    pub(crate) fn error(&self, name: &str, problem: &str, allowed: &str) -> ScenarioError {
+        self.file.error(self.span.clone(), &self.join(name), problem, allowed)
+    }
+
+    fn join(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// A time, or `default`.
+    pub(crate) fn time(&self, name: &'static str, default: Time) -> Result<Time, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.time())
+    }
+
+    /// `true` or `false`, or `default`.
+    pub(crate) fn flag(&self, name: &'static str, default: bool) -> Result<bool, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.flag())
+    }
+
+    /// A text, or `default`.
+    pub(crate) fn text(&self, name: &'static str, default: &str) -> Result<String, ScenarioError> {
+        self.get(name).map_or(Ok(default.to_owned()), |v| v.text().map(str::to_owned))
+    }
+
+    /// A whole number within `[minimum, maximum]`, or `default`.
+    pub(crate) fn count(
+        &self,
+        name: &'static str,
+        default: u64,
+        range: (u64, u64),
+    ) -> Result<u64, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.count(range))
+    }
+
+    /// A number of packets within `[minimum, maximum]`, or `default`.
+    pub(crate) fn packets(
+        &self,
+        name: &'static str,
+        default: u32,
+        range: (u32, u32),
+    ) -> Result<u32, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.packets(range))
+    }
+
+    /// A probability, or `default`.
+    pub(crate) fn probability(&self, name: &'static str, default: f64) -> Result<f64, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.probability())
+    }
+
+    /// A decimal number within `[minimum, maximum]`, or `default`.
+    pub(crate) fn number(
+        &self,
+        name: &'static str,
+        default: f64,
+        range: (f64, f64),
+    ) -> Result<f64, ScenarioError> {
+        self.get(name).map_or(Ok(default), |v| v.number(range))
+    }
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn error(&self, problem: &str, allowed: &str) -> ScenarioError {
+        self.file.error(self.span.clone(), &self.field, problem, allowed)
+    }
+
+    /// `found 3 potatoes: it is …`
+    fn wrong(&self, problem: &str, allowed: &str) -> ScenarioError {
+        self.error(&format!("found {}: {problem}", self.found()), allowed)
+    }
+
+    fn unexpected(&self, allowed: &str) -> ScenarioError {
+        self.error(&format!("found {}", self.found()), allowed)
+    }
+
+    /// The value for a message.
+    pub(crate) fn found(&self) -> String {
+        match self.value {
+            DeValue::String(text) => format!("\"{}\"", shortened(text)),
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+                shortened(self.file.text.get(self.span.clone()).unwrap_or_default())
+            }
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        }
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.value, DeValue::String(_))
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    pub(crate) fn is_flag(&self) -> bool {
+        matches!(self.value, DeValue::Boolean(_))
+    }
+
+    /// Whether it is this very word.
+    pub(crate) fn is(&self, word: &str) -> bool {
+        self.value.as_str() == Some(word)
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, ScenarioError> {
+        self.value.as_str().ok_or_else(|| self.unexpected("a text in quotes"))
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool, ScenarioError> {
+        self.value.as_bool().ok_or_else(|| self.unexpected("true or false"))
+    }
+
+    /// One of `words`, by its index.
+    pub(crate) fn choice(&self, words: &[&str]) -> Result<usize, ScenarioError> {
+        let allowed = listed(words.iter().copied());
+        let Some(text) = self.value.as_str() else { return Err(self.unexpected(&allowed)) };
+        words.iter().position(|w| *w == text).ok_or_else(|| match nearest(text, words.iter().copied()) {
+            Some(near) => self.wrong(&format!("did you mean `{near}`?"), &allowed),
+            None => self.unexpected(&allowed),
+        })
+    }
+
+    pub(crate) fn time(&self) -> Result<Time, ScenarioError> {
+        if self.integer() == Some(0) {
+            return Ok(Time::ZERO);
+        }
+        let time = self.quantity(units::time, units::TIME)?;
+        if time > TIME_MAX { Err(self.wrong("it is too large", "a time up to 366 days")) } else { Ok(time) }
+    }
+
+    pub(crate) fn time_in(&self, range: (Time, Time)) -> Result<Time, ScenarioError> {
+        let time = self.time()?;
+        if time < range.0 || time > range.1 {
+            return Err(self.wrong("it is out of range", &format!("a time from {} to {}", range.0, range.1)));
+        }
+        Ok(time)
+    }
+
+    /// A rate above zero.
+    pub(crate) fn rate(&self) -> Result<Rate, ScenarioError> {
+        let rate = self.rate_or_outage()?;
+        if rate == Rate::default() {
+            return Err(self.wrong("it must not be zero", units::RATE));
+        }
+        Ok(rate)
+    }
+
+    pub(crate) fn rate_or_outage(&self) -> Result<Rate, ScenarioError> {
+        if self.integer() == Some(0) {
+            return Ok(Rate::default());
+        }
+        let rate = self.quantity(units::rate, units::RATE)?;
+        if rate > RATE_MAX {
+            Err(self.wrong("it is too large", "a rate up to 1000 Tbit/s"))
+        } else {
+            Ok(rate)
+        }
+    }
+
+    pub(crate) fn bytes(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
+        let bytes = if self.integer() == Some(0) { 0 } else { self.quantity(units::bytes, units::BYTES)? };
+        if bytes < range.0 || bytes > range.1.min(BYTES_MAX) {
+            let allowed = format!("a size from {} to {} B", range.0, range.1.min(BYTES_MAX));
+            return Err(self.wrong("it is out of range", &allowed));
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn buffer(&self) -> Result<Buffer, ScenarioError> {
+        let buffer = self.quantity(units::buffer, units::BUFFER)?;
+        match buffer {
+            Buffer::Packets(0) | Buffer::Bytes(0) => {
+                Err(self.wrong("a queue holds at least one packet", units::BUFFER))
+            }
+            Buffer::Bytes(n) if n > BYTES_MAX => {
+                Err(self.wrong("it is too large", "up to 1 EB; or \"unlimited\""))
+            }
+            buffer => Ok(buffer),
+        }
+    }
+
+    pub(crate) fn packets(&self, range: (u32, u32)) -> Result<u32, ScenarioError> {
+        let found = match self.integer() {
+            Some(value) => Some(value),
+            None => Some(i128::from(self.quantity(units::packets, units::PACKETS)?)),
+        };
+        match found.and_then(|v| u32::try_from(v).ok()).filter(|v| (range.0..=range.1).contains(v)) {
+            Some(value) => Ok(value),
+            None => {
+                Err(self.wrong("it is out of range", &format!("packets from {} to {}", range.0, range.1)))
+            }
+        }
+    }
+
+    pub(crate) fn count(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
+        let allowed = format!("a whole number from {} to {}", range.0, range.1);
+        let Some(value) = self.integer() else { return Err(self.unexpected(&allowed)) };
+        u64::try_from(value)
+            .ok()
+            .filter(|v| (range.0..=range.1).contains(v))
+            .ok_or_else(|| self.wrong("it is out of range", &allowed))
+    }
+
+    pub(crate) fn number(&self, range: (f64, f64)) -> Result<f64, ScenarioError> {
+        let allowed = format!("a number from {} to {}", range.0, range.1);
+        match self.plain() {
+            Some(value) if value >= range.0 && value <= range.1 => Ok(value),
+            Some(_) => Err(self.wrong("it is out of range", &allowed)),
+            None => Err(self.unexpected(&allowed)),
+        }
+    }
+
+    pub(crate) fn probability(&self) -> Result<f64, ScenarioError> {
+        match (self.plain(), self.value) {
+            (Some(value), _) if (0.0..=1.0).contains(&value) => Ok(value),
+            (None, DeValue::String(text)) => {
+                units::probability(text).map_err(|wrong| self.wrong(&wrong, units::PROBABILITY))
+            }
+            _ => Err(self.unexpected(units::PROBABILITY)),
+        }
+    }
+
+    /// A number or a text, by `parse`; for values with units of their own.
+    pub(crate) fn quantity<T>(
+        &self,
+        parse: impl Fn(&str) -> Result<T, Wrong>,
+        allowed: &str,
+    ) -> Result<T, ScenarioError> {
+        match self.value {
+            DeValue::String(text) => parse(text).map_err(|wrong| self.wrong(&wrong, allowed)),
+            DeValue::Integer(_) | DeValue::Float(_) => Err(self.wrong("it has no unit", allowed)),
+            _ => Err(self.unexpected(allowed)),
+        }
+    }
+
+    /// The whole number it is, if it is one.
+    pub(crate) fn integer(&self) -> Option<i128> {
+        match self.value {
+            DeValue::Integer(n) => i128::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => None,
+        }
+    }
+
+    /// The finite number it is, if it is one.
+    pub(crate) fn plain(&self) -> Option<f64> {
+        match self.value {
+            DeValue::Float(n) => n.as_str().parse().ok().filter(|v: &f64| v.is_finite()),
+            DeValue::Integer(_) => self.integer().map(|n| n as f64),
+            _ => None,
+        }
+    }
+
+    /// Its elements; a single value counts as a list of one.
+    pub(crate) fn elements(&self) -> Vec<Self> {
+        match self.value {
+            DeValue::Array(array) => array
+                .iter()
+                .enumerate()
+                .map(|(i, v)| Value {
+                    file: self.file,
+                    field: format!("{}[{i}]", self.field),
+                    span: v.span(),
+                    value: v.get_ref(),
+                })
+                .collect(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// As a table of the schema.
+    pub(crate) fn section(&self, schema: &'static Table) -> Result<Section<'a>, ScenarioError> {
+        let DeValue::Table(table) = self.value else {
+            return Err(
+                self.unexpected(&format!("a table with {}", listed(schema.fields.iter().map(|f| f.name))))
+            );
+        };
+        Section { file: self.file, path: self.field.clone(), span: self.span.clone(), schema, table }
+            .checked()
+    }
+
+    /// As a table with freely named entries.
+    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<(&'a str, Range<usize>, Self)>, ScenarioError> {
+        let DeValue::Table(table) = self.value else { return Err(self.unexpected(allowed)) };
+        Ok(table
+            .iter()
+            .map(|(key, value)| {
+                let name: &str = key.get_ref();
+                let field = format!("{}.{name}", self.field);
+                (
+                    name,
+                    key.span(),
+                    Self { file: self.file, field, span: value.span(), value: value.get_ref() },
+                )
+            })
+            .collect())
+    }
+
+    /// The `kind` of a table, or the word itself where a word stands for a table of defaults.
+    pub(crate) fn kind(&self, kinds: &[&str]) -> Result<usize, ScenarioError> {
+        let DeValue::Table(table) = self.value else { return self.choice(kinds) };
+        match table.get("kind") {
+            Some(kind) => Value {
+                file: self.file,
+                field: format!("{}.kind", self.field),
+                span: kind.span(),
+                value: kind.get_ref(),
+            }
+            .choice(kinds),
+            None => Err(self.error("`kind` is missing", &listed(kinds.iter().copied()))),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What can be wrong with a scenario, told with its place.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use thiserror::Error;
+
+/// Why there is no [`crate::Scenario`].
+#[derive(Debug, Error, Diagnostic)]
+pub enum ScenarioError {
+    /// Something in the file is wrong.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Field(#[from] Box<FieldError>),
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    #[diagnostic(help("give the path of a scenario file, or the name of a built-in scenario"))]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no built-in scenario of this name and no such file.
+    #[error("there is no scenario `{name}`")]
+    #[diagnostic(help("{help}"))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, and what there is.
+        help: String,
+    },
+    /// A setting given on top of the file is wrong.
+    #[error("`{text}`: {problem}")]
+    #[diagnostic(help("allowed: {allowed}"))]
+    Setting {
+        /// As given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What is allowed.
+        allowed: String,
+    },
+}
+
+/// One wrong value, unknown field or syntax error, with its place.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{file} line {line}, {field}: {problem}{}", setting.as_ref().map(|s| format!(" (set by `{s}`)")).unwrap_or_default())]
+pub struct FieldError {
+    /// The file, or the scenario's name.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Dotted path of the field, e.g. `path.buffer`; `syntax` if the file is not TOML.
+    pub field: String,
+    /// What was found and what is wrong with it.
+    pub problem: String,
+    /// What is allowed instead.
+    pub allowed: String,
+    /// The override that put it there, if one did.
+    pub setting: Option<String>,
+    #[help]
+    help: String,
+    #[source_code]
+    source_code: NamedSource<String>,
+    #[label("here")]
+    span: SourceSpan,
+}
+
+impl ScenarioError {
+    /// The whole message on one line: where, what was found, what is allowed.
+    pub fn explain(&self) -> String {
+        match self {
+            Self::Field(error) => format!("{error}; allowed: {}", error.allowed),
+            Self::Setting { allowed, .. } => format!("{self}; allowed: {allowed}"),
+            Self::Unknown { help, .. } => format!("{self}; {help}"),
+            Self::Read { .. } => self.to_string(),
+        }
+    }
+
+    /// The field at fault, if one is.
+    pub fn field(&self) -> Option<&FieldError> {
+        match self {
+            Self::Field(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The same error, naming the override `setting` as what put the field there.
+    pub(crate) fn set_by(mut self, setting: &str) -> Self {
+        if let Self::Field(error) = &mut self {
+            error.setting = Some(shortened(setting));
+        }
+        self
+    }
+}
+
+/// The text that spans point into.
+#[derive(Debug)]
+pub(crate) struct File<'a> {
+    pub(crate) label: String,
+    pub(crate) text: &'a str,
+}
+
+impl File<'_> {
+    pub(crate) fn error(
+        &self,
+        span: Range<usize>,
+        field: &str,
+        problem: &str,
+        allowed: &str,
+    ) -> ScenarioError {
+        let start = floor_boundary(self.text, span.start);
+        let end = floor_boundary(self.text, span.end).max(start);
+        let before = &self.text[..start];
+        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        ScenarioError::Field(Box::new(FieldError {
+            file: self.label.clone(),
+            line,
+            column,
+            field: shortened(field),
+            problem: problem.to_owned(),
+            allowed: allowed.to_owned(),
+            setting: None,
+            help: format!("allowed: {allowed}"),
+            source_code: NamedSource::new(&self.label, self.text.to_owned()),
+            span: (start..end).into(),
+        }))
+    }
+}
+
+/// `text` for a message: long and hostile texts are cut.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut short: String =
+        text.chars().take(60).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(60).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// The nearest of `names` to `name`, if one is near.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > 64 {
+        return None;
+    }
+    names
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `a, b or c` of the quoted names.
+pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn floor_boundary(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}

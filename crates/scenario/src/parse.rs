@@ -1,0 +1,181 @@
+//! From TOML to a checked scenario.
+
+pub(crate) mod ends;
+mod flows;
+mod links;
+mod topology;
+
+use std::path::Path;
+
+use ramp::{Time, algorithms};
+use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
+use toml::de::DeTable;
+
+use crate::document::Section;
+use crate::error::{File, ScenarioError};
+use crate::facts::typical_rate;
+use crate::model::{Scenario, Source, Stop, TrafficKind};
+use crate::parse::flows::Ends;
+use crate::schema;
+use crate::traces::{Files, SCENARIO_MAX, read_text};
+
+impl Scenario {
+    /// A scenario from TOML text. Files it names are looked for in `directory`.
+    ///
+    /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
+    pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
+        let file = File { label: name.to_owned(), text };
+        if text.len() as u64 > SCENARIO_MAX {
+            let allowed = format!("at most {} MiB", SCENARIO_MAX >> 20);
+            return Err(file.error(0..0, "syntax", "the file is too large", &allowed));
+        }
+        let table = DeTable::parse(text).map_err(|e| {
+            file.error(
+                e.span().unwrap_or(0..0),
+                "syntax",
+                e.message(),
+                "TOML: `field = value` lines and `[table]` headers",
+            )
+        })?;
+        let root = Section::root(&file, &table, &schema::ROOT)?;
+        scenario(&root, name, directory)
+    }
+
+    /// The scenario of a file.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let text = read_text(path, SCENARIO_MAX)
+            .map_err(|e| ScenarioError::Read { path: path.to_owned(), source: std::io::Error::other(e) })?;
+        Self::parse(&path.display().to_string(), &text, path.parent())
+    }
+}
+
+fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<Scenario, ScenarioError> {
+    let mut files = Files::new(directory);
+    let profile = match root.get("profile") {
+        Some(value) => [Profile::Modern, Profile::Era][value.choice(&["modern", "era"])?],
+        None => Profile::Modern,
+    };
+    let settings = ends::settings(root.get("algorithm").as_ref())?;
+    let steering = *settings
+        .iter()
+        .find(|s| s.algorithm.id == "hystart")
+        .or(settings.first())
+        .expect("the registry is not empty");
+    let mut sender = SenderConfig::new(profile, &algorithms()[0]);
+    sender.startup = steering.algorithm;
+    sender.parameters = steering.parameters;
+    let mut receiver = ReceiverConfig::new(profile);
+    if let Some(value) = root.get("sender") {
+        ends::sender(&value.section(&schema::SENDER)?, &mut sender)?;
+    }
+    if let Some(value) = root.get("receiver") {
+        ends::receiver(&value.section(&schema::RECEIVER)?, &mut receiver)?;
+    }
+    let built = topology::topology(root, &mut files)?;
+    let ends = Ends { sender, receiver, settings };
+    let flows = flows::flows(root, &built, &ends)?;
+    let traffic = flows::traffic(root, &built, &ends, &mut files)?;
+    let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
+    let mut scenario = Scenario {
+        name: crate::error::shortened(&root.text("name", stem)?),
+        description: root.text("description", "")?.split_whitespace().collect::<Vec<_>>().join(" "),
+        text: root.file.text.to_owned(),
+        bottleneck: built.bottleneck.unwrap_or(0),
+        topology: built.topology,
+        flows,
+        traffic,
+        stop: Stop { after: Time::ZERO, when_complete: false },
+        runs: root.count("runs", 10, (1, 1_000_000))? as u32,
+        seed: root.count("seed", 1, (0, u64::MAX))?,
+        steering,
+        settings: ends.settings,
+        trace_offset_range: built.trace_offset_range,
+        files: files.read,
+    };
+    scenario.stop = stop(root, &scenario)?;
+    check_routes(root, &scenario)?;
+    scenario.bottleneck = bottleneck(root, &scenario, built.bottleneck)?;
+    Ok(scenario)
+}
+
+fn stop(root: &Section<'_>, scenario: &Scenario) -> Result<Stop, ScenarioError> {
+    let endless = |source: &Source| match source {
+        Source::Bulk => true,
+        Source::Sized(_) => false,
+        Source::Chunks { chunks, .. } => *chunks == 0,
+    };
+    let mut sources = scenario.flows.iter().filter(|f| f.under_test).map(|f| &f.source).peekable();
+    let drawn = scenario.traffic.iter().any(|t| match t.kind {
+        TrafficKind::Cbr { .. } => false,
+        TrafficKind::Poisson { under_test_share, flows, .. } => under_test_share > 0.0 && flows > 0,
+        TrafficKind::Web { .. } => false,
+        TrafficKind::Listed { under_test_share, .. } => under_test_share > 0.0,
+    });
+    let ends = (sources.peek().is_some() || drawn) && !sources.any(endless);
+    let when_complete = match root.get("stop") {
+        None => ends,
+        Some(value) => {
+            let complete = value.choice(&["complete", "duration"])? == 0;
+            if complete && !ends {
+                return Err(
+                    value.error("no flow under test ends by itself", "\"duration\", or flows with a size")
+                );
+            }
+            complete
+        }
+    };
+    let default = Time::from_secs(if when_complete { 600 } else { 60 });
+    let after = match root.get("duration") {
+        Some(value) => value.time_in((Time::from_us(1), Time::from_secs(30 * 86_400)))?,
+        None => default,
+    };
+    Ok(Stop { after, when_complete })
+}
+
+/// Every flow and every pair must have a way there and a way back.
+fn check_routes(root: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+    let name = |node: usize| crate::error::shortened(&scenario.topology.nodes[node]);
+    let mut reached: Vec<Option<Vec<bool>>> = vec![None; scenario.topology.nodes.len()];
+    let explicit = scenario.flows.iter().map(|f| ("flow", f.from, f.to));
+    let drawn = scenario.traffic.iter().flat_map(|t| t.pairs.iter().map(|p| ("traffic", p.0, p.1)));
+    let listed = scenario.traffic.iter().flat_map(|t| match &t.kind {
+        TrafficKind::Listed { flows, .. } => &flows[..],
+        _ => &[],
+    });
+    let listed = listed.map(|f| ("traffic", f.1, f.2));
+    for (table, from, to) in explicit.chain(drawn).chain(listed) {
+        for (a, b) in [(from, to), (to, from)] {
+            let way = reached[a]
+                .get_or_insert_with(|| scenario.shortest_paths(a).iter().map(Option::is_some).collect());
+            if !way[b] {
+                let problem = format!("there is no way from \"{}\" to \"{}\"", name(a), name(b));
+                return Err(match root.get(table) {
+                    Some(value) => value.error(&problem, "nodes joined by links, there and back"),
+                    None => root.error("link", &problem, "links that join them, there and back"),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bottleneck(root: &Section<'_>, scenario: &Scenario, built: Option<usize>) -> Result<usize, ScenarioError> {
+    let links = &scenario.topology.links;
+    if let Some(value) = root.get("bottleneck") {
+        let text = value.text()?;
+        return links.iter().position(|l| l.name == text).ok_or_else(|| {
+            let near = crate::error::nearest(text, links.iter().map(|l| l.name.as_str()));
+            let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+            let allowed = crate::error::listed(links.iter().take(20).map(|l| l.name.as_str()));
+            value.error(&format!("there is no link {}{near}", value.found()), &allowed)
+        });
+    }
+    if let Some(built) = built {
+        return Ok(built);
+    }
+    let tested =
+        scenario.flows.iter().find(|f| f.under_test).or(scenario.flows.first()).map(|f| (f.from, f.to));
+    let pair = tested.or_else(|| scenario.traffic.iter().find_map(|t| t.pairs.first().copied()));
+    let route = pair.and_then(|(from, to)| scenario.route(from, to)).unwrap_or_default();
+    Ok(route.into_iter().min_by_key(|&l| typical_rate(&links[l])).unwrap_or(0))
+}

@@ -1,0 +1,394 @@
+//! `[[flow]]` and `[[traffic]]`.
+
+use std::collections::BTreeMap;
+
+use ramp::Time;
+use ramp_tcp::{ReceiverConfig, SenderConfig};
+
+use crate::document::{Section, Value};
+use crate::error::{ScenarioError, shortened};
+use crate::model::{FlowConfig, SizeDistribution, Source, Steering, Traffic, TrafficKind};
+use crate::parse::ends;
+use crate::parse::topology::{Built, nodes};
+use crate::schema;
+use crate::traces::{Files, lines};
+use crate::units;
+
+/// Most listed flows in all.
+pub(crate) const FLOWS_MAX: usize = 200_000;
+/// Most pairs of nodes of one traffic generator.
+const PAIRS_MAX: usize = 1_000_000;
+/// Most `[[traffic]]` tables.
+const TRAFFIC_MAX: usize = 1_000;
+/// Most flows of a list in a file.
+const LISTED_MAX: usize = 5_000_000;
+
+/// How ends behave unless a flow says otherwise.
+pub(crate) struct Ends {
+    pub(crate) sender: SenderConfig,
+    pub(crate) receiver: ReceiverConfig,
+    pub(crate) settings: Vec<Steering>,
+}
+
+/// The flows of `root`; one flow under test if it lists none and draws none.
+pub(crate) fn flows(
+    root: &Section<'_>,
+    built: &Built,
+    ends: &Ends,
+) -> Result<Vec<FlowConfig>, ScenarioError> {
+    let size = root.get("size");
+    let Some(list) = root.get("flow") else {
+        if root.get("traffic").is_some() && size.is_none() && tests_something(root)? {
+            return Ok(Vec::new());
+        }
+        let source = size.map_or(Ok(Source::Bulk), |v| source(&v))?;
+        return Ok(vec![FlowConfig {
+            name: "flow-1".to_owned(),
+            from: built.senders[0],
+            to: built.receivers[0],
+            start: Time::ZERO,
+            start_jitter: Time::ZERO,
+            source,
+            sender: SenderConfig { sampled: true, ..ends.sender.clone() },
+            receiver: ends.receiver,
+            under_test: true,
+        }]);
+    };
+    if let Some(size) = size {
+        return Err(size.error("flows are listed as well", "`size` in each `[[flow]]`"));
+    }
+    let mut flows = Vec::new();
+    for value in list.elements() {
+        flow(&value, built, ends, &mut flows)?;
+    }
+    if flows.is_empty() && root.get("traffic").is_none() {
+        return Err(list.error("the list is empty", "at least one flow"));
+    }
+    Ok(flows)
+}
+
+/// The traffic generators of `root`.
+pub(crate) fn traffic(
+    root: &Section<'_>,
+    built: &Built,
+    ends: &Ends,
+    files: &mut Files,
+) -> Result<Vec<Traffic>, ScenarioError> {
+    let Some(list) = root.get("traffic") else { return Ok(Vec::new()) };
+    let elements = list.elements();
+    if elements.len() > TRAFFIC_MAX {
+        return Err(list
+            .error(&format!("the list has {} elements", elements.len()), &format!("at most {TRAFFIC_MAX}")));
+    }
+    elements.iter().map(|value| one_traffic(value, built, ends, files)).collect()
+}
+
+/// Whether some generator draws flows under test, so that no further flow is assumed.
+fn tests_something(root: &Section<'_>) -> Result<bool, ScenarioError> {
+    let list = root.get("traffic");
+    for value in list.iter().flat_map(Value::elements) {
+        let kind = value.kind(&KINDS)?;
+        if kind > 0 && share(&value.section(TABLES[kind])?)? > 0.0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+const KINDS: [&str; 4] = ["cbr", "poisson", "web", "listed"];
+static TABLES: [&schema::Table; 4] =
+    [&schema::TRAFFIC_CBR, &schema::TRAFFIC_POISSON, &schema::TRAFFIC_WEB, &schema::TRAFFIC_LISTED];
+
+fn flow(
+    value: &Value<'_>,
+    built: &Built,
+    ends: &Ends,
+    flows: &mut Vec<FlowConfig>,
+) -> Result<(), ScenarioError> {
+    let s = value.section(&schema::FLOW)?;
+    let names = &built.topology.nodes;
+    let place = |name, default: &[usize]| s.get(name).map_or(Ok(default.to_vec()), |v| nodes(&v, names));
+    let from = place("from", &built.senders[..1])?;
+    let to = place("to", &built.receivers[..1])?;
+    let source = match (s.get("chunks"), s.get("size")) {
+        (Some(chunks), Some(_)) => {
+            return Err(chunks.error("`size` is given as well", "either `size` or `chunks`"));
+        }
+        (Some(chunks), None) => {
+            let c = chunks.section(&schema::CHUNKS)?;
+            Source::Chunks {
+                chunk_bytes: c.need("size")?.bytes((1, u64::MAX))?,
+                interval: c.need("interval")?.time_in((Time::from_us(1), Time::from_secs(86_400)))?,
+                chunks: c.count("count", 0, (0, u64::from(u32::MAX)))?,
+            }
+        }
+        (None, size) => size.map_or(Ok(Source::Bulk), |v| source(&v))?,
+    };
+    let (mut sender, receiver) = ends_of(&s, ends)?;
+    sender.sampled = s.flag("sampled", true)?;
+    let under_test = s.get("algorithm").is_none();
+    if let Some(value) = s.get("algorithm") {
+        steer(&mut sender, ends, &value)?;
+    }
+    let count = s.count("count", 1, (1, FLOWS_MAX as u64))? as usize;
+    if flows.len() + count > FLOWS_MAX {
+        return Err(value.error("there are too many flows", &format!("at most {FLOWS_MAX}")));
+    }
+    let name = s.get("name").map(|v| v.text()).transpose()?.map(shortened);
+    let (start, start_jitter) = (s.time("start", Time::ZERO)?, s.time("start-jitter", Time::ZERO)?);
+    for i in 0..count {
+        let (from, to) = (from[i % from.len()], to[i % to.len()]);
+        if from == to {
+            let problem = format!("the flow ends where it begins, at \"{}\"", names[from]);
+            return Err(value.error(&problem, "different nodes `from` and `to`"));
+        }
+        let name = match &name {
+            Some(name) if count == 1 => name.clone(),
+            Some(name) => format!("{name}-{}", i + 1),
+            None => format!("flow-{}", flows.len() + 1),
+        };
+        let (sender, source) = (sender.clone(), source.clone());
+        flows.push(FlowConfig { name, from, to, start, start_jitter, source, sender, receiver, under_test });
+    }
+    Ok(())
+}
+
+fn one_traffic(
+    value: &Value<'_>,
+    built: &Built,
+    ends: &Ends,
+    files: &mut Files,
+) -> Result<Traffic, ScenarioError> {
+    let kind = match value.is_table() {
+        true => value.kind(&KINDS)?,
+        false => {
+            return Err(value.error(&format!("found {}", value.found()), "a `[[traffic]]` table with `kind`"));
+        }
+    };
+    let s = value.section(TABLES[kind])?;
+    let pairs = pairs(&s, built)?;
+    let start = s.time("start", Time::ZERO)?;
+    let end = s.get("end").map(|v| v.time().map(|t| (t, v))).transpose()?;
+    if let Some((end, value)) = &end
+        && *end <= start
+    {
+        return Err(value.error(&format!("it ends at {end} and starts at {start}"), "a time after `start`"));
+    }
+    let kind_of_traffic = match kind {
+        0 => TrafficKind::Cbr {
+            rate: s.need("rate")?.rate()?,
+            packet_bytes: s.get("packet").map_or(Ok(1000), |v| v.bytes((40, 64 << 10)))? as u32,
+        },
+        _ => tcp_traffic(&s, kind, built, ends, files)?,
+    };
+    Ok(Traffic {
+        name: shortened(&s.text("name", KINDS[kind])?),
+        pairs,
+        start,
+        end: end.map_or(Time::NEVER, |(end, _)| end),
+        kind: kind_of_traffic,
+    })
+}
+
+fn tcp_traffic(
+    s: &Section<'_>,
+    kind: usize,
+    built: &Built,
+    ends: &Ends,
+    files: &mut Files,
+) -> Result<TrafficKind, ScenarioError> {
+    let (mut sender, receiver) = ends_of(s, ends)?;
+    sender.sampled = false;
+    match s.get("algorithm") {
+        Some(value) => steer(&mut sender, ends, &value)?,
+        None => {
+            if let Some(plain) = ends.settings.iter().find(|s| s.algorithm.id == "slow_start") {
+                sender.startup = plain.algorithm;
+                sender.parameters = plain.parameters;
+            }
+        }
+    }
+    let mss = sender.mss_bytes;
+    let sender = Box::new(sender);
+    let under_test_share = share(s)?;
+    Ok(match kind {
+        1 => TrafficKind::Poisson {
+            flows_per_s: s.need("flows-per-second")?.number((1e-6, 1e6))?,
+            size: distribution(&s.need("size")?, mss)?,
+            flows: s.count("flows", 0, (0, u64::from(u32::MAX)))?,
+            sender,
+            receiver,
+            under_test_share,
+        },
+        2 => TrafficKind::Web {
+            sessions: s.count("sessions", 10, (1, 100_000))? as u32,
+            size: match s.get("size") {
+                Some(value) => distribution(&value, mss)?,
+                None => SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2 },
+            },
+            objects: s.count("objects", 5, (1, 10_000))? as u32,
+            think: s.time("think", Time::from_secs(1))?,
+            sender,
+            receiver,
+            under_test_share,
+        },
+        _ => TrafficKind::Listed {
+            flows: listed_flows(&s.need("file")?, built, files)?.into(),
+            sender,
+            receiver,
+            under_test_share,
+        },
+    })
+}
+
+fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, ScenarioError> {
+    let names = &built.topology.nodes;
+    let from = s.get("from").map_or(Ok(built.senders.clone()), |v| nodes(&v, names))?;
+    let to = s.get("to").map_or(Ok(built.receivers.clone()), |v| nodes(&v, names))?;
+    let both = s.flag("both-ways", false)?;
+    let ways = 1 + usize::from(both);
+    if from.len().saturating_mul(to.len()).saturating_mul(ways) > PAIRS_MAX {
+        return Err(s.error("from", "there are too many pairs of nodes", &format!("at most {PAIRS_MAX}")));
+    }
+    let router = |node: usize| built.router.get(node).copied().unwrap_or(node);
+    let mut pairs = Vec::new();
+    for &a in &from {
+        for &b in to.iter().filter(|&&b| a != b && router(a) != router(b)) {
+            pairs.push((a, b));
+            if both {
+                pairs.push((b, a));
+            }
+        }
+    }
+    if pairs.is_empty() {
+        return Err(s.error("to", "no pair of different places is left", "nodes other than those of `from`"));
+    }
+    Ok(pairs)
+}
+
+fn ends_of(s: &Section<'_>, ends: &Ends) -> Result<(SenderConfig, ReceiverConfig), ScenarioError> {
+    let (mut sender, mut receiver) = (ends.sender.clone(), ends.receiver);
+    if let Some(value) = s.get("sender") {
+        ends::sender(&value.section(&schema::SENDER)?, &mut sender)?;
+    }
+    if let Some(value) = s.get("receiver") {
+        ends::receiver(&value.section(&schema::RECEIVER)?, &mut receiver)?;
+    }
+    if let Some(value) = s.get("congestion-control") {
+        sender.avoidance = ends::avoidance(&value)?;
+    }
+    Ok((sender, receiver))
+}
+
+fn steer(sender: &mut SenderConfig, ends: &Ends, value: &Value<'_>) -> Result<(), ScenarioError> {
+    let algorithm = ends::algorithm(value)?;
+    sender.startup = algorithm;
+    sender.parameters = ends
+        .settings
+        .iter()
+        .find(|s| s.algorithm.id == algorithm.id)
+        .map_or_else(|| algorithm.default_parameters(), |s| s.parameters);
+    Ok(())
+}
+
+fn source(value: &Value<'_>) -> Result<Source, ScenarioError> {
+    if value.is("bulk") {
+        return Ok(Source::Bulk);
+    }
+    if !value.is_text() {
+        return Err(
+            value.error(&format!("found {}", value.found()), &format!("{}; or \"bulk\"", units::BYTES))
+        );
+    }
+    value.bytes((1, u64::MAX)).map(Source::Sized)
+}
+
+fn share(s: &Section<'_>) -> Result<f64, ScenarioError> {
+    match s.get("under-test") {
+        None => Ok(0.0),
+        Some(value) if value.is_flag() => value.flag().map(|all| if all { 1.0 } else { 0.0 }),
+        Some(value) => value.probability(),
+    }
+}
+
+fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, ScenarioError> {
+    let bytes = |value: &Value<'_>| {
+        let text = value.text()?;
+        match units::packets(text) {
+            Ok(packets) if packets > 0 && packets < 1 << 40 && text.contains(char::is_alphabetic) => {
+                Ok(packets * u64::from(mss))
+            }
+            _ => value.bytes((1, u64::MAX)),
+        }
+    };
+    if !value.is_table() {
+        return Ok(SizeDistribution::Exponential { mean_bytes: bytes(value)? as f64 });
+    }
+    let s = value.section(&schema::SIZE)?;
+    let mean = bytes(&s.need("mean")?)?;
+    let kind = s.get("kind").map_or(Ok(1), |v| v.choice(&["constant", "exponential", "pareto"]))?;
+    if let Some(shape) = s.get("shape")
+        && kind != 2
+    {
+        return Err(shape.error("only pareto has a shape", "`shape` beside `kind = \"pareto\"`"));
+    }
+    Ok(match kind {
+        0 => SizeDistribution::Constant(mean),
+        1 => SizeDistribution::Exponential { mean_bytes: mean as f64 },
+        _ => SizeDistribution::Pareto {
+            mean_bytes: mean as f64,
+            shape: s.number("shape", 1.2, (1.01, 100.0))?,
+        },
+    })
+}
+
+type Listed = (Time, usize, usize, u64);
+
+fn listed_flows(value: &Value<'_>, built: &Built, files: &mut Files) -> Result<Vec<Listed>, ScenarioError> {
+    const ALLOWED: &str = "lines `start_s,bytes` or `start_s,bytes,from,to`";
+    let text = files.text(value)?;
+    let index: BTreeMap<&str, usize> =
+        built.topology.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
+    let mut flows: Vec<Listed> = Vec::new();
+    for (number, line) in lines(&text) {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        if number == 1 && cells[0].starts_with("start") {
+            continue;
+        }
+        let wrong = |what: &str| value.error(&format!("line {number} of the file: {what}"), ALLOWED);
+        let start: f64 = cells[0]
+            .parse()
+            .ok()
+            .filter(|s| (0.0..=3.2e7).contains(s))
+            .ok_or_else(|| wrong(&format!("`{}` is not a start in seconds", shortened(cells[0]))))?;
+        let size: u64 = cells
+            .get(1)
+            .and_then(|c| c.parse().ok())
+            .filter(|b| (1..=1_000_000_000_000_000_000).contains(b))
+            .ok_or_else(|| wrong("there is no size in bytes"))?;
+        let place = |cell: usize, default: usize| match cells.get(cell) {
+            None => Ok(default),
+            Some(name) => index
+                .get(name)
+                .copied()
+                .ok_or_else(|| wrong(&format!("there is no node \"{}\"", shortened(name)))),
+        };
+        let (from, to) = (place(2, built.senders[0])?, place(3, built.receivers[0])?);
+        if cells.len() > 4 || from == to {
+            return Err(wrong(if cells.len() > 4 {
+                "it has more than four cells"
+            } else {
+                "it ends where it begins"
+            }));
+        }
+        if flows.len() == LISTED_MAX {
+            return Err(wrong("there are too many flows"));
+        }
+        flows.push((Time::from_secs_f64(start), from, to, size));
+    }
+    if flows.is_empty() {
+        return Err(value.error("the file lists no flow", ALLOWED));
+    }
+    flows.sort_by_key(|f| f.0);
+    Ok(flows)
+}

@@ -1,0 +1,107 @@
+//! Files beside a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use ramp::Time;
+
+use crate::document::Value;
+use crate::error::{ScenarioError, shortened};
+use crate::model::TraceFile;
+
+/// Largest file read, after decompression.
+const FILE_MAX: u64 = 256 << 20;
+/// Largest scenario file.
+pub(crate) const SCENARIO_MAX: u64 = 4 << 20;
+/// Most lines of a trace.
+const LINES_MAX: usize = 20_000_000;
+
+/// Where files are looked for, and which ones were read.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    directory: Option<PathBuf>,
+    pub(crate) read: Vec<TraceFile>,
+}
+
+impl Files {
+    pub(crate) fn new(directory: Option<&Path>) -> Self {
+        Self { directory: directory.map(Path::to_owned), read: Vec::new() }
+    }
+
+    /// The text of the file that `value` names.
+    pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String, ScenarioError> {
+        const ALLOWED: &str = "the path of a readable text file, plain or .gz, relative to the scenario file";
+        let name = value.text()?;
+        let path = match &self.directory {
+            Some(directory) => directory.join(name),
+            None => PathBuf::from(name),
+        };
+        let text = read_text(&path, FILE_MAX).map_err(|problem| {
+            value.error(&format!("cannot read {}: {problem}", shortened(name)), ALLOWED)
+        })?;
+        let checksum = fnv1a(text.as_bytes());
+        if !self.read.iter().any(|f| f.path == path) {
+            self.read.push(TraceFile { path, checksum });
+        }
+        Ok(text)
+    }
+
+    /// One-way delays of the file that `value` names, with `constant` added to each.
+    pub(crate) fn delays(&mut self, value: &Value<'_>, constant: Time) -> Result<Vec<Time>, ScenarioError> {
+        const ALLOWED: &str = "a file with one delay in milliseconds per line, from 0 to 3600000";
+        let text = self.text(value)?;
+        let mut delays = Vec::new();
+        for (number, line) in lines(&text) {
+            let ms: Option<f64> = line.parse().ok().filter(|ms| (0.0..=3.6e6).contains(ms));
+            let Some(ms) = ms else {
+                let problem = format!("line {number} of the file is `{}`, not a delay", shortened(line));
+                return Err(value.error(&problem, ALLOWED));
+            };
+            if delays.len() == LINES_MAX {
+                return Err(value.error(&format!("the file has more than {LINES_MAX} lines"), ALLOWED));
+            }
+            delays.push(constant + Time::from_ns((ms * 1e6).round() as u64));
+        }
+        if delays.is_empty() {
+            return Err(value.error("the file holds no delay", ALLOWED));
+        }
+        Ok(delays)
+    }
+}
+
+/// Lines that hold something, numbered from 1; `#` begins a comment.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| (i + 1, line.split('#').next().unwrap_or_default().trim()))
+        .filter(|(_, line)| !line.is_empty())
+}
+
+/// The text of a file, decompressed if it begins as gzip does, and never more than `limit` bytes of it.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, String> {
+    let plain = |e: std::io::Error| e.to_string();
+    let metadata = std::fs::metadata(path).map_err(plain)?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut start = Vec::new();
+    let mut file = std::fs::File::open(path).map_err(plain)?;
+    file.by_ref().take(2).read_to_end(&mut start).map_err(plain)?;
+    let gzip = start == [0x1f, 0x8b];
+    let whole = std::io::Cursor::new(start).chain(file);
+    let mut bytes = Vec::new();
+    let read = if gzip {
+        flate2::read::MultiGzDecoder::new(whole).take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        whole.take(limit + 1).read_to_end(&mut bytes)
+    };
+    read.map_err(plain)?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("it is larger than {} MiB", limit >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+}
