@@ -1,1 +1,33 @@
-//! TODO
+//! From samples to judgement: metrics, statistics, comparison, reports.
+//!
+//! A [`Meter`] watches a run and measures it; a [`RunRecord`] keeps one finished run; [`judge`] makes a [`Comparison`] of
+//! many, which is what every report shows. This crate knows no scenario and no backend: the path comes in as a
+//! [`Context`].
+
+mod comparison;
+mod context;
+mod exit;
+mod explain;
+pub mod fixture;
+mod format;
+mod judge;
+mod ledger;
+mod meter;
+mod metric;
+mod record;
+mod startup;
+mod statistics;
+#[cfg(test)]
+mod testing;
+mod verdict;
+
+pub use comparison::{
+    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod,
+    MetricInfo, Modes, Pair, Representative, Summary,
+};
+pub use context::{CapacityStep, Context};
+pub use explain::explain_exit;
+pub use judge::{JudgeOptions, judge};
+pub use meter::{Measurements, Meter};
+pub use metric::{Definition, definitions};
+pub use record::{Download, ExitRecord, Reason, RunKey, RunRecord};

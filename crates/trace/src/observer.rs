@@ -3,25 +3,18 @@
 use crate::{FlowEvent, FlowSample, LinkSample};
 
 /// Something that watches a run. Calls come in order of time, except that one link's samples are in order only
-/// among themselves.
+/// among themselves. What an observer does not care about it leaves out.
 pub trait Observer {
     /// An ACK reached the sender of a sampled flow.
-    fn on_flow(&mut self, sample: &FlowSample);
+    fn on_flow(&mut self, _: &FlowSample) {}
     /// A packet reached a sampled link's queue.
-    fn on_link(&mut self, sample: &LinkSample);
+    fn on_link(&mut self, _: &LinkSample) {}
     /// Something happened to a flow.
-    fn on_event(&mut self, event: &FlowEvent);
+    fn on_event(&mut self, _: &FlowEvent) {}
 }
 
 /// Tells nobody.
-impl Observer for () {
-    #[inline]
-    fn on_flow(&mut self, _: &FlowSample) {}
-    #[inline]
-    fn on_link(&mut self, _: &LinkSample) {}
-    #[inline]
-    fn on_event(&mut self, _: &FlowEvent) {}
-}
+impl Observer for () {}
 
 /// Tells two observers, the first one first.
 #[derive(Debug)]

@@ -1,0 +1,265 @@
+// Time series of one run per algorithm: panels over one time axis, hovered and zoomed together.
+
+const path = data.path;
+const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes" };
+const full = path.capacity.length && path.buffer_bytes !== null && path.buffer_bytes < 1e15;
+const withBuffer = full ? path.bdp_bytes + path.buffer_bytes : null;
+const PANELS = [
+  { key: "cwnd", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]], logarithmic: true },
+  { key: "in_flight", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]] },
+  { key: "queue", lines: [["buffer", full ? path.buffer_bytes : null, false]] },
+  { key: "rtt", lines: [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", full ? path.full_rtt_s : null, false]] },
+  { key: "delivered", lines: [["size", path.size_bytes, false]], capacity: true },
+].filter(({ key }) => arms.some((arm) => arm.series && arm.series[key].t.length));
+
+const charts = [];
+const whole = data.view.whole;
+let view = [...data.view.startup];
+let cursorTime = null;
+
+for (const panel of PANELS) {
+  const host = document.querySelector(`.chart[data-panel="${panel.key}"]`);
+  const chart = { ...panel, host, kind: kind[panel.key], log: false, plot: null };
+  chart.area = host.querySelector(".plot");
+  chart.values = host.querySelector(".values");
+  chart.table = joined(panel);
+  charts.push(chart);
+  host.querySelector("[data-log]")?.addEventListener("click", (event) => {
+    chart.log = !chart.log;
+    event.currentTarget.setAttribute("aria-pressed", String(chart.log));
+    build(chart);
+  });
+  onResize(chart.area, () => build(chart));
+  steer(chart);
+}
+
+on("theme", () => charts.forEach(build));
+on("visible", () => charts.forEach((chart) => {
+  arms.forEach((_, index) => chart.plot?.setSeries(index + 1, { show: visible.has(index) }));
+  readOut(chart);
+}));
+on("focus", (index) => charts.forEach((chart) => {
+  chart.plot?.setSeries(index === null ? null : index + 1, { focus: true });
+  chart.values.querySelectorAll("li").forEach((row) => { row.style.opacity = index === null || Number(row.dataset.arm) === index ? "" : ".35"; });
+}));
+
+function joined(panel) {
+  const tables = arms.map((arm) => (arm.series && arm.series[panel.key].t.length ? [arm.series[panel.key].t, arm.series[panel.key].y] : [[0], [null]]));
+  if (panel.capacity) tables.push([path.capacity.map(([t]) => t), path.capacity.map(([, bytes]) => bytes)]);
+  return uPlot.join(tables);
+}
+
+function build(chart) {
+  const width = Math.round(chart.area.clientWidth);
+  if (!width) return;
+  chart.plot?.destroy();
+  chart.plot = new uPlot(options(chart, width), chart.table, chart.area);
+  chart.plot.setScale("x", { min: view[0], max: view[1] });
+  place(chart);
+  readOut(chart);
+}
+
+function options(chart, width) {
+  const series = arms.map((arm, index) => ({
+    label: arm.label, show: visible.has(index), stroke: armColour(arm), width: arm.yardstick ? 1.6 : 1.9, dash: armDash(arm),
+    points: { show: false },
+  }));
+  if (chart.capacity) series.push({ label: "capacity", stroke: cssValue("--reference"), width: 1, dash: [1, 3], points: { show: false } });
+  const last = charts[charts.length - 1] === chart;
+  return {
+    width, height: narrow() ? 176 : 206, padding: [12, 10, 0, 0], legend: { show: false }, focus: { alpha: 0.16 }, series: [{}, ...series],
+    scales: {
+      x: { time: false, range: (_, low, high) => (low === null ? view : [low, high]) },
+      y: { distr: chart.log ? 3 : 1, range: (_, low, high) => limits(chart, low, high) },
+    },
+    axes: [
+      { ...axisInk(), size: 30, space: 64, values: (_, ticks) => axisLabels(ticks, [1, "s"]).map((text, index, all) => (index === all.length - 1 || last ? `${text} s` : text)) },
+      {
+        ...axisInk(), size: narrow() ? 58 : 70, space: 32,
+        splits: (u) => ticksBetween(chart, u.scales.y.min, u.scales.y.max),
+        values: (u, ticks) => labelled(chart, ticks, u.scales.y.max),
+      },
+    ],
+    cursor: {
+      y: false, drag: { setScale: false, x: true, y: false }, dataIdx: nearestSample, points: { size: 7, width: 1.5, fill: (u, index) => u.series[index].stroke(u, index), stroke: () => cssValue("--paper") },
+      bind: { dblclick: () => () => setView(data.view.startup) },
+    },
+    hooks: {
+      draw: [(u) => drawReferences(chart, u), (u) => drawExits(chart, u)],
+      setCursor: [(u) => hovered(chart, u)],
+      setSelect: [(u) => selected(u)],
+    },
+  };
+}
+
+function axisInk() {
+  return {
+    stroke: cssValue("--ink-3"), font: "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif",
+    grid: { stroke: cssValue("--grid"), width: 1 }, ticks: { stroke: cssValue("--line-strong"), width: 1, size: 4 }, gap: 5,
+  };
+}
+
+/* The lower end is 0 (or a segment, when logarithmic); lines marked `true` are always in sight, the others when near. */
+function limits(chart, low, high) {
+  const smallest = chart.kind === "time" ? (path.base_rtt_s || low || 0) * 0.9 : 0;
+  let top = high === null ? 0 : high;
+  for (const [, value, always] of chart.lines) if (value !== null && (always || value <= top * 1.35)) top = Math.max(top, value);
+  if (!(top > 0)) top = chart.kind === "time" ? 0.001 : 1;
+  if (chart.log) return [Math.max(1, Math.min(low || 1460, top / 10) * 0.8), top * 1.35];
+  const bottom = Math.min(smallest, low ?? smallest);
+  return [bottom, bottom + (top - bottom) * 1.1];
+}
+
+function ticksBetween(chart, low, high) {
+  const unit = unitFor(chart.kind, high)[0];
+  return chart.log ? logTicks(low, high, 7) : linearTicks(low / unit, high / unit, 5).map((tick) => tick * unit);
+}
+
+function labelled(chart, ticks, high) {
+  if (chart.log) return ticks.map((tick) => format(chart.kind, tick));
+  const unit = unitFor(chart.kind, high);
+  return axisLabels(ticks, unit).map((text) => `${text} ${unit[1]}`);
+}
+
+/* Series have their own times; a point of the joined table belongs to few of them. */
+function nearestSample(u, series, index) {
+  const values = u.data[series];
+  if (values[index] !== undefined && values[index] !== null) return index;
+  for (let step = 1; step < values.length; step += 1) {
+    for (const near of [index - step, index + step]) if (values[near] !== undefined && values[near] !== null) return near;
+    if (index - step < 0 && index + step >= values.length) break;
+  }
+  return index;
+}
+
+function drawReferences(chart, u) {
+  const { ctx, bbox } = u, ratio = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${11.5 * ratio}px system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif`;
+  ctx.textAlign = "right";
+  const labels = [];
+  for (const [name, value] of chart.lines) {
+    if (value === null || value === undefined) continue;
+    const text = `${name} ${format(chart.kind, value)}`;
+    if (value > u.scales.y.max) { labels.push([bbox.top + 13 * ratio, `${text} \u2191`]); continue; }
+    const y = Math.round(u.valToPos(value, "y", true)) + 0.5;
+    ctx.strokeStyle = cssValue("--reference");
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([6 * ratio, 4 * ratio]);
+    ctx.beginPath(); ctx.moveTo(bbox.left, y); ctx.lineTo(bbox.left + bbox.width, y); ctx.stroke();
+    labels.push([y - 5 * ratio, text]);
+  }
+  if (chart.capacity && path.capacity.length > 1) labels.push(capacityLabel(u, ratio));
+  ctx.setLineDash([]);
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 4 * ratio;
+  ctx.strokeStyle = cssValue("--paper");
+  ctx.fillStyle = cssValue("--ink-2");
+  let above = -Infinity;
+  for (const [y, text, x] of labels.filter(Boolean).sort((a, b) => a[0] - b[0])) {
+    const clear = x === undefined ? Math.max(y, above + 14 * ratio) : y;
+    if (x === undefined) above = clear;
+    const at = x ?? bbox.left + bbox.width - 5 * ratio;
+    ctx.strokeText(text, at, clear);
+    ctx.fillText(text, at, clear);
+  }
+  ctx.restore();
+}
+
+/* Beside the capacity's line, where it leaves the picture. */
+function capacityLabel(u, ratio) {
+  const times = path.capacity.map(([t]) => t), top = u.scales.y.max * 0.86;
+  let at = path.capacity.findIndex(([t, bytes]) => bytes >= top || t >= u.scales.x.max);
+  if (at < 0) at = times.length - 1;
+  const before = Math.max(0, at - 1), [t0, b0] = path.capacity[before], [t1, b1] = path.capacity[at];
+  const bytes = Math.min(top, b1), time = b1 > b0 ? t0 + ((bytes - b0) / (b1 - b0)) * (t1 - t0) : t1;
+  if (time < u.scales.x.min || time > u.scales.x.max) return null;
+  const x = u.valToPos(time, "x", true) - 6 * ratio;
+  return x - u.bbox.left < 60 * ratio ? null : [u.valToPos(bytes, "y", true), "capacity", x];
+}
+
+/* Where start-up ended: a ring on the window, elsewhere a tick on the time axis. */
+function drawExits(chart, u) {
+  const { ctx, bbox } = u, ratio = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath(); ctx.rect(bbox.left, bbox.top - 6 * ratio, bbox.width, bbox.height + 12 * ratio); ctx.clip();
+  for (const [index, arm] of arms.entries()) {
+    if (!visible.has(index) || !arm.exit) continue;
+    const x = u.valToPos(arm.exit.t_s, "x", true);
+    const colour = armColour(arm);
+    ctx.fillStyle = colour;
+    ctx.strokeStyle = cssValue("--paper");
+    ctx.lineWidth = 1.5 * ratio;
+    ctx.beginPath();
+    if (chart.key === "cwnd") {
+      ctx.arc(x, u.valToPos(arm.exit.cwnd_bytes, "y", true), 5 * ratio, 0, 2 * Math.PI);
+    } else {
+      const base = bbox.top + bbox.height;
+      ctx.moveTo(x, base - 8 * ratio); ctx.lineTo(x + 4.5 * ratio, base); ctx.lineTo(x - 4.5 * ratio, base); ctx.closePath();
+    }
+    ctx.stroke(); ctx.fill();
+  }
+  ctx.restore();
+}
+
+/* One hover for all. */
+let linking = false;
+function hovered(chart, u) {
+  if (linking) return;
+  cursorTime = u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : null;
+  charts.forEach((other) => { if (other !== chart) place(other); });
+  charts.forEach(readOut);
+}
+
+function setCursor(time) {
+  cursorTime = time === null ? null : Math.min(view[1], Math.max(view[0], time));
+  charts.forEach((chart) => { place(chart); readOut(chart); });
+}
+
+function place(chart) {
+  if (!chart.plot) return;
+  linking = true;
+  const inside = cursorTime !== null && cursorTime >= view[0] && cursorTime <= view[1];
+  chart.plot.setCursor(inside ? { left: chart.plot.valToPos(cursorTime, "x"), top: 1 } : { left: -10, top: -10 });
+  linking = false;
+}
+
+/* One zoom for all. */
+function selected(u) {
+  if (u.select.width < 4) return;
+  const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
+  u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  setView([from, to]);
+}
+
+function setView([from, to]) {
+  const length = Math.min(whole[1] - whole[0], Math.max((whole[1] - whole[0]) * 1e-4, to - from));
+  const start = Math.min(whole[1] - length, Math.max(whole[0], from));
+  view = [start, start + length];
+  charts.forEach((chart) => { chart.plot?.setScale("x", { min: view[0], max: view[1] }); place(chart); readOut(chart); });
+  for (const button of document.querySelectorAll("[data-view]")) {
+    const [a, b] = data.view[button.dataset.view];
+    button.setAttribute("aria-pressed", String(Math.abs(a - view[0]) + Math.abs(b - view[1]) < 1e-6));
+  }
+}
+
+/* The values beside a panel: at the cursor, otherwise the largest in view. */
+function readOut(chart) {
+  const heading = element("p", {}, cursorTime === null ? "Largest in view" : `At ${cursorTime.toFixed(3)}\u202fs`);
+  const rows = arms.map((arm, index) => {
+    if (!visible.has(index) || !arm.series) return null;
+    return element("li", { "data-arm": index }, swatch(arm), element("span", { class: "name" }, arm.label), element("span", { class: "number" }, format(chart.kind, valueOf(chart, arm))));
+  });
+  chart.values.replaceChildren(heading, element("ol", {}, ...rows));
+}
+
+function valueOf(chart, arm) {
+  const { t, y } = arm.series[chart.key];
+  if (cursorTime !== null) return y[lastAt(t, cursorTime)];
+  let largest = null;
+  for (let index = Math.max(0, lastAt(t, view[0])); index < t.length && t[index] <= view[1]; index += 1) if (y[index] !== null && y[index] > largest) largest = y[index];
+  return largest;
+}
+
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => setView(data.view[button.dataset.view]));
+setView(view);

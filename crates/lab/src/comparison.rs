@@ -1,0 +1,222 @@
+//! What reports show: all runs of a comparison, judged.
+
+use std::collections::BTreeMap;
+
+use ramp_trace::{Provenance, RunSeries};
+use serde::{Deserialize, Serialize};
+
+use crate::{Context, ExitRecord, Reason};
+
+/// All runs of one scenario, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// How to make it again; `arm` is empty and `seed` the first one.
+    pub provenance: Provenance,
+    /// The path.
+    pub context: Context,
+    /// Seeds, ascending; position `i` of every `values` below belongs to `seeds[i]`.
+    pub seeds: Vec<u64>,
+    /// The metrics below, in the order of reports.
+    pub metrics: Vec<MetricInfo>,
+    /// Id of the metric that decides.
+    pub primary: String,
+    /// Rows, in the order they were given.
+    pub arms: Vec<ArmSummary>,
+    /// Paired differences of every metric: each contender against the best and the baseline, and
+    /// every arm against the yardstick.
+    pub pairs: Vec<Pair>,
+    /// Label of the contender with the best mean of the primary metric.
+    pub best: Option<String>,
+    /// Label of the contender that the others are measured against.
+    pub baseline: Option<String>,
+    /// Label of the yardstick.
+    pub yardstick: Option<String>,
+    /// Differences within this share either way count as none.
+    pub margin: f64,
+    /// One sentence.
+    pub verdict: String,
+    /// What a reader must know beside the verdict: missing runs, unfinished transfers, two modes.
+    pub notes: Vec<String>,
+    /// How the numbers were made, one sentence each.
+    pub method: Vec<String>,
+}
+
+/// What a metric is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricInfo {
+    /// Identifier in files: `download_time`.
+    pub id: String,
+    /// For people: `download time`.
+    pub name: String,
+    /// Unit of the values: `s`, `ms`, `Mbit/s`, `packets`, `bytes`, `BDP`, `share`, `count`, `ratio`.
+    pub unit: String,
+    /// One line.
+    pub meaning: String,
+    /// Which way is better.
+    pub better: Better,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// It explains and is not judged.
+    Neither,
+}
+
+/// One row: an algorithm with its settings, over all its runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmSummary {
+    /// Row label.
+    pub label: String,
+    /// Whether it knows the path and is shown for scale only.
+    pub yardstick: bool,
+    /// Finished runs.
+    pub n: u32,
+    /// Each metric's distribution, by id; absent: no run has a value.
+    pub metrics: BTreeMap<String, Summary>,
+    /// Why runs left start-up, the most frequent first.
+    pub exits: Vec<ExitCount>,
+    /// Time to the first so many bytes, ascending by size.
+    pub downloads: Vec<DownloadSummary>,
+    /// The run with the median of the primary metric, for curves.
+    pub representative: Option<Representative>,
+}
+
+impl ArmSummary {
+    /// A metric's distribution.
+    pub fn metric(&self, id: &str) -> Option<&Summary> {
+        self.metrics.get(id)
+    }
+}
+
+/// A distribution over runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// One value per seed of the comparison; `None`: no such run, or no value in it.
+    pub values: Vec<Option<f64>>,
+    /// How many there are.
+    pub n: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Standard deviation (n - 1); `None` below two values.
+    pub sd: Option<f64>,
+    /// 95 % interval of the mean; `None` below two values.
+    pub interval: Option<Interval>,
+    /// Set where the values fall into two groups.
+    pub modes: Option<Modes>,
+}
+
+/// A 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// How it was found.
+    pub method: IntervalMethod,
+}
+
+/// How an interval was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalMethod {
+    /// Student's t.
+    T,
+    /// Bias-corrected and accelerated bootstrap (Efron 1987).
+    Bca,
+}
+
+/// Two groups of values where one was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Modes {
+    /// Mean of the lower group.
+    pub low: f64,
+    /// Mean of the upper group.
+    pub high: f64,
+    /// Share of runs in the lower group.
+    pub low_share: f64,
+    /// Hartigan's dip test: probability of such a dip from one mode.
+    pub p: f64,
+}
+
+/// How often a reason ended start-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitCount {
+    /// Why.
+    pub reason: Reason,
+    /// In how many runs.
+    pub runs: u32,
+}
+
+/// Time to the first so many bytes, over runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DownloadSummary {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Seconds since the flow was opened.
+    pub seconds: Summary,
+}
+
+/// One run that stands for its arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Representative {
+    /// Its seed.
+    pub seed: u64,
+    /// How it left start-up.
+    pub exit: Option<ExitRecord>,
+    /// The exit in words, with what one round more would have brought where that was played.
+    pub explanation: String,
+    /// Its curves; `None`: not kept.
+    pub series: Option<RunSeries>,
+}
+
+/// Two arms compared seed by seed in one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Metric id.
+    pub metric: String,
+    /// Label of the arm that is measured.
+    pub arm: String,
+    /// Label of the arm it is measured against.
+    pub against: String,
+    /// Seeds that both have a value for.
+    pub n: u32,
+    /// Mean of `arm - against`, in the metric's unit.
+    pub difference: f64,
+    /// 95 % interval of it (t); `None` below two pairs.
+    pub difference_interval: Option<Interval>,
+    /// Geometric mean of `arm / against`; `None` unless all values are positive.
+    pub ratio: Option<f64>,
+    /// 95 % interval of it (t on logarithms); `None` below two pairs.
+    pub ratio_interval: Option<Interval>,
+    /// Probability of such a difference by chance (paired t), corrected by Holm over all pairs of
+    /// contenders in this metric; `None` below two pairs, and against the yardstick.
+    pub p: Option<f64>,
+    /// Probability of such closeness if the true difference were as large as the margin (two one-sided tests);
+    /// `None` below two pairs.
+    pub p_equivalence: Option<f64>,
+    /// What may be said.
+    pub finding: Finding,
+}
+
+/// What a pair allows to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// `arm` is smaller.
+    Lower,
+    /// `arm` is larger.
+    Higher,
+    /// They differ by less than the margin. A difference may be certain and still not matter.
+    Equivalent,
+    /// The runs do not tell.
+    CannotTell,
+}

@@ -1,0 +1,83 @@
+//! What is true of the path, as plain data: whoever knows the scenario fills it in.
+
+use serde::{Deserialize, Serialize};
+
+/// The path that the flows under test share. Bytes and rates are payload unless they say wire.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// Round-trip time of a full segment and its ACK over empty queues, seconds.
+    pub base_rtt_s: f64,
+    /// Bottleneck rate over time, ascending, the first from 0 s on.
+    pub capacity: Vec<CapacityStep>,
+    /// Bandwidth-delay product.
+    pub bdp_bytes: u64,
+    /// What fits into the bottleneck's queue; `None`: unlimited.
+    pub buffer_bytes: Option<u64>,
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
+    /// Headers of every data packet, as the link counts them.
+    pub header_bytes: u32,
+    /// Index of the bottleneck, as link samples call it.
+    pub bottleneck: u32,
+    /// How much a flow under test sends; `None`: without end, or each its own.
+    pub size_bytes: Option<u64>,
+    /// How many flows under test share the path at the same time; at least 1.
+    pub flows_under_test: u32,
+    /// Whether the application, not the window, may hold the flows under test back.
+    pub application_limited: bool,
+    /// When a run ends at the latest, seconds.
+    pub end_s: f64,
+}
+
+/// A rate from an instant on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CapacityStep {
+    /// From when, seconds since the start of the run.
+    pub from_s: f64,
+    /// Payload bytes per second.
+    pub bytes_per_s: f64,
+}
+
+impl Context {
+    /// Payload bytes that the bottleneck can carry between two instants.
+    pub fn capacity_bytes(&self, from_s: f64, to_s: f64) -> f64 {
+        let mut carried = 0.0;
+        for (i, step) in self.capacity.iter().enumerate() {
+            let end = self.capacity.get(i + 1).map_or(f64::INFINITY, |next| next.from_s);
+            let span = to_s.min(end) - from_s.max(step.from_s);
+            if span > 0.0 {
+                carried += span * step.bytes_per_s;
+            }
+        }
+        carried
+    }
+
+    /// Payload rate at an instant, bytes per second.
+    pub fn bytes_per_s_at(&self, time_s: f64) -> f64 {
+        let after = self.capacity.partition_point(|step| step.from_s <= time_s);
+        self.capacity.get(after.saturating_sub(1)).map_or(0.0, |step| step.bytes_per_s)
+    }
+
+    /// Wire bytes per payload byte of a full segment.
+    pub fn wire_factor(&self) -> f64 {
+        if self.mss_bytes == 0 {
+            return 1.0;
+        }
+        f64::from(self.mss_bytes.saturating_add(self.header_bytes)) / f64::from(self.mss_bytes)
+    }
+
+    /// How long a queue of so many wire bytes takes to drain at an instant's rate, seconds; at the mean rate
+    /// during an outage.
+    pub fn queueing_s(&self, wire_bytes: u64, time_s: f64) -> f64 {
+        let mut rate = self.bytes_per_s_at(time_s);
+        if rate <= 0.0 && self.base_rtt_s > 0.0 {
+            rate = self.bdp_bytes as f64 / self.base_rtt_s;
+        }
+        if rate > 0.0 { wire_bytes as f64 / (rate * self.wire_factor()) } else { 0.0 }
+    }
+
+    /// How often `bytes` fill the bandwidth-delay product; `None` where it is unknown.
+    pub fn over_bdp(&self, bytes: f64) -> Option<f64> {
+        (self.bdp_bytes > 0).then(|| bytes / self.bdp_bytes as f64)
+    }
+}

@@ -1,0 +1,361 @@
+//! From runs to a comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ramp_trace::Provenance;
+
+use crate::comparison::{
+    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, MetricInfo, Pair, Representative,
+    Summary,
+};
+use crate::statistics::{Paired, holm, paired, summarise};
+use crate::{Context, Reason, RunRecord, explain_exit, metric, verdict};
+
+/// How runs are judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeOptions {
+    /// How to make the comparison again; `arm` stays empty.
+    pub provenance: Provenance,
+    /// The path.
+    pub context: Context,
+    /// Row labels in the order of the report; arms without runs are kept as empty rows, and arms that are not
+    /// listed follow in the order of their labels.
+    pub arms: Vec<String>,
+    /// Labels of arms that know the path: shown for scale, never the winner.
+    pub yardsticks: Vec<String>,
+    /// The contender that the others are measured against; `None`: `hystart`, what Linux runs, or else the
+    /// first that is not the best.
+    pub baseline: Option<String>,
+    /// Id of the metric that decides; `None`: `download_time` if any run has it, else `goodput`.
+    pub primary: Option<String>,
+    /// Differences within this share either way count as none.
+    pub margin: f64,
+}
+
+impl JudgeOptions {
+    /// The usual: `ideal` is the yardstick and 5 % the margin.
+    pub fn new(provenance: Provenance, context: Context) -> Self {
+        Self {
+            provenance,
+            context,
+            arms: Vec::new(),
+            yardsticks: vec!["ideal".to_owned()],
+            baseline: None,
+            primary: None,
+            margin: 0.05,
+        }
+    }
+}
+
+/// Judge all finished runs of one scenario.
+///
+/// Runs with `extra_startup_rounds` are what-if runs: they explain exits and are not counted. Of two runs with the
+/// same arm and seed the later one counts. No runs at all give an empty comparison that says so.
+pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
+    let runs = Runs::new(records, options);
+    let metrics = runs.metrics();
+    let primary = options.primary.clone().unwrap_or_else(|| runs.default_primary());
+    let arms: Vec<ArmSummary> =
+        runs.labels.iter().map(|label| runs.summary(label, &primary, options)).collect();
+    let best = best(&arms, &metrics, &primary);
+    let baseline = baseline(&arms, best.as_deref(), options);
+    let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
+    let pairs = metrics
+        .iter()
+        .flat_map(|info| pairs(&info.id, &arms, [&best, &baseline], yardstick.as_deref(), options.margin))
+        .collect();
+    let mut comparison = Comparison {
+        provenance: options.provenance.clone(),
+        context: options.context.clone(),
+        seeds: runs.seeds,
+        metrics,
+        primary,
+        arms,
+        pairs,
+        best,
+        baseline,
+        yardstick,
+        margin: options.margin,
+        verdict: String::new(),
+        notes: Vec::new(),
+        method: method(options.margin),
+    };
+    comparison.notes = verdict::notes(&comparison);
+    comparison.verdict = verdict::sentence(&comparison);
+    comparison
+}
+
+/// Real and what-if runs by arm and seed.
+struct Runs<'a> {
+    labels: Vec<String>,
+    seeds: Vec<u64>,
+    real: BTreeMap<&'a str, BTreeMap<u64, &'a RunRecord>>,
+    what_if: BTreeMap<(&'a str, u64), &'a RunRecord>,
+    /// Harm needs two arms, so it is not in any record: values by arm and seed.
+    harm: BTreeMap<(&'static str, &'a str, u64), f64>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(records: &'a [RunRecord], options: &JudgeOptions) -> Self {
+        let mut real: BTreeMap<&str, BTreeMap<u64, &RunRecord>> = BTreeMap::new();
+        let mut what_if = BTreeMap::new();
+        for record in records {
+            let (arm, seed) = (record.provenance.arm.as_str(), record.provenance.seed);
+            if record.extra_startup_rounds == 0 {
+                real.entry(arm).or_default().insert(seed, record);
+            } else {
+                what_if.insert((arm, seed), record);
+            }
+        }
+        let mut labels: Vec<String> = Vec::new();
+        for label in options.arms.iter().map(String::as_str).chain(real.keys().copied()) {
+            if !labels.iter().any(|known| known == label) {
+                labels.push(label.to_owned());
+            }
+        }
+        let seeds: BTreeSet<u64> = real.values().flat_map(|runs| runs.keys().copied()).collect();
+        let mut runs =
+            Self { labels, seeds: seeds.into_iter().collect(), real, what_if, harm: BTreeMap::new() };
+        runs.harm = runs.harm_against(options);
+        runs
+    }
+
+    /// Ware et al. 2019: the share of the others' performance that this arm takes away, against the yardstick's
+    /// run with the same seed (or the baseline's where there is no yardstick).
+    fn harm_against(&self, options: &JudgeOptions) -> BTreeMap<(&'static str, &'a str, u64), f64> {
+        let reference = options
+            .yardsticks
+            .iter()
+            .chain(&options.baseline)
+            .find_map(|label| self.real.get_key_value(label.as_str()));
+        let mut harm = BTreeMap::new();
+        let Some((reference, reference_runs)) = reference else { return harm };
+        for (arm, runs) in self.real.iter().filter(|(arm, _)| *arm != reference) {
+            for (seed, run) in runs {
+                let Some(calm) = reference_runs.get(seed) else { continue };
+                for derived in &metric::HARM {
+                    let (Some(here), Some(there)) = (run.metric(derived.of), calm.metric(derived.of)) else {
+                        continue;
+                    };
+                    if here > 0.0 && there > 0.0 {
+                        let loss =
+                            if derived.higher_is_better { 1.0 - here / there } else { 1.0 - there / here };
+                        harm.insert((derived.definition.id, *arm, *seed), loss);
+                    }
+                }
+            }
+        }
+        harm
+    }
+
+    /// What some run has a value for, in the order of reports.
+    fn metrics(&self) -> Vec<MetricInfo> {
+        let present: BTreeSet<&str> = self
+            .real
+            .values()
+            .flat_map(|runs| runs.values())
+            .flat_map(|run| run.metrics.keys().map(String::as_str))
+            .chain(self.harm.keys().map(|(id, _, _)| *id))
+            .collect();
+        metric::definitions().into_iter().filter(|d| present.contains(d.id)).map(MetricInfo::from).collect()
+    }
+
+    fn default_primary(&self) -> String {
+        let any = |id| self.real.values().flat_map(|runs| runs.values()).any(|run| run.metric(id).is_some());
+        let sized = any(metric::DOWNLOAD_TIME);
+        if sized { metric::DOWNLOAD_TIME } else { metric::GOODPUT }.to_owned()
+    }
+
+    fn values(&self, arm: &str, value: impl Fn(u64, &RunRecord) -> Option<f64>) -> Vec<Option<f64>> {
+        let runs = self.real.get(arm);
+        self.seeds
+            .iter()
+            .map(|seed| runs.and_then(|runs| runs.get(seed)).and_then(|run| value(*seed, run)))
+            .collect()
+    }
+
+    fn summary(&self, label: &str, primary: &str, options: &JudgeOptions) -> ArmSummary {
+        let none = BTreeMap::new();
+        let runs = self.real.get(label).unwrap_or(&none);
+        let mut metrics = BTreeMap::new();
+        for definition in metric::definitions() {
+            let id = definition.id;
+            let values = self.values(label, |seed, run| {
+                run.metric(id)
+                    .or_else(|| self.harm.get(&(id, label, seed)).copied())
+                    .filter(|v| v.is_finite())
+            });
+            if let Some(summary) = summarise(values) {
+                metrics.insert(id.to_owned(), summary);
+            }
+        }
+        let sizes: BTreeSet<u64> =
+            runs.values().flat_map(|run| run.downloads.iter().map(|d| d.bytes)).collect();
+        let downloads = sizes.into_iter().filter_map(|bytes| {
+            let values = self.values(label, |_, run| {
+                run.downloads.iter().find(|d| d.bytes == bytes).and_then(|d| d.seconds)
+            });
+            Some(DownloadSummary { bytes, seconds: summarise(values)? })
+        });
+        ArmSummary {
+            label: label.to_owned(),
+            yardstick: options.yardsticks.iter().any(|y| y == label),
+            n: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+            downloads: downloads.collect(),
+            exits: exits(runs.values().copied()),
+            representative: self.representative(label, runs, metrics.get(primary), options),
+            metrics,
+        }
+    }
+
+    /// The run nearest to the median of the primary metric, the smallest seed of several.
+    fn representative(
+        &self,
+        label: &str,
+        runs: &BTreeMap<u64, &'a RunRecord>,
+        primary: Option<&Summary>,
+        options: &JudgeOptions,
+    ) -> Option<Representative> {
+        let distance = |i: usize| {
+            let value = primary.and_then(|p| Some((p.values.get(i).copied().flatten()? - p.median).abs()));
+            value.unwrap_or(f64::INFINITY)
+        };
+        let (_, seed) = (self.seeds.iter().enumerate())
+            .filter(|(_, seed)| runs.contains_key(seed))
+            .min_by(|(a, _), (b, _)| distance(*a).total_cmp(&distance(*b)))?;
+        let run = runs.get(seed)?;
+        let what_if = self.what_if.get(&(label, *seed)).copied();
+        Some(Representative {
+            seed: *seed,
+            exit: run.exit.clone(),
+            explanation: explain_exit(run, &options.context, what_if),
+            series: run.series.clone(),
+        })
+    }
+}
+
+fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
+    let mut counts: BTreeMap<Reason, u32> = BTreeMap::new();
+    for run in runs {
+        *counts.entry(run.exit.as_ref().map_or(Reason::Never, |exit| exit.reason)).or_default() += 1;
+    }
+    let mut counts: Vec<ExitCount> =
+        counts.into_iter().map(|(reason, runs)| ExitCount { reason, runs }).collect();
+    counts.sort_by_key(|count| std::cmp::Reverse(count.runs));
+    counts
+}
+
+/// The contender with the best mean among those that have the most values: an arm whose transfers do not end is
+/// not the best for the mean of those that do.
+fn best(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
+    let sign = match metrics.iter().find(|info| info.id == primary)?.better {
+        Better::Higher => -1.0,
+        Better::Lower | Better::Neither => 1.0,
+    };
+    arms.iter()
+        .filter(|arm| !arm.yardstick)
+        .filter_map(|arm| arm.metric(primary).map(|summary| (arm, summary)))
+        .min_by(|(_, a), (_, b)| b.n.cmp(&a.n).then((sign * a.mean).total_cmp(&(sign * b.mean))))
+        .map(|(arm, _)| arm.label.clone())
+}
+
+fn baseline(arms: &[ArmSummary], best: Option<&str>, options: &JudgeOptions) -> Option<String> {
+    let contender = |label: &str| arms.iter().any(|arm| arm.label == label && arm.n > 0 && !arm.yardstick);
+    let usual = || {
+        let hystart = arms.iter().find(|arm| arm.label == "hystart");
+        let other = || arms.iter().find(|arm| contender(&arm.label) && Some(arm.label.as_str()) != best);
+        hystart.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
+    };
+    options.baseline.clone().filter(|label| contender(label)).or_else(usual)
+}
+
+/// All reported pairs of one metric.
+fn pairs(
+    id: &str,
+    arms: &[ArmSummary],
+    references: [&Option<String>; 2],
+    yardstick: Option<&str>,
+    margin: f64,
+) -> Vec<Pair> {
+    let having = |yardsticks: bool| {
+        arms.iter()
+            .filter(move |arm| arm.yardstick == yardsticks)
+            .filter_map(move |arm| Some((arm.label.as_str(), arm.metric(id)?.values.as_slice())))
+    };
+    let contenders: Vec<(&str, &[Option<f64>])> = having(false).collect();
+
+    // Every pair of contenders takes part in the correction: the best one was picked after seeing the data.
+    let mut all = Vec::new();
+    for (i, (first, a)) in contenders.iter().enumerate() {
+        for (second, b) in &contenders[i + 1..] {
+            all.push((*first, *second, paired(a, b, margin)));
+        }
+    }
+    let corrected = holm(&all.iter().map(|(_, _, t)| t.as_ref().and_then(|t| t.p)).collect::<Vec<_>>());
+
+    let mut pairs = Vec::new();
+    for (position, reference) in references.into_iter().enumerate() {
+        let Some(reference) = reference.as_deref() else { continue };
+        if position == 1 && references[0].as_deref() == Some(reference) {
+            continue;
+        }
+        let Some((_, against)) = contenders.iter().find(|(label, _)| *label == reference) else { continue };
+        for (label, values) in contenders.iter().filter(|(label, _)| *label != reference) {
+            let p = (all.iter().zip(&corrected))
+                .find(|((a, b, _), _)| (a, b) == (label, &reference) || (b, a) == (label, &reference))
+                .and_then(|(_, p)| *p);
+            if let Some(test) = paired(values, against, margin) {
+                pairs.push(pair(id, [label, reference], &test, p));
+            }
+        }
+    }
+    if let Some((reference, against)) = having(true).find(|(label, _)| Some(*label) == yardstick) {
+        for (label, values) in contenders {
+            if let Some(test) = paired(values, against, margin) {
+                pairs.push(pair(id, [label, reference], &test, None));
+            }
+        }
+    }
+    pairs
+}
+
+fn pair(id: &str, [arm, against]: [&str; 2], test: &Paired, p: Option<f64>) -> Pair {
+    let equivalent = test.p_equivalence.is_some_and(|p| p < 0.05);
+    let finding = match p {
+        _ if equivalent => Finding::Equivalent,
+        Some(p) if p < 0.05 && test.centre < 0.0 => Finding::Lower,
+        Some(p) if p < 0.05 && test.centre > 0.0 => Finding::Higher,
+        _ => Finding::CannotTell,
+    };
+    Pair {
+        metric: id.to_owned(),
+        arm: arm.to_owned(),
+        against: against.to_owned(),
+        n: test.n,
+        difference: test.difference,
+        difference_interval: test.difference_interval,
+        ratio: test.ratio,
+        ratio_interval: test.ratio_interval,
+        p,
+        p_equivalence: test.p_equivalence,
+        finding,
+    }
+}
+
+fn method(margin: f64) -> Vec<String> {
+    vec![
+        "All algorithms met the same random numbers: run i of each used seed i, so differences are paired.".to_owned(),
+        "Intervals of means are 95 %: bias-corrected accelerated bootstrap (4000 resamples) from 10 runs on, \
+         Student's t below."
+            .to_owned(),
+        "Differences are paired t tests, on logarithms where all values are positive; their p values are \
+         corrected by Holm over all pairs of algorithms within a metric, not across metrics."
+            .to_owned(),
+        format!(
+            "\"No difference\" means that two one-sided tests at 5 % put the true difference within {:.0} % either way; \
+             otherwise, where no difference shows either, the runs cannot tell.",
+            margin * 100.0
+        ),
+        "Two modes are reported where Hartigan's dip test rejects one mode at 5 %.".to_owned(),
+    ]
+}

@@ -1,0 +1,222 @@
+//! What happened to each flow so far: the facts that metrics share, kept once.
+
+use std::collections::BTreeMap;
+
+use ramp::Time;
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample};
+
+use crate::exit::{CwndHistory, QueueHistory};
+use crate::startup::Startup;
+use crate::{Context, ExitRecord};
+
+/// Every flow of a run, with the path they share.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub(crate) context: Context,
+    flows: Vec<Flow>,
+    position: BTreeMap<u32, usize>,
+    latest: usize,
+    /// Flows under test that are open and not complete.
+    pub(crate) active: u32,
+    queue: QueueHistory,
+    /// When the run ended; the time of the latest news until then.
+    pub(crate) end: Time,
+}
+
+/// One flow.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) id: u32,
+    /// `None`: without end.
+    pub(crate) size_bytes: Option<u64>,
+    pub(crate) opened: Time,
+    pub(crate) completed: Option<Time>,
+    /// In order at the receiver.
+    pub(crate) received_bytes: u64,
+    /// Data packets that links dropped.
+    pub(crate) dropped_packets: u64,
+    pub(crate) timeouts: u64,
+    /// Set for the flows that the compared algorithm steers.
+    pub(crate) test: Option<Box<TestFlow>>,
+}
+
+/// What is kept of a flow under test beyond that.
+#[derive(Debug)]
+pub(crate) struct TestFlow {
+    /// When data could flow; the opening where nothing else is known.
+    pub(crate) established: Time,
+    /// The latest sample.
+    pub(crate) last: FlowSample,
+    pub(crate) startup: Startup,
+    pub(crate) exit: Option<ExitRecord>,
+    cwnd: CwndHistory,
+}
+
+impl Ledger {
+    pub(crate) fn new(context: &Context) -> Self {
+        Self {
+            queue: QueueHistory::new(context.base_rtt_s),
+            context: context.clone(),
+            flows: Vec::new(),
+            position: BTreeMap::new(),
+            latest: 0,
+            active: 0,
+            end: Time::ZERO,
+        }
+    }
+
+    /// Flows under test, in the order in which they were opened.
+    pub(crate) fn under_test(&self) -> impl Iterator<Item = (&Flow, &TestFlow)> {
+        self.flows.iter().filter_map(|flow| Some((flow, flow.test.as_deref()?)))
+    }
+
+    /// All other flows.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.test.is_none())
+    }
+
+    /// Mean over the flows under test that have a value.
+    pub(crate) fn mean_of(&self, mut value: impl FnMut(&Flow, &TestFlow) -> Option<f64>) -> Option<f64> {
+        mean_of(self.under_test().filter_map(|(flow, test)| value(flow, test)))
+    }
+
+    /// When a flow was over: complete, or the run at its end.
+    pub(crate) fn over(&self, flow: &Flow) -> Time {
+        flow.completed.unwrap_or(self.end)
+    }
+
+    /// The flow, if it was opened.
+    pub(crate) fn flow(&mut self, id: u32) -> Option<&mut Flow> {
+        if self.flows.get(self.latest).is_none_or(|flow| flow.id != id) {
+            self.latest = *self.position.get(&id)?;
+        }
+        self.flows.get_mut(self.latest)
+    }
+
+    /// Take in the sample of a flow under test; `None` if it is not one.
+    pub(crate) fn take_sample(&mut self, sample: &FlowSample) -> Option<(&Context, &Flow, &TestFlow)> {
+        self.end = self.end.max(sample.now);
+        let flow = self.flow(sample.flow)?;
+        let dropped = flow.dropped_packets;
+        let test = flow.test.as_deref_mut()?;
+        test.last = *sample;
+        if test.exit.is_none() {
+            test.cwnd.push(sample);
+        }
+        test.startup.on_sample(sample, dropped);
+        let flow = self.flows.get(self.latest)?;
+        Some((&self.context, flow, flow.test.as_deref()?))
+    }
+
+    pub(crate) fn take_link(&mut self, sample: &LinkSample) {
+        self.end = self.end.max(sample.now);
+        if sample.link == self.context.bottleneck && self.active > 0 {
+            self.queue.push(sample);
+        }
+    }
+
+    pub(crate) fn take_event(&mut self, event: &FlowEvent) {
+        self.end = self.end.max(event.now);
+        if let FlowEventKind::Opened { size_bytes, under_test } = event.kind {
+            self.open(event, size_bytes, under_test);
+            return;
+        }
+        let Some(flow) = self.flow(event.flow) else { return };
+        match event.kind {
+            FlowEventKind::Dropped { data: true, .. } => flow.dropped_packets += 1,
+            FlowEventKind::Timeout { .. } => flow.timeouts += 1,
+            FlowEventKind::Received { bytes } => flow.received_bytes = flow.received_bytes.max(bytes),
+            FlowEventKind::Unfinished { bytes } => flow.received_bytes = flow.received_bytes.max(bytes),
+            FlowEventKind::Completed { bytes } => {
+                flow.received_bytes = flow.received_bytes.max(bytes);
+                let first = flow.completed.replace(event.now).is_none();
+                if flow.test.is_some() && first {
+                    self.active = self.active.saturating_sub(1);
+                }
+            }
+            _ => {}
+        }
+        self.take_test_event(event);
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self, end: Time) {
+        self.end = self.end.max(end);
+        for flow in &mut self.flows {
+            let over = flow.completed.unwrap_or(self.end);
+            if let Some(test) = flow.test.as_deref_mut() {
+                test.startup.finish(over, &test.last, flow.dropped_packets);
+            }
+        }
+    }
+
+    fn open(&mut self, event: &FlowEvent, size_bytes: u64, under_test: bool) {
+        if self.position.contains_key(&event.flow) {
+            return;
+        }
+        self.position.insert(event.flow, self.flows.len());
+        self.active += u32::from(under_test);
+        let test = under_test.then(|| {
+            Box::new(TestFlow {
+                established: event.now,
+                last: FlowSample { now: event.now, flow: event.flow, ..FlowSample::default() },
+                startup: Startup::default(),
+                exit: None,
+                cwnd: CwndHistory::default(),
+            })
+        });
+        self.flows.push(Flow {
+            id: event.flow,
+            size_bytes: (size_bytes != u64::MAX).then_some(size_bytes),
+            opened: event.now,
+            completed: None,
+            received_bytes: 0,
+            dropped_packets: 0,
+            timeouts: 0,
+            test,
+        });
+    }
+
+    fn take_test_event(&mut self, event: &FlowEvent) {
+        let Some(&position) = self.position.get(&event.flow) else { return };
+        let flow = &mut self.flows[position];
+        let (opened, dropped) = (flow.opened, flow.dropped_packets);
+        let Some(test) = flow.test.as_deref_mut() else { return };
+        test.startup.on_event(event, &test.last, dropped);
+        match event.kind {
+            FlowEventKind::Established => test.established = event.now,
+            FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent }
+                if test.exit.is_none() =>
+            {
+                let sent = (deciding_sent != Time::ZERO).then_some(deciding_sent);
+                let queued = sent.and_then(|sent| self.queue.largest(sent, event.now));
+                test.exit = Some(ExitRecord {
+                    flow: event.flow,
+                    reason: reason.into(),
+                    evidence,
+                    limit,
+                    time_s: (event.now - opened).secs_f64(),
+                    at_s: event.now.secs_f64(),
+                    cwnd_before_bytes: test.cwnd.latest_before(event.now).unwrap_or(cwnd_bytes),
+                    cwnd_bytes,
+                    deciding_sent_s: sent.map(Time::secs_f64),
+                    deciding_cwnd_bytes: sent.and_then(|sent| test.cwnd.at(sent)),
+                    min_rtt_s: (test.last.min_rtt != Time::ZERO).then(|| test.last.min_rtt.secs_f64()),
+                    queueing_s: queued.map(|bytes| self.context.queueing_s(bytes, event.now.secs_f64())),
+                });
+                test.cwnd = CwndHistory::default();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Mean of what there is; `None` of nothing.
+pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut n) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        n += 1.0;
+    }
+    (n > 0.0).then(|| sum / n)
+}

@@ -1,0 +1,98 @@
+//! Watches a run and measures it.
+
+use std::collections::BTreeMap;
+
+use ramp::Time;
+use ramp_trace::{FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
+
+use crate::ledger::Ledger;
+use crate::metric::{self, Metric, Sizes};
+use crate::{Context, Download, ExitRecord, RunRecord};
+
+/// All metrics of one run, as an [`Observer`].
+///
+/// It needs samples of the flows under test and of the bottleneck, and events of all flows.
+pub struct Meter {
+    ledger: Ledger,
+    metrics: Vec<Box<dyn Metric>>,
+    sizes: Sizes,
+}
+
+/// What a [`Meter`] found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurements {
+    /// As in [`RunRecord::metrics`].
+    pub metrics: BTreeMap<String, f64>,
+    /// As in [`RunRecord::exit`].
+    pub exit: Option<ExitRecord>,
+    /// As in [`RunRecord::downloads`].
+    pub downloads: Vec<Download>,
+}
+
+impl Meter {
+    /// A meter for one run over this path.
+    pub fn new(context: &Context) -> Self {
+        Self { ledger: Ledger::new(context), metrics: metric::all(), sizes: Sizes::default() }
+    }
+
+    /// The run ended at `end`.
+    pub fn finish(mut self, end: Time) -> Measurements {
+        self.ledger.finish(end);
+        let mut metrics = BTreeMap::new();
+        for metric in &mut self.metrics {
+            let values = metric.values(&self.ledger);
+            for (definition, value) in metric.definitions().iter().zip(values) {
+                if let Some(value) = value.filter(|value| value.is_finite()) {
+                    metrics.insert(definition.id.to_owned(), value);
+                }
+            }
+        }
+        let exits = self.ledger.under_test().filter_map(|(_, test)| test.exit.as_ref());
+        Measurements {
+            metrics,
+            exit: exits.min_by(|a, b| a.at_s.total_cmp(&b.at_s)).cloned(),
+            downloads: self.sizes.downloads(&self.ledger),
+        }
+    }
+}
+
+impl Observer for Meter {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        let Some((context, flow, test)) = self.ledger.take_sample(sample) else { return };
+        for metric in &mut self.metrics {
+            metric.on_flow(context, flow, test, sample);
+        }
+    }
+
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.ledger.take_link(sample);
+        if sample.link != self.ledger.context.bottleneck {
+            return;
+        }
+        for metric in &mut self.metrics {
+            metric.on_link(&self.ledger, sample);
+        }
+    }
+
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.ledger.take_event(event);
+        self.sizes.on_event(&mut self.ledger, event);
+        for metric in &mut self.metrics {
+            metric.on_event(&self.ledger, event);
+        }
+    }
+}
+
+impl Measurements {
+    /// The record of a real run.
+    pub fn into_record(self, provenance: Provenance, series: Option<RunSeries>) -> RunRecord {
+        RunRecord {
+            provenance,
+            extra_startup_rounds: 0,
+            metrics: self.metrics,
+            exit: self.exit,
+            downloads: self.downloads,
+            series,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! How long nothing gets through once something did.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ramp::Time;
+use ramp_trace::FlowSample;
+
+use super::{Definition, Metric};
+use crate::Context;
+use crate::comparison::Better;
+use crate::ledger::{Flow, Ledger, TestFlow};
+
+/// Time in windows that delivered less than 1 % of the capacity.
+///
+/// A window is two base RTTs long, and at least 200 ms, the smallest retransmission timeout; it slides by a tenth of that.
+/// It counts from the first window that delivered 1 % on, so that the first rounds of a long path are not blackouts.
+/// A flow that its application may hold back has no value.
+#[derive(Debug, Default)]
+pub(super) struct Blackout {
+    flows: BTreeMap<u32, Darkness>,
+}
+
+#[derive(Debug, Default)]
+struct Darkness {
+    /// The slot that is filling, and what it delivered so far.
+    slot: u64,
+    filling_bytes: u64,
+    /// What the latest whole slots delivered, at most [`SLOTS`].
+    slots: VecDeque<u64>,
+    delivered_bytes: u64,
+    seen_light: bool,
+    /// One past the last slot known to be dark.
+    dark_until: u64,
+    run: u64,
+    longest: u64,
+    total: u64,
+}
+
+const SLOTS: u64 = 10;
+const SHARE: f64 = 0.01;
+const SHORTEST_WINDOW_S: f64 = 0.2;
+
+const DEFINITIONS: [Definition; 2] = [
+    Definition {
+        id: "blackout_longest",
+        name: "longest blackout",
+        unit: "s",
+        meaning: "longest time in which no window of two base RTTs (200 ms at least) delivered 1 % of the capacity",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "blackout_total",
+        name: "blackout",
+        unit: "s",
+        meaning: "total time in windows of two base RTTs (200 ms at least) that delivered less than 1 % of the capacity",
+        better: Better::Lower,
+    },
+];
+
+impl Metric for Blackout {
+    fn definitions(&self) -> &'static [Definition] {
+        &DEFINITIONS
+    }
+
+    fn on_flow(&mut self, context: &Context, flow: &Flow, test: &TestFlow, sample: &FlowSample) {
+        let darkness = self.flows.entry(flow.id).or_default();
+        darkness.advance(context, test.established, sample.now);
+        darkness.filling_bytes += sample.delivered_bytes.saturating_sub(darkness.delivered_bytes);
+        darkness.delivered_bytes = darkness.delivered_bytes.max(sample.delivered_bytes);
+    }
+
+    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
+        if ledger.context.application_limited {
+            return vec![None, None];
+        }
+        let slot_s = slot(&ledger.context).secs_f64();
+        let mut over = |value: fn(&Darkness) -> u64| {
+            ledger.mean_of(|flow, test| {
+                let darkness = self.flows.get_mut(&flow.id)?;
+                darkness.advance(&ledger.context, test.established, ledger.over(flow));
+                darkness.seen_light.then(|| value(darkness) as f64 * slot_s)
+            })
+        };
+        vec![over(|d| d.longest), over(|d| d.total)]
+    }
+}
+
+impl Darkness {
+    /// Close the slots that are over at `now`.
+    fn advance(&mut self, context: &Context, established: Time, now: Time) {
+        let slot = slot(context);
+        let current = (now - established).ns() / slot.ns();
+        while self.slot < current {
+            self.slots.push_back(self.filling_bytes);
+            self.filling_bytes = 0;
+            self.slot += 1;
+            if self.slots.len() as u64 > SLOTS {
+                self.slots.pop_front();
+            }
+            if self.slots.len() as u64 == SLOTS {
+                let from = established + Time::from_ns(slot.ns() * (self.slot - SLOTS));
+                let to = established + Time::from_ns(slot.ns() * self.slot);
+                self.judge_window(SHARE * context.capacity_bytes(from.secs_f64(), to.secs_f64()));
+            }
+        }
+    }
+
+    fn judge_window(&mut self, needed_bytes: f64) {
+        let delivered: u64 = self.slots.iter().sum();
+        if delivered as f64 >= needed_bytes {
+            self.seen_light = true;
+            return;
+        }
+        if !self.seen_light {
+            return;
+        }
+        let first = self.slot - SLOTS;
+        if first > self.dark_until || self.run == 0 {
+            self.run = 0;
+            self.dark_until = first;
+        }
+        let new = self.slot - self.dark_until;
+        self.run += new;
+        self.total += new;
+        self.dark_until = self.slot;
+        self.longest = self.longest.max(self.run);
+    }
+}
+
+fn slot(context: &Context) -> Time {
+    Time::from_secs_f64((2.0 * context.base_rtt_s).max(SHORTEST_WINDOW_S) / SLOTS as f64)
+}

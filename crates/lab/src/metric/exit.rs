@@ -1,0 +1,48 @@
+//! When start-up was left, and how large the window was then.
+
+use super::{Definition, Metric};
+use crate::comparison::Better;
+use crate::ledger::Ledger;
+
+/// The decision to leave start-up.
+#[derive(Debug)]
+pub(super) struct Exit;
+
+const DEFINITIONS: [Definition; 3] = [
+    Definition {
+        id: "exit_time",
+        name: "time at exit",
+        unit: "s",
+        meaning: "from the opening of a flow to its algorithm's decision to leave start-up",
+        better: Better::Neither,
+    },
+    Definition {
+        id: "exit_window",
+        name: "window at exit",
+        unit: "bytes",
+        meaning: "congestion window just after the decision to leave start-up",
+        better: Better::Neither,
+    },
+    Definition {
+        id: "exit_window_bdp",
+        name: "window at exit",
+        unit: "BDP",
+        meaning: "the same over the path's bandwidth-delay product: 1 fills the path, 1 and the buffer fills both",
+        better: Better::Neither,
+    },
+];
+
+impl Metric for Exit {
+    fn definitions(&self) -> &'static [Definition] {
+        &DEFINITIONS
+    }
+
+    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
+        let window = ledger.mean_of(|_, test| Some(test.exit.as_ref()?.cwnd_bytes as f64));
+        vec![
+            ledger.mean_of(|_, test| Some(test.exit.as_ref()?.time_s)),
+            window,
+            window.and_then(|bytes| ledger.context.over_bdp(bytes)),
+        ]
+    }
+}

@@ -1,0 +1,48 @@
+//! What was lost and sent again over the whole flow.
+
+use super::{Definition, Metric};
+use crate::comparison::Better;
+use crate::ledger::Ledger;
+
+/// Drops, retransmissions, timeouts.
+#[derive(Debug)]
+pub(super) struct Loss;
+
+const DEFINITIONS: [Definition; 3] = [
+    Definition {
+        id: "lost_packets",
+        name: "packets lost",
+        unit: "packets",
+        meaning: "data packets of a flow under test that links dropped",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "retransmissions",
+        name: "retransmissions",
+        unit: "packets",
+        meaning: "full segments' worth of data that a flow under test sent again, needed or not",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "timeouts",
+        name: "timeouts",
+        unit: "count",
+        meaning: "expiries of a flow's retransmission timer",
+        better: Better::Lower,
+    },
+];
+
+impl Metric for Loss {
+    fn definitions(&self) -> &'static [Definition] {
+        &DEFINITIONS
+    }
+
+    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
+        let mss = f64::from(ledger.context.mss_bytes.max(1));
+        vec![
+            ledger.mean_of(|flow, _| Some(flow.dropped_packets as f64)),
+            ledger.mean_of(|_, test| Some(test.last.retransmitted_bytes as f64 / mss)),
+            ledger.mean_of(|flow, _| Some(flow.timeouts as f64)),
+        ]
+    }
+}

@@ -1,0 +1,87 @@
+//! Start-up as a whole: Paced Start's Table 3, and what share of the work it was.
+
+use super::{Definition, Metric};
+use crate::comparison::Better;
+use crate::ledger::{Flow, Ledger, TestFlow};
+use crate::startup::StartupEnd;
+
+/// Totals from the first packet to the first linear increase.
+#[derive(Debug)]
+pub(super) struct StartupTotals;
+
+const DEFINITIONS: [Definition; 6] = [
+    Definition {
+        id: "startup_time",
+        name: "start-up time",
+        unit: "s",
+        meaning: "from the first packet to the first linear increase, or to the end of the repair of the losses that \
+                  start-up caused",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "startup_throughput",
+        name: "start-up throughput",
+        unit: "Mbit/s",
+        meaning: "payload delivered in start-up over its time",
+        better: Better::Higher,
+    },
+    Definition {
+        id: "startup_utilisation",
+        name: "start-up utilisation",
+        unit: "share",
+        meaning: "payload delivered in start-up over what the path could have carried meanwhile",
+        better: Better::Higher,
+    },
+    Definition {
+        id: "startup_lost_packets",
+        name: "packets lost in start-up",
+        unit: "packets",
+        meaning: "data packets dropped before the end of start-up",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "startup_loss",
+        name: "start-up loss",
+        unit: "share",
+        meaning: "data packets dropped in start-up over those sent in it",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "startup_share",
+        name: "share that was start-up",
+        unit: "share",
+        meaning: "payload delivered in start-up over all payload delivered: near 1, nothing else was measured",
+        better: Better::Neither,
+    },
+];
+
+impl Metric for StartupTotals {
+    fn definitions(&self) -> &'static [Definition] {
+        &DEFINITIONS
+    }
+
+    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
+        let context = &ledger.context;
+        let mean = |value: &dyn Fn(&Flow, &TestFlow, &StartupEnd) -> Option<f64>| {
+            ledger.mean_of(|flow, test| value(flow, test, test.startup.end()?))
+        };
+        let mss = f64::from(context.mss_bytes.max(1));
+        vec![
+            mean(&|_, test, end| Some((end.at - test.established).secs_f64())),
+            mean(&|_, test, end| {
+                over(end.delivered_bytes as f64 * 8e-6, (end.at - test.established).secs_f64())
+            }),
+            mean(&|_, test, end| {
+                let capacity = context.capacity_bytes(test.established.secs_f64(), end.at.secs_f64());
+                over(end.delivered_bytes as f64, capacity)
+            }),
+            mean(&|_, _, end| Some(end.dropped_packets as f64)),
+            mean(&|_, _, end| over(end.dropped_packets as f64, end.sent_bytes as f64 / mss)),
+            mean(&|_, test, end| over(end.delivered_bytes as f64, test.last.delivered_bytes as f64)),
+        ]
+    }
+}
+
+fn over(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}

@@ -1,0 +1,162 @@
+//! One finished run.
+
+use std::collections::BTreeMap;
+
+use ramp_trace::{Provenance, RunSeries};
+use serde::{Deserialize, Serialize};
+
+/// What makes a run the same run: results are kept and found by it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunKey {
+    /// Digest of the scenario.
+    pub scenario_hash: String,
+    /// Row label of the algorithm with its settings.
+    pub arm: String,
+    /// Seed.
+    pub seed: u64,
+    /// Version of ramp.
+    pub version: String,
+    /// What played it.
+    pub backend: String,
+    /// Rounds that the flows under test stayed in start-up after their algorithm wanted to leave; 0 in
+    /// real runs.
+    pub extra_startup_rounds: u32,
+}
+
+/// One finished run: what a results directory keeps and what is judged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// How to make it again.
+    pub provenance: Provenance,
+    /// As in [`RunKey`].
+    #[serde(default)]
+    pub extra_startup_rounds: u32,
+    /// Value of each metric by its id; a metric without a value is absent.
+    pub metrics: BTreeMap<String, f64>,
+    /// How the first flow under test that left start-up left it; `None`: none did.
+    pub exit: Option<ExitRecord>,
+    /// Time to the first so many bytes, ascending by size.
+    pub downloads: Vec<Download>,
+    /// Curves for charts; `None`: not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<RunSeries>,
+}
+
+impl RunRecord {
+    /// What it is kept by.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            scenario_hash: self.provenance.scenario_hash.clone(),
+            arm: self.provenance.arm.clone(),
+            seed: self.provenance.seed,
+            version: self.provenance.version.clone(),
+            backend: self.provenance.backend.clone(),
+            extra_startup_rounds: self.extra_startup_rounds,
+        }
+    }
+
+    /// The value of a metric.
+    pub fn metric(&self, id: &str) -> Option<f64> {
+        self.metrics.get(id).copied()
+    }
+}
+
+/// How one flow left start-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    /// Which flow.
+    pub flow: u32,
+    /// Why.
+    pub reason: Reason,
+    /// Left side of the deciding comparison, in the reason's unit.
+    pub evidence: u64,
+    /// Right side of the deciding comparison, in the reason's unit.
+    pub limit: u64,
+    /// Seconds since the flow was opened.
+    pub time_s: f64,
+    /// Seconds since the start of the run.
+    pub at_s: f64,
+    /// Window before the decision, payload bytes.
+    pub cwnd_before_bytes: u64,
+    /// Window after the decision, payload bytes.
+    pub cwnd_bytes: u64,
+    /// When the packet whose ACK decided was sent, seconds since the start of the run; `None`: unknown.
+    pub deciding_sent_s: Option<f64>,
+    /// Window when that packet was sent; `None`: unknown.
+    pub deciding_cwnd_bytes: Option<u64>,
+    /// Smallest round-trip time the sender had seen, seconds; `None`: no sample.
+    pub min_rtt_s: Option<f64>,
+    /// Longest wait in the bottleneck's queue while the deciding packet was under way, seconds; `None`: unknown.
+    pub queueing_s: Option<f64>,
+}
+
+/// Why start-up ended, as files and tables call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The window reached ssthresh; bytes against bytes.
+    Ssthresh,
+    /// The train of ACKs lasted long enough; us against us.
+    AckTrain,
+    /// The round-trip time rose; us against us.
+    Delay,
+    /// ACKs came further apart than packets had left; ns against ns.
+    Gap,
+    /// The window reached rate times round-trip time; bytes against bytes.
+    Bandwidth,
+    /// Packets were lost; bytes.
+    Loss,
+    /// Congestion marks.
+    Ecn,
+    /// The retransmission timer expired; bytes lost.
+    Rto,
+    /// The path was known; bytes against bytes.
+    Known,
+    /// It never left while the run lasted.
+    Never,
+}
+
+/// Time to the first so many bytes of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Download {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Seconds since the flow was opened, mean over the flows under test of at least that size; `None`: one of
+    /// them did not get there.
+    pub seconds: Option<f64>,
+}
+
+impl Reason {
+    /// Word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ssthresh => "ssthresh",
+            Self::AckTrain => "ACK train",
+            Self::Delay => "delay",
+            Self::Gap => "ACK gap",
+            Self::Bandwidth => "bandwidth",
+            Self::Loss => "loss",
+            Self::Ecn => "ECN",
+            Self::Rto => "timeout",
+            Self::Known => "known path",
+            Self::Never => "never left",
+        }
+    }
+}
+
+impl From<ramp::ExitReason> for Reason {
+    fn from(reason: ramp::ExitReason) -> Self {
+        match reason {
+            ramp::ExitReason::None => Self::Never,
+            ramp::ExitReason::Ssthresh => Self::Ssthresh,
+            ramp::ExitReason::AckTrain => Self::AckTrain,
+            ramp::ExitReason::Delay => Self::Delay,
+            ramp::ExitReason::Gap => Self::Gap,
+            ramp::ExitReason::Bandwidth => Self::Bandwidth,
+            ramp::ExitReason::Loss => Self::Loss,
+            ramp::ExitReason::Ecn => Self::Ecn,
+            ramp::ExitReason::Rto => Self::Rto,
+            ramp::ExitReason::Known => Self::Known,
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Distributions, download times by size and paired differences, as the charts want them.
+
+use serde::Serialize;
+
+use super::number::{kind, round, show, show_interval};
+use crate::{Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
+
+/// One metric over all runs of all arms.
+#[derive(Serialize)]
+pub(super) struct Distribution {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) meaning: String,
+    kind: &'static str,
+    axis: String,
+    label: String,
+    /// Named values drawn as lines.
+    lines: Vec<(&'static str, f64)>,
+    rows: Vec<Row>,
+}
+
+/// One arm in a chart of rows.
+#[derive(Serialize)]
+struct Row {
+    arm: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<f64>>,
+    mean: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flag: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    describe: String,
+}
+
+/// Time to the first so many bytes; all columns have the length of `bytes`.
+#[derive(Serialize)]
+pub(super) struct Sizes {
+    bytes: Vec<u64>,
+    rows: Vec<SizeRow>,
+}
+
+#[derive(Serialize)]
+struct SizeRow {
+    mean: Vec<Option<f64>>,
+    low: Vec<Option<f64>>,
+    high: Vec<Option<f64>>,
+}
+
+/// Everyone against one arm, in the metric that decides.
+#[derive(Serialize)]
+pub(super) struct Differences {
+    pub(super) against: String,
+    pub(super) role: &'static str,
+    kind: &'static str,
+    axis: String,
+    label: String,
+    /// Ends of the band in which differences count as none.
+    band: (f64, f64),
+    band_label: String,
+    origin: f64,
+    rows: Vec<Row>,
+}
+
+/// Metrics that are shown as distributions: the deciding one, then what explains it.
+const EXPLAINING: [&str; 2] = ["exit_cwnd", "startup_lost_packets"];
+
+/// Every metric that varies or decides; those of [`EXPLAINING`] come right after the deciding one.
+pub(super) fn distributions(comparison: &Comparison) -> Vec<Distribution> {
+    let mut order: Vec<&str> = vec![&comparison.primary];
+    order.extend(EXPLAINING);
+    order.extend(comparison.metrics.iter().map(|metric| metric.id.as_str()));
+    let mut seen: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for id in order {
+        let Some(info) = comparison.metrics.iter().find(|metric| metric.id == id) else { continue };
+        if seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
+        found.push(distribution(comparison, info));
+    }
+    found
+}
+
+/// How many of [`distributions`] are shown at once; the rest is one choice away.
+pub(super) fn shown_at_once(comparison: &Comparison) -> usize {
+    let has = |id: &str| id != comparison.primary && comparison.metrics.iter().any(|metric| metric.id == id);
+    let primary = comparison.metrics.iter().any(|metric| metric.id == comparison.primary);
+    usize::from(primary) + EXPLAINING.iter().filter(|id| has(id)).count()
+}
+
+fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
+    let (kind, factor) = kind(&info.unit);
+    let rows = comparison.arms.iter().enumerate().filter_map(|(arm, summary)| {
+        let s = summary.metric(&info.id)?;
+        Some(Row {
+            arm,
+            values: Some(s.values.iter().flatten().map(|v| round(v * factor)).collect()),
+            mean: Some(round(s.mean * factor)),
+            low: s.interval.map(|i| round(i.low * factor)),
+            high: s.interval.map(|i| round(i.high * factor)),
+            flag: s.modes.map(|_| "two groups"),
+            text: None,
+            describe: describe(s, &info.unit),
+        })
+    });
+    let unit = if kind == "count" && !matches!(info.unit.as_str(), "count" | "") {
+        format!(" [{}]", info.unit)
+    } else {
+        String::new()
+    };
+    Distribution {
+        id: info.id.clone(),
+        title: info.name.clone(),
+        meaning: info.meaning.clone(),
+        kind,
+        axis: format!("{}{unit}", info.name),
+        label: format!("{} of every run, one row per algorithm; the table below has the numbers", info.name),
+        lines: if info.unit == "BDP" { vec![("1 BDP", 1.0)] } else { Vec::new() },
+        rows: rows.collect(),
+    }
+}
+
+fn describe(summary: &Summary, unit: &str) -> String {
+    let interval = summary.interval.map_or(String::new(), |i| format!(" (95 %: {})", show_interval(&i, unit)));
+    format!("{} runs, mean {}{interval}, median {}", summary.n, show(summary.mean, unit), show(summary.median, unit))
+}
+
+/// Download times at every size that some arm reached.
+pub(super) fn sizes(comparison: &Comparison) -> Sizes {
+    let bytes = sizes_of(comparison);
+    let rows = comparison.arms.iter().map(|arm| {
+        let at = |size: &u64| arm.downloads.iter().find(|download| download.bytes == *size).map(|d| &d.seconds);
+        let end = |size: &u64, pick: fn(Interval) -> f64| at(size).and_then(|s| s.interval).map(|i| round(pick(i)));
+        SizeRow {
+            mean: bytes.iter().map(|size| at(size).map(|s| round(s.mean))).collect(),
+            low: bytes.iter().map(|size| end(size, |i| i.low)).collect(),
+            high: bytes.iter().map(|size| end(size, |i| i.high)).collect(),
+        }
+    });
+    Sizes { rows: rows.collect(), bytes }
+}
+
+/// The sizes that some arm reached, ascending.
+pub(super) fn sizes_of(comparison: &Comparison) -> Vec<u64> {
+    let mut bytes: Vec<u64> =
+        comparison.arms.iter().flat_map(|arm| arm.downloads.iter().map(|download| download.bytes)).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes.retain(|&size| size > 0);
+    bytes
+}
+
+/// One group for each arm that others are measured against: the best, the baseline, the yardstick.
+pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
+    let Some(info) = comparison.metrics.iter().find(|metric| metric.id == comparison.primary) else {
+        return Vec::new();
+    };
+    let roles = [
+        ("the best", &comparison.best),
+        ("the baseline", &comparison.baseline),
+        ("the yardstick", &comparison.yardstick),
+    ];
+    let mut groups: Vec<Differences> = Vec::new();
+    for (role, against) in roles {
+        let Some(against) = against else { continue };
+        let pairs: Vec<&Pair> =
+            comparison.pairs.iter().filter(|p| p.metric == info.id && &p.against == against).collect();
+        if !pairs.is_empty() && groups.iter().all(|group| &group.against != against) {
+            groups.push(group(comparison, info, (role, against), &pairs));
+        }
+    }
+    groups
+}
+
+fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static str, &str), pairs: &[&Pair]) -> Differences {
+    let ratios = pairs.iter().all(|pair| pair.ratio.is_some());
+    let (unit_kind, factor) = kind(&info.unit);
+    let rows = pairs.iter().filter_map(|pair| {
+        let arm = comparison.arms.iter().position(|arm| arm.label == pair.arm)?;
+        let (mean, interval, factor) = if ratios {
+            (pair.ratio?, pair.ratio_interval, 1.0)
+        } else {
+            (pair.difference, pair.difference_interval, factor)
+        };
+        let text = pair_text(pair, info, role == "the yardstick");
+        Some(Row {
+            arm,
+            values: None,
+            mean: Some(round(mean * factor)),
+            low: interval.map(|i| round(i.low * factor)),
+            high: interval.map(|i| round(i.high * factor)),
+            flag: None,
+            describe: text.clone(),
+            text: Some(text),
+        })
+    });
+    Differences {
+        against: against.to_owned(),
+        role,
+        kind: if ratios { "ratio" } else { unit_kind },
+        axis: if ratios {
+            format!("{} as a multiple of {against}’s", info.name)
+        } else {
+            format!("{} less {against}’s", info.name)
+        },
+        label: format!("{} of each algorithm against {against}, seed by seed; the table below has the numbers", info.name),
+        band: if ratios {
+            (round(1.0 / (1.0 + comparison.margin)), round(1.0 + comparison.margin))
+        } else {
+            let wide = round(comparison.margin * factor * reference_mean(comparison, info, against).abs());
+            (-wide, wide)
+        },
+        band_label: format!("equivalent: within {}", show(comparison.margin, "share")),
+        origin: if ratios { 1.0 } else { 0.0 },
+        rows: rows.collect(),
+    }
+}
+
+fn reference_mean(comparison: &Comparison, info: &MetricInfo, label: &str) -> f64 {
+    let arm = comparison.arms.iter().find(|arm| arm.label == label);
+    arm.and_then(|arm| arm.metric(&info.id)).map_or(0.0, |summary| summary.mean)
+}
+
+fn pair_text(pair: &Pair, info: &MetricInfo, yardstick: bool) -> String {
+    let size = match pair.ratio {
+        Some(ratio) => format!("{ratio:.2}×"),
+        None => super::number::show_signed(pair.difference, &info.unit),
+    };
+    match finding(pair, info) {
+        word if !yardstick || pair.finding == Finding::Equivalent => format!("{size}, {word}"),
+        _ => size,
+    }
+}
+
+/// What a pair allows to say, in a word.
+pub(super) fn finding(pair: &Pair, info: &MetricInfo) -> &'static str {
+    let time = matches!(info.unit.as_str(), "s" | "ms" | "us");
+    match (pair.finding, info.better) {
+        (Finding::Equivalent, _) => "equivalent",
+        (Finding::CannotTell, _) => "the runs cannot tell",
+        (Finding::Lower, Better::Lower) if time => "faster",
+        (Finding::Higher, Better::Lower) if time => "slower",
+        (Finding::Lower, Better::Lower) | (Finding::Higher, Better::Higher) => "better",
+        (Finding::Higher, Better::Lower) | (Finding::Lower, Better::Higher) => "worse",
+        (Finding::Lower, Better::Neither) => "lower",
+        (Finding::Higher, Better::Neither) => "higher",
+    }
+}

@@ -1,0 +1,228 @@
+//! The table that answers in half a minute.
+
+use super::data::styles;
+use super::number::{show, show_interval};
+use super::text::{Html, Text};
+use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
+
+/// Metrics beside the deciding one, in the order of the terminal's table.
+const COLUMNS: [&str; 5] = ["exit_cwnd", "startup_lost_packets", "startup_utilisation", "queue_peak", "retransmitted"];
+/// When start-up ended.
+const EXIT_TIME: &str = "exit_time";
+
+/// The summary table; contenders ordered by the deciding metric, the yardstick below and apart.
+pub(super) fn table(html: &mut Html, comparison: &Comparison) {
+    let columns = columns(comparison);
+    let styles = styles(&comparison.arms);
+    html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Summary table\">\n");
+    html.raw("<table class=\"sortable\" id=\"summary-table\">\n");
+    html.raw("<caption class=\"visually-hidden\">Each algorithm over all runs. Headings sort.</caption>\n<thead><tr>");
+    html.raw("<th scope=\"col\"><button type=\"button\">Algorithm</button></th>");
+    for (position, column) in columns.iter().enumerate() {
+        heading(html, column, position == 0 && column.info.is_some());
+    }
+    html.raw("</tr></thead>\n");
+    let (yardsticks, contenders): (Vec<usize>, Vec<usize>) =
+        order(comparison).into_iter().partition(|&arm| comparison.arms[arm].yardstick);
+    for (class, body) in [("contenders", contenders), ("yardstick", yardsticks)] {
+        if body.is_empty() {
+            continue;
+        }
+        html.add(format_args!("<tbody class=\"{class}\">\n"));
+        for arm in body {
+            row(html, comparison, arm, &columns, styles[arm]);
+        }
+        html.raw("</tbody>\n");
+    }
+    html.raw("</table></div>\n");
+}
+
+/// A line as the legend draws it.
+pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
+    const DASHES: [&str; 4] = ["", "9 3", "2 3", "10 3 2 3"];
+    let (colour, dash) = if arm.yardstick {
+        ("var(--arm-ideal)".to_owned(), "3 3")
+    } else {
+        (format!("var(--arm-{})", style % 8), DASHES[(style / 4) % 4])
+    };
+    html.add(format_args!(
+        "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
+         stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"/></svg>"
+    ));
+}
+
+/// A column: a metric, or how start-up ended (`info` is then its time).
+struct Column<'a> {
+    info: Option<&'a MetricInfo>,
+    title: &'a str,
+    exit: bool,
+    dots: bool,
+}
+
+fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
+    let find = |id: &str| comparison.metrics.iter().find(|metric| metric.id == id);
+    let metric = |id: &str, dots| find(id).map(|info| Column { info: Some(info), title: &info.name, exit: false, dots });
+    let mut columns: Vec<Column<'_>> = metric(&comparison.primary, true).into_iter().collect();
+    columns.push(Column { info: find(EXIT_TIME), title: "left start-up", exit: true, dots: false });
+    columns.extend(COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| metric(id, false)));
+    columns
+}
+
+fn order(comparison: &Comparison) -> Vec<usize> {
+    let sign = match comparison.metrics.iter().find(|metric| metric.id == comparison.primary).map(|m| m.better) {
+        Some(Better::Higher) => -1.0,
+        _ => 1.0,
+    };
+    let value = |arm: usize| comparison.arms[arm].metric(&comparison.primary).map_or(f64::INFINITY, |s| sign * s.mean);
+    let mut order: Vec<usize> = (0..comparison.arms.len()).collect();
+    order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+    order
+}
+
+fn heading(html: &mut Html, column: &Column<'_>, sorted: bool) {
+    let sort = match column.info.map(|info| info.better) {
+        Some(Better::Higher) if sorted => " aria-sort=\"descending\"",
+        _ if sorted => " aria-sort=\"ascending\"",
+        _ => "",
+    };
+    let class = if column.exit { " class=\"text\"" } else { "" };
+    let meaning = column.info.map_or("", |info| info.meaning.as_str());
+    html.add(format_args!(
+        "<th scope=\"col\"{class}{sort}><button type=\"button\" title=\"{}\">{}</button></th>",
+        Text(meaning),
+        Text(&capital(column.title))
+    ));
+}
+
+fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'_>], style: usize) {
+    let summary = &comparison.arms[arm];
+    let best = comparison.best.as_deref() == Some(&summary.label);
+    html.add(format_args!("<tr data-arm=\"{arm}\"><th scope=\"row\" data-value=\"{}\">", Text(&summary.label)));
+    swatch(html, summary, style);
+    html.add(format_args!("{}", Text(&summary.label)));
+    tags(html, comparison, summary, best);
+    html.raw("</th>");
+    for column in columns {
+        if column.exit {
+            exit_cell(html, summary, column);
+        } else if let Some(info) = column.info {
+            metric_cell(html, comparison, summary, (info, column.dots));
+        }
+    }
+    html.raw("</tr>\n");
+}
+
+fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, best: bool) {
+    let against_best = |pair: &&crate::Pair| {
+        pair.metric == comparison.primary && pair.arm == arm.label && Some(&pair.against) == comparison.best.as_ref()
+    };
+    if best {
+        html.raw("<span class=\"tag good\">best</span>");
+    } else if arm.yardstick {
+        html.raw("<span class=\"tag\" title=\"It knows the path: for scale, not a contender\">yardstick</span>");
+    }
+    match comparison.pairs.iter().find(against_best).map(|pair| pair.finding) {
+        Some(Finding::Equivalent) if !arm.yardstick => {
+            html.raw("<span class=\"tag good\" title=\"Within the margin of the best\">equivalent</span>");
+        }
+        Some(Finding::CannotTell) if !arm.yardstick => html.raw(
+            "<span class=\"tag\" title=\"The runs show neither a difference from the best nor equivalence\">\
+             not told apart</span>",
+        ),
+        _ => {}
+    }
+    if arm.metric(&comparison.primary).is_some_and(|summary| summary.modes.is_some()) {
+        html.raw("<span class=\"tag warn\" title=\"The runs fall into two groups; see the distributions\">two groups</span>");
+    }
+    let wanted = comparison.seeds.len();
+    if (arm.n as usize) < wanted {
+        html.add(format_args!("<span class=\"tag warn\">{} of {wanted} runs</span>", arm.n));
+    }
+}
+
+fn exit_cell(html: &mut Html, arm: &ArmSummary, column: &Column<'_>) {
+    let time = column.info.and_then(|info| Some((arm.metric(&info.id)?, info)));
+    let key = time.map_or(String::new(), |(summary, _)| format!("{:e}", summary.mean));
+    html.add(format_args!("<td class=\"text\" data-value=\"{key}\">{}", Text(&reasons(&arm.exits))));
+    if let Some((summary, info)) = time {
+        html.add(format_args!(" <span class=\"interval\">at {}", show(summary.mean, &info.unit)));
+        if let Some(interval) = &summary.interval {
+            html.add(format_args!(" ({})", show_interval(interval, &info.unit)));
+        }
+        html.raw("</span>");
+    }
+    html.raw("</td>");
+}
+
+/// `delay`, or with several reasons `delay 24, loss 6`.
+pub(super) fn reasons(exits: &[ExitCount]) -> String {
+    match exits {
+        [] => "–".to_owned(),
+        [only] => only.reason.word().to_owned(),
+        several => {
+            several.iter().map(|e| format!("{} {}", e.reason.word(), e.runs)).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, (info, dots): (&MetricInfo, bool)) {
+    let Some(summary) = arm.metric(&info.id) else {
+        html.raw("<td data-value=\"\">–</td>");
+        return;
+    };
+    let class = if is_best(comparison, arm, info) { " class=\"best\"" } else { "" };
+    html.add(format_args!("<td{class} data-value=\"{:e}\">{}", summary.mean, show(summary.mean, &info.unit)));
+    if let Some(interval) = &summary.interval {
+        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, &info.unit)));
+    }
+    if dots {
+        interval_bar(html, comparison, info, summary);
+    }
+    html.raw("</td>");
+}
+
+/// Whether the arm's mean is the best of the contenders' as it is printed; nobody is when all are alike.
+pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> bool {
+    let sign = match info.better {
+        Better::Lower => 1.0,
+        Better::Higher => -1.0,
+        Better::Neither => return false,
+    };
+    let printed = |arm: &ArmSummary| arm.metric(&info.id).map(|s| (sign * s.mean, show(s.mean, &info.unit)));
+    let all: Vec<(f64, String)> =
+        comparison.arms.iter().filter(|arm| !arm.yardstick).filter_map(printed).collect();
+    let Some((_, best)) = all.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
+    let differ = all.iter().any(|(_, text)| text != best);
+    differ && !arm.yardstick && printed(arm).is_some_and(|(_, text)| &text == best)
+}
+
+/// Mean and interval on one scale for the whole column.
+fn interval_bar(html: &mut Html, comparison: &Comparison, info: &MetricInfo, summary: &Summary) {
+    const WIDTH: f64 = 120.0;
+    let ends = |s: &Summary| s.interval.map_or((s.mean, s.mean), |i| (i.low.min(s.mean), i.high.max(s.mean)));
+    let all = || comparison.arms.iter().filter_map(|arm| arm.metric(&info.id)).map(ends);
+    let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), (a, b)| (l.min(a), h.max(b)));
+    let logarithmic = low > 0.0 && high / low > 12.0;
+    let map = |v: f64| if logarithmic { libm::log(v) } else { v };
+    let span = map(high) - map(low);
+    if span <= 0.0 || !span.is_finite() {
+        return;
+    }
+    let x = |v: f64| 5.0 + (map(v) - map(low)) / span * (WIDTH - 10.0);
+    let (a, b) = ends(summary);
+    html.add(format_args!(
+        "<svg class=\"dots\" viewBox=\"0 0 120 12\" aria-hidden=\"true\">\
+         <line x1=\"0\" x2=\"120\" y1=\"6\" y2=\"6\" stroke=\"var(--line)\"/>\
+         <line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"6\" y2=\"6\" stroke=\"var(--ink-2)\" stroke-width=\"3\" stroke-linecap=\"round\"/>\
+         <circle cx=\"{:.1}\" cy=\"6\" r=\"3.6\" fill=\"var(--ink)\"/></svg>",
+        x(a),
+        x(b),
+        x(summary.mean)
+    ));
+}
+
+/// The first letter large.
+pub(super) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

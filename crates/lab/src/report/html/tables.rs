@@ -1,0 +1,147 @@
+//! The numbers behind the charts, for screen readers and for copying.
+
+use super::charts::{finding, sizes_of};
+use super::number::{show, show_interval, show_p, show_signed};
+use super::summary::{capital, is_best};
+use super::text::{Html, Text};
+use crate::{Comparison, MetricInfo};
+
+/// Every metric of every arm: mean and interval.
+pub(super) fn all_metrics(html: &mut Html, comparison: &Comparison) {
+    open(html, "All metrics: mean and 95 % interval", "All metrics");
+    html.raw("<thead><tr><th scope=\"col\">Metric</th>");
+    for arm in &comparison.arms {
+        html.add(format_args!("<th scope=\"col\">{}</th>", Text(&arm.label)));
+    }
+    html.raw("</tr></thead>\n<tbody>\n");
+    for info in &comparison.metrics {
+        html.add(format_args!(
+            "<tr><th scope=\"row\" title=\"{}\">{}</th>",
+            Text(&info.meaning),
+            Text(&capital(&info.name))
+        ));
+        for arm in &comparison.arms {
+            let best = if is_best(comparison, arm, info) { " class=\"best\"" } else { "" };
+            match arm.metric(&info.id) {
+                None => html.raw("<td>–</td>"),
+                Some(summary) => {
+                    html.add(format_args!("<td{best}>{}", show(summary.mean, &info.unit)));
+                    if let Some(interval) = &summary.interval {
+                        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, &info.unit)));
+                    }
+                    html.raw("</td>");
+                }
+            }
+        }
+        html.raw("</tr>\n");
+    }
+    html.raw("</tbody>");
+    close(html);
+}
+
+/// One metric over runs: where the middle is, how wide, whether there are two groups.
+pub(super) fn distribution(html: &mut Html, comparison: &Comparison, info: &MetricInfo) {
+    let name = capital(&info.name);
+    open(html, "The numbers", &format!("{name} over runs"));
+    headings(html, &["Algorithm", "Runs", "Mean", "95 % interval", "Median", "SD", "Smallest", "Largest", "Two groups"]);
+    for arm in &comparison.arms {
+        let Some(s) = arm.metric(&info.id) else { continue };
+        let present = || s.values.iter().flatten().copied();
+        let value = |v: f64| show(v, &info.unit);
+        html.add(format_args!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            Text(&arm.label),
+            s.n,
+            value(s.mean),
+            s.interval.map_or("–".to_owned(), |i| show_interval(&i, &info.unit)),
+            value(s.median),
+            s.sd.map_or("–".to_owned(), value),
+            value(present().fold(f64::INFINITY, f64::min)),
+            value(present().fold(f64::NEG_INFINITY, f64::max)),
+            s.modes.map_or("no".to_owned(), |m| format!(
+                "{} in {} of runs, else {} (p {})",
+                value(m.low),
+                show(m.low_share, "share"),
+                value(m.high),
+                show_p(m.p)
+            )),
+        ));
+    }
+    html.raw("</tbody>");
+    close(html);
+}
+
+/// Mean time to the first so many bytes.
+pub(super) fn sizes(html: &mut Html, comparison: &Comparison) {
+    open(html, "The numbers", "Download time by size, mean and 95 % interval");
+    html.raw("<thead><tr><th scope=\"col\">First</th>");
+    for arm in &comparison.arms {
+        html.add(format_args!("<th scope=\"col\">{}</th>", Text(&arm.label)));
+    }
+    html.raw("</tr></thead>\n<tbody>\n");
+    for size in sizes_of(comparison) {
+        html.add(format_args!("<tr><th scope=\"row\">{}</th>", show(size as f64, "bytes")));
+        for arm in &comparison.arms {
+            match arm.downloads.iter().find(|download| download.bytes == size) {
+                None => html.raw("<td>–</td>"),
+                Some(download) => {
+                    html.add(format_args!("<td>{}", show(download.seconds.mean, "s")));
+                    if let Some(interval) = &download.seconds.interval {
+                        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, "s")));
+                    }
+                    html.raw("</td>");
+                }
+            }
+        }
+        html.raw("</tr>\n");
+    }
+    html.raw("</tbody>");
+    close(html);
+}
+
+/// Every pair in the deciding metric.
+pub(super) fn differences(html: &mut Html, comparison: &Comparison, info: &MetricInfo) {
+    open(html, "The numbers", &format!("Paired differences in {}", info.name));
+    headings(
+        html,
+        &["Algorithm", "Against", "Pairs", "Difference", "95 % interval", "Ratio", "95 % interval", "p (Holm)", "p (equivalence)", "Finding"],
+    );
+    for pair in comparison.pairs.iter().filter(|pair| pair.metric == info.id) {
+        let dash = || "–".to_owned();
+        html.add(format_args!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            Text(&pair.arm),
+            Text(&pair.against),
+            pair.n,
+            show_signed(pair.difference, &info.unit),
+            pair.difference_interval.map_or_else(dash, |i| show_interval(&i, &info.unit)),
+            pair.ratio.map_or_else(dash, |r| format!("{r:.3}×")),
+            pair.ratio_interval.map_or_else(dash, |i| format!("{:.3}–{:.3}×", i.low, i.high)),
+            pair.p.map_or_else(dash, show_p),
+            pair.p_equivalence.map_or_else(dash, show_p),
+            if Some(&pair.against) == comparison.yardstick.as_ref() && pair.p.is_none() { "for scale" } else { finding(pair, info) },
+        ));
+    }
+    html.raw("</tbody>");
+    close(html);
+}
+
+fn headings(html: &mut Html, names: &[&str]) {
+    html.raw("<thead><tr>");
+    for name in names {
+        html.add(format_args!("<th scope=\"col\">{name}</th>"));
+    }
+    html.raw("</tr></thead>\n<tbody>\n");
+}
+
+fn open(html: &mut Html, summary: &str, caption: &str) {
+    html.add(format_args!(
+        "<details><summary>{summary}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\
+         <table><caption class=\"visually-hidden\">{0}</caption>\n",
+        Text(caption)
+    ));
+}
+
+fn close(html: &mut Html) {
+    html.raw("</table></div></details>\n");
+}

@@ -1,0 +1,11 @@
+//! Statistics that no library here has: checked against scipy in the tests.
+
+mod bimodal;
+mod bootstrap;
+mod describe;
+mod paired;
+
+pub(crate) use bimodal::modes;
+pub(crate) use bootstrap::bca;
+pub(crate) use describe::{mean, quantile, sd, summarise, t_interval};
+pub(crate) use paired::{Paired, holm, paired};
