@@ -201,7 +201,7 @@ pub enum Jitter {
         jitter: Time,
     },
     /// The sum of several.
-    Sum(Vec<Jitter>),
+    Sum(Vec<Self>),
 }
 
 /// Overtaking on purpose.

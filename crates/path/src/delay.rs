@@ -182,7 +182,7 @@ mod tests {
         let mut late = 0;
         for i in 0..10_000 {
             let delivery = delay.delivery(Time::from_us(i));
-            let extra = if delivery.late { 1 } else { 0 };
+            let extra = u64::from(delivery.late);
             assert_eq!(delivery.at, Time::from_us(i) + Time::from_ms(5 + extra));
             late += extra;
         }

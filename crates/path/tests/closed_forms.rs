@@ -146,7 +146,7 @@ fn red_follows_a_persistent_queue() {
         max_p: 0.1,
         gentle,
     };
-    // 1.1 times the rate, for 20 s: the average comes to where the drops are a tenth of a packet each.
+    // 1.1 times the rate, for 20 s: one packet in eleven must go.
     let run = |gentle| {
         let mut link = Link::new(&LinkConfig { queue: red(gentle), ..packet_per_ms(0, Limit::Unlimited) }, 3);
         play(&mut link, (0..22_000).map(|id| (Time::from_us(id * 10_000 / 11), data(id, 1500))));

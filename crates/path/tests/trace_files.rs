@@ -107,7 +107,7 @@ proptest! {
         ms.sort_unstable();
         prop_assume!(ms.last() > Some(&0));
         let end = if crlf { "\r\n" } else { "\n" };
-        let text: String = ms.iter().map(|ms| format!("{ms}{end}")).collect();
+        let text = ms.iter().map(u64::to_string).collect::<Vec<_>>().join(end) + end;
         let trace = capacity(&text).expect("legal");
         prop_assert!(trace.at.iter().map(|at| at.us() / 1_000).eq(ms.iter().copied()));
         prop_assert_eq!(capacity(&trace.to_text()), Ok(trace));

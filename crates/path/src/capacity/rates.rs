@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(capacity.bytes_between(Time::ZERO, Time::from_ms(40)), 10_000 + 40_000);
         assert_eq!(
             capacity.bytes_between(Time::from_ms(5), Time::from_ms(4_030)),
-            50_000 * 100 + 30_000 - 5_000 - 0
+            50_000 * 100 + 30_000 - 5_000
         );
         assert_eq!(capacity.mean_rate(Time::ZERO, Time::from_ms(40)), mbit(10));
         assert_eq!(capacity.rate_at(Time::from_ms(41)), mbit(8));
