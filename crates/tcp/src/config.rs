@@ -64,6 +64,10 @@ pub struct SenderConfig {
     pub path_bytes_per_s: u64,
     /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
     pub cubic_beta_1024: u32,
+    /// Vegas' thresholds.
+    pub vegas: VegasConfig,
+    /// Told to the start-up algorithm: the receiver may acknowledge every second packet.
+    pub delayed_acks: bool,
     /// Record the state for an observer on every ACK.
     pub sampled: bool,
 }
@@ -77,6 +81,18 @@ pub enum Avoidance {
     Cubic,
     /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
     Vegas,
+}
+
+/// Thresholds of Vegas congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasConfig {
+    /// Grow while fewer packets than this are queued.
+    pub alpha_packets: u32,
+    /// Shrink while more packets than this are queued.
+    pub beta_packets: u32,
+    /// The round's mean RTT decides, and a loss costs a quarter of the window (ns-2); otherwise its minimum, and
+    /// half (Linux).
+    pub mean_rtt: bool,
 }
 
 /// Loss recovery.
@@ -214,6 +230,12 @@ impl SenderConfig {
             path_bdp_bytes: 0,
             path_bytes_per_s: 0,
             cubic_beta_1024: 717,
+            vegas: if era {
+                VegasConfig { alpha_packets: 1, beta_packets: 3, mean_rtt: true }
+            } else {
+                VegasConfig { alpha_packets: 2, beta_packets: 4, mean_rtt: false }
+            },
+            delayed_acks: !era,
             sampled: false,
         }
     }

@@ -1,10 +1,33 @@
 //! Sans-IO TCP: what the transport does with the decisions of a start-up algorithm.
 //!
-//! [`SenderConfig`] and [`ReceiverConfig`] say which rules hold; `SenderConfig::era` and
-//! `SenderConfig::modern` are the two profiles. This crate owns no clock and no path.
+//! A [`Sender`] and a [`Receiver`] exchange [`Segment`]s. [`SenderConfig`] and [`ReceiverConfig`] say which rules hold;
+//! [`Profile`] names the two sets of rules that go together. This crate owns no clock, no socket and no path: time
+//! comes in with every call, and what leaves is asked for.
 
+mod ack_policy;
+mod acknowledge;
+mod avoidance;
 mod config;
+mod pacing;
+mod prr;
+mod rack;
+mod ranges;
+mod rate;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+mod steering;
+mod timeout;
+mod transmit;
+mod window;
 
 pub use config::{
     AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, RtoConfig, SenderConfig,
+    VegasConfig,
 };
+pub use receiver::Receiver;
+pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
+pub use sender::Sender;

@@ -1,0 +1,147 @@
+//! Taking in an ACK.
+
+use ramp::Time;
+use ramp_trace::SenderState;
+
+use crate::recovery::AckFacts;
+use crate::scoreboard::Delivery;
+use crate::segment::Segment;
+use crate::sender::{Purpose, SackUse, Sender};
+use crate::steering::AckView;
+use crate::Recovery;
+
+impl Sender {
+    /// An ACK arrived on an established connection.
+    #[inline]
+    pub(crate) fn handle_ack(&mut self, now: Time, segment: &Segment) {
+        let ack = segment.number();
+        if ack > self.board.next() {
+            return;
+        }
+        let in_flight = self.board.in_flight();
+        let prior_una = self.board.una();
+        let fack = prior_una.max(self.board.highest_sacked_end());
+        self.burst_left = self.rules.max_burst;
+        let delivery = self.take_in(segment);
+        let window_changed = ack >= prior_una && self.note_window(now, segment);
+        let mut view = AckView { now, in_flight, rtt: None, rate: 0 };
+        if delivery.any {
+            view.rtt = self.measure(now, segment.timestamp(), &delivery);
+            self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
+            if self.starting() || self.rules.sampled {
+                view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
+                self.last_rate = view.rate;
+            }
+            if self.rules.rack {
+                self.rack.on_delivery(now, &delivery, fack, self.rtt.min());
+            }
+        }
+        self.last_rtt = view.rtt.unwrap_or(Time::ZERO);
+        if delivery.advanced_segments > 0 {
+            self.after_advance(now);
+        }
+        if delivery.any {
+            self.grow(&view, &delivery);
+        }
+        let calm = self.repair.state == SenderState::Open
+            && self.board.sacked_segments() == 0
+            && delivery.advanced_segments > 0
+            && segment.block_count() == 0;
+        if calm {
+            self.repair.duplicates = 0;
+            self.timers.reordering = Time::NEVER;
+        } else {
+            self.repair_after(now, segment, &delivery, window_changed);
+        }
+        if self.rules.rack && self.rack.probing() {
+            self.judge_tail_probe(now, segment, &delivery);
+        }
+        if self.rules.pacing_always {
+            self.update_host_rate();
+        }
+    }
+
+    #[inline]
+    fn take_in(&mut self, segment: &Segment) -> Delivery {
+        let delivery = if segment.block_count() == 0 || !self.sack_in_use() {
+            self.board.on_ack(segment.number(), std::iter::empty())
+        } else {
+            self.repair.sack = SackUse::Yes;
+            self.board.on_ack(segment.number(), segment.sack_blocks())
+        };
+        self.una_offset += delivery.advanced_bytes;
+        delivery
+    }
+
+    /// The receive window and, with it, the send buffer. Returns whether the window's size changed.
+    #[inline]
+    fn note_window(&mut self, now: Time, segment: &Segment) -> bool {
+        let changed = segment.window_bytes() != self.window;
+        if changed || self.window != u64::MAX {
+            self.update_window(segment.window_bytes());
+            if self.timers.purpose == Purpose::WindowProbe && self.window_edge > self.next_offset {
+                self.timers.purpose = Purpose::Timeout;
+                self.timers.retransmit = Time::NEVER;
+                self.rtt.forget_backoff();
+                if !self.board.is_empty() {
+                    self.arm_timeout(now);
+                }
+            }
+        }
+        if self.rules.send_buffer_max > 0 {
+            // Linux `tcp_sndbuf_expand`: room for two windows.
+            self.send_buffer = self.send_buffer.max((2 * self.cwnd()).min(self.rules.send_buffer_max));
+        }
+        changed
+    }
+
+    /// RTT samples. Returns the one for congestion control: of the newest segment that this ACK delivers (Linux
+    /// `pkts_acked`), never of one that was retransmitted (Karn).
+    #[inline]
+    fn measure(&mut self, now: Time, echo: Time, delivery: &Delivery) -> Option<Time> {
+        let (una, next) = (self.board.una(), self.board.next());
+        if delivery.ambiguous {
+            // A time stamp still tells whose round trip it was, if the left edge moved (RFC 7323 §4).
+            if self.rules.undo && delivery.advanced_segments > 0 {
+                self.rtt.on_sample(now - echo, una, next);
+            }
+            return None;
+        }
+        let newest = now - delivery.last_clean_sent?;
+        self.rtt.observe_min(newest);
+        let timed = if self.rules.linux_timer { now - delivery.first_clean_sent? } else { newest };
+        self.rtt.on_sample(timed, una, next);
+        Some(newest)
+    }
+
+    #[inline]
+    fn after_advance(&mut self, now: Time) {
+        let newreno = matches!(self.rules.recovery, Recovery::NewRenoImpatient | Recovery::NewRenoSteady)
+            || self.repair.sack == SackUse::No;
+        // In NewReno's recovery partial ACKs have their own rule.
+        let partial =
+            newreno && self.repair.state == SenderState::Recovery && self.board.una() < self.repair.point;
+        if !partial {
+            self.arm_after_ack(now);
+        }
+    }
+
+    #[cold]
+    fn repair_after(&mut self, now: Time, segment: &Segment, delivery: &Delivery, window_changed: bool) {
+        let duplicate = self.is_duplicate(segment, delivery, window_changed);
+        let needless = segment.duplicate().is_some();
+        if needless && self.rules.rack {
+            self.rack.on_duplicate(self.board.una(), self.board.next());
+        }
+        let facts = AckFacts { duplicate, needless, echo: segment.timestamp() };
+        self.recover(now, &facts, delivery);
+    }
+
+    #[cold]
+    fn judge_tail_probe(&mut self, now: Time, segment: &Segment, delivery: &Delivery) {
+        let duplicate = segment.duplicate().is_some();
+        if self.settle_tail_probe(duplicate, delivery.any) && self.repair.state == SenderState::Open {
+            self.reduce_for_probe(now, delivery);
+        }
+    }
+}

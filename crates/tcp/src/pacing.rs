@@ -1,0 +1,111 @@
+//! When the next packet may leave.
+
+use ramp::{Rate, Time};
+
+/// Linux never paces the first ten data packets.
+const UNPACED_SEGMENTS: u64 = 10;
+/// Linux sends about a millisecond's worth at once (`tcp_pacing_shift` 10: 1/1024 s), at least two packets and at
+/// most 64 kB.
+const BURST_SHIFT: u32 = 10;
+const BURST_MIN_SEGMENTS: u64 = 2;
+const BURST_MAX_BYTES: u64 = 65_536;
+
+/// Spaces packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pacer {
+    next: Time,
+    burst_left: u64,
+}
+
+impl Pacer {
+    /// When the next packet may leave; in the past: now.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Whether a packet may leave now.
+    #[inline]
+    pub(crate) fn ready(&self, now: Time) -> bool {
+        self.burst_left > 0 || now >= self.next
+    }
+
+    /// A packet left and the next one follows exactly one gap later.
+    #[inline]
+    pub(crate) fn on_sent_exactly(&mut self, now: Time, bytes: u32, bytes_per_s: u64) {
+        self.burst_left = 0;
+        self.next = now + Rate::from_bytes_per_s(bytes_per_s).time_of(u64::from(bytes));
+    }
+
+    /// A packet left under Linux's pacing: bursts of about a millisecond, and half a gap forgiven when late.
+    pub(crate) fn on_sent_in_burst(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
+        if sent_segments <= UNPACED_SEGMENTS || bytes_per_s == 0 {
+            self.next = now;
+            return;
+        }
+        let bytes = u64::from(bytes.max(1));
+        let gap = Rate::from_bytes_per_s(bytes_per_s).time_of(bytes);
+        if self.burst_left == 0 {
+            let most = (BURST_MAX_BYTES / bytes).max(BURST_MIN_SEGMENTS);
+            self.burst_left = ((bytes_per_s >> BURST_SHIFT) / bytes).clamp(BURST_MIN_SEGMENTS, most);
+            let late = now - self.next;
+            self.next = now + (gap - late.min(Time::from_ns(gap.ns() / 2)));
+        } else {
+            self.next += gap;
+        }
+        self.burst_left -= 1;
+    }
+
+    /// Nothing more leaves for now: a burst does not go on after a pause.
+    #[inline]
+    pub(crate) fn end_burst(&mut self) {
+        self.burst_left = 0;
+    }
+}
+
+/// Linux's rate: twice the window per smoothed RTT while it may double within it, 1.2 times after.
+#[inline]
+pub(crate) fn linux_rate(cwnd: u64, ssthresh: u64, smoothed: Time) -> u64 {
+    let ns = smoothed.ns();
+    if ns == 0 {
+        return 0;
+    }
+    // 200 % while cwnd < ssthresh / 2, else 120 %.
+    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    match cwnd.checked_mul(percent * 10_000_000) {
+        Some(n) => n / ns,
+        None => u64::try_from(u128::from(cwnd) * u128::from(percent * 10_000_000) / u128::from(ns)).unwrap_or(u64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_gaps_do_not_depend_on_when_the_packet_was_asked_for() {
+        let mut pacer = Pacer::default();
+        pacer.on_sent_exactly(Time::from_us(500), 1000, 12_500_000);
+        assert_eq!(pacer.next(), Time::from_us(580));
+        assert!(!pacer.ready(Time::from_us(579)) && pacer.ready(Time::from_us(580)));
+    }
+
+    #[test]
+    fn twice_the_window_per_rtt_in_slow_start() {
+        assert_eq!(linux_rate(100_000, u64::MAX, Time::from_ms(100)), 2_000_000);
+        assert_eq!(linux_rate(100_000, 150_000, Time::from_ms(100)), 1_200_000);
+        assert_eq!(linux_rate(100_000, 150_000, Time::ZERO), 0);
+        assert!(linux_rate(u64::MAX / 4, u64::MAX, Time::from_us(1)) > u64::MAX / 4);
+    }
+
+    #[test]
+    fn a_burst_is_about_a_millisecond_long() {
+        let mut pacer = Pacer::default();
+        let mut at_once = 0;
+        while pacer.ready(Time::from_secs(1)) {
+            pacer.on_sent_in_burst(Time::from_secs(1), 1000, 10_240_000, 100);
+            at_once += 1;
+        }
+        assert_eq!(at_once, 10);
+    }
+}

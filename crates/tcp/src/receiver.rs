@@ -1,0 +1,243 @@
+//! The receiving end: puts segments in order and decides what to acknowledge when.
+
+use ramp::Time;
+
+use crate::ack_policy::AckClock;
+use crate::ranges::RangeSet;
+use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
+use crate::window::Advertised;
+use crate::{ReceiverConfig, Recovery, SenderConfig};
+
+/// The receiving end of a connection. It owns no clock and no path.
+///
+/// After every `handle_*`, call [`poll_transmit`](Self::poll_transmit) until it gives nothing; then
+/// [`poll_timeout`](Self::poll_timeout) says when to call [`handle_timeout`](Self::handle_timeout). Its application
+/// reads at once whatever is in order.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    flow: u32,
+    ack_bytes: u32,
+    mss: u32,
+    sack_blocks: u8,
+    sack_suppression: u64,
+    next: u64,
+    received: u64,
+    clock: AckClock,
+    window: Advertised,
+    out_of_order: RangeSet,
+    out_of_order_segments: u64,
+    /// Numbers in the ranges that changed last, latest first; the first `recent_count` count.
+    recent: [u64; SACK_BLOCKS_MAX],
+    recent_count: u8,
+    due: Reply,
+    duplicate: Option<(u64, u64)>,
+    /// What the next ACK echoes (RFC 7323 `TS.Recent`), and below what number it may be replaced.
+    echo: Time,
+    last_ack: u64,
+    /// One past the last segment, once known.
+    end: Option<u64>,
+    syn: Option<Segment>,
+    rtt: Time,
+}
+
+/// What is to be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Nothing,
+    SynAck,
+    Ack,
+}
+
+impl Receiver {
+    /// A receiver for the sender that `sender` describes.
+    pub fn new(flow: u32, config: &ReceiverConfig, sender: &SenderConfig) -> Self {
+        let sack = matches!(sender.recovery, Recovery::Sack | Recovery::SackNs2);
+        let window = Advertised::new(config.window);
+        let mut clock = AckClock::new(config.ack_policy);
+        clock.limit_quick(window.bytes() / u64::from(sender.mss_bytes.max(1)));
+        Self {
+            flow,
+            ack_bytes: config.ack_bytes,
+            mss: sender.mss_bytes.max(1),
+            sack_blocks: if sack { config.sack_blocks.min(SACK_BLOCKS_MAX as u8) } else { 0 },
+            sack_suppression: u64::from(config.sack_suppression_segments),
+            next: 0,
+            received: 0,
+            clock,
+            window,
+            out_of_order: RangeSet::default(),
+            out_of_order_segments: 0,
+            recent: [0; SACK_BLOCKS_MAX],
+            recent_count: 0,
+            due: Reply::Nothing,
+            duplicate: None,
+            echo: Time::ZERO,
+            last_ack: 0,
+            end: None,
+            syn: None,
+            rtt: Time::ZERO,
+        }
+    }
+
+    /// A segment from the sender arrived.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        match segment.kind() {
+            SegmentKind::Data => self.handle_data(now, segment),
+            SegmentKind::Syn => {
+                self.syn = Some(*segment);
+                self.due = Reply::SynAck;
+            }
+            SegmentKind::WindowProbe => self.acknowledge(),
+            SegmentKind::Ack | SegmentKind::SynAck => {}
+        }
+    }
+
+    /// The deadline of `poll_timeout` has come.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now >= self.clock.deadline() {
+            self.acknowledge();
+        }
+    }
+
+    /// The next segment to send now; until `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, _now: Time) -> Option<Segment> {
+        match self.due {
+            Reply::Nothing => None,
+            Reply::Ack => {
+                self.due = Reply::Nothing;
+                self.clock.on_ack_sent();
+                self.last_ack = self.next;
+                let ack = Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
+                Some(if self.out_of_order.is_empty() && self.duplicate.is_none() { ack } else { self.with_blocks(ack) })
+            }
+            Reply::SynAck => {
+                self.due = Reply::Nothing;
+                let syn = self.syn?;
+                Some(Segment::syn_ack(&syn, self.ack_bytes, self.window.bytes(), self.sack_blocks > 0))
+            }
+        }
+    }
+
+    /// When to call `handle_timeout`; `Time::NEVER`: no need.
+    #[inline]
+    pub fn poll_timeout(&self) -> Time {
+        self.clock.deadline()
+    }
+
+    /// Payload bytes received in order.
+    #[inline]
+    pub fn received_bytes(&self) -> u64 {
+        self.received
+    }
+
+    /// Whether the last byte is here.
+    #[inline]
+    pub fn completed(&self) -> bool {
+        self.end == Some(self.next)
+    }
+
+    #[inline]
+    fn handle_data(&mut self, now: Time, segment: &Segment) {
+        let number = segment.number();
+        if segment.rtt_us() != 0 {
+            self.rtt = Time::from_us(u64::from(segment.rtt_us()));
+        }
+        if number <= self.last_ack && segment.timestamp() >= self.echo {
+            self.echo = segment.timestamp();
+        }
+        if segment.last() {
+            self.end = Some(number + 1);
+        }
+        if number == self.next && self.out_of_order.is_empty() {
+            self.next += 1;
+            self.received += u64::from(segment.payload_bytes());
+            self.window.on_received(now, self.received, self.rtt, u64::from(self.mss));
+            if self.clock.on_segment(now) || segment.last() {
+                self.acknowledge();
+            }
+        } else {
+            self.handle_disorder(now, segment);
+        }
+    }
+
+    /// A segment that does not simply continue what is there.
+    #[cold]
+    fn handle_disorder(&mut self, now: Time, segment: &Segment) {
+        let number = segment.number();
+        self.acknowledge();
+        if number < self.next {
+            self.duplicate = Some((number, number + 1));
+            return;
+        }
+        if number == self.next {
+            self.next += 1;
+            self.received += u64::from(segment.payload_bytes());
+            while let Some(range) = self.out_of_order.pop_reached(self.next) {
+                self.next = range.end;
+                self.received += range.bytes;
+                self.out_of_order_segments -= range.end - range.start;
+            }
+            self.window.on_received(now, self.received, self.rtt, u64::from(self.mss));
+            return;
+        }
+        self.clock.on_disorder();
+        if self.suppresses() {
+            return;
+        }
+        let payload = u64::from(segment.payload_bytes());
+        if self.out_of_order.insert(number, number + 1, &mut |_, _| payload) {
+            self.out_of_order_segments += 1;
+        } else {
+            self.duplicate = Some((number, number + 1));
+        }
+        self.note_recent(number);
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) {
+        self.due = Reply::Ack;
+    }
+
+    /// Windows XP of the HyStart paper: with so much out of order, neither SACK nor more of it.
+    fn suppresses(&self) -> bool {
+        self.sack_suppression > 0 && self.out_of_order_segments >= self.sack_suppression
+    }
+
+    /// `number`'s range is now the most recent one (RFC 2018 §4).
+    fn note_recent(&mut self, number: u64) {
+        let Some(range) = self.out_of_order.containing(number) else { return };
+        let mut kept = [number; SACK_BLOCKS_MAX];
+        let mut count = 1;
+        for &other in &self.recent[..usize::from(self.recent_count)] {
+            let same = range.start <= other && other < range.end;
+            if !same && other >= self.next && count < SACK_BLOCKS_MAX {
+                kept[count] = other;
+                count += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_count = count as u8;
+    }
+
+    #[cold]
+    fn with_blocks(&mut self, mut ack: Segment) -> Segment {
+        let duplicate = self.duplicate.take();
+        if self.sack_blocks == 0 || self.suppresses() {
+            return ack;
+        }
+        if let Some((start, end)) = duplicate {
+            ack = ack.with_duplicate(start, end);
+        }
+        for &number in &self.recent[..usize::from(self.recent_count)] {
+            if ack.block_count() >= usize::from(self.sack_blocks) {
+                break;
+            }
+            if let Some(range) = self.out_of_order.containing(number) {
+                ack = ack.with_sack_block(range.start, range.end);
+            }
+        }
+        ack
+    }
+}

@@ -1,0 +1,312 @@
+//! Loss recovery: RFC 6675 (SACK), ns-2's Sack1, RFC 6582 (NewReno), with RFC 9937 (PRR) and undo.
+
+use ramp::{CongestionKind, Time};
+use ramp_trace::{FlowEventKind, SenderState};
+
+use crate::Recovery;
+use crate::prr::Prr;
+use crate::scoreboard::{Delivery, Flags};
+use crate::segment::Segment;
+use crate::sender::{Due, Sender, Undo};
+
+/// RFC 5681: this many duplicate ACKs mean a loss.
+pub(crate) const DUPLICATE_ACKS: u32 = 3;
+
+/// What recovery must know of an ACK besides what it delivered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckFacts {
+    /// It tells of nothing new below SND.UNA but that a segment arrived (RFC 5681 §2, RFC 6675 §2).
+    pub(crate) duplicate: bool,
+    /// It reports a segment that arrived twice.
+    pub(crate) needless: bool,
+    /// The time stamp it echoes.
+    pub(crate) echo: Time,
+}
+
+impl Sender {
+    /// Finds and repairs losses after an ACK has been taken in.
+    pub(crate) fn recover(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) {
+        if delivery.advanced_segments > 0 {
+            self.repair.duplicates = 0;
+        } else if facts.duplicate {
+            self.repair.duplicates = self.repair.duplicates.saturating_add(1);
+        }
+        if self.undone(now, facts, delivery) {
+            return;
+        }
+        match self.repair.state {
+            SenderState::Recovery => self.go_on_recovering(now, facts, delivery),
+            SenderState::Loss => self.go_on_after_timeout(now, delivery),
+            SenderState::Open => {}
+        }
+        if self.repair.state == SenderState::Open {
+            self.look_for_loss(now, delivery);
+        }
+    }
+
+    /// Fast recovery begins. `lost`: bytes found lost by now.
+    pub(crate) fn enter_recovery(&mut self, now: Time, lost: u64, delivery: &Delivery) {
+        let lost = lost + self.board.mark_lost(self.board.una());
+        self.events.push_back(FlowEventKind::RecoveryStart {
+            cwnd_bytes: self.cwnd(),
+            in_flight_bytes: self.board.out_bytes(),
+        });
+        self.arm_undo();
+        self.report_congestion(now, CongestionKind::Loss, lost, delivery.newest.sent);
+        let (ssthresh, mss) = (self.ssthresh(), self.mss());
+        let outstanding = self.board.out_bytes();
+        self.repair.state = SenderState::Recovery;
+        self.repair.point = self.board.next();
+        self.repair.rescued = false;
+        self.repair.partial = false;
+        self.board.begin_recovery();
+        self.due = Due::Head;
+        match self.recovery_in_use() {
+            Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
+                self.set_cwnd(ssthresh.saturating_add(u64::from(DUPLICATE_ACKS) * mss));
+            }
+            Recovery::SackNs2 => {
+                self.repair.pipe = outstanding.saturating_sub(u64::from(DUPLICATE_ACKS) * mss);
+                self.set_cwnd(ssthresh);
+            }
+            Recovery::Sack if self.rules.prr => {
+                // What this ACK delivered belongs to the recovery.
+                let flight = outstanding - self.board.sacked_bytes() + delivery.bytes;
+                self.repair.prr = Prr::new(flight);
+                self.reduce_proportionally(delivery.bytes, false);
+            }
+            Recovery::Sack => self.set_cwnd(ssthresh),
+        }
+        self.arm_timeout(now);
+    }
+
+    /// PRR's window after an ACK.
+    pub(crate) fn reduce_proportionally(&mut self, delivered: u64, safe: bool) {
+        if !self.rules.prr {
+            return;
+        }
+        let in_flight = self.board.in_flight();
+        let (ssthresh, mss) = (self.ssthresh(), self.mss());
+        let allowed = self.repair.prr.on_ack(delivered, in_flight, ssthresh, safe, mss);
+        self.set_cwnd(in_flight.saturating_add(allowed));
+    }
+
+    /// Remembers what a reduction is about to take.
+    pub(crate) fn arm_undo(&mut self) {
+        self.repair.undo = Undo {
+            armed: self.rules.undo,
+            cwnd: self.cwnd(),
+            ssthresh: self.ssthresh(),
+            avoid: self.rules.undo.then(|| Box::new(self.avoid.clone())),
+            first_retransmission: Time::NEVER,
+            unexplained: 0,
+        };
+    }
+
+    /// The tail probe repaired a loss: the window is reduced once, without a recovery.
+    pub(crate) fn reduce_for_probe(&mut self, now: Time, delivery: &Delivery) {
+        let mss = self.mss();
+        self.events.push_back(FlowEventKind::RecoveryStart {
+            cwnd_bytes: self.cwnd(),
+            in_flight_bytes: self.board.out_bytes(),
+        });
+        self.report_congestion(now, CongestionKind::Loss, mss, delivery.newest.sent);
+        let ssthresh = self.ssthresh();
+        self.set_cwnd(self.cwnd().min(ssthresh));
+        self.events.push_back(FlowEventKind::RecoveryEnd);
+    }
+
+    fn recovery_in_use(&self) -> Recovery {
+        match self.rules.recovery {
+            Recovery::Sack | Recovery::SackNs2 if !self.sack_in_use() => Recovery::NewRenoImpatient,
+            other => other,
+        }
+    }
+
+    fn look_for_loss(&mut self, now: Time, delivery: &Delivery) {
+        if self.board.is_empty() {
+            return;
+        }
+        let una = self.board.una();
+        let duplicates = self.repair.duplicates;
+        match self.recovery_in_use() {
+            Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
+                // RFC 6582 §3.2 step 2: not for duplicates that our own retransmissions caused.
+                let fresh = self.repair.point == 0 || una > self.repair.point;
+                if duplicates == DUPLICATE_ACKS && fresh {
+                    self.enter_recovery(now, 0, delivery);
+                }
+            }
+            Recovery::SackNs2 => {
+                if duplicates >= DUPLICATE_ACKS && una >= self.repair.point {
+                    self.enter_recovery(now, 0, delivery);
+                }
+            }
+            Recovery::Sack if self.rules.rack => {
+                let lost = self.detect_by_time(now);
+                let by_count = self.board.sacked_segments() == 0 && duplicates >= DUPLICATE_ACKS;
+                if lost > 0 || by_count {
+                    self.enter_recovery(now, lost, delivery);
+                }
+            }
+            Recovery::Sack => {
+                if una < self.repair.point {
+                    return;
+                }
+                if duplicates >= DUPLICATE_ACKS || self.board.is_lost_edge(self.rules.mss) > una {
+                    let lost = self.board.mark_lost_by_sack(self.rules.mss);
+                    self.enter_recovery(now, lost, delivery);
+                }
+            }
+        }
+    }
+
+    fn go_on_recovering(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) {
+        let advanced = delivery.advanced_segments > 0;
+        if self.board.una() >= self.repair.point {
+            self.leave_recovery();
+            return;
+        }
+        let mss = self.mss();
+        match self.recovery_in_use() {
+            mode @ (Recovery::NewRenoImpatient | Recovery::NewRenoSteady) => {
+                if advanced {
+                    self.repair_next_hole();
+                    // RFC 6582 §3.2 step 3: deflate by what was acknowledged, add back what leaves.
+                    let back = if delivery.advanced_bytes >= mss { mss } else { 0 };
+                    self.set_cwnd(self.cwnd().saturating_sub(delivery.advanced_bytes).max(mss) + back);
+                    if mode == Recovery::NewRenoSteady || !self.repair.partial {
+                        self.arm_timeout(now);
+                    }
+                    self.repair.partial = true;
+                } else if facts.duplicate {
+                    self.set_cwnd(self.cwnd().saturating_add(mss));
+                }
+            }
+            Recovery::SackNs2 => {
+                let pipe = &mut self.repair.pipe;
+                *pipe = pipe.saturating_sub(if advanced { 2 * mss } else { mss });
+                if advanced {
+                    self.arm_timeout(now);
+                }
+            }
+            Recovery::Sack => {
+                let lost = if self.rules.rack {
+                    self.detect_by_time(now)
+                } else {
+                    self.board.mark_lost_by_sack(self.rules.mss)
+                };
+                if advanced {
+                    self.arm_timeout(now);
+                    // Without SACK information above it, a partial ACK is all that tells of the next hole.
+                    if self.board.sacked_segments() == 0 {
+                        self.repair_next_hole();
+                    }
+                }
+                if delivery.any {
+                    self.reduce_proportionally(delivery.bytes, advanced && lost == 0);
+                }
+            }
+        }
+    }
+
+    fn repair_next_hole(&mut self) {
+        let una = self.board.una();
+        if self.board.record(una).flags & (Flags::RETRANSMITTED | Flags::SACKED) == 0 {
+            self.board.mark_lost(una);
+            self.due = Due::Head;
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        let (ssthresh, mss) = (self.ssthresh(), self.mss());
+        let cwnd = match self.recovery_in_use() {
+            // RFC 6582 §3.2 step 3: either the window is small or the burst is limited.
+            Recovery::NewRenoImpatient | Recovery::NewRenoSteady if self.rules.max_burst == u32::MAX => {
+                ssthresh.min(self.board.out_bytes().max(mss) + mss)
+            }
+            _ => ssthresh,
+        };
+        self.set_cwnd(cwnd.max(mss));
+        self.repair.state = SenderState::Open;
+        self.rack.on_recovery_end();
+        self.events.push_back(FlowEventKind::RecoveryEnd);
+    }
+
+    fn go_on_after_timeout(&mut self, now: Time, delivery: &Delivery) {
+        if self.board.una() >= self.repair.point {
+            self.repair.state = SenderState::Open;
+            self.events.push_back(FlowEventKind::RecoveryEnd);
+        } else if delivery.any && self.rack_in_use() {
+            self.detect_by_time(now);
+        }
+    }
+
+    /// Undoes the last reduction if it turns out that nothing was lost: the ACK echoes a time stamp from before the
+    /// first retransmission (Eifel, RFC 3522), or every retransmission has been reported as a duplicate (RFC 3708).
+    fn undone(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) -> bool {
+        let undo = &mut self.repair.undo;
+        if !undo.armed {
+            return false;
+        }
+        let mut explained = false;
+        if facts.needless && undo.unexplained > 0 {
+            undo.unexplained -= 1;
+            explained = undo.unexplained == 0;
+        }
+        let advanced = delivery.advanced_segments > 0;
+        let delayed = advanced && facts.echo < undo.first_retransmission && undo.first_retransmission != Time::NEVER;
+        let una = self.board.una();
+        let spurious = match self.repair.state {
+            SenderState::Open => explained,
+            SenderState::Recovery => explained || (delayed && una >= self.repair.point),
+            SenderState::Loss => explained || delayed,
+        };
+        if spurious {
+            self.undo(now);
+        }
+        spurious
+    }
+
+    fn undo(&mut self, now: Time) {
+        let undo = std::mem::take(&mut self.repair.undo);
+        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
+        let decision = self.startup.decision_mut();
+        decision.cwnd_bytes = cwnd.max(undo.cwnd);
+        decision.ssthresh_bytes = ssthresh.max(undo.ssthresh);
+        if let Some(avoid) = undo.avoid {
+            self.avoid = *avoid;
+        }
+        self.board.unmark_lost();
+        self.rack.on_undone(self.board.una());
+        self.report_spurious(now);
+        self.events.push_back(FlowEventKind::Undone);
+        if self.repair.state != SenderState::Open {
+            self.repair.state = SenderState::Open;
+            self.events.push_back(FlowEventKind::RecoveryEnd);
+        }
+        self.repair.duplicates = 0;
+        self.due = Due::Nothing;
+        self.rtt.forget_backoff();
+    }
+
+    /// Whether an ACK counts as a duplicate.
+    pub(crate) fn is_duplicate(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> bool {
+        use crate::sender::SackUse;
+        if delivery.advanced_segments > 0 || segment.number() != self.board.una() || self.board.is_empty() {
+            return false;
+        }
+        let plain = segment.block_count() == 0 && !window_changed;
+        match self.repair.sack {
+            SackUse::Yes => delivery.sacked,
+            SackUse::No => plain || segment.block_count() > 0,
+            SackUse::Unknown => {
+                if plain && self.repair.duplicates + 1 == DUPLICATE_ACKS {
+                    // Three times nothing: this receiver has no SACK.
+                    self.repair.sack = SackUse::No;
+                }
+                plain
+            }
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! What is outstanding and what is known of it (RFC 6675 §3-5).
+//!
+//! One record per outstanding segment in a ring indexed by segment number, so that every access is O(1). What is in
+//! flight is kept incrementally, as Linux does: outstanding - SACKed - lost + retransmitted.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use ramp::Time;
+
+use crate::ranges::RangeSet;
+
+/// One outstanding segment, as of its last transmission.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Record {
+    /// When it was last sent.
+    pub(crate) sent: Time,
+    /// The sender's total of sent bytes just after.
+    pub(crate) sent_bytes: u64,
+    /// Of the rate sampler: when the flight that it belongs to began.
+    pub(crate) first_sent: Time,
+    /// Of the rate sampler: bytes delivered when it left, and when that was.
+    pub(crate) delivered: u64,
+    pub(crate) delivered_at: Time,
+    pub(crate) bytes: u32,
+    pub(crate) flags: u8,
+}
+
+/// Flags of a [`Record`].
+pub(crate) struct Flags;
+impl Flags {
+    pub(crate) const SACKED: u8 = 1;
+    /// Believed lost; stays set while a retransmission is on its way.
+    pub(crate) const LOST: u8 = 2;
+    /// A retransmission is on its way.
+    pub(crate) const RETRANSMITTED: u8 = 4;
+    pub(crate) const EVER_RETRANSMITTED: u8 = 8;
+    /// Sent with nothing more to send.
+    pub(crate) const APP_LIMITED: u8 = 16;
+    /// Carries the end of the data.
+    pub(crate) const LAST: u8 = 32;
+}
+
+/// What one ACK brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Newly delivered payload bytes.
+    pub(crate) bytes: u64,
+    /// Whether any segment was newly delivered.
+    pub(crate) any: bool,
+    /// How far the cumulative point moved.
+    pub(crate) advanced_segments: u64,
+    pub(crate) advanced_bytes: u64,
+    /// Whether a segment was newly SACKed.
+    pub(crate) sacked: bool,
+    /// The newly delivered segment that was sent last.
+    pub(crate) newest_number: u64,
+    pub(crate) newest: Record,
+    /// When the oldest and the newest newly acknowledged segments that were never retransmitted were sent.
+    pub(crate) first_clean_sent: Option<Time>,
+    pub(crate) last_clean_sent: Option<Time>,
+    /// Whether a segment that was once retransmitted is among them: whose round trip it was is unknown (Karn).
+    pub(crate) ambiguous: bool,
+    /// The lowest newly delivered number that was never retransmitted: below the highest SACKed one, it shows reordering.
+    pub(crate) lowest_clean: u64,
+}
+
+/// Every outstanding segment.
+///
+/// Invariants: the counters equal the sums over the records; a SACKed record is neither lost nor retransmitted;
+/// every number below `loss_edge` is SACKed or was marked lost; every lost record that is not retransmitted is in one
+/// of the two lists of what to send again.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    slots: Vec<Record>,
+    una: u64,
+    next: u64,
+    out_bytes: u64,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    retransmitted_bytes: u64,
+    sacked_segments: u64,
+    lost_segments: u64,
+    retransmitted_segments: u64,
+    sacked: RangeSet,
+    loss_edge: u64,
+    next_retransmission: u64,
+    /// Lost and to be sent again, ascending; numbers that came out of order are in the heap. Entries may be stale.
+    lost_in_order: VecDeque<u64>,
+    lost_out_of_order: BinaryHeap<Reverse<u64>>,
+    last_blocks: [(u64, u64); 4],
+    ever_lost_bytes: u64,
+    operations: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            una: 0,
+            next: 0,
+            out_bytes: 0,
+            sacked_bytes: 0,
+            lost_bytes: 0,
+            retransmitted_bytes: 0,
+            sacked_segments: 0,
+            lost_segments: 0,
+            retransmitted_segments: 0,
+            sacked: RangeSet::default(),
+            loss_edge: 0,
+            next_retransmission: 0,
+            lost_in_order: VecDeque::new(),
+            lost_out_of_order: BinaryHeap::new(),
+            last_blocks: [(0, 0); 4],
+            ever_lost_bytes: 0,
+            operations: 0,
+        }
+    }
+
+    /// SND.UNA: the oldest segment not cumulatively acknowledged.
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// SND.NXT: the number of the next new segment.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.una == self.next
+    }
+
+    #[inline]
+    pub(crate) fn out_segments(&self) -> u64 {
+        self.next - self.una
+    }
+
+    #[inline]
+    pub(crate) fn out_bytes(&self) -> u64 {
+        self.out_bytes
+    }
+
+    /// The pipe of RFC 6675 §4: sent and neither acknowledged, SACKed nor believed lost.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.out_bytes - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
+    }
+
+    pub(crate) fn in_flight_segments(&self) -> u64 {
+        self.out_segments() - self.sacked_segments - self.lost_segments + self.retransmitted_segments
+    }
+
+    #[inline]
+    pub(crate) fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u64 {
+        self.sacked_segments
+    }
+
+    #[inline]
+    pub(crate) fn lost_segments(&self) -> u64 {
+        self.lost_segments
+    }
+
+    /// Bytes ever believed lost.
+    #[inline]
+    pub(crate) fn ever_lost_bytes(&self) -> u64 {
+        self.ever_lost_bytes
+    }
+
+    /// Records visited so far; for tests of complexity.
+    #[cfg(test)]
+    pub(crate) fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// One past the highest SACKed number; 0: nothing is SACKed.
+    #[inline]
+    pub(crate) fn highest_sacked_end(&self) -> u64 {
+        self.sacked.end()
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, number: u64) -> &Record {
+        debug_assert!(self.una <= number && number < self.next, "{number} is not outstanding");
+        &self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    fn record_mut(&mut self, number: u64) -> &mut Record {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
+    }
+
+    /// A new segment left; its number is what `next` was.
+    #[inline]
+    pub(crate) fn push(&mut self, record: Record) {
+        if self.out_segments() == self.slots.len() as u64 {
+            self.grow();
+        }
+        self.out_bytes += u64::from(record.bytes);
+        let number = self.next;
+        self.next += 1;
+        *self.record_mut(number) = record;
+    }
+
+    /// `number` was sent again at `sent`.
+    pub(crate) fn on_retransmitted(&mut self, number: u64, mut update: Record) {
+        let record = self.record_mut(number);
+        let bytes = u64::from(record.bytes);
+        let was_on_its_way = record.flags & Flags::RETRANSMITTED != 0;
+        update.bytes = record.bytes;
+        update.flags = record.flags | Flags::RETRANSMITTED | Flags::EVER_RETRANSMITTED;
+        *record = update;
+        if number >= self.next_retransmission && number < self.sacked.end() {
+            self.next_retransmission = number + 1;
+        }
+        if !was_on_its_way {
+            self.retransmitted_bytes += bytes;
+            self.retransmitted_segments += 1;
+        }
+    }
+
+    /// Takes in one ACK: everything below `ack`, and SACK blocks. Numbers never sent are ignored.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: u64, blocks: impl Iterator<Item = (u64, u64)>) -> Delivery {
+        let mut delivery = Delivery { lowest_clean: u64::MAX, ..Delivery::default() };
+        let ack = ack.min(self.next);
+        if ack > self.una {
+            self.advance(ack, &mut delivery);
+        }
+        for (i, (start, end)) in blocks.enumerate() {
+            // Blocks repeat from ACK to ACK; what is known is not looked up again.
+            if self.last_blocks.get(i) == Some(&(start, end)) {
+                continue;
+            }
+            if let Some(known) = self.last_blocks.get_mut(i) {
+                *known = (start, end);
+            }
+            let (start, end) = (start.max(self.una), end.min(self.next));
+            if start < end {
+                self.sack(start, end, &mut delivery);
+            }
+        }
+        delivery
+    }
+
+    /// Marks lost whatever `IsLost` (RFC 6675 §4) says: three discontiguous SACKed ranges above it, or more than two
+    /// full segments' bytes. Returns the newly lost bytes.
+    pub(crate) fn mark_lost_by_sack(&mut self, mss: u32) -> u64 {
+        let edge = self.is_lost_edge(mss);
+        let mut lost = 0;
+        let mut number = self.loss_edge.max(self.una);
+        while number < edge {
+            lost += self.mark_lost(number);
+            number += 1;
+        }
+        self.loss_edge = self.loss_edge.max(edge);
+        lost
+    }
+
+    /// One past the highest number that `IsLost` holds for, SACKed numbers below it not excepted.
+    pub(crate) fn is_lost_edge(&mut self, mss: u32) -> u64 {
+        let limit = 2 * u64::from(mss);
+        let mut bytes = 0;
+        let mut visited = 0;
+        let mut edge = 0;
+        'ranges: for (i, range) in self.sacked.descending().enumerate() {
+            if i == 2 {
+                edge = range.start;
+                break;
+            }
+            for number in (range.start..range.end).rev() {
+                bytes += u64::from(self.record(number).bytes);
+                visited += 1;
+                if bytes > limit {
+                    edge = number;
+                    break 'ranges;
+                }
+            }
+        }
+        self.operations += visited;
+        edge
+    }
+
+    /// Believes `number` lost, unless it is SACKed or believed so already. Returns the newly lost bytes.
+    pub(crate) fn mark_lost(&mut self, number: u64) -> u64 {
+        self.operations += 1;
+        let record = self.record_mut(number);
+        if record.flags & (Flags::SACKED | Flags::LOST) != 0 {
+            return 0;
+        }
+        record.flags |= Flags::LOST;
+        let (bytes, flags) = (u64::from(record.bytes), record.flags);
+        self.lost_bytes += bytes;
+        self.lost_segments += 1;
+        self.ever_lost_bytes += bytes;
+        if flags & Flags::RETRANSMITTED == 0 {
+            self.await_retransmission(number);
+        }
+        bytes
+    }
+
+    /// Believes lost the retransmission of `number`, or itself. Returns the newly lost bytes.
+    pub(crate) fn mark_lost_again(&mut self, number: u64) -> u64 {
+        let record = self.record_mut(number);
+        if record.flags & Flags::SACKED != 0 {
+            return 0;
+        }
+        if record.flags & Flags::RETRANSMITTED == 0 {
+            return self.mark_lost(number);
+        }
+        record.flags &= !Flags::RETRANSMITTED;
+        let (bytes, flags) = (u64::from(record.bytes), record.flags);
+        self.retransmitted_bytes -= bytes;
+        self.retransmitted_segments -= 1;
+        if flags & Flags::LOST == 0 {
+            return self.mark_lost(number);
+        }
+        self.operations += 1;
+        self.ever_lost_bytes += bytes;
+        self.await_retransmission(number);
+        bytes
+    }
+
+    /// After a timeout: believes lost all that is not SACKed and for which `spare` does not hold.
+    pub(crate) fn mark_all_lost(&mut self, spare: impl Fn(&Record) -> bool) -> u64 {
+        let mut lost = 0;
+        self.begin_recovery();
+        for number in self.una..self.next {
+            if number == self.una || !spare(self.record(number)) {
+                lost += self.mark_lost_again(number);
+            }
+        }
+        lost
+    }
+
+    /// Believes nothing lost any more: the reduction was spurious.
+    pub(crate) fn unmark_lost(&mut self) {
+        for number in self.una..self.next {
+            let record = self.record_mut(number);
+            record.flags &= !Flags::LOST;
+        }
+        self.lost_bytes = 0;
+        self.lost_segments = 0;
+        self.lost_in_order.clear();
+        self.lost_out_of_order.clear();
+        self.begin_recovery();
+    }
+
+    /// A new recovery begins: nothing has been retransmitted in it (HighRxt is SND.UNA).
+    pub(crate) fn begin_recovery(&mut self) {
+        self.next_retransmission = self.una;
+    }
+
+    /// The lowest segment believed lost and not retransmitted.
+    pub(crate) fn next_lost(&mut self) -> Option<u64> {
+        let waiting = |board: &Self, number: u64| {
+            number >= board.una
+                && board.record(number).flags & (Flags::LOST | Flags::RETRANSMITTED) == Flags::LOST
+        };
+        while self.lost_in_order.front().is_some_and(|&number| !waiting(self, number)) {
+            self.lost_in_order.pop_front();
+        }
+        while self.lost_out_of_order.peek().is_some_and(|&Reverse(number)| !waiting(self, number)) {
+            self.lost_out_of_order.pop();
+        }
+        let first = self.lost_in_order.front().copied();
+        let second = self.lost_out_of_order.peek().map(|&Reverse(number)| number);
+        first.into_iter().chain(second).min()
+    }
+
+    /// The lowest segment below the highest SACKed one that is neither SACKed nor retransmitted: rule 3 of `NextSeg`,
+    /// and ns-2's only rule.
+    pub(crate) fn next_hole(&mut self) -> Option<u64> {
+        let end = self.sacked.end().min(self.next);
+        let mut number = self.next_retransmission.max(self.una);
+        while number < end {
+            self.operations += 1;
+            if self.record(number).flags & (Flags::SACKED | Flags::RETRANSMITTED) == 0 {
+                self.next_retransmission = number;
+                return Some(number);
+            }
+            number += 1;
+        }
+        None
+    }
+
+    /// The highest segment that is not SACKed: rule 4 of `NextSeg`, and the probe of TLP.
+    pub(crate) fn highest_unsacked(&self) -> Option<u64> {
+        match self.sacked.descending().next() {
+            Some(top) if top.end == self.next => top.start.checked_sub(1).filter(|&number| number >= self.una),
+            _ => (!self.is_empty()).then(|| self.next - 1),
+        }
+    }
+
+    fn await_retransmission(&mut self, number: u64) {
+        if self.lost_in_order.back().is_none_or(|&last| last < number) {
+            self.lost_in_order.push_back(number);
+        } else {
+            self.lost_out_of_order.push(Reverse(number));
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, ack: u64, delivery: &mut Delivery) {
+        let mask = self.slots.len() - 1;
+        delivery.advanced_segments = ack - self.una;
+        let mut number = self.una;
+        while number < ack {
+            let record = self.slots[number as usize & mask];
+            let bytes = u64::from(record.bytes);
+            delivery.advanced_bytes += bytes;
+            if record.flags & (Flags::SACKED | Flags::LOST | Flags::RETRANSMITTED) == 0 {
+                delivery.take(number, &record);
+            } else {
+                self.forget(number, &record, delivery);
+            }
+            number += 1;
+        }
+        self.out_bytes -= delivery.advanced_bytes;
+        self.una = ack;
+        if !self.sacked.is_empty() {
+            self.sacked.trim_below(ack);
+        }
+    }
+
+    /// A record that recovery has touched leaves.
+    #[cold]
+    fn forget(&mut self, number: u64, record: &Record, delivery: &mut Delivery) {
+        let bytes = u64::from(record.bytes);
+        if record.flags & Flags::SACKED != 0 {
+            self.sacked_bytes -= bytes;
+            self.sacked_segments -= 1;
+            return;
+        }
+        delivery.take(number, record);
+        self.uncount_loss(record);
+    }
+
+    fn uncount_loss(&mut self, record: &Record) {
+        let bytes = u64::from(record.bytes);
+        if record.flags & Flags::LOST != 0 {
+            self.lost_bytes -= bytes;
+            self.lost_segments -= 1;
+        }
+        if record.flags & Flags::RETRANSMITTED != 0 {
+            self.retransmitted_bytes -= bytes;
+            self.retransmitted_segments -= 1;
+        }
+    }
+
+    fn sack(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
+        let mut ranges = std::mem::take(&mut self.sacked);
+        ranges.insert(start, end, &mut |from, to| {
+            let mut bytes = 0;
+            for number in from..to {
+                self.operations += 1;
+                let mut record = *self.record(number);
+                bytes += u64::from(record.bytes);
+                delivery.take(number, &record);
+                self.uncount_loss(&record);
+                record.flags = (record.flags & !(Flags::LOST | Flags::RETRANSMITTED)) | Flags::SACKED;
+                self.record_mut(number).flags = record.flags;
+            }
+            delivery.sacked = true;
+            self.sacked_bytes += bytes;
+            self.sacked_segments += to - from;
+            bytes
+        });
+        self.sacked = ranges;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        let size = (old.len() * 2).max(16);
+        self.slots = vec![Record::default(); size];
+        for number in self.una..self.next {
+            self.slots[number as usize & (size - 1)] = old[number as usize & (old.len() - 1)];
+        }
+    }
+}
+
+impl Delivery {
+    #[inline]
+    fn take(&mut self, number: u64, record: &Record) {
+        self.any = true;
+        self.bytes += u64::from(record.bytes);
+        if record.sent >= self.newest.sent {
+            self.newest = *record;
+            self.newest_number = number;
+        }
+        if record.flags & Flags::EVER_RETRANSMITTED == 0 {
+            if self.first_clean_sent.is_none() {
+                self.first_clean_sent = Some(record.sent);
+            }
+            self.last_clean_sent = Some(record.sent);
+            self.lowest_clean = self.lowest_clean.min(number);
+        } else {
+            self.ambiguous = true;
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What travels between a sender and a receiver.
+
+use ramp::Time;
+use ramp_path::Packet;
+
+/// The most SACK blocks a segment can carry.
+pub const SACK_BLOCKS_MAX: usize = 4;
+
+/// One TCP segment, 64 bytes: a cache line.
+///
+/// Segments, not bytes, are numbered: the first data segment is 0, and a retransmission keeps the number and the
+/// payload of the original. An ACK carries the number it expects next. Payload is counted, not carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Segment {
+    number: u64,
+    window_bytes: u64,
+    timestamp: Time,
+    /// Data: payload bytes, smoothed RTT in µs. ACK: SACK blocks, relative to `number` (signed).
+    body: [u32; 2 * SACK_BLOCKS_MAX],
+    flow: u32,
+    header_bytes: u16,
+    kind: SegmentKind,
+    flags: u8,
+}
+
+/// What a segment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SegmentKind {
+    /// Opens a connection.
+    Syn,
+    /// Answers a SYN.
+    SynAck,
+    /// Carries payload, the end of the data, or both.
+    Data,
+    /// Carries nothing but an acknowledgement.
+    Ack,
+    /// Asks for an ACK while the receive window is closed.
+    WindowProbe,
+}
+
+const BLOCK_COUNT: u8 = 0b111;
+const LAST: u8 = 1 << 3;
+const SACK_PERMITTED: u8 = 1 << 4;
+const DUPLICATE: u8 = 1 << 5;
+const RETRANSMISSION: u8 = 1 << 6;
+
+impl Segment {
+    /// A segment without payload, flags or blocks.
+    fn bare(kind: SegmentKind, flow: u32, header_bytes: u32, timestamp: Time) -> Self {
+        Self {
+            number: 0,
+            window_bytes: u64::MAX,
+            timestamp,
+            body: [0; 2 * SACK_BLOCKS_MAX],
+            flow,
+            header_bytes: u16::try_from(header_bytes).unwrap_or(u16::MAX),
+            kind,
+            flags: 0,
+        }
+    }
+
+    /// Opens a connection; `timestamp` is when it leaves.
+    pub fn syn(flow: u32, header_bytes: u32, timestamp: Time) -> Self {
+        Self::bare(SegmentKind::Syn, flow, header_bytes, timestamp)
+    }
+
+    /// Answers `syn`.
+    pub fn syn_ack(syn: &Self, header_bytes: u32, window_bytes: u64, sack_permitted: bool) -> Self {
+        let mut segment = Self::bare(SegmentKind::SynAck, syn.flow, header_bytes, syn.timestamp);
+        segment.window_bytes = window_bytes;
+        segment.flags = if sack_permitted { SACK_PERMITTED } else { 0 };
+        segment
+    }
+
+    /// Data segment `number` with `payload_bytes`.
+    #[inline]
+    pub fn data(flow: u32, header_bytes: u32, timestamp: Time, number: u64, payload_bytes: u32) -> Self {
+        let mut segment = Self::bare(SegmentKind::Data, flow, header_bytes, timestamp);
+        segment.number = number;
+        segment.body[0] = payload_bytes;
+        segment
+    }
+
+    /// Asks for an ACK although the window is closed.
+    pub fn window_probe(flow: u32, header_bytes: u32, timestamp: Time) -> Self {
+        Self::bare(SegmentKind::WindowProbe, flow, header_bytes, timestamp)
+    }
+
+    /// Acknowledges everything below `number`; `echo` is the time stamp of the segment it answers (RFC 7323).
+    #[inline]
+    pub fn ack(flow: u32, wire_bytes: u32, echo: Time, number: u64, window_bytes: u64) -> Self {
+        let mut segment = Self::bare(SegmentKind::Ack, flow, wire_bytes, echo);
+        segment.number = number;
+        segment.window_bytes = window_bytes;
+        segment
+    }
+
+    /// Marks the last data segment of the connection.
+    #[must_use]
+    pub fn with_last(mut self, last: bool) -> Self {
+        self.flags = if last { self.flags | LAST } else { self.flags & !LAST };
+        self
+    }
+
+    /// Marks a retransmission, for observers; a receiver does not look.
+    #[must_use]
+    pub fn with_retransmission(mut self) -> Self {
+        self.flags |= RETRANSMISSION;
+        self
+    }
+
+    /// Tells the receiver the sender's smoothed RTT, which real receivers learn from time stamps.
+    #[inline]
+    #[must_use]
+    pub fn with_rtt_us(mut self, rtt_us: u32) -> Self {
+        self.body[1] = rtt_us;
+        self
+    }
+
+    /// Adds the block of segments `start..end`. Blocks beyond the fourth are left out.
+    #[must_use]
+    pub fn with_sack_block(mut self, start: u64, end: u64) -> Self {
+        let count = usize::from(self.flags & BLOCK_COUNT);
+        if count < SACK_BLOCKS_MAX {
+            self.body[2 * count] = start.wrapping_sub(self.number) as u32;
+            self.body[2 * count + 1] = end.wrapping_sub(self.number) as u32;
+            self.flags += 1;
+        }
+        self
+    }
+
+    /// Adds, as the first block, a report of segments that arrived twice (RFC 2883).
+    #[must_use]
+    pub fn with_duplicate(mut self, start: u64, end: u64) -> Self {
+        debug_assert_eq!(self.flags & BLOCK_COUNT, 0, "a duplicate is reported first");
+        self.flags |= DUPLICATE;
+        self.with_sack_block(start, end)
+    }
+
+    /// What it is for.
+    #[inline]
+    pub fn kind(&self) -> SegmentKind {
+        self.kind
+    }
+
+    /// Data: its number. ACK: the number expected next.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Payload bytes; 0 unless data.
+    #[inline]
+    pub fn payload_bytes(&self) -> u32 {
+        if self.kind == SegmentKind::Data { self.body[0] } else { 0 }
+    }
+
+    /// The sender's smoothed RTT in µs as told by a data segment; 0: none.
+    #[inline]
+    pub fn rtt_us(&self) -> u32 {
+        if self.kind == SegmentKind::Data { self.body[1] } else { 0 }
+    }
+
+    /// Receive window beyond what is acknowledged; `u64::MAX`: never in the way.
+    #[inline]
+    pub fn window_bytes(&self) -> u64 {
+        self.window_bytes
+    }
+
+    /// From the sender: when it left. From the receiver: the time stamp it answers.
+    #[inline]
+    pub fn timestamp(&self) -> Time {
+        self.timestamp
+    }
+
+    /// Whether the data end here.
+    #[inline]
+    pub fn last(&self) -> bool {
+        self.flags & LAST != 0
+    }
+
+    /// Whether this is a retransmission.
+    pub fn retransmission(&self) -> bool {
+        self.flags & RETRANSMISSION != 0
+    }
+
+    /// Whether the receiver may send SACK blocks.
+    pub fn sack_permitted(&self) -> bool {
+        self.flags & SACK_PERMITTED != 0
+    }
+
+    /// Whether it travels from the sender to the receiver.
+    #[inline]
+    pub fn to_receiver(&self) -> bool {
+        !matches!(self.kind, SegmentKind::Ack | SegmentKind::SynAck)
+    }
+
+    /// How many blocks it carries, a report of a duplicate included.
+    #[inline]
+    pub fn block_count(&self) -> usize {
+        usize::from(self.flags & BLOCK_COUNT)
+    }
+
+    /// SACK blocks `start..end`, most recent first, without a report of a duplicate.
+    #[inline]
+    pub fn sack_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = usize::from(self.flags & DUPLICATE != 0);
+        (first..self.block_count()).map(|i| self.block(i))
+    }
+
+    /// Segments that arrived twice (RFC 2883).
+    #[inline]
+    pub fn duplicate(&self) -> Option<(u64, u64)> {
+        (self.flags & DUPLICATE != 0).then(|| self.block(0))
+    }
+
+    fn block(&self, index: usize) -> (u64, u64) {
+        let absolute = |relative: u32| self.number.wrapping_add_signed(i64::from(relative.cast_signed()));
+        (absolute(self.body[2 * index]), absolute(self.body[2 * index + 1]))
+    }
+}
+
+impl Packet for Segment {
+    #[inline]
+    fn wire_bytes(&self) -> u32 {
+        self.payload_bytes().saturating_add(u32::from(self.header_bytes))
+    }
+
+    #[inline]
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    #[inline]
+    fn pure_ack(&self) -> bool {
+        self.kind == SegmentKind::Ack
+    }
+}
+
+const _: () = assert!(size_of::<Segment>() == 64);

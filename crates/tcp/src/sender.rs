@@ -1,0 +1,428 @@
+//! The sending end: its state and its public face. What it does with it is in the files beside this one.
+
+use std::collections::VecDeque;
+
+use ramp::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
+use ramp_trace::{FlowEventKind, FlowSample, SenderState};
+
+use crate::avoidance::Avoid;
+use crate::pacing::Pacer;
+use crate::prr::Prr;
+use crate::rack::Rack;
+use crate::rate::RateSampler;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Segment, SegmentKind};
+use crate::steering::ExtraRounds;
+use crate::{Pacing, Recovery, SenderConfig};
+
+/// The sending end of a connection. It owns no clock and no path.
+///
+/// After every `handle_*`, `open`, `write` or `finish`, call [`poll_transmit`](Self::poll_transmit) and
+/// [`poll_event`](Self::poll_event) until they give nothing; then [`poll_timeout`](Self::poll_timeout) says when to
+/// call [`handle_timeout`](Self::handle_timeout).
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(crate) flow: u32,
+    pub(crate) rules: Rules,
+    pub(crate) startup: Startup,
+    pub(crate) extra: Option<ExtraRounds>,
+    pub(crate) exit_reported: bool,
+    pub(crate) avoid: Avoid,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) rate: RateSampler,
+    pub(crate) pacer: Pacer,
+    pub(crate) timers: Timers,
+    pub(crate) connection: Connection,
+    pub(crate) repair: Repair,
+    pub(crate) rack: Rack,
+    pub(crate) due: Due,
+    pub(crate) events: VecDeque<FlowEventKind>,
+    pub(crate) syn: Syn,
+    /// Bytes the application has offered, and whether it will offer more.
+    pub(crate) offered: u64,
+    pub(crate) finished: bool,
+    pub(crate) last_sent: bool,
+    /// Payload bytes below SND.UNA and below SND.NXT.
+    pub(crate) una_offset: u64,
+    pub(crate) next_offset: u64,
+    /// Right edge of the receive window as a byte offset.
+    pub(crate) window_edge: u64,
+    pub(crate) window: u64,
+    pub(crate) send_buffer: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) sent_segments: u64,
+    pub(crate) retransmitted_bytes: u64,
+    pub(crate) last_sent_at: Time,
+    pub(crate) usage: WindowUsage,
+    pub(crate) burst_left: u32,
+    /// Whether anything left since `poll_transmit` last gave nothing.
+    pub(crate) sent_since: bool,
+    /// Linux's pacing rate as of the last ACK.
+    pub(crate) host_rate: u64,
+    pub(crate) last_rtt: Time,
+    pub(crate) last_rate: u64,
+}
+
+/// What of a [`SenderConfig`] is needed while a connection lives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) mss: u32,
+    pub(crate) header_bytes: u32,
+    pub(crate) initial_window: u64,
+    pub(crate) abc_limit: u64,
+    pub(crate) recovery: Recovery,
+    pub(crate) prr: bool,
+    pub(crate) rack: bool,
+    pub(crate) limited_transmit: bool,
+    pub(crate) undo: bool,
+    pub(crate) linux_timer: bool,
+    pub(crate) pacing_always: bool,
+    pub(crate) idle_restart: bool,
+    pub(crate) handshake: bool,
+    pub(crate) sampled: bool,
+    pub(crate) max_burst: u32,
+    pub(crate) extra_rounds: u32,
+    pub(crate) send_buffer_max: u64,
+    pub(crate) rto_min: Time,
+    pub(crate) rto_max: Time,
+}
+
+/// How far the connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Connection {
+    Closed,
+    Opening,
+    Established,
+}
+
+/// The SYN.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Syn {
+    pub(crate) first_sent: Time,
+    pub(crate) transmissions: u32,
+}
+
+/// Deadlines; `Time::NEVER`: off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers {
+    /// RTO, TLP, SYN or window probe: never two of them.
+    pub(crate) retransmit: Time,
+    pub(crate) purpose: Purpose,
+    /// RACK waits for reordering to settle.
+    pub(crate) reordering: Time,
+    /// The pacer lets the next packet go.
+    pub(crate) pacing: Time,
+}
+
+/// What the retransmission timer is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Timeout,
+    TailProbe,
+    WindowProbe,
+}
+
+/// Something that leaves whatever the window says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    Nothing,
+    Syn,
+    /// The segment at SND.UNA: entry into recovery, partial ACKs without SACK, timeouts.
+    Head,
+    TailProbe,
+    WindowProbe,
+}
+
+/// Whether the receiver sends SACK blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SackUse {
+    Unknown,
+    Yes,
+    No,
+}
+
+/// Loss recovery.
+#[derive(Clone, Debug)]
+pub(crate) struct Repair {
+    pub(crate) state: SenderState,
+    pub(crate) sack: SackUse,
+    pub(crate) duplicates: u32,
+    /// RecoveryPoint: what was SND.NXT when the last recovery began.
+    pub(crate) point: u64,
+    pub(crate) prr: Prr,
+    /// ns-2's `pipe` as a counter, bytes.
+    pub(crate) pipe: u64,
+    pub(crate) rescued: bool,
+    /// NewReno: a partial ACK has been seen in this recovery.
+    pub(crate) partial: bool,
+    pub(crate) undo: Undo,
+}
+
+/// What the last reduction took, to give it back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undo {
+    /// Whether there is something to undo.
+    pub(crate) armed: bool,
+    pub(crate) cwnd: u64,
+    pub(crate) ssthresh: u64,
+    pub(crate) avoid: Option<Box<Avoid>>,
+    /// When the first retransmission left.
+    pub(crate) first_retransmission: Time,
+    /// Retransmissions not yet reported as duplicates.
+    pub(crate) unexplained: u64,
+}
+
+/// Whether the window was the limit, as Linux's `tcp_cwnd_validate` remembers it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WindowUsage {
+    pub(crate) limited: bool,
+    pub(crate) max_out: u64,
+    pub(crate) until: u64,
+}
+
+impl Sender {
+    /// A closed connection.
+    pub fn new(flow: u32, config: &SenderConfig) -> Self {
+        let mss = config.mss_bytes.max(1);
+        let mss_u64 = u64::from(mss);
+        let initial_window = u64::from(config.initial_window_packets.max(1)) * mss_u64;
+        let always = config.pacing == Pacing::Always;
+        let startup = Startup::new(
+            config.startup,
+            &Config {
+                mss_bytes: mss,
+                flags: u32::from(always) * ConfigFlags::HOST_PACES
+                    | u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
+                initial_window_bytes: initial_window,
+                initial_ssthresh_bytes: config.initial_ssthresh_packets.map_or(UNSET, |n| u64::from(n) * mss_u64),
+                abc_limit_packets: config.abc_limit_packets,
+                reserved: 0,
+                path_bdp_bytes: config.path_bdp_bytes,
+                path_bytes_per_s: config.path_bytes_per_s,
+                parameter: config.parameters,
+            },
+        );
+        let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
+        Self {
+            flow,
+            rules: Rules {
+                mss,
+                header_bytes: config.header_bytes,
+                initial_window,
+                abc_limit: u64::from(config.abc_limit_packets) * mss_u64,
+                recovery: config.recovery,
+                prr: config.prr && config.recovery == Recovery::Sack,
+                rack: config.rack_tlp && config.recovery == Recovery::Sack,
+                limited_transmit: config.limited_transmit,
+                undo: config.undo,
+                linux_timer: config.rto.min_of_variance,
+                pacing_always: always,
+                idle_restart: config.idle_restart,
+                handshake: config.handshake,
+                sampled: config.sampled,
+                max_burst: if config.max_burst_packets == 0 { u32::MAX } else { config.max_burst_packets },
+                extra_rounds: config.extra_startup_rounds,
+                send_buffer_max: config.send_buffer_max_bytes,
+                rto_min: config.rto.min,
+                rto_max: config.rto.max,
+            },
+            startup,
+            extra: None,
+            exit_reported: false,
+            avoid: Avoid::new(config),
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(config.rto),
+            rate: RateSampler::default(),
+            pacer: Pacer::default(),
+            timers: Timers {
+                retransmit: Time::NEVER,
+                purpose: Purpose::Timeout,
+                reordering: Time::NEVER,
+                pacing: Time::NEVER,
+            },
+            connection: Connection::Closed,
+            repair: Repair {
+                state: SenderState::Open,
+                sack: if sack { SackUse::Unknown } else { SackUse::No },
+                duplicates: 0,
+                point: 0,
+                prr: Prr::default(),
+                pipe: 0,
+                rescued: false,
+                partial: false,
+                undo: Undo::default(),
+            },
+            rack: Rack::default(),
+            due: Due::Nothing,
+            events: VecDeque::new(),
+            syn: Syn::default(),
+            offered: 0,
+            finished: false,
+            last_sent: false,
+            una_offset: 0,
+            next_offset: 0,
+            window_edge: u64::MAX,
+            window: u64::MAX,
+            send_buffer: config.send_buffer_bytes,
+            sent_bytes: 0,
+            sent_segments: 0,
+            retransmitted_bytes: 0,
+            last_sent_at: Time::ZERO,
+            usage: WindowUsage::default(),
+            burst_left: if config.max_burst_packets == 0 { u32::MAX } else { config.max_burst_packets },
+            sent_since: false,
+            host_rate: 0,
+            last_rtt: Time::ZERO,
+            last_rate: 0,
+        }
+    }
+
+    /// Opens the connection: a SYN, or established at once without a handshake.
+    pub fn open(&mut self, now: Time) {
+        if self.connection != Connection::Closed {
+            return;
+        }
+        if self.rules.handshake {
+            self.connection = Connection::Opening;
+            self.syn.first_sent = now;
+            self.due = Due::Syn;
+        } else {
+            self.establish(now);
+        }
+    }
+
+    /// The application offers `bytes`; `u64::MAX`: endless.
+    pub fn write(&mut self, _now: Time, bytes: u64) {
+        if !self.finished {
+            self.offered = self.offered.saturating_add(bytes);
+        }
+    }
+
+    /// The application will offer no more.
+    pub fn finish(&mut self, _now: Time) {
+        self.finished = true;
+    }
+
+    /// A segment from the receiver arrived.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        match segment.kind() {
+            SegmentKind::Ack if self.connection == Connection::Established => self.handle_ack(now, segment),
+            SegmentKind::SynAck if self.connection == Connection::Opening => self.handle_syn_ack(now, segment),
+            _ => {}
+        }
+    }
+
+    /// When to call `handle_timeout`; `Time::NEVER`: no need.
+    #[inline]
+    pub fn poll_timeout(&self) -> Time {
+        self.timers.retransmit.min(self.timers.reordering).min(self.timers.pacing)
+    }
+
+    /// What happened, oldest first; until `None`.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<FlowEventKind> {
+        self.events.pop_front()
+    }
+
+    /// Whether everything offered has been acknowledged and no more will come.
+    pub fn completed(&self) -> bool {
+        self.finished && self.last_sent && self.board.is_empty()
+    }
+
+    /// What the sender knows now.
+    pub fn sample(&self, now: Time) -> FlowSample {
+        let decision = self.startup.decision();
+        let min_rtt = self.rtt.min();
+        FlowSample {
+            now,
+            flow: self.flow,
+            cwnd_bytes: decision.cwnd_bytes,
+            ssthresh_bytes: decision.ssthresh_bytes,
+            in_flight_bytes: self.board.in_flight(),
+            sent_bytes: self.sent_bytes,
+            delivered_bytes: self.rate.delivered(),
+            retransmitted_bytes: self.retransmitted_bytes,
+            lost_bytes: self.board.ever_lost_bytes(),
+            rtt: self.last_rtt,
+            min_rtt: if min_rtt == Time::NEVER { Time::ZERO } else { min_rtt },
+            smoothed_rtt: self.rtt.smoothed(),
+            pacing_bytes_per_s: self.pacing_bytes_per_s(),
+            delivery_bytes_per_s: self.last_rate,
+            receive_window_bytes: self.window,
+            phase: if self.extra.is_some() { Phase::Startup } else { decision.phase() },
+            state: self.repair.state,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.startup.decision().cwnd_bytes
+    }
+
+    #[inline]
+    pub(crate) fn set_cwnd(&mut self, cwnd: u64) {
+        self.startup.decision_mut().cwnd_bytes = cwnd;
+    }
+
+    #[inline]
+    pub(crate) fn ssthresh(&self) -> u64 {
+        self.startup.decision().ssthresh_bytes
+    }
+
+    #[inline]
+    pub(crate) fn mss(&self) -> u64 {
+        u64::from(self.rules.mss)
+    }
+
+    #[inline]
+    pub(crate) fn sack_in_use(&self) -> bool {
+        self.repair.sack != SackUse::No
+    }
+
+    /// RACK needs SACK.
+    #[inline]
+    pub(crate) fn rack_in_use(&self) -> bool {
+        self.rules.rack && self.repair.sack != SackUse::No
+    }
+
+    pub(crate) fn establish(&mut self, now: Time) {
+        self.connection = Connection::Established;
+        self.timers.retransmit = Time::NEVER;
+        self.due = Due::Nothing;
+        self.last_sent_at = now;
+        self.events.push_back(FlowEventKind::Established);
+    }
+
+    fn handle_syn_ack(&mut self, now: Time, segment: &Segment) {
+        let sent = segment.timestamp();
+        // The echo tells which SYN is answered, so the sample is valid after retransmission too; RFC 6298 without
+        // time stamps has none then.
+        if self.syn.transmissions == 1 || self.rules.undo {
+            let rtt = now - sent;
+            self.rtt.observe_min(rtt);
+            self.rtt.on_sample(rtt, 0, 0);
+            self.last_rtt = rtt;
+        }
+        if self.syn.transmissions > 1 {
+            self.rtt.distrust_initial();
+            // RFC 5681 §3.1.
+            let mss = self.mss();
+            self.set_cwnd(self.cwnd().min(mss));
+        }
+        if !segment.sack_permitted() {
+            self.repair.sack = SackUse::No;
+        } else if self.repair.sack == SackUse::Unknown {
+            self.repair.sack = SackUse::Yes;
+        }
+        self.update_window(segment.window_bytes());
+        self.establish(now);
+    }
+
+    pub(crate) fn update_window(&mut self, window: u64) {
+        self.window = window;
+        self.window_edge = self.una_offset.saturating_add(window);
+    }
+}

@@ -1,0 +1,211 @@
+//! The host's duties towards the start-up algorithm, and the window after it.
+
+use ramp::{Ack, AckFlags, Congestion, CongestionKind, ExitReason, Phase, Time};
+use ramp_trace::{FlowEventKind, SenderState};
+
+use crate::avoidance::Growth;
+use crate::scoreboard::{Delivery, Flags};
+use crate::sender::Sender;
+
+/// Rounds that a sender goes on growing after its algorithm wanted to leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExtraRounds {
+    left: u32,
+    /// The round ends when something sent after this many bytes is acknowledged.
+    round_end: u64,
+}
+
+/// One ACK as the window's keepers see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckView {
+    pub(crate) now: Time,
+    /// Just before it.
+    pub(crate) in_flight: u64,
+    pub(crate) rtt: Option<Time>,
+    /// Bytes per second; 0: no sample.
+    pub(crate) rate: u64,
+}
+
+impl Sender {
+    /// Whether start-up is under way: the algorithm has not left, or leaving has not taken effect.
+    #[inline]
+    pub(crate) fn starting(&self) -> bool {
+        self.startup.decision().phase() != Phase::Done || self.extra.is_some()
+    }
+
+    /// Lets the window grow by what one ACK delivered.
+    #[inline]
+    pub(crate) fn grow(&mut self, view: &AckView, delivery: &Delivery) {
+        if self.startup.decision().phase() != Phase::Done {
+            self.consult(view, delivery);
+        } else if self.extra.is_some() {
+            self.grow_further(delivery);
+        } else if self.repair.state != SenderState::Recovery && delivery.advanced_segments > 0 && self.cwnd_limited() {
+            self.grow_after_startup(view, delivery.bytes);
+        }
+    }
+
+    /// Tells the algorithm of a congestion event; then the slow-start threshold is set, by it or by the rule of
+    /// congestion avoidance. `deciding`: when the newest acknowledged packet was sent.
+    pub(crate) fn report_congestion(&mut self, now: Time, kind: CongestionKind, lost: u64, deciding: Time) {
+        let mss = self.mss();
+        let flight = self.board.out_bytes().min(self.cwnd());
+        let before = self.ssthresh();
+        let was_starting = self.starting();
+        self.startup.on_congestion(&Congestion {
+            now_ns: now.ns(),
+            lost_bytes: lost,
+            in_flight_bytes: self.board.out_bytes() - self.board.sacked_bytes(),
+            kind,
+            mss_bytes: self.rules.mss,
+        });
+        let cwnd = self.cwnd();
+        if self.extra.take().is_some() {
+            let reason = if kind == CongestionKind::Rto { ExitReason::Rto } else { ExitReason::Loss };
+            self.report_exit(reason, lost, 0, deciding);
+        } else if was_starting {
+            self.notice_exit(deciding);
+        }
+        let own = self.avoid.on_loss(flight, cwnd, mss);
+        if self.ssthresh() == before {
+            self.startup.decision_mut().ssthresh_bytes = own;
+        }
+        if kind == CongestionKind::Rto {
+            self.avoid.on_timeout();
+        }
+    }
+
+    /// The last reduction was undone.
+    pub(crate) fn report_spurious(&mut self, now: Time) {
+        self.startup.on_congestion(&Congestion {
+            now_ns: now.ns(),
+            lost_bytes: 0,
+            in_flight_bytes: self.board.out_bytes() - self.board.sacked_bytes(),
+            kind: CongestionKind::Spurious,
+            mss_bytes: self.rules.mss,
+        });
+    }
+
+    /// Linux `tcp_is_cwnd_limited`: in slow start, half of the window used is enough to let it double.
+    #[inline]
+    pub(crate) fn cwnd_limited(&self) -> bool {
+        self.usage.limited || {
+            let cwnd = self.cwnd();
+            (self.starting() || cwnd < self.ssthresh()) && cwnd < 2 * self.usage.max_out
+        }
+    }
+
+    #[inline]
+    fn consult(&mut self, view: &AckView, delivery: &Delivery) {
+        // Duplicate ACKs never enlarge the window (RFC 5681); the algorithm still sees them.
+        let limited = delivery.advanced_segments > 0 && self.cwnd_limited();
+        let app_limited = delivery.newest.flags & Flags::APP_LIMITED != 0;
+        let ack = Ack {
+            now_ns: view.now.ns(),
+            newest_sent_ns: delivery.newest.sent.ns(),
+            sent_bytes: self.sent_bytes,
+            newest_acked_bytes: delivery.newest.sent_bytes,
+            delivered_bytes: self.rate.delivered(),
+            acked_bytes: delivery.bytes,
+            in_flight_bytes: view.in_flight,
+            delivery_bytes_per_s: view.rate,
+            pacing_bytes_per_s: self.pacing_bytes_per_s(),
+            rtt_us: view.rtt.map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1)),
+            mss_bytes: self.rules.mss,
+            flags: u32::from(limited) * AckFlags::CWND_LIMITED + u32::from(app_limited) * AckFlags::APP_LIMITED,
+            reserved: 0,
+        };
+        let cwnd = self.cwnd();
+        self.startup.on_ack(&ack);
+        if self.repair.state == SenderState::Recovery {
+            // The window belongs to recovery.
+            self.set_cwnd(cwnd);
+        }
+        if self.startup.decision().phase() == Phase::Done {
+            self.notice_exit(delivery.newest.sent);
+        }
+    }
+
+    /// Start-up may just have ended: report it, or go on for the extra rounds.
+    #[cold]
+    fn notice_exit(&mut self, deciding: Time) {
+        let decision = *self.startup.decision();
+        if decision.phase() != Phase::Done || self.exit_reported {
+            return;
+        }
+        let lossless = !matches!(decision.exit_reason(), ExitReason::Loss | ExitReason::Rto | ExitReason::Ecn);
+        if self.rules.extra_rounds > 0 && lossless {
+            self.extra = Some(ExtraRounds { left: self.rules.extra_rounds, round_end: self.sent_bytes });
+        } else {
+            self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, deciding);
+        }
+    }
+
+    fn report_exit(&mut self, reason: ExitReason, evidence: u64, limit: u64, deciding: Time) {
+        if !self.exit_reported {
+            self.exit_reported = true;
+            self.events.push_back(FlowEventKind::StartupExit {
+                reason,
+                evidence,
+                limit,
+                cwnd_bytes: self.cwnd(),
+                deciding_sent: deciding,
+            });
+        }
+    }
+
+    /// Slow start goes on although the algorithm has left.
+    fn grow_further(&mut self, delivery: &Delivery) {
+        let Some(extra) = &mut self.extra else { return };
+        if delivery.newest.sent_bytes > extra.round_end {
+            extra.left -= 1;
+            extra.round_end = self.sent_bytes;
+            if extra.left == 0 {
+                self.extra = None;
+                let decision = *self.startup.decision();
+                self.startup.decision_mut().ssthresh_bytes = decision.cwnd_bytes;
+                self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, delivery.newest.sent);
+                return;
+            }
+        }
+        if delivery.advanced_segments > 0 && self.cwnd_limited() {
+            let counted = self.counted(delivery.bytes);
+            self.set_cwnd(self.cwnd().saturating_add(counted));
+        }
+    }
+
+    #[inline]
+    fn grow_after_startup(&mut self, view: &AckView, acked: u64) {
+        let mut cwnd = self.cwnd();
+        let mut acked = self.counted(acked);
+        let ssthresh = self.ssthresh();
+        if cwnd < ssthresh {
+            // What passes ssthresh counts for congestion avoidance.
+            let step = acked.min(ssthresh - cwnd);
+            cwnd += step;
+            acked -= step;
+            if acked == 0 {
+                self.set_cwnd(cwnd);
+                return;
+            }
+        }
+        let growth = Growth {
+            now: view.now,
+            cwnd,
+            acked,
+            mss: self.mss(),
+            min_rtt: self.rtt.min(),
+            rtt: view.rtt,
+            una: self.board.una(),
+            next: self.board.next(),
+        };
+        let cwnd = self.avoid.on_ack(&growth);
+        self.set_cwnd(cwnd);
+    }
+
+    /// Bytes that count for growth under the limit of RFC 3465.
+    #[inline]
+    fn counted(&self, acked: u64) -> u64 {
+        if self.rules.abc_limit == 0 { acked } else { acked.min(self.rules.abc_limit) }
+    }
+}

@@ -1,0 +1,147 @@
+//! Timers: retransmission, tail probe, window probe, reordering, pacing.
+
+use ramp::{CongestionKind, Time};
+use ramp_trace::{FlowEventKind, SenderState};
+
+use crate::scoreboard::Record;
+use crate::sender::{Connection, Due, Purpose, Sender};
+
+/// Linux's `TCP_TIMEOUT_MIN`: two jiffies of 1 ms.
+const PROBE_SLACK: Time = Time::from_ms(2);
+/// RFC 8985 §7.2: without an RTT.
+const PROBE_WITHOUT_RTT: Time = Time::from_secs(1);
+
+impl Sender {
+    /// A deadline of `poll_timeout` has come.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.burst_left = self.rules.max_burst;
+        if now >= self.timers.pacing {
+            self.timers.pacing = Time::NEVER;
+        }
+        if now >= self.timers.reordering {
+            self.timers.reordering = Time::NEVER;
+            self.on_reordering_timer(now);
+        }
+        if now >= self.timers.retransmit {
+            self.timers.retransmit = Time::NEVER;
+            match self.timers.purpose {
+                _ if self.connection == Connection::Opening => self.on_syn_timer(),
+                Purpose::Timeout => self.on_retransmission_timer(now),
+                Purpose::TailProbe => self.due = Due::TailProbe,
+                Purpose::WindowProbe => self.on_window_timer(now),
+            }
+        }
+    }
+
+    /// Starts the retransmission timer anew.
+    #[inline]
+    pub(crate) fn arm_timeout(&mut self, now: Time) {
+        self.timers.purpose = Purpose::Timeout;
+        self.timers.retransmit = now + self.rtt.timeout();
+    }
+
+    /// New data left.
+    #[inline]
+    pub(crate) fn arm_after_new(&mut self, now: Time) {
+        if self.timers.retransmit == Time::NEVER || self.timers.purpose != Purpose::Timeout {
+            self.arm_timeout(now);
+        }
+        if self.may_probe() {
+            let head = self.board.record(self.board.una()).sent;
+            self.arm_probe(now, (head + self.rtt.timeout()) - now);
+        }
+    }
+
+    /// An ACK advanced SND.UNA.
+    #[inline]
+    pub(crate) fn arm_after_ack(&mut self, now: Time) {
+        if self.board.is_empty() {
+            self.timers.retransmit = Time::NEVER;
+            return;
+        }
+        self.arm_timeout(now);
+        if self.may_probe() {
+            self.arm_probe(now, self.rtt.timeout());
+        }
+    }
+
+    #[inline]
+    fn may_probe(&self) -> bool {
+        self.rules.rack
+            && self.repair.state == SenderState::Open
+            && self.board.sacked_segments() == 0
+            && !self.rack.probing()
+            && self.rack_in_use()
+    }
+
+    /// A probe goes out after two round trips of silence, or when the timeout is due if that is sooner.
+    #[inline]
+    fn arm_probe(&mut self, now: Time, timeout_in: Time) {
+        let wait = if self.rtt.measured() {
+            let smoothed = self.rtt.smoothed();
+            // A lone segment's ACK may be delayed; Linux allows for its RTO minimum.
+            let slack = if self.board.out_segments() == 1 { self.rules.rto_min } else { PROBE_SLACK };
+            smoothed + smoothed + slack
+        } else {
+            PROBE_WITHOUT_RTT
+        };
+        let wait = if timeout_in == Time::ZERO { wait } else { wait.min(timeout_in) };
+        self.timers.purpose = Purpose::TailProbe;
+        self.timers.retransmit = now + wait;
+    }
+
+    #[cold]
+    fn on_syn_timer(&mut self) {
+        self.rtt.back_off();
+        self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
+        self.due = Due::Syn;
+    }
+
+    #[cold]
+    fn on_window_timer(&mut self, now: Time) {
+        if self.board.is_empty() && self.offered > self.next_offset {
+            self.rtt.back_off();
+            self.due = Due::WindowProbe;
+            self.timers.purpose = Purpose::WindowProbe;
+            self.timers.retransmit = now + self.rtt.timeout().min(self.rules.rto_max);
+        }
+    }
+
+    #[cold]
+    fn on_retransmission_timer(&mut self, now: Time) {
+        if self.board.is_empty() {
+            return;
+        }
+        let una = self.board.una();
+        // One reduction per window: not again for what the last one was for. RFC 5681 has no such rule for a timeout
+        // in fast recovery, Linux does.
+        let reduced = match self.repair.state {
+            SenderState::Open => false,
+            SenderState::Recovery => self.rules.linux_timer && una < self.repair.point,
+            SenderState::Loss => una < self.repair.point,
+        };
+        self.rtt.back_off();
+        self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
+        if !reduced {
+            self.arm_undo();
+        }
+        let rack_rtt = self.rack.rtt();
+        let spares = self.rack_in_use() && rack_rtt > Time::ZERO;
+        let before = self.ssthresh();
+        let flight = self.board.out_bytes();
+        self.report_congestion(now, CongestionKind::Rto, flight - self.board.sacked_bytes(), Time::ZERO);
+        if reduced {
+            self.startup.decision_mut().ssthresh_bytes = before;
+        }
+        self.board.mark_all_lost(|record: &Record| spares && record.sent + rack_rtt > now);
+        self.rack.on_timeout(una);
+        self.timers.reordering = Time::NEVER;
+        let mss = self.mss();
+        self.set_cwnd(mss);
+        self.repair.state = SenderState::Loss;
+        self.repair.point = self.board.next();
+        self.repair.duplicates = 0;
+        self.due = Due::Head;
+        self.arm_timeout(now);
+    }
+}

@@ -1,0 +1,330 @@
+//! What leaves next, and whether it may.
+
+use ramp::Time;
+use ramp_trace::SenderState;
+
+use crate::pacing::linux_rate;
+use crate::scoreboard::{Flags, Record};
+use crate::segment::Segment;
+use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
+use crate::Recovery;
+
+/// What to send, before the pacer is asked.
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    Again(u64),
+    New { bytes: u32 },
+}
+
+/// Why nothing leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocked {
+    Window,
+    Application,
+    Receiver,
+    Other,
+}
+
+impl Sender {
+    /// The next segment to send now; until `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.due != Due::Nothing
+            && let Some(segment) = self.send_due(now)
+        {
+            return Some(segment);
+        }
+        if self.connection != Connection::Established {
+            return None;
+        }
+        let blocked = match self.choose() {
+            Ok(choice) => {
+                if self.held_by_pacer(now) {
+                    Blocked::Other
+                } else {
+                    self.sent_since = true;
+                    self.burst_left -= 1;
+                    return Some(match choice {
+                        Choice::New { bytes } => self.send_new(now, bytes),
+                        Choice::Again(number) => self.send_again(now, number),
+                    });
+                }
+            }
+            Err(blocked) => {
+                self.timers.pacing = Time::NEVER;
+                self.pacer.end_burst();
+                blocked
+            }
+        };
+        self.note_blocked(now, blocked);
+        None
+    }
+
+    /// Bytes per second at which packets are spaced; 0: not at all.
+    #[inline]
+    pub(crate) fn pacing_bytes_per_s(&self) -> u64 {
+        let rate = self.startup.decision().pacing_bytes_per_s;
+        if rate != 0 { rate } else { self.host_rate }
+    }
+
+    pub(crate) fn update_host_rate(&mut self) {
+        self.host_rate = linux_rate(self.cwnd(), self.ssthresh(), self.rtt.smoothed());
+    }
+
+    /// What the window is compared with.
+    #[inline]
+    pub(crate) fn used_window(&self) -> u64 {
+        if self.rules.recovery == Recovery::SackNs2 && self.repair.state == SenderState::Recovery {
+            self.repair.pipe
+        } else {
+            self.board.in_flight()
+        }
+    }
+
+    #[inline]
+    fn choose(&mut self) -> Result<Choice, Blocked> {
+        let used = self.used_window();
+        let mss = self.mss();
+        let mut cwnd = self.cwnd();
+        let duplicates = self.repair.duplicates;
+        if duplicates > 0 && self.repair.state == SenderState::Open {
+            if !self.rules.limited_transmit {
+                return Err(Blocked::Other);
+            }
+            if self.board.sacked_segments() == 0 {
+                // RFC 3042; with SACK the pipe shrinks by itself.
+                cwnd = cwnd.saturating_add(mss * u64::from(duplicates.min(2)));
+            }
+        }
+        if used > 0 && used + mss > cwnd {
+            return Err(Blocked::Window);
+        }
+        if self.burst_left == 0 {
+            return Err(Blocked::Other);
+        }
+        if self.repair.state != SenderState::Open
+            && let Some(number) = self.next_retransmission()
+        {
+            return Ok(Choice::Again(number));
+        }
+        match self.next_new() {
+            Ok(bytes) => Ok(Choice::New { bytes }),
+            Err(blocked) => self.last_resort().map(Choice::Again).ok_or(blocked),
+        }
+    }
+
+    /// Rule 1 of `NextSeg` (RFC 6675 §4); ns-2 takes every hole.
+    fn next_retransmission(&mut self) -> Option<u64> {
+        match self.rules.recovery {
+            Recovery::SackNs2 if self.repair.state == SenderState::Recovery => self.board.next_hole(),
+            _ => self.board.next_lost(),
+        }
+    }
+
+    /// Rules 3 and 4 of `NextSeg`; RACK-TLP has better means.
+    fn last_resort(&mut self) -> Option<u64> {
+        if self.repair.state != SenderState::Recovery
+            || self.rules.recovery != Recovery::Sack
+            || self.repair.sack == SackUse::No
+            || self.rules.rack
+        {
+            return None;
+        }
+        if let Some(number) = self.board.next_hole() {
+            return Some(number);
+        }
+        if self.repair.rescued {
+            return None;
+        }
+        let number = self.board.highest_unsacked()?;
+        if self.board.record(number).flags & Flags::RETRANSMITTED != 0 {
+            return None;
+        }
+        self.repair.rescued = true;
+        Some(number)
+    }
+
+    /// How many new bytes may leave in one segment.
+    #[inline]
+    fn next_new(&self) -> Result<u32, Blocked> {
+        let unsent = self.offered - self.next_offset;
+        if unsent == 0 {
+            return if self.finished && !self.last_sent { Ok(0) } else { Err(Blocked::Application) };
+        }
+        let bytes = unsent.min(self.mss());
+        let room = self.window_edge.saturating_sub(self.next_offset);
+        if bytes > room {
+            // Less than a full segment only if nothing else is under way (silly window syndrome).
+            return if self.board.is_empty() && room > 0 { Ok(room as u32) } else { Err(Blocked::Receiver) };
+        }
+        if bytes > self.send_buffer.saturating_sub(self.board.out_bytes()) && !self.board.is_empty() {
+            return Err(Blocked::Application);
+        }
+        Ok(bytes as u32)
+    }
+
+    #[inline]
+    fn held_by_pacer(&mut self, now: Time) -> bool {
+        if self.pacing_bytes_per_s() == 0 || self.pacer.ready(now) {
+            return false;
+        }
+        self.timers.pacing = self.pacer.next();
+        true
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: Time, bytes: u32) {
+        self.sent_bytes += u64::from(bytes);
+        self.sent_segments += 1;
+        self.last_sent_at = now;
+        let exact = self.startup.decision().pacing_bytes_per_s;
+        if exact != 0 {
+            self.pacer.on_sent_exactly(now, bytes, exact);
+        } else if self.host_rate != 0 {
+            self.pacer.on_sent_in_burst(now, bytes, self.host_rate, self.sent_segments);
+        }
+        if self.repair.state == SenderState::Recovery {
+            self.repair.prr.on_sent(u64::from(bytes));
+            self.repair.pipe += self.mss();
+        }
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Time, bytes: u32) -> Segment {
+        let idle = self.board.is_empty();
+        if idle {
+            self.restart_after_idle(now);
+        }
+        let number = self.board.next();
+        self.next_offset += u64::from(bytes);
+        let last = self.finished && self.next_offset == self.offered;
+        self.last_sent = last;
+        self.note_sent(now, bytes);
+        let mut record = Record {
+            sent: now,
+            sent_bytes: self.sent_bytes,
+            bytes,
+            flags: u8::from(self.rate.app_limited()) * Flags::APP_LIMITED + u8::from(last) * Flags::LAST,
+            ..Record::default()
+        };
+        self.rate.stamp(now, idle, &mut record);
+        self.board.push(record);
+        self.arm_after_new(now);
+        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes).with_last(last).with_rtt_us(self.rtt_us())
+    }
+
+    #[cold]
+    fn send_again(&mut self, now: Time, number: u64) -> Segment {
+        let Record { bytes, flags, .. } = *self.board.record(number);
+        self.note_sent(now, bytes);
+        self.retransmitted_bytes += u64::from(bytes);
+        let mut update = Record { sent: now, sent_bytes: self.sent_bytes, ..Record::default() };
+        self.rate.stamp(now, self.board.in_flight() == 0, &mut update);
+        self.board.on_retransmitted(number, update);
+        if self.rack_in_use() {
+            self.rack.on_retransmitted(number, now);
+        }
+        let undo = &mut self.repair.undo;
+        undo.first_retransmission = undo.first_retransmission.min(now);
+        undo.unexplained += 1;
+        if number == self.board.una() || self.timers.retransmit == Time::NEVER {
+            self.arm_timeout(now);
+        }
+        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
+            .with_last(flags & Flags::LAST != 0)
+            .with_rtt_us(self.rtt_us())
+            .with_retransmission()
+    }
+
+    fn rtt_us(&self) -> u32 {
+        u32::try_from(self.rtt.smoothed().us()).unwrap_or(u32::MAX)
+    }
+
+    #[cold]
+    fn send_due(&mut self, now: Time) -> Option<Segment> {
+        let due = std::mem::replace(&mut self.due, Due::Nothing);
+        match due {
+            Due::Nothing => None,
+            Due::Syn => {
+                self.syn.transmissions += 1;
+                self.timers.retransmit = now + self.rtt.timeout();
+                Some(Segment::syn(self.flow, self.rules.header_bytes, now))
+            }
+            Due::Head => {
+                if self.board.is_empty() {
+                    return None;
+                }
+                let una = self.board.una();
+                // A cumulative acknowledgement may have passed since, and what is SACKed is not missing.
+                let needed = self.board.record(una).flags & (Flags::SACKED | Flags::RETRANSMITTED) == 0;
+                needed.then(|| {
+                    self.sent_since = true;
+                    self.send_again(now, una)
+                })
+            }
+            Due::TailProbe => self.send_tail_probe(now),
+            Due::WindowProbe => Some(Segment::window_probe(self.flow, self.rules.header_bytes, now)),
+        }
+    }
+
+    fn send_tail_probe(&mut self, now: Time) -> Option<Segment> {
+        if self.board.is_empty() {
+            return None;
+        }
+        self.sent_since = true;
+        let segment = match self.next_new() {
+            Ok(bytes) => {
+                self.rack.on_tail_probe(self.board.next() + 1, false);
+                self.send_new(now, bytes)
+            }
+            Err(_) => {
+                let number = self.board.highest_unsacked()?;
+                self.rack.on_tail_probe(self.board.next(), true);
+                self.send_again(now, number)
+            }
+        };
+        self.arm_timeout(now);
+        Some(segment)
+    }
+
+    /// RFC 5681 §4.1: what was learnt before a long pause is stale.
+    fn restart_after_idle(&mut self, now: Time) {
+        let idle = now - self.last_sent_at;
+        if self.sent_segments == 0 || idle == Time::ZERO {
+            return;
+        }
+        self.avoid.on_idle(idle);
+        if self.rules.idle_restart && idle > self.rtt.timeout() {
+            let cwnd = self.cwnd();
+            if cwnd > self.rules.initial_window {
+                let ssthresh = self.ssthresh();
+                let decision = self.startup.decision_mut();
+                decision.ssthresh_bytes = ssthresh.max(cwnd / 4 * 3);
+                decision.cwnd_bytes = self.rules.initial_window;
+            }
+        }
+    }
+
+    #[inline]
+    fn note_blocked(&mut self, now: Time, blocked: Blocked) {
+        let limited = blocked == Blocked::Window;
+        if limited || self.sent_since {
+            self.sent_since = false;
+            let usage = &mut self.usage;
+            let out = self.board.out_bytes();
+            if self.board.una() >= usage.until || limited || (!usage.limited && out > usage.max_out) {
+                usage.limited = limited;
+                usage.max_out = out;
+                usage.until = self.board.next();
+            }
+        }
+        match blocked {
+            Blocked::Application => self.rate.on_app_limited(self.board.in_flight()),
+            Blocked::Receiver if self.board.is_empty() && self.timers.retransmit == Time::NEVER => {
+                self.timers.purpose = Purpose::WindowProbe;
+                self.timers.retransmit = now + self.rtt.timeout();
+            }
+            _ => {}
+        }
+    }
+}
