@@ -104,7 +104,7 @@ RAMP_FN ramp_u64 ramp_mul_div(ramp_u64 a, ramp_u64 b, ramp_u64 c)
 /* Position of the lowest bit of a value that has one. */
 RAMP_FN ramp_u32 ramp_lowest_bit(ramp_u64 value)
 {
-	return ramp_log2(value & (~value + 1));
+	return ramp_log2(value ^ (value - 1));
 }
 
 #endif

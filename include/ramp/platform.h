@@ -26,17 +26,30 @@ typedef uint64_t ramp_u64;
 #define RAMP_FN static inline
 #endif
 
-/* Position of the highest bit; 0 for 0. Without branches where the compiler helps: a BPF verifier follows each one. */
+/*
+ * Position of the highest bit; 0 for 0. Without branches, since a BPF verifier follows each one. LLVM 14 crashes on the
+ * builtin when it targets BPF.
+ */
 RAMP_FN ramp_u32 ramp_log2(ramp_u64 value)
 {
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(RAMP_BPF)
 	return 63u - (ramp_u32)__builtin_clzll(value | 1);
 #else
-	ramp_u32 position = 0;
+	ramp_u64 v = value | 1;
 
-	while (value >>= 1)
-		position++;
-	return position;
+	v |= v >> 1;
+	v |= v >> 2;
+	v |= v >> 4;
+	v |= v >> 8;
+	v |= v >> 16;
+	v |= v >> 32;
+	v -= (v >> 1) & 0x5555555555555555u;
+	v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	v += v >> 8;
+	v += v >> 16;
+	v += v >> 32;
+	return (ramp_u32)(v & 127u) - 1;
 #endif
 }
 

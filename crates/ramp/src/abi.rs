@@ -234,6 +234,12 @@ pub(crate) struct Functions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State(Box<[u64]>);
 
+impl State {
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.0
+    }
+}
+
 impl Functions {
     pub(crate) fn state_bytes(&self) -> usize {
         self.state_words * 8
@@ -297,4 +303,45 @@ pub(crate) fn rows() -> Vec<Row> {
 fn text(pointer: *const c_char) -> &'static str {
     // SAFETY: every pointer in the registry is a string literal.
     unsafe { CStr::from_ptr(pointer) }.to_str().expect("the registry is ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::{Ack, Config, Congestion, Decision};
+
+    unsafe extern "C" {
+        static ramp_layout: usize;
+        static ramp_layout_count: usize;
+    }
+
+    /// Offset and size of each field.
+    macro_rules! layout {
+        ($type:ty: $($field:ident),+) => {{
+            const fn size<T, F>(_: fn(&T) -> &F) -> usize {
+                size_of::<F>()
+            }
+            let fields = [$(offset_of!($type, $field), size(|value: &$type| &value.$field)),+];
+            let total: usize = fields.chunks(2).map(|f| f[1]).sum();
+            assert_eq!(total, size_of::<$type>(), "{} has hidden padding", stringify!($type));
+            [vec![size_of::<$type>()], fields.to_vec()].concat()
+        }};
+    }
+
+    #[test]
+    fn rust_mirrors_every_field_of_the_interface() {
+        let mirror = [
+            layout!(Config: mss_bytes, flags, initial_window_bytes, initial_ssthresh_bytes, abc_limit_packets,
+                    reserved, path_bdp_bytes, path_bytes_per_s, parameter),
+            layout!(Ack: now_ns, newest_sent_ns, sent_bytes, newest_acked_bytes, delivered_bytes, acked_bytes,
+                    in_flight_bytes, delivery_bytes_per_s, pacing_bytes_per_s, rtt_us, mss_bytes, flags, reserved),
+            layout!(Congestion: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
+            layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, evidence, limit, phase, exit_reason),
+        ]
+        .concat();
+        // SAFETY: `ramp_layout` is an array of `ramp_layout_count` constants.
+        let layout = unsafe { std::slice::from_raw_parts(&raw const ramp_layout, ramp_layout_count) };
+        assert_eq!(mirror, layout);
+    }
 }

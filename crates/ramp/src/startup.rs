@@ -123,6 +123,11 @@ impl Startup {
         &self.decision
     }
 
+    /// The algorithm's state as the C core laid it out, padded to whole words; for comparing builds and runs.
+    pub fn state(&self) -> &[u64] {
+        self.state.words()
+    }
+
     /// Loss, a mark, a timeout, or the undoing of one.
     pub fn on_congestion(&mut self, congestion: &Congestion) -> &Decision {
         self.functions.on_congestion(&mut self.state, congestion, &mut self.decision);

@@ -1,0 +1,273 @@
+//! The core as BPF bytecode, run in user space, gives the same bytes as the native build.
+//!
+//! Needs clang. Where it is missing the test says what to install, and fails in CI.
+
+use std::path::Path;
+use std::process::Command;
+
+use object::{Object, ObjectSection};
+use proptest::prelude::*;
+use ramp::{Ack, Algorithm, Config, Congestion, Decision, ExitReason, Phase, Startup, algorithms};
+use support::events::{Event, Host, configs, runner, steps};
+use support::pipe::{Pipe, play};
+use support::{config, set};
+
+mod support;
+
+/// Where the parts of the one memory block lie, in bytes: decision, configuration, ACK, congestion, state.
+const DECISION: usize = 0;
+const CONFIG: usize = DECISION + size_of::<Decision>();
+const ACK: usize = CONFIG + size_of::<Config>();
+const CONGESTION: usize = ACK + size_of::<Ack>();
+const STATE: usize = CONGESTION + size_of::<Congestion>();
+
+#[test]
+fn bytecode_gives_the_same_bytes_on_recorded_start_ups() {
+    if !clang_is_here() {
+        return;
+    }
+    for algorithm in algorithms() {
+        let object = Bytecode::compile(algorithm);
+        let mut ended = 0;
+        for (rate, rtt_us, buffer, ack_every) in
+            [(100_000_000, 80_000, 1000, 1), (20_000_000, 40_000, 30, 2), (400_000_000, 20_000, 2000, 1)]
+        {
+            let mut pipe = Pipe::new(rate, rtt_us, 1000, buffer);
+            pipe.ack_every = ack_every;
+            pipe.limit_ns = 3_000_000_000;
+            let mut config = config(algorithm, 10);
+            config.path_bdp_bytes = rate * rtt_us / 8_000_000;
+            config.path_bytes_per_s = rate / 8;
+            if algorithm.id == "best" {
+                set(&mut config, algorithm, "track", 1);
+            }
+            let recorded = play(&pipe, algorithm, &config);
+            let mut twin = Twin::new(&object, algorithm, &config);
+            for ack in &recorded.acks {
+                twin.handle(&Event::Ack(*ack))
+                    .unwrap_or_else(|difference| panic!("{}: {difference}", algorithm.id));
+            }
+            ended += u32::from(twin.native.decision().phase() == Phase::Done);
+        }
+        assert!(
+            ended > 0 || matches!(algorithm.id, "slow_start" | "limited" | "enhanced" | "hystartpp"),
+            "{}",
+            algorithm.id
+        );
+    }
+}
+
+#[test]
+fn bytecode_gives_the_same_bytes_on_any_events() {
+    if !clang_is_here() {
+        return;
+    }
+    for algorithm in algorithms() {
+        let object = Bytecode::compile(algorithm);
+        runner(24)
+            .run(&(configs(algorithm), steps()), |(config, steps)| {
+                let mut twin = Twin::new(&object, algorithm, &config);
+                let mut host = Host::default();
+                for step in &steps {
+                    let event = host.event(step, twin.native.decision());
+                    twin.handle(&event).map_err(TestCaseError::fail)?;
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
+    }
+}
+
+/// One connection, twice: native and in the virtual machine.
+struct Twin<'a> {
+    object: &'a Bytecode,
+    native: Startup,
+    memory: Vec<u8>,
+}
+
+impl<'a> Twin<'a> {
+    fn new(object: &'a Bytecode, algorithm: &'static Algorithm, config: &Config) -> Self {
+        let native = Startup::new(algorithm, config);
+        let mut memory = vec![0; STATE + algorithm.state_bytes()];
+        memory[CONFIG..ACK].copy_from_slice(&config_bytes(config));
+        memory[DECISION..CONFIG].copy_from_slice(&decision_bytes(&Decision::new()));
+        object.run("init", &mut memory);
+        let twin = Self { object, native, memory };
+        twin.compare().expect("both begin the same");
+        twin
+    }
+
+    fn handle(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Ack(ack) => {
+                self.native.on_ack(ack);
+                self.memory[ACK..CONGESTION].copy_from_slice(&ack_bytes(ack));
+                self.object.run("on_ack", &mut self.memory);
+            }
+            Event::Congestion(congestion) => {
+                self.native.on_congestion(congestion);
+                self.memory[CONGESTION..STATE].copy_from_slice(&congestion_bytes(congestion));
+                self.object.run("on_congestion", &mut self.memory);
+            }
+        }
+        self.compare().map_err(|difference| format!("{difference}\nafter {event:?}"))
+    }
+
+    fn compare(&self) -> Result<(), String> {
+        let decision = decision_bytes(self.native.decision());
+        if self.memory[DECISION..CONFIG] != decision {
+            return Err(format!(
+                "decisions differ: native {:?}, bytecode {:x?}",
+                self.native.decision(),
+                &self.memory[DECISION..CONFIG]
+            ));
+        }
+        if self.memory[STATE..] != words(self.native.state()) {
+            return Err("states differ".to_string());
+        }
+        Ok(())
+    }
+}
+
+/// The three functions of one algorithm, each as the text of a section.
+struct Bytecode(Vec<(&'static str, Vec<u8>)>);
+
+impl Bytecode {
+    fn compile(algorithm: &Algorithm) -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let stem = format!("{}-{:?}", algorithm.id, std::thread::current().id()).replace(['(', ')'], "");
+        let (source, output) = (directory.join(format!("{stem}.c")), directory.join(format!("{stem}.o")));
+        std::fs::write(&source, entry_source(algorithm.id)).expect("the target directory is writable");
+        let result = Command::new("clang")
+            .args(["-target", "bpf", "-std=c99", "-O2", "-Wall", "-Werror", "-DRAMP_BPF", "-c", "-include"])
+            .arg(root.join("tests/c/bpf_types.h"))
+            .arg("-I")
+            .arg(root.join("include"))
+            .arg(&source)
+            .arg("-o")
+            .arg(&output)
+            .output()
+            .expect("clang runs");
+        assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+        let bytes = std::fs::read(&output).expect("clang wrote the object");
+        let object = object::File::parse(&*bytes).expect("an ELF object");
+        let sections = ["init", "on_ack", "on_congestion"].map(|name| {
+            let section = object.section_by_name(name).unwrap_or_else(|| panic!("no section {name}"));
+            assert_eq!(
+                section.relocations().count(),
+                0,
+                "{}: {name} calls something that is not inlined",
+                algorithm.id
+            );
+            (name, section.data().expect("section data").to_vec())
+        });
+        assert!(
+            object.section_by_name(".text").is_none_or(|text| text.size() == 0),
+            "{}: functions remain outside the entries",
+            algorithm.id
+        );
+        Self(sections.to_vec())
+    }
+
+    fn run(&self, entry: &str, memory: &mut [u8]) {
+        let (_, text) = self.0.iter().find(|(name, _)| *name == entry).expect("one of the three entries");
+        let machine = rbpf::EbpfVmRaw::new(Some(text)).expect("rbpf accepts the program");
+        let result = machine.execute_program(memory).expect("no access outside the block or the stack");
+        assert_eq!(result, 0);
+    }
+}
+
+fn entry_source(id: &str) -> String {
+    format!(
+        "#include <ramp/{id}.h>
+         struct block {{
+             struct ramp_decision decision;
+             struct ramp_config config;
+             struct ramp_ack ack;
+             struct ramp_congestion congestion;
+             struct ramp_{id} state;
+         }};
+         #define ENTRY(name) __attribute__((section(#name), used)) __u64 entry_##name(struct block *b)
+         ENTRY(init) {{ ramp_{id}_init(&b->state, &b->config, &b->decision); return 0; }}
+         ENTRY(on_ack) {{ ramp_{id}_on_ack(&b->state, &b->ack, &b->decision); return 0; }}
+         ENTRY(on_congestion) {{ ramp_{id}_on_congestion(&b->state, &b->congestion, &b->decision); return 0; }}
+        "
+    )
+}
+
+/// False where the test cannot run, which in CI it must.
+fn clang_is_here() -> bool {
+    let found = Command::new("clang").args(["--print-targets"]).output().is_ok_and(|o| o.status.success());
+    if !found {
+        let advice = "clang is missing: apt-get install clang";
+        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{advice}");
+        eprintln!("not run: {advice}");
+    }
+    found
+}
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// Two 32-bit fields that share a word, the first one low.
+fn pair(first: u32, second: u32) -> u64 {
+    u64::from(first) | u64::from(second) << 32
+}
+
+fn decision_bytes(d: &Decision) -> Vec<u8> {
+    let phase = match d.phase() {
+        Phase::Startup => 0,
+        Phase::Conservative => 1,
+        Phase::Filling => 2,
+        Phase::Done => 3,
+    };
+    let reasons = [
+        ExitReason::None,
+        ExitReason::Ssthresh,
+        ExitReason::AckTrain,
+        ExitReason::Delay,
+        ExitReason::Gap,
+        ExitReason::Bandwidth,
+        ExitReason::Loss,
+        ExitReason::Ecn,
+        ExitReason::Rto,
+        ExitReason::Known,
+    ];
+    let reason =
+        (0..).zip(reasons).find(|(_, r)| *r == d.exit_reason()).expect("a reason of the interface").0;
+    words(&[d.cwnd_bytes, d.ssthresh_bytes, d.pacing_bytes_per_s, d.evidence, d.limit, pair(phase, reason)])
+}
+
+fn config_bytes(c: &Config) -> Vec<u8> {
+    let head = [
+        pair(c.mss_bytes, c.flags),
+        c.initial_window_bytes,
+        c.initial_ssthresh_bytes,
+        pair(c.abc_limit_packets, c.reserved),
+        c.path_bdp_bytes,
+        c.path_bytes_per_s,
+    ];
+    [words(&head), words(&c.parameter)].concat()
+}
+
+fn ack_bytes(a: &Ack) -> Vec<u8> {
+    words(&[
+        a.now_ns,
+        a.newest_sent_ns,
+        a.sent_bytes,
+        a.newest_acked_bytes,
+        a.delivered_bytes,
+        a.acked_bytes,
+        a.in_flight_bytes,
+        a.delivery_bytes_per_s,
+        a.pacing_bytes_per_s,
+        pair(a.rtt_us, a.mss_bytes),
+        pair(a.flags, a.reserved),
+    ])
+}
+
+fn congestion_bytes(c: &Congestion) -> Vec<u8> {
+    words(&[c.now_ns, c.lost_bytes, c.in_flight_bytes, pair(c.kind as u32, c.mss_bytes)])
+}

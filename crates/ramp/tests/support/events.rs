@@ -1,0 +1,178 @@
+//! Sequences of events: a connection that makes sense, with nonsense in it.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
+use ramp::{
+    Ack, AckFlags, Algorithm, Config, ConfigFlags, Congestion, CongestionKind, Decision, PARAMETERS_MAX,
+    UNSET,
+};
+
+use super::MSS;
+
+/// What happens next, before the connection's state turns it into an event.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Ack { gap_ns: u64, packets: u64, rtt_us: u32, flags: u32, sampled: bool },
+    Nonsense(Ack),
+    Congestion { kind: CongestionKind, lost_bytes: u64, in_flight_bytes: u64 },
+}
+
+/// An event as the core sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Ack(Ack),
+    Congestion(Congestion),
+}
+
+/// The sender's side of a connection, as simple as it can be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Host {
+    now_ns: u64,
+    sent: u64,
+    acked: u64,
+}
+
+impl Host {
+    pub(crate) fn event(&mut self, step: &Step, decision: &Decision) -> Event {
+        let mss = u64::from(MSS);
+        match *step {
+            Step::Nonsense(ack) => Event::Ack(ack),
+            Step::Congestion { kind, lost_bytes, in_flight_bytes } => Event::Congestion(Congestion {
+                now_ns: self.now_ns,
+                lost_bytes,
+                in_flight_bytes,
+                kind,
+                mss_bytes: MSS,
+            }),
+            Step::Ack { gap_ns, packets, rtt_us, flags, sampled } => {
+                let room = (decision.cwnd_bytes / mss).min(5_000) * mss;
+                self.sent = self.sent.max(self.acked + room);
+                let in_flight_bytes = self.sent - self.acked;
+                let acked_bytes = in_flight_bytes.min(packets * mss);
+                self.acked += acked_bytes;
+                self.now_ns += gap_ns;
+                let rtt_us = rtt_us + u32::try_from(in_flight_bytes / 50).expect("a small window");
+                Event::Ack(Ack {
+                    now_ns: 1_000_000_000 + self.now_ns,
+                    newest_sent_ns: 1_000_000_000 + self.now_ns - u64::from(rtt_us) * 1_000,
+                    sent_bytes: self.sent,
+                    newest_acked_bytes: self.acked,
+                    delivered_bytes: self.acked,
+                    acked_bytes,
+                    in_flight_bytes,
+                    delivery_bytes_per_s: 0,
+                    pacing_bytes_per_s: decision.pacing_bytes_per_s,
+                    rtt_us: if sampled { rtt_us } else { 0 },
+                    mss_bytes: MSS,
+                    flags,
+                    reserved: 0,
+                })
+            }
+        }
+    }
+}
+
+/// The same cases on every run and machine.
+pub(crate) fn runner(cases: u32) -> TestRunner {
+    let config = RunnerConfig { failure_persistence: None, ..RunnerConfig::with_cases(cases) };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+}
+
+/// Up to some hundred steps; in a quarter of the sequences anything may happen.
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop_oneof![2 => vec(plausible(), 1..1500), 1 => vec(plausible_ack(), 1..1500), 1 => vec(anything(), 1..200)]
+}
+
+/// ACKs alone.
+pub(crate) fn plausible_acks() -> impl Strategy<Value = Vec<Step>> {
+    vec(plausible_ack(), 1..600)
+}
+
+fn plausible() -> impl Strategy<Value = Step> {
+    prop_oneof![500 => plausible_ack(), 1 => congestion(1_u64..10_000)]
+}
+
+fn anything() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => plausible_ack(),
+        4 => nonsense_ack().prop_map(Step::Nonsense),
+        1 => congestion(any::<u64>()),
+    ]
+}
+
+fn plausible_ack() -> impl Strategy<Value = Step> {
+    let gap = prop_oneof![8 => 0..200_000_u64, 1 => 1_000_000..30_000_000_u64];
+    let flags = prop_oneof![9 => Just(AckFlags::CWND_LIMITED), 1 => 0..8_u32];
+    (gap, 1..4_u64, 20_000..24_000_u32, flags, prop::bool::weighted(0.95)).prop_map(
+        |(gap_ns, packets, rtt_us, flags, sampled)| Step::Ack { gap_ns, packets, rtt_us, flags, sampled },
+    )
+}
+
+fn congestion(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
+    let kind = prop_oneof![
+        Just(CongestionKind::Loss),
+        Just(CongestionKind::CeMark),
+        Just(CongestionKind::Rto),
+        Just(CongestionKind::Spurious)
+    ];
+    (kind, lost, number()).prop_map(|(kind, lost_bytes, in_flight_bytes)| Step::Congestion {
+        kind,
+        lost_bytes,
+        in_flight_bytes,
+    })
+}
+
+fn nonsense_ack() -> impl Strategy<Value = Ack> {
+    (prop::array::uniform9(number()), prop::array::uniform3(number())).prop_map(|(n, m)| Ack {
+        now_ns: n[0],
+        newest_sent_ns: n[1],
+        sent_bytes: n[2],
+        newest_acked_bytes: n[3],
+        delivered_bytes: n[4],
+        acked_bytes: n[5],
+        in_flight_bytes: n[6],
+        delivery_bytes_per_s: n[7],
+        pacing_bytes_per_s: n[8],
+        rtt_us: m[0] as u32,
+        mss_bytes: m[1] as u32,
+        flags: m[2] as u32,
+        reserved: 0,
+    })
+}
+
+/// Any number of bits with equal chance, and the ends of the range.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![1 => Just(0), 1 => Just(u64::MAX), 8 => (any::<u64>(), 0..64_u32).prop_map(|(n, shift)| n >> shift)]
+}
+
+/// Any configuration that a scenario may ask for.
+pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Config> {
+    let windows = (1..=20_u64, prop_oneof![3 => Just(UNSET), 1 => 1..1_000_000_u64]);
+    let path =
+        (prop_oneof![Just(0_u64), 1..1_000_000_000_u64], prop_oneof![Just(0_u64), 1..1_000_000_000_u64]);
+    let flags = prop::sample::select(vec![0, ConfigFlags::HOST_PACES, ConfigFlags::DELAYED_ACKS, 3]);
+    let values =
+        prop::collection::vec(prop_oneof![9 => Just(None), 1 => number().prop_map(Some)], PARAMETERS_MAX);
+    (windows, path, flags, 0..4_u32, values).prop_map(
+        move |((window, ssthresh), path, flags, limit, values)| {
+            let mut parameter = algorithm.default_parameters();
+            for ((slot, row), value) in parameter.iter_mut().zip(&algorithm.parameters).zip(values) {
+                if let Some(value) = value {
+                    *slot = row.minimum + value % (row.maximum - row.minimum + 1);
+                }
+            }
+            Config {
+                mss_bytes: MSS,
+                flags,
+                initial_window_bytes: window * u64::from(MSS),
+                initial_ssthresh_bytes: ssthresh,
+                abc_limit_packets: limit,
+                reserved: 0,
+                path_bdp_bytes: path.0,
+                path_bytes_per_s: path.1,
+                parameter,
+            }
+        },
+    )
+}
