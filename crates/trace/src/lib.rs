@@ -1,13 +1,20 @@
 //! What happened: samples and events, whoever played them, and the files that keep them.
 //!
-//! A backend calls an [`Observer`]; metrics, files and charts are observers. This crate knows no backend.
+//! A backend calls an [`Observer`]; metrics, files ([`Writer`]) and charts ([`Recorder`]) are observers. This crate knows
+//! no backend.
 
+mod file;
 mod observer;
 mod provenance;
+mod recorder;
+mod row;
 mod sample;
 mod series;
 
+pub use file::{Format, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use provenance::Provenance;
+pub use recorder::{Recorder, RecorderOptions};
+pub use row::RowError;
 pub use sample::{FlowEvent, FlowEventKind, FlowSample, LinkSample, SenderState};
 pub use series::{FlowSeries, LinkSeries, Mark, MarkKind, RunSeries};
