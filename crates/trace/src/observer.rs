@@ -46,3 +46,22 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).on_event(event);
     }
 }
+
+/// Tells an observer if there is one.
+impl<O: Observer> Observer for Option<O> {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        if let Some(observer) = self {
+            observer.on_flow(sample);
+        }
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        if let Some(observer) = self {
+            observer.on_link(sample);
+        }
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        if let Some(observer) = self {
+            observer.on_event(event);
+        }
+    }
+}
