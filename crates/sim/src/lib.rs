@@ -1,1 +1,23 @@
-//! TODO
+//! Virtual time: plays a [`Scenario`](ramp_scenario::Scenario) with simulated hosts.
+//!
+//! [`simulate`] plays one run and tells an [`Observer`](ramp_trace::Observer) what happens. The same scenario and
+//! seed give the same calls on every machine. This crate decides nothing that a host or a link decides (`tcp`,
+//! `path`) and measures nothing (`lab`); it moves time, packets and applications.
+
+mod error;
+mod event_queue;
+mod fifo;
+mod flow;
+mod link_sampler;
+mod network;
+mod outcome;
+mod packet;
+mod random;
+mod simulation;
+mod stage;
+mod topology;
+mod traffic;
+
+pub use error::SimulationError;
+pub use outcome::{FlowTotals, LinkTotals, Outcome};
+pub use simulation::simulate;

@@ -1,0 +1,233 @@
+//! The plainest link, reduced to what decides a packet's fate.
+//!
+//! Constant rate, drop-tail, constant delay, no loss, no filter: most links of most scenarios. [`ramp_path::Link`]
+//! plays them as well and is what they mean; a test holds the two to the same nanosecond. This one keeps no packets
+//! and asks no questions that such a link answers with no, which makes a bulk transfer twice as fast.
+
+use std::collections::VecDeque;
+
+use ramp::Time;
+use ramp_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+
+/// A link of constant rate and delay behind a drop-tail queue.
+///
+/// Invariant: packets come in order of time.
+#[derive(Debug)]
+pub(crate) struct Fifo {
+    bits_per_s: u64,
+    delay: Time,
+    /// When the server has nothing left to do, rounded down.
+    idle_from: Time,
+    /// What `idle_from` lacks, in nanoseconds over `bits_per_s`: no service time is ever rounded.
+    remainder: u64,
+    /// Service times of the last two sizes seen: data and ACKs share links.
+    service: [Service; 2],
+    limit_packets: u64,
+    limit_bytes: u64,
+    /// When each waiting packet's service begins, and its wire bytes.
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    peak: Count,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Service {
+    wire_bytes: u32,
+    time: Time,
+    remainder: u64,
+}
+
+impl Fifo {
+    /// The link of `config`, if it is as plain as that.
+    pub(crate) fn new(config: &LinkConfig) -> Option<Self> {
+        let Capacity::Constant(rate) = config.capacity else { return None };
+        let QueueConfig::DropTail { limit } = config.queue else { return None };
+        let Propagation::Constant(delay) = config.delay.propagation else { return None };
+        let plain = rate.bits_per_s() > 0
+            && config.loss == LossConfig::None
+            && config.ack_filter.is_none()
+            && config.delay.jitter.is_none()
+            && config.delay.reordering.is_none();
+        let (limit_packets, limit_bytes) = match limit {
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Bytes(bytes) => (u64::MAX, bytes),
+            Limit::Unlimited => (u64::MAX, u64::MAX),
+        };
+        plain.then(|| Self {
+            bits_per_s: rate.bits_per_s(),
+            delay,
+            idle_from: Time::ZERO,
+            remainder: 0,
+            service: [Service { wire_bytes: 0, time: Time::ZERO, remainder: 0 }; 2],
+            limit_packets,
+            limit_bytes,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            peak: Count::default(),
+        })
+    }
+
+    /// When a packet that enters at `now` reaches the far end; `None`: it is dropped.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
+        if self.idle_from <= now {
+            if !self.waiting.is_empty() {
+                self.waiting.clear();
+                self.waiting_bytes = 0;
+            }
+            if u64::from(wire_bytes) > self.limit_bytes {
+                return None;
+            }
+            if self.idle_from < now {
+                self.remainder = 0;
+                self.idle_from = now;
+            }
+        } else if !self.wait(now, wire_bytes) {
+            return None;
+        }
+        self.serve(wire_bytes);
+        Some(self.idle_from + self.delay)
+    }
+
+    /// What waits at `now`.
+    pub(crate) fn queue(&mut self, now: Time) -> Count {
+        self.forget_served(now);
+        Count { packets: self.waiting.len() as u64, bytes: self.waiting_bytes }
+    }
+
+    /// Most that ever waited, packets and bytes each at their own peak.
+    pub(crate) fn peak(&self) -> Count {
+        self.peak
+    }
+
+    #[inline]
+    fn wait(&mut self, now: Time, wire_bytes: u32) -> bool {
+        self.forget_served(now);
+        let bytes = self.waiting_bytes + u64::from(wire_bytes);
+        let packets = self.waiting.len() as u64 + 1;
+        if packets > self.limit_packets || bytes > self.limit_bytes {
+            return false;
+        }
+        self.waiting.push_back((self.idle_from, wire_bytes));
+        self.waiting_bytes = bytes;
+        self.peak.packets = self.peak.packets.max(packets);
+        self.peak.bytes = self.peak.bytes.max(bytes);
+        true
+    }
+
+    #[inline]
+    fn forget_served(&mut self, now: Time) {
+        while let Some(&(start, wire_bytes)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(wire_bytes);
+        }
+    }
+
+    #[inline]
+    fn serve(&mut self, wire_bytes: u32) {
+        if self.service[0].wire_bytes != wire_bytes {
+            self.learn(wire_bytes);
+        }
+        let service = self.service[0];
+        self.idle_from += service.time;
+        let (remainder, wrapped) = self.remainder.overflowing_add(service.remainder);
+        self.remainder = remainder;
+        if wrapped || remainder >= self.bits_per_s {
+            self.remainder = remainder.wrapping_sub(self.bits_per_s);
+            self.idle_from += Time::from_ns(1);
+        }
+    }
+
+    fn learn(&mut self, wire_bytes: u32) {
+        self.service.swap(0, 1);
+        if self.service[0].wire_bytes != wire_bytes {
+            let work = u128::from(wire_bytes) * 8_000_000_000;
+            let rate = u128::from(self.bits_per_s);
+            let time = Time::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
+            self.service[0] = Service { wire_bytes, time, remainder: (work % rate) as u64 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ramp::Rate;
+    use ramp_path::{DelayConfig, Link, Packet};
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    struct Sized(u32);
+
+    impl Packet for Sized {
+        fn wire_bytes(&self) -> u32 {
+            self.0
+        }
+        fn flow(&self) -> u32 {
+            0
+        }
+        fn pure_ack(&self) -> bool {
+            false
+        }
+    }
+
+    fn config(rate: u64, delay: u64, limit: Limit) -> LinkConfig {
+        let propagation = Propagation::Constant(Time::from_ns(delay));
+        LinkConfig {
+            capacity: Capacity::Constant(Rate::from_bits_per_s(rate)),
+            queue: QueueConfig::DropTail { limit },
+            delay: DelayConfig { propagation, jitter: None, reordering: None },
+            loss: LossConfig::None,
+            ack_filter: None,
+        }
+    }
+
+    fn limits() -> impl Strategy<Value = Limit> {
+        prop_oneof![
+            (0u64..6).prop_map(Limit::Packets),
+            (0u64..9_000).prop_map(Limit::Bytes),
+            Just(Limit::Unlimited),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_link_it_stands_for(
+            rate in prop_oneof![1u64..100, 1_000_000u64..10_000_000_000, Just(u64::MAX)],
+            delay in 0u64..10_000_000,
+            limit in limits(),
+            packets in proptest::collection::vec((0u64..30_000, prop_oneof![Just(40u32), Just(1500), 1u32..9_000]), 1..200),
+        ) {
+            let config = config(rate, delay, limit);
+            let mut fifo = Fifo::new(&config).expect("a plain link");
+            let mut link = Link::new(&config, 0);
+            let mut now = Time::ZERO;
+            for (gap, wire_bytes) in packets {
+                now += Time::from_ns(gap);
+                let mut dropped = false;
+                link.handle_packet(now, Sized(wire_bytes), &mut |_, _, _| dropped = true);
+                let arrival = (!dropped).then(|| link.poll_timeout());
+                if let Some(arrival) = arrival {
+                    let polled = link.poll_packet(arrival, &mut |_, _, _| {});
+                    // A packet that never arrives stays.
+                    prop_assume!(polled.is_some());
+                }
+                prop_assert_eq!(fifo.settle(now, wire_bytes), arrival);
+                let queue = Count { packets: link.queue_packets(now), bytes: link.queue_bytes(now) };
+                prop_assert_eq!(fifo.queue(now), queue);
+            }
+            prop_assert_eq!(fifo.peak(), link.totals().peak_queue);
+        }
+    }
+
+    #[test]
+    fn anything_special_is_left_to_the_link() {
+        let mut lossy = config(1_000, 0, Limit::Unlimited);
+        lossy.loss = LossConfig::Random { probability: 0.1 };
+        assert!(Fifo::new(&lossy).is_none());
+        assert!(Fifo::new(&config(0, 0, Limit::Unlimited)).is_none());
+    }
+}

@@ -1,0 +1,167 @@
+//! One TCP connection: a sender, a receiver and the application that writes.
+
+use ramp::Time;
+use ramp_scenario::Source;
+use ramp_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
+
+/// A live flow.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) id: u32,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// Route of what the sender sends.
+    pub(crate) forward: u32,
+    /// Route of what the receiver sends.
+    pub(crate) backward: u32,
+    pub(crate) writer: Writer,
+    /// Whether an observer wants every ACK and every byte.
+    pub(crate) sampled: bool,
+    pub(crate) completed: bool,
+    /// In-order bytes from which the next `Received` is due.
+    pub(crate) report_from_bytes: u64,
+    pub(crate) data_packets: u64,
+    /// Generator and web session to tell of completion.
+    pub(crate) session: Option<(u32, u32)>,
+}
+
+/// What makes a flow.
+pub(crate) struct FlowSpec<'a> {
+    pub(crate) id: u32,
+    pub(crate) forward: u32,
+    pub(crate) backward: u32,
+    pub(crate) source: &'a Source,
+    pub(crate) sender: &'a SenderConfig,
+    pub(crate) receiver: &'a ReceiverConfig,
+    pub(crate) session: Option<(u32, u32)>,
+}
+
+impl Flow {
+    /// The flow as its application opens it at `now`.
+    pub(crate) fn open(now: Time, spec: &FlowSpec<'_>) -> Self {
+        let mut flow = Self {
+            id: spec.id,
+            sender: Sender::new(spec.id, spec.sender),
+            receiver: Receiver::new(spec.id, spec.receiver, spec.sender),
+            forward: spec.forward,
+            backward: spec.backward,
+            writer: Writer::new(now, spec.source),
+            sampled: spec.sender.sampled,
+            completed: false,
+            report_from_bytes: 1,
+            data_packets: 0,
+            session: spec.session,
+        };
+        flow.sender.open(now);
+        flow.writer.handle_timeout(now, &mut flow.sender);
+        flow
+    }
+
+    /// When it wants to be woken at the latest.
+    pub(crate) fn poll_timeout(&self) -> Time {
+        self.sender.poll_timeout().min(self.receiver.poll_timeout()).min(self.writer.poll_timeout())
+    }
+
+    /// Whether nothing will happen any more: everything has arrived, and the sender knows.
+    pub(crate) fn over(&self) -> bool {
+        self.completed
+            && self.sender.poll_timeout() == Time::NEVER
+            && self.writer.poll_timeout() == Time::NEVER
+    }
+
+    /// In-order bytes if they are worth a `Received` now.
+    ///
+    /// The grid has every number of at most three significant digits, so that the arrival of the first 1 kB, 250
+    /// kB, 36 MB … is exact while the number of reports grows with the logarithm of the size.
+    pub(crate) fn poll_progress(&mut self) -> Option<u64> {
+        let bytes = self.receiver.received_bytes();
+        if bytes < self.report_from_bytes {
+            return None;
+        }
+        self.report_from_bytes = next_round_number(bytes);
+        Some(bytes)
+    }
+}
+
+/// The application's side: what it writes, and when.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    next: Time,
+    chunk_bytes: u64,
+    interval: Time,
+    /// Writes to come; `u64::MAX`: for ever.
+    left: u64,
+}
+
+impl Writer {
+    fn new(now: Time, source: &Source) -> Self {
+        match *source {
+            Source::Bulk => Self { next: now, chunk_bytes: u64::MAX, interval: Time::NEVER, left: u64::MAX },
+            Source::Sized(bytes) => Self { next: now, chunk_bytes: bytes, interval: Time::NEVER, left: 1 },
+            Source::Chunks { chunk_bytes, interval, chunks } => {
+                let left = if chunks == 0 { u64::MAX } else { chunks };
+                // An interval of zero would never let time move on.
+                Self { next: now, chunk_bytes, interval: interval.max(Time::from_ns(1)), left }
+            }
+        }
+    }
+
+    /// When the application writes next.
+    #[inline]
+    pub(crate) fn poll_timeout(&self) -> Time {
+        self.next
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time, sender: &mut Sender) {
+        while self.next <= now {
+            sender.write(now, self.chunk_bytes);
+            self.next += self.interval;
+            if self.left != u64::MAX {
+                self.left -= 1;
+            }
+            if self.left == 0 {
+                self.next = Time::NEVER;
+                sender.finish(now);
+            }
+        }
+    }
+}
+
+/// Payload bytes that `source` comes to; `u64::MAX`: endless.
+pub(crate) fn size_of(source: &Source) -> u64 {
+    match *source {
+        Source::Bulk | Source::Chunks { chunks: 0, .. } => u64::MAX,
+        Source::Sized(bytes) => bytes,
+        Source::Chunks { chunk_bytes, chunks, .. } => chunk_bytes.saturating_mul(chunks),
+    }
+}
+
+/// The smallest number above `bytes` with at most three significant digits.
+fn next_round_number(bytes: u64) -> u64 {
+    let step = 10u64.pow(bytes.max(1).ilog10().saturating_sub(2));
+    (bytes / step + 1).saturating_mul(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_numbers_have_three_digits() {
+        for (after, next) in
+            [(0, 1), (1, 2), (99, 100), (999, 1000), (1000, 1010), (1448, 1450), (36_000_001, 36_100_000)]
+        {
+            assert_eq!(next_round_number(after), next, "after {after}");
+        }
+        assert_eq!(next_round_number(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn sources_know_their_size() {
+        let chunks = |chunks| Source::Chunks { chunk_bytes: 10, interval: Time::from_ms(1), chunks };
+        assert_eq!(
+            [Source::Bulk, Source::Sized(7), chunks(3), chunks(0)].map(|s| size_of(&s)),
+            [u64::MAX, 7, 30, u64::MAX]
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Links at work: what enters them, what they hand on, and when.
+//!
+//! Most links *settle* a packet's fate when it enters: the time of its arrival at the far end is known at once. If,
+//! on top, all packets of the next link come from this one, the next link can be asked at once as well, for that
+//! future time: it will see the same packets in the same order. Such links are *fused*: a packet crosses a chain of
+//! up to [`CHAIN_MAX`] of them in one event. A drop in a fused link lies in the future and waits in a queue of its
+//! own, so that observers learn of it in time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use ramp::Time;
+use ramp_path::{Count, Packet};
+use ramp_scenario::Scenario;
+
+use crate::event_queue::EventQueue;
+use crate::link_sampler::LinkSampler;
+use crate::outcome::LinkTotals;
+use crate::packet::{Parcel, Ticket};
+use crate::random::{Purpose, derive};
+use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
+use crate::topology::{Feeder, Routes};
+
+/// All links and what is inside them.
+///
+/// Link `i` is source `i` of the event queue; drops to come are source [`Network::drops_source`].
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) routes: Routes,
+    stages: Vec<Stage>,
+    drops_to_come: BinaryHeap<Reverse<DropToCome>>,
+    drops: VecDeque<Drop>,
+    drop_count: u64,
+    sampled: u32,
+    pub(crate) sampler: LinkSampler,
+}
+
+/// A packet that a link dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drop {
+    pub(crate) link: u32,
+    pub(crate) parcel: Parcel,
+}
+
+#[derive(Debug)]
+struct DropToCome {
+    time: Time,
+    order: u64,
+    passages: Passages,
+    drop: Drop,
+}
+
+/// What has come out at the far end of a chain.
+pub(crate) enum Hop {
+    /// It has reached its host.
+    Arrived(UnderWay),
+    /// It goes on.
+    Onward(Parcel),
+}
+
+impl Network {
+    pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64, fuse: bool) -> Self {
+        let links = scenario.topology.links.iter().enumerate();
+        let stages = links.map(|(i, link)| Stage::new(&link.config, derive(seed, Purpose::Link, i as u64)));
+        let mut stages: Vec<Stage> = stages.collect();
+        if fuse {
+            fuse_chains(&mut stages, &routes);
+        }
+        Self {
+            routes,
+            stages,
+            drops_to_come: BinaryHeap::new(),
+            drops: VecDeque::new(),
+            drop_count: 0,
+            sampled: scenario.bottleneck as u32,
+            sampler: LinkSampler::new(scenario),
+        }
+    }
+
+    /// The event source that stands for drops to come.
+    pub(crate) fn drops_source(&self) -> u32 {
+        self.stages.len() as u32
+    }
+
+    /// Hands `parcel` to the next link of its route, which must not be at its end.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, parcel: &Parcel, queue: &mut EventQueue) {
+        let route = self.routes.links(parcel.route);
+        let ticket = Ticket::new(parcel);
+        let mut hop = parcel.hop as usize;
+        let mut time = now;
+        let mut passages = Passages::default();
+        let mut length = 0;
+        let mut link = route[hop];
+        let mut stage = &mut self.stages[link as usize];
+        if let Kind::Other(other) = &mut stage.kind {
+            let drops = &mut self.drops;
+            let parcel = Parcel { hop: parcel.hop + 1, ..*parcel };
+            other.handle_packet(now, parcel, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
+            queue.set(link, other.poll_timeout());
+            if link == self.sampled {
+                let waiting = stage.queue(now);
+                self.sampler.on_arrival(now, waiting);
+            }
+            return;
+        }
+        loop {
+            hop += 1;
+            let arrival = stage.settle(time, ticket);
+            if link == self.sampled {
+                self.sampler.on_arrival(time, stage.queue(time));
+            }
+            let Some(arrival) = arrival else {
+                let parcel = Parcel { hop: hop as u32, ..*parcel };
+                self.on_drop(
+                    now,
+                    DropToCome { time, order: 0, passages, drop: Drop { link, parcel } },
+                    queue,
+                );
+                return;
+            };
+            // A packet that never arrives goes nowhere.
+            if let Some(&next) = route.get(hop)
+                && self.stages[next as usize].fused
+                && arrival != Time::NEVER
+            {
+                passages[length] = arrival;
+                length += 1;
+                time = arrival;
+                link = next;
+                stage = &mut self.stages[next as usize];
+                continue;
+            }
+            let stage = &mut self.stages[link as usize];
+            if stage.under_way.is_empty() {
+                queue.set(link, arrival);
+            }
+            let Parcel { segment, route, slot, .. } = *parcel;
+            stage.under_way.push_back(UnderWay { segment, arrival, passages, route, slot, hop: hop as u32 });
+            return;
+        }
+    }
+
+    /// What reaches the end of a chain that ends with `link`; call until `None`.
+    #[inline]
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Hop> {
+        let stage = &mut self.stages[link as usize];
+        let parcel = if let Kind::Other(other) = &mut stage.kind {
+            let drops = &mut self.drops;
+            other.poll_packet(now, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }))?
+        } else {
+            let under_way = stage.under_way.pop_front_if(|head| head.arrival <= now)?;
+            if under_way.hop as usize == self.routes.links(under_way.route).len() {
+                return Some(Hop::Arrived(under_way));
+            }
+            under_way.parcel()
+        };
+        if parcel.hop as usize == self.routes.links(parcel.route).len() {
+            let Parcel { segment, route, slot, hop } = parcel;
+            return Some(Hop::Arrived(UnderWay {
+                segment,
+                arrival: now,
+                passages: Passages::default(),
+                route,
+                slot,
+                hop,
+            }));
+        }
+        Some(Hop::Onward(parcel))
+    }
+
+    /// When `link` has something to do next.
+    #[inline]
+    pub(crate) fn poll_timeout(&self, link: u32) -> Time {
+        let stage = &self.stages[link as usize];
+        match &stage.kind {
+            Kind::Other(other) => other.poll_timeout(),
+            _ => stage.under_way.front().map_or(Time::NEVER, |head| head.arrival),
+        }
+    }
+
+    /// Packets dropped by now that nobody has heard of; call until `None`.
+    #[inline]
+    pub(crate) fn poll_drop(&mut self) -> Option<Drop> {
+        self.drops.pop_front()
+    }
+
+    /// Moves the drops that were to come and are due among those that happened.
+    pub(crate) fn handle_drops_due(&mut self, now: Time) {
+        while let Some(Reverse(next)) = self.drops_to_come.peek()
+            && next.time <= now
+        {
+            self.drops.extend(self.drops_to_come.pop().map(|Reverse(next)| next.drop));
+        }
+    }
+
+    /// When the next drop to come is due.
+    pub(crate) fn drops_timeout(&self) -> Time {
+        self.drops_to_come.peek().map_or(Time::NEVER, |Reverse(next)| next.time)
+    }
+
+    /// Every link's totals at `end`: what settled ahead of that is taken back.
+    pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
+        let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
+        for under_way in self.stages.iter().flat_map(|stage| &stage.under_way) {
+            self.take_back(&mut totals, end, under_way);
+        }
+        for Reverse(DropToCome { time, passages, drop, .. }) in &self.drops_to_come {
+            let Drop { link, parcel } = drop;
+            if *time > end {
+                let totals = &mut totals[*link as usize];
+                take(&mut totals.dropped, parcel.wire_bytes());
+                take(&mut totals.arrived, parcel.wire_bytes());
+            }
+            // So far it fared like a packet whose chain ends one link earlier.
+            let Parcel { segment, route, slot, hop } = *parcel;
+            let before = UnderWay { segment, arrival: *time, passages: *passages, route, slot, hop: hop - 1 };
+            self.take_back(&mut totals, end, &before);
+        }
+        totals
+    }
+
+    #[cold]
+    fn on_drop(&mut self, now: Time, drop: DropToCome, queue: &mut EventQueue) {
+        if drop.time == now {
+            self.drops.push_back(drop.drop);
+        } else {
+            self.drop_count += 1;
+            queue.set_at_latest(self.drops_source(), drop.time);
+            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..drop }));
+        }
+    }
+
+    fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
+        let wire_bytes = under_way.segment.wire_bytes();
+        let route = &self.routes.links(under_way.route)[..under_way.hop as usize];
+        let fused = route.iter().rev().take_while(|&&link| self.stages[link as usize].fused).count();
+        let chain = &route[route.len() - fused - 1..];
+        let mut entered = Time::ZERO;
+        for (i, &link) in chain.iter().enumerate() {
+            let left = if i + 1 == chain.len() { under_way.arrival } else { under_way.passages[i] };
+            let stranded = left == Time::NEVER && self.stages[link as usize].counts_stranded();
+            let totals = &mut totals[link as usize];
+            if left > end && !stranded {
+                take(&mut totals.delivered, wire_bytes);
+                add(&mut totals.inside, wire_bytes);
+            }
+            if entered > end {
+                take(&mut totals.arrived, wire_bytes);
+                take(&mut totals.inside, wire_bytes);
+            }
+            entered = left;
+        }
+    }
+}
+
+impl UnderWay {
+    fn parcel(&self) -> Parcel {
+        Parcel { segment: self.segment, route: self.route, hop: self.hop, slot: self.slot }
+    }
+}
+
+/// Finds the links that can be computed together with their feeder.
+fn fuse_chains(stages: &mut [Stage], routes: &Routes) {
+    let feeders = routes.feeders(stages.len());
+    let settling_feeder = |link: usize| match feeders[link] {
+        Feeder::Link(feeder) if stages[link].settles() && stages[feeder as usize].settles() => {
+            Some(feeder as usize)
+        }
+        _ => None,
+    };
+    // How many links up it is to one that hosts or several links feed; a route has an end, so it is not a ring.
+    let depth = |link: usize| std::iter::successors(Some(link), |&link| settling_feeder(link)).count() - 1;
+    let fused: Vec<bool> = (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect();
+    for (stage, fused) in stages.iter_mut().zip(fused) {
+        stage.fused = fused;
+    }
+}
+
+fn take(count: &mut Count, wire_bytes: u32) {
+    count.packets -= 1;
+    count.bytes -= u64::from(wire_bytes);
+}
+
+impl PartialEq for DropToCome {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for DropToCome {}
+
+impl PartialOrd for DropToCome {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for DropToCome {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.order).cmp(&(other.time, other.order))
+    }
+}

@@ -1,0 +1,73 @@
+//! What a run came to, apart from what the observer saw.
+
+use ramp::Time;
+use ramp_path::Count;
+
+/// Totals of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// When it ended: `stop.after`, or when the last flow under test completed.
+    pub end: Time,
+    /// TCP data segments sent, retransmissions included.
+    pub data_packets: u64,
+    /// Events of the event queue: deliveries, timers, arrivals, drops.
+    pub events: u64,
+    /// Every link, by index.
+    pub links: Vec<LinkTotals>,
+    /// Every flow, by id: explicit ones first, then generated ones in order of arrival.
+    pub flows: Vec<FlowTotals>,
+}
+
+/// What went through a link.
+///
+/// Invariant: `arrived` = `delivered` + `dropped` + `inside`, in packets and in bytes. `inside` is counted by
+/// looking inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// Handed in.
+    pub arrived: Count,
+    /// Handed out at the far end.
+    pub delivered: Count,
+    /// Dropped, for whatever reason.
+    pub dropped: Count,
+    /// Waiting, in service or travelling when the run ended.
+    pub inside: Count,
+    /// Most that ever waited, packets and bytes each at their own peak; the packet in service is not counted.
+    pub peak_queue: Count,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowTotals {
+    /// When the application opened it; `Time::NEVER`: the run ended first.
+    pub opened: Time,
+    /// When the last byte arrived; `Time::NEVER`: the run ended first.
+    pub completed: Time,
+    /// Payload bytes to send; `u64::MAX`: endless.
+    pub size_bytes: u64,
+    /// Payload bytes received in order.
+    pub received_bytes: u64,
+    /// Payload bytes retransmitted.
+    pub retransmitted_bytes: u64,
+    /// Data segments sent, retransmissions included.
+    pub data_packets: u64,
+    /// Data segments dropped by links.
+    pub dropped_packets: u64,
+    /// Whether the compared algorithm steered it.
+    pub under_test: bool,
+}
+
+impl FlowTotals {
+    pub(crate) fn new(size_bytes: u64, under_test: bool) -> Self {
+        Self {
+            opened: Time::NEVER,
+            completed: Time::NEVER,
+            size_bytes,
+            received_bytes: 0,
+            retransmitted_bytes: 0,
+            data_packets: 0,
+            dropped_packets: 0,
+            under_test,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Scenarios built in code: what `scenario` makes of a file.
+
+#![allow(dead_code, reason = "each test and example uses its own part")]
+
+use ramp::{Algorithm, Rate, Time, algorithm};
+use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use ramp_scenario::{FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology};
+use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
+
+pub(crate) fn mbit(rate: u64) -> Rate {
+    Rate::from_bits_per_s(rate * 1_000_000)
+}
+
+pub(crate) fn ms(ms: f64) -> Time {
+    Time::from_secs_f64(ms / 1e3)
+}
+
+pub(crate) fn startup(id: &str) -> &'static Algorithm {
+    algorithm(id).expect("the algorithm is registered")
+}
+
+/// Drop-tail, constant rate and delay, nothing lost.
+pub(crate) fn plain(rate: Rate, delay: Time, packets: u64) -> LinkConfig {
+    LinkConfig {
+        capacity: Capacity::Constant(rate),
+        queue: QueueConfig::DropTail { limit: Limit::Packets(packets) },
+        delay: DelayConfig { propagation: Propagation::Constant(delay), jitter: None, reordering: None },
+        loss: LossConfig::None,
+        ack_filter: None,
+    }
+}
+
+/// Nodes, links, flows and nothing else.
+pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
+    let slow_start = startup("slow_start");
+    Scenario {
+        name: "test".to_owned(),
+        description: String::new(),
+        text: String::new(),
+        topology: Topology { nodes: (0..nodes).map(|i| format!("n{i}")).collect(), links: Vec::new() },
+        bottleneck: 0,
+        flows: Vec::new(),
+        traffic: Vec::new(),
+        stop: Stop { after: Time::from_secs_f64(seconds), when_complete: false },
+        runs: 1,
+        seed: 1,
+        steering: Steering { algorithm: slow_start, parameters: slow_start.default_parameters() },
+        settings: Vec::new(),
+        trace_offset_range: Time::ZERO,
+        files: Vec::new(),
+    }
+}
+
+/// Adds a link and returns its index.
+pub(crate) fn link(scenario: &mut Scenario, from: usize, to: usize, config: LinkConfig) -> usize {
+    let links = &mut scenario.topology.links;
+    links.push(NamedLink { name: format!("l{}", links.len()), from, to, config });
+    links.len() - 1
+}
+
+/// A flow as the papers' simulator sends: 1000 B of payload, 40 B of headers, initial window 2, no handshake.
+pub(crate) fn flow(from: usize, to: usize, source: Source, id: &str) -> FlowConfig {
+    let (sender, receiver) = era(id);
+    FlowConfig {
+        name: "flow".to_owned(),
+        from,
+        to,
+        start: Time::ZERO,
+        start_jitter: Time::ZERO,
+        source,
+        sender,
+        receiver,
+        under_test: true,
+    }
+}
+
+pub(crate) fn era(id: &str) -> (SenderConfig, ReceiverConfig) {
+    let mut sender = SenderConfig::new(Profile::Era, startup(id));
+    sender.mss_bytes = 1000;
+    sender.header_bytes = 40;
+    sender.handshake = false;
+    (sender, ReceiverConfig::new(Profile::Era))
+}
+
+/// `s_i - r0 - r1 - d_i`: side links of 1 Gbit/s and 0.1 ms around a bottleneck, one flow per pair.
+pub(crate) fn side_links(rate: Rate, rtt: Time, buffer: u64, flows: usize) -> Scenario {
+    let mut scenario = empty(2 + 2 * flows, 60.0);
+    let side = || {
+        plain(
+            mbit(1000).max(Rate::from_bits_per_s(rate.bits_per_s().saturating_mul(5) / 2)),
+            ms(0.1),
+            1_000_000,
+        )
+    };
+    let middle = Time::from_ns((rtt - ms(0.4)).ns() / 2);
+    link(&mut scenario, 0, 1, plain(rate, middle, buffer));
+    link(&mut scenario, 1, 0, plain(rate, middle, 100_000));
+    for i in 0..flows {
+        let (s, d) = (2 + 2 * i, 3 + 2 * i);
+        link(&mut scenario, s, 0, side());
+        link(&mut scenario, 0, s, side());
+        link(&mut scenario, 1, d, side());
+        link(&mut scenario, d, 1, side());
+        scenario.flows.push(flow(s, d, Source::Bulk, "slow_start"));
+    }
+    scenario
+}
