@@ -22,6 +22,8 @@ pub(crate) struct Pipe {
     /// ACKs arrive only at multiples of this; 0: when they do.
     pub(crate) ack_quantum_ns: u64,
     pub(crate) limit_ns: u64,
+    /// What the ACKs say about the host's own pacing.
+    pub(crate) host_pacing_bytes_per_s: u64,
 }
 
 impl Pipe {
@@ -37,6 +39,7 @@ impl Pipe {
             delayed_ack_ns: 100_000_000,
             ack_quantum_ns: 0,
             limit_ns: 30_000_000_000,
+            host_pacing_bytes_per_s: 0,
         }
     }
 
@@ -203,6 +206,7 @@ impl Run<'_> {
             delivered_bytes: up_to * size,
             acked_bytes: count * size,
             in_flight_bytes: in_flight,
+            pacing_bytes_per_s: self.pipe.host_pacing_bytes_per_s,
             rtt_us: u32::try_from((now - newest_sent_ns) / 1000).expect("an RTT below an hour"),
             mss_bytes: u32::try_from(size).expect("a packet"),
             flags: AckFlags::CWND_LIMITED,

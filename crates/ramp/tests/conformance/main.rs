@@ -1,0 +1,53 @@
+//! Each algorithm against the worked examples of its source, one module per algorithm.
+//!
+//! Initial windows in bytes (RFC 6928 §2) and the window after a loss (RFC 5681 §3.1) are the host's; they are tested
+//! with the transport.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod best;
+mod enhanced;
+mod hystart;
+mod hystart11;
+mod hystartpp;
+mod ideal;
+mod limited;
+mod paced;
+mod slow_start;
+
+use ramp::{Algorithm, Config, Startup};
+use support::{MSS, pipe::Pipe};
+
+/// The first path of the closed forms: [HR11] Figure 9.
+fn path_a() -> Pipe {
+    Pipe::new(100_000_000, 106_000, 1500, 883)
+}
+
+/// [LU]'s path.
+fn path_b() -> Pipe {
+    Pipe { access_bits_per_s: 500_000_000, ..Pipe::new(40_000_000, 100_400, 1000, 250) }
+}
+
+/// A GEO satellite path.
+fn path_d() -> Pipe {
+    Pipe::new(150_000_000, 600_000, 1448, 12_431)
+}
+
+/// Defaults for a path, packet counting.
+fn config_for(pipe: &Pipe, algorithm: &Algorithm, initial_window_packets: u64) -> Config {
+    let mut config = support::config(algorithm, initial_window_packets);
+    config.mss_bytes = u32::try_from(pipe.packet_bytes).expect("a packet");
+    config.initial_window_bytes = initial_window_packets * pipe.packet_bytes;
+    config.abc_limit_packets = 1;
+    config
+}
+
+fn packets(startup: &Startup) -> f64 {
+    startup.decision().cwnd_bytes as f64 / f64::from(MSS)
+}
+
+#[track_caller]
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} is not within {tolerance} of {expected}");
+}
