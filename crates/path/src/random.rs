@@ -118,6 +118,7 @@ mod tests {
         let later = draws.pair(1_000_000);
         let first = draws.pair(0);
         assert_ne!(later, first);
+        assert_ne!(first.1, draws.pair(1).0, "pairs do not overlap");
         assert_eq!(draws.pair(1_000_000), later);
         assert_eq!(Numbered::new(7, Purpose::Jitter(0)).pair(0), first);
         assert_ne!(Numbered::new(8, Purpose::Jitter(0)).pair(0), first);

@@ -176,57 +176,49 @@ mod tests {
         close(spread(0.0, u64::MAX), 0.0, 0.0);
     }
 
+    fn red(rate: u64) -> Red {
+        let limit = Limit::Packets(100);
+        let queue = QueueConfig::Red { limit, min: 20.0, max: 80.0, weight: 0.002, max_p: 0.1, gentle: true };
+        let config = LinkConfig::constant(Rate::from_bits_per_s(rate), Time::ZERO, Limit::Unlimited);
+        Red { average: 50.0, ..Red::new(&LinkConfig { queue, ..config }, 9) }
+    }
+
+    /// To a link that is busy.
+    const BUSY: Arrival =
+        Arrival { now: Time::ZERO, start: Time::NEVER, idle_since: Time::NEVER, bytes: 1500 };
+
     #[test]
     fn idle_time_ages_the_average_as_so_many_packets() {
-        let rate = Rate::from_bits_per_s(12_000_000);
-        let config = LinkConfig {
-            queue: QueueConfig::Red {
-                limit: Limit::Packets(100),
-                min: 20.0,
-                max: 80.0,
-                weight: 0.002,
-                max_p: 0.1,
-                gentle: true,
-            },
-            ..LinkConfig::constant(rate, Time::ZERO, Limit::Unlimited)
-        };
-        let mut red = Red::new(&config, 1);
-        red.average = 50.0;
+        let mut red = red(12_000_000);
         // 1500 bytes take 1 ms: 100 packets could have left.
         let now = Time::from_us(1_100_900);
         red.drops(&Arrival { now, start: now, idle_since: Time::from_secs(1), bytes: 1500 }, 0, false);
         close(red.average, 50.0 * libm::pow(0.998, 101.0), 1e-9);
         let before = red.average;
-        red.drops(&Arrival { now, start: Time::NEVER, idle_since: Time::NEVER, bytes: 1500 }, 0, false);
+        red.drops(&BUSY, 0, false);
         close(red.average, 0.998 * before, 1e-9);
     }
 
     #[test]
     fn the_first_packet_above_the_threshold_is_spared_and_gaps_are_even() {
-        let config = LinkConfig {
-            queue: QueueConfig::Red {
-                limit: Limit::Unlimited,
-                min: 20.0,
-                max: 80.0,
-                weight: 0.002,
-                max_p: 0.1,
-                gentle: true,
-            },
-            ..LinkConfig::constant(Rate::from_bits_per_s(1), Time::ZERO, Limit::Unlimited)
-        };
-        let mut red = Red::new(&config, 9);
-        red.average = 50.0;
-        let arrival = Arrival { now: Time::ZERO, start: Time::NEVER, idle_since: Time::NEVER, bytes: 1500 };
-        let mut drops = Vec::new();
-        for i in 0..60_000u64 {
-            if red.drops(&arrival, 50, false) {
-                drops.push(i);
-            }
-        }
+        let mut red = red(1);
+        let drops: Vec<u64> = (0..60_000).filter(|_| red.drops(&BUSY, 50, false)).collect();
         assert!(drops[0] > 1);
         // Gaps are uniform over 1/p..2/p packets: 20 to 39, 30 on average.
         let gaps: Vec<u64> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (20..=40).contains(gap)));
         close(gaps.iter().sum::<u64>() as f64 / gaps.len() as f64, 29.8, 0.6);
+    }
+
+    #[test]
+    fn a_drop_by_a_full_queue_begins_a_new_gap() {
+        let mut red = red(1);
+        for _ in 0..19 {
+            assert!(!red.drops(&BUSY, 50, false));
+        }
+        red.drops(&BUSY, 50, true);
+        for i in 0..19 {
+            assert!(!red.drops(&BUSY, 50, false), "{i} packets after a drop");
+        }
     }
 }
