@@ -21,6 +21,8 @@ pub(crate) struct Pipe {
     pub(crate) delayed_ack_ns: u64,
     /// ACKs arrive only at multiples of this; 0: when they do.
     pub(crate) ack_quantum_ns: u64,
+    /// And no closer together than this.
+    pub(crate) ack_spacing_ns: u64,
     pub(crate) limit_ns: u64,
     /// What the ACKs say about the host's own pacing.
     pub(crate) host_pacing_bytes_per_s: u64,
@@ -38,6 +40,7 @@ impl Pipe {
             quick_acks: 0,
             delayed_ack_ns: 100_000_000,
             ack_quantum_ns: 0,
+            ack_spacing_ns: 0,
             limit_ns: 30_000_000_000,
             host_pacing_bytes_per_s: 0,
         }
@@ -86,6 +89,7 @@ struct Run<'a> {
     pending: u64,
     quick: u64,
     timer: u64,
+    last_ack: u64,
 }
 
 /// Play start-up until it is over.
@@ -106,6 +110,7 @@ pub(crate) fn play(pipe: &Pipe, algorithm: &'static Algorithm, config: &Config) 
         pending: 0,
         quick: pipe.quick_acks,
         timer: 0,
+        last_ack: 0,
     };
     run.transmit(0, startup.decision());
     let mut phase = startup.decision().phase();
@@ -185,7 +190,8 @@ impl Run<'_> {
         self.timer = 0;
         let at = now + self.pipe.rtt_ns / 2;
         let at = at.div_ceil(self.pipe.ack_quantum_ns.max(1)) * self.pipe.ack_quantum_ns.max(1);
-        self.push(at, Event::Ack(up_to));
+        self.last_ack = at.max(self.last_ack + self.pipe.ack_spacing_ns);
+        self.push(self.last_ack, Event::Ack(up_to));
     }
 
     fn acknowledge(&mut self, now: u64, up_to: u64) -> Ack {

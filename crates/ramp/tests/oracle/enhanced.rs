@@ -1,0 +1,66 @@
+//! [LU] §IV-A, Algorithm 1, with the RTT of every ACK.
+
+use ramp::Phase;
+
+use super::{Oracle, Says, Seen, compare};
+
+const BETA: f64 = 3.0;
+
+struct EnhancedStart {
+    cwnd: f64,
+    ssthresh: f64,
+    limit: f64,
+    base_rtt: f64,
+    rtt: f64,
+    congestion_event_no: i32,
+    above: bool,
+}
+
+impl Oracle for EnhancedStart {
+    fn new(initial_window: f64, ssthresh: f64, abc_limit: f64) -> Self {
+        Self {
+            cwnd: initial_window,
+            ssthresh,
+            limit: abc_limit,
+            base_rtt: f64::INFINITY,
+            rtt: f64::INFINITY,
+            congestion_event_no: 0,
+            above: false,
+        }
+    }
+
+    fn on_ack(&mut self, seen: &Seen) -> Says {
+        if let Some(rtt) = seen.rtt_us {
+            self.rtt = rtt;
+            self.base_rtt = self.base_rtt.min(rtt);
+        }
+        let backlog = if self.rtt.is_finite() { self.cwnd * (1.0 - self.base_rtt / self.rtt) } else { 0.0 };
+        let congested = backlog >= BETA;
+        if congested && !self.above {
+            self.congestion_event_no += 1;
+        }
+        self.above = congested;
+        let linear = 1.0 / self.cwnd;
+        let step = if congested { linear } else { linear.max(0.5_f64.powi(self.congestion_event_no)) };
+        if seen.window_full && self.cwnd < self.ssthresh {
+            self.cwnd = (self.cwnd + step * seen.acked.min(self.limit)).min(self.ssthresh);
+        }
+        let phase = match (self.cwnd >= self.ssthresh, congested) {
+            (true, _) => Phase::Done,
+            (false, true) => Phase::Conservative,
+            (false, false) => Phase::Startup,
+        };
+        // Near ssthresh the byte that the core still carries decides whether start-up is over.
+        let near_ssthresh = self.cwnd < self.ssthresh && self.ssthresh - self.cwnd < 0.0011;
+        Says { cwnd: self.cwnd, phase, undecided: (backlog - BETA).abs() < 1e-2 || near_ssthresh }
+    }
+}
+
+#[test]
+fn enhanced_start_follows_its_algorithm_1() {
+    let [startup, conservative, done] = compare::<EnhancedStart>("enhanced");
+    assert!(
+        startup > 5_000 && conservative > 5_000 && done > 10,
+        "too few cases: {startup} {conservative} {done}"
+    );
+}
