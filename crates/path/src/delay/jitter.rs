@@ -68,20 +68,18 @@ pub(crate) struct Drawn {
     law: Law,
     step: Time,
     draws: Numbered,
-    packets: u64,
     value: Time,
     until: Time,
 }
 
 impl Drawn {
     fn new(law: Law, step: Time, draws: Numbered) -> Self {
-        Self { law, step, draws, packets: 0, value: Time::ZERO, until: Time::ZERO }
+        Self { law, step, draws, value: Time::ZERO, until: Time::ZERO }
     }
 
     fn delay(&mut self, now: Time) -> Time {
         if self.step == Time::ZERO {
-            self.packets += 1;
-            return self.law.value(self.draws.pair(self.packets));
+            return self.law.value(self.draws.next_pair());
         }
         if now >= self.until {
             let number = now.ns() / self.step.ns();
