@@ -1,11 +1,11 @@
 //! Lists `scenarios/*.toml`, so that a new file is a new built-in scenario.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
-use std::{env, fs};
 
 fn main() {
-    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = cargo("CARGO_MANIFEST_DIR");
     let directory = Path::new(&root).join("scenarios");
     println!("cargo::rerun-if-changed={}", directory.display());
     let mut names: Vec<String> = fs::read_dir(&directory)
@@ -22,6 +22,11 @@ fn main() {
         writeln!(table, "    ({name:?}, include_str!({:?})),", path.display()).expect("a string takes all");
     }
     table.push_str("];\n");
-    let out = env::var("OUT_DIR").expect("cargo sets it");
+    let out = cargo("OUT_DIR");
     fs::write(Path::new(&out).join("built_in.rs"), table).expect("the output directory is writable");
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is how cargo talks to build scripts")]
+fn cargo(name: &str) -> String {
+    std::env::var(name).expect("cargo sets it")
 }

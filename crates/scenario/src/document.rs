@@ -35,8 +35,11 @@ pub(crate) struct Value<'a> {
     /// Dotted path.
     pub(crate) field: String,
     pub(crate) span: Range<usize>,
-    value: &'a DeValue<'a>,
+    raw: &'a DeValue<'a>,
 }
+
+/// Name, place of the name, value.
+type Entry<'a> = (&'a str, Range<usize>, Value<'a>);
 
 impl<'a> Section<'a> {
     /// The root of a document.
@@ -69,7 +72,7 @@ impl<'a> Section<'a> {
     pub(crate) fn get(&self, name: &'static str) -> Option<Value<'a>> {
         debug_assert!(self.schema.fields.iter().any(|f| f.name == name), "{name} is not in the schema");
         let value = self.table.get(name)?;
-        Some(Value { file: self.file, field: self.join(name), span: value.span(), value: value.get_ref() })
+        Some(Value { file: self.file, field: self.join(name), span: value.span(), raw: value.get_ref() })
     }
 
     /// The value of a field that must be there.
@@ -156,7 +159,7 @@ impl<'a> Value<'a> {
 
     /// The value for a message.
     pub(crate) fn found(&self) -> String {
-        match self.value {
+        match self.raw {
             DeValue::String(text) => format!("\"{}\"", shortened(text)),
             DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
                 shortened(self.file.text.get(self.span.clone()).unwrap_or_default())
@@ -167,38 +170,38 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.value, DeValue::String(_))
+        matches!(self.raw, DeValue::String(_))
     }
 
     pub(crate) fn is_list(&self) -> bool {
-        matches!(self.value, DeValue::Array(_))
+        matches!(self.raw, DeValue::Array(_))
     }
 
     pub(crate) fn is_table(&self) -> bool {
-        matches!(self.value, DeValue::Table(_))
+        matches!(self.raw, DeValue::Table(_))
     }
 
     pub(crate) fn is_flag(&self) -> bool {
-        matches!(self.value, DeValue::Boolean(_))
+        matches!(self.raw, DeValue::Boolean(_))
     }
 
     /// Whether it is this very word.
     pub(crate) fn is(&self, word: &str) -> bool {
-        self.value.as_str() == Some(word)
+        self.raw.as_str() == Some(word)
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, ScenarioError> {
-        self.value.as_str().ok_or_else(|| self.unexpected("a text in quotes"))
+        self.raw.as_str().ok_or_else(|| self.unexpected("a text in quotes"))
     }
 
     pub(crate) fn flag(&self) -> Result<bool, ScenarioError> {
-        self.value.as_bool().ok_or_else(|| self.unexpected("true or false"))
+        self.raw.as_bool().ok_or_else(|| self.unexpected("true or false"))
     }
 
     /// One of `words`, by its index.
     pub(crate) fn choice(&self, words: &[&str]) -> Result<usize, ScenarioError> {
         let allowed = listed(words.iter().copied());
-        let Some(text) = self.value.as_str() else { return Err(self.unexpected(&allowed)) };
+        let Some(text) = self.raw.as_str() else { return Err(self.unexpected(&allowed)) };
         words.iter().position(|w| *w == text).ok_or_else(|| match nearest(text, words.iter().copied()) {
             Some(near) => self.wrong(&format!("did you mean `{near}`?"), &allowed),
             None => self.unexpected(&allowed),
@@ -296,7 +299,7 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn probability(&self) -> Result<f64, ScenarioError> {
-        match (self.plain(), self.value) {
+        match (self.plain(), self.raw) {
             (Some(value), _) if (0.0..=1.0).contains(&value) => Ok(value),
             (None, DeValue::String(text)) => {
                 units::probability(text).map_err(|wrong| self.wrong(&wrong, units::PROBABILITY))
@@ -311,16 +314,25 @@ impl<'a> Value<'a> {
         parse: impl Fn(&str) -> Result<T, Wrong>,
         allowed: &str,
     ) -> Result<T, ScenarioError> {
-        match self.value {
+        match self.raw {
             DeValue::String(text) => parse(text).map_err(|wrong| self.wrong(&wrong, allowed)),
             DeValue::Integer(_) | DeValue::Float(_) => Err(self.wrong("it has no unit", allowed)),
             _ => Err(self.unexpected(allowed)),
         }
     }
 
+    /// A text without its quotes, or a number as it is written.
+    pub(crate) fn scalar(&self) -> Option<&'a str> {
+        match self.raw {
+            DeValue::String(text) => Some(text),
+            DeValue::Integer(_) | DeValue::Float(_) => self.file.text.get(self.span.clone()),
+            _ => None,
+        }
+    }
+
     /// The whole number it is, if it is one.
     pub(crate) fn integer(&self) -> Option<i128> {
-        match self.value {
+        match self.raw {
             DeValue::Integer(n) => i128::from_str_radix(n.as_str(), n.radix()).ok(),
             _ => None,
         }
@@ -328,7 +340,7 @@ impl<'a> Value<'a> {
 
     /// The finite number it is, if it is one.
     pub(crate) fn plain(&self) -> Option<f64> {
-        match self.value {
+        match self.raw {
             DeValue::Float(n) => n.as_str().parse().ok().filter(|v: &f64| v.is_finite()),
             DeValue::Integer(_) => self.integer().map(|n| n as f64),
             _ => None,
@@ -337,7 +349,7 @@ impl<'a> Value<'a> {
 
     /// Its elements; a single value counts as a list of one.
     pub(crate) fn elements(&self) -> Vec<Self> {
-        match self.value {
+        match self.raw {
             DeValue::Array(array) => array
                 .iter()
                 .enumerate()
@@ -345,7 +357,7 @@ impl<'a> Value<'a> {
                     file: self.file,
                     field: format!("{}[{i}]", self.field),
                     span: v.span(),
-                    value: v.get_ref(),
+                    raw: v.get_ref(),
                 })
                 .collect(),
             _ => vec![self.clone()],
@@ -354,7 +366,7 @@ impl<'a> Value<'a> {
 
     /// As a table of the schema.
     pub(crate) fn section(&self, schema: &'static Table) -> Result<Section<'a>, ScenarioError> {
-        let DeValue::Table(table) = self.value else {
+        let DeValue::Table(table) = self.raw else {
             return Err(
                 self.unexpected(&format!("a table with {}", listed(schema.fields.iter().map(|f| f.name))))
             );
@@ -364,31 +376,27 @@ impl<'a> Value<'a> {
     }
 
     /// As a table with freely named entries.
-    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<(&'a str, Range<usize>, Self)>, ScenarioError> {
-        let DeValue::Table(table) = self.value else { return Err(self.unexpected(allowed)) };
+    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Entry<'a>>, ScenarioError> {
+        let DeValue::Table(table) = self.raw else { return Err(self.unexpected(allowed)) };
         Ok(table
             .iter()
             .map(|(key, value)| {
                 let name: &str = key.get_ref();
                 let field = format!("{}.{name}", self.field);
-                (
-                    name,
-                    key.span(),
-                    Self { file: self.file, field, span: value.span(), value: value.get_ref() },
-                )
+                (name, key.span(), Self { file: self.file, field, span: value.span(), raw: value.get_ref() })
             })
             .collect())
     }
 
     /// The `kind` of a table, or the word itself where a word stands for a table of defaults.
     pub(crate) fn kind(&self, kinds: &[&str]) -> Result<usize, ScenarioError> {
-        let DeValue::Table(table) = self.value else { return self.choice(kinds) };
+        let DeValue::Table(table) = self.raw else { return self.choice(kinds) };
         match table.get("kind") {
             Some(kind) => Value {
                 file: self.file,
                 field: format!("{}.kind", self.field),
                 span: kind.span(),
-                value: kind.get_ref(),
+                raw: kind.get_ref(),
             }
             .choice(kinds),
             None => Err(self.error("`kind` is missing", &listed(kinds.iter().copied()))),

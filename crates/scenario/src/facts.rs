@@ -1,13 +1,14 @@
 //! What follows from a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use ramp::{Rate, Time};
-use ramp_path::{Capacity, Limit, Opportunities, Propagation, QueueConfig};
+use ramp_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
 use ramp_tcp::SenderConfig;
 
 use crate::model::{Arm, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
+use crate::parse::smallest;
 
 /// Capacity over time is given in bins of this length where a trace drives it.
 const BIN: Time = Time::from_ms(100);
@@ -68,19 +69,12 @@ impl Scenario {
         let steering = self.steering_of(arm);
         let mut scenario = self.clone();
         scenario.steering = steering;
-        let mut known: Vec<((usize, usize, u32, u32), (u64, u64))> = Vec::new();
+        let mut known = BTreeMap::new();
         for (index, flow) in self.flows.iter().enumerate().filter(|(_, f)| f.under_test) {
             let key = (flow.from, flow.to, flow.sender.mss_bytes, flow.sender.header_bytes);
-            let told = match known.iter().find(|(k, _)| *k == key) {
-                Some((_, told)) => *told,
-                None => {
-                    let told = told(&self.facts(index));
-                    if known.len() < 64 {
-                        known.push((key, told));
-                    }
-                    told
-                }
-            };
+            let told = *known.entry(key).or_insert_with(|| {
+                self.measure(flow.from, flow.to, &flow.sender, flow.receiver.ack_bytes).told()
+            });
             let sender = &mut scenario.flows[index].sender;
             sender.startup = steering.algorithm;
             sender.parameters = steering.parameters;
@@ -95,8 +89,8 @@ impl Scenario {
                 Some((from, to)),
             ) = (&mut traffic.kind, first)
             {
-                let facts = self.facts_between(from, to, sender, receiver.ack_bytes);
-                (sender.path_bdp_bytes, sender.path_bytes_per_s) = told(&facts);
+                let measured = self.measure(from, to, sender, receiver.ack_bytes);
+                (sender.path_bdp_bytes, sender.path_bytes_per_s) = measured.told();
             }
         }
         scenario
@@ -146,7 +140,27 @@ impl Scenario {
         arrived_by
     }
 
-    pub(crate) fn facts_between(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> PathFacts {
+    fn facts_between(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> PathFacts {
+        let measured = self.measure(from, to, sender, ack);
+        let Measured { base_rtt, bdp_bytes, .. } = measured;
+        let Some(bottleneck) = measured.bottleneck else {
+            let capacity = vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))];
+            return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX };
+        };
+        let payload = |bits: u64| share(bits, sender.mss_bytes, sender.mss_bytes + sender.header_bytes);
+        let capacity = timeline(&bottleneck.capacity, self.stop.after)
+            .into_iter()
+            .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
+            .collect();
+        let buffer_bytes = match limit(&bottleneck.queue) {
+            Limit::Bytes(bytes) => payload(bytes),
+            Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
+            Limit::Unlimited => u64::MAX,
+        };
+        PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes }
+    }
+
+    fn measure(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> Measured<'_> {
         let forward = self.route(from, to).unwrap_or_default();
         let back = self.route(to, from).unwrap_or_default();
         let wire = sender.mss_bytes + sender.header_bytes;
@@ -154,33 +168,20 @@ impl Scenario {
         for (route, bytes) in [(&forward, wire), (&back, ack)] {
             for &link in route {
                 let config = &self.topology.links[link].config;
-                base_rtt +=
-                    smallest_delay(&config.delay.propagation) + fastest_service(&config.capacity, bytes);
+                base_rtt += smallest(&config.delay.propagation) + fastest_service(&config.capacity, bytes);
             }
         }
         let slowest = forward.iter().copied().min_by_key(|&l| typical_rate(&self.topology.links[l]));
         let bottleneck = if forward.contains(&self.bottleneck) { Some(self.bottleneck) } else { slowest };
-        let Some(bottleneck) = bottleneck.map(|index| &self.topology.links[index].config) else {
-            let capacity = vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))];
-            return PathFacts { base_rtt, capacity, bdp_bytes: u64::MAX, buffer_bytes: u64::MAX };
-        };
-        let payload = |bits: u64| share(bits, sender.mss_bytes, wire);
+        let bottleneck = bottleneck.map(|index| &self.topology.links[index].config);
         let window = Time::from_ns(base_rtt.ns().saturating_mul(32)).max(Time::from_secs(10));
-        let capacity = timeline(&bottleneck.capacity, self.stop.after)
-            .into_iter()
-            .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
-            .collect();
-        let mean = mean_rate(&bottleneck.capacity, window);
-        let bdp_bytes = match bottleneck.capacity {
-            Capacity::Unlimited => u64::MAX,
-            _ => payload(mean.bytes_in(base_rtt)),
+        let payload_rate = match bottleneck.map(|b| (mean_rate(&b.capacity, window), &b.capacity)) {
+            None | Some((_, Capacity::Unlimited)) => Rate::from_bits_per_s(u64::MAX),
+            Some((mean, _)) => Rate::from_bits_per_s(share(mean.bits_per_s(), sender.mss_bytes, wire)),
         };
-        let buffer_bytes = match limit(&bottleneck.queue) {
-            Limit::Bytes(bytes) => payload(bytes),
-            Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
-            Limit::Unlimited => u64::MAX,
-        };
-        PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes }
+        let unlimited = payload_rate.bits_per_s() == u64::MAX;
+        let bdp_bytes = if unlimited { u64::MAX } else { payload_rate.bytes_in(base_rtt) };
+        Measured { base_rtt, bottleneck, payload_rate, bdp_bytes }
     }
 
     fn steering_of(&self, arm: &Arm) -> Steering {
@@ -232,24 +233,18 @@ pub(crate) fn typical_rate(link: &NamedLink) -> Rate {
     mean_rate(&link.config.capacity, Time::from_secs(10))
 }
 
-fn told(facts: &PathFacts) -> (u64, u64) {
-    let first = facts.capacity.first().map_or(0, |(_, rate)| rate.bytes_per_s());
-    let rate = if facts.capacity.len() == 1 {
-        first
-    } else if facts.base_rtt == Time::ZERO {
-        0
-    } else {
-        u64::try_from(u128::from(facts.bdp_bytes) * 1_000_000_000 / u128::from(facts.base_rtt.ns()))
-            .unwrap_or(u64::MAX)
-    };
-    (facts.bdp_bytes, rate)
+/// What is true of a path without its history.
+struct Measured<'s> {
+    base_rtt: Time,
+    bottleneck: Option<&'s LinkConfig>,
+    payload_rate: Rate,
+    bdp_bytes: u64,
 }
 
-fn smallest_delay(propagation: &Propagation) -> Time {
-    match propagation {
-        Propagation::Constant(delay) => *delay,
-        Propagation::Steps { steps, .. } => steps.iter().map(|(_, d)| *d).min().unwrap_or_default(),
-        Propagation::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
+impl Measured<'_> {
+    /// BDP and rate for `ideal`; 0: unknown.
+    fn told(&self) -> (u64, u64) {
+        if self.bdp_bytes == u64::MAX { (0, 0) } else { (self.bdp_bytes, self.payload_rate.bytes_per_s()) }
     }
 }
 

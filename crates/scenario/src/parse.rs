@@ -5,6 +5,8 @@ mod flows;
 mod links;
 mod topology;
 
+pub(crate) use links::smallest;
+
 use std::path::Path;
 
 use ramp::{Time, algorithms};

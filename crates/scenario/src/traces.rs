@@ -3,8 +3,6 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ramp::Time;
-
 use crate::document::Value;
 use crate::error::{ScenarioError, shortened};
 use crate::model::TraceFile;
@@ -13,8 +11,6 @@ use crate::model::TraceFile;
 const FILE_MAX: u64 = 256 << 20;
 /// Largest scenario file.
 pub(crate) const SCENARIO_MAX: u64 = 4 << 20;
-/// Most lines of a trace.
-const LINES_MAX: usize = 20_000_000;
 
 /// Where files are looked for, and which ones were read.
 #[derive(Debug, Default)]
@@ -44,28 +40,6 @@ impl Files {
             self.read.push(TraceFile { path, checksum });
         }
         Ok(text)
-    }
-
-    /// One-way delays of the file that `value` names, with `constant` added to each.
-    pub(crate) fn delays(&mut self, value: &Value<'_>, constant: Time) -> Result<Vec<Time>, ScenarioError> {
-        const ALLOWED: &str = "a file with one delay in milliseconds per line, from 0 to 3600000";
-        let text = self.text(value)?;
-        let mut delays = Vec::new();
-        for (number, line) in lines(&text) {
-            let ms: Option<f64> = line.parse().ok().filter(|ms| (0.0..=3.6e6).contains(ms));
-            let Some(ms) = ms else {
-                let problem = format!("line {number} of the file is `{}`, not a delay", shortened(line));
-                return Err(value.error(&problem, ALLOWED));
-            };
-            if delays.len() == LINES_MAX {
-                return Err(value.error(&format!("the file has more than {LINES_MAX} lines"), ALLOWED));
-            }
-            delays.push(constant + Time::from_ns((ms * 1e6).round() as u64));
-        }
-        if delays.is_empty() {
-            return Err(value.error("the file holds no delay", ALLOWED));
-        }
-        Ok(delays)
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn rate(text: &str) -> Result<Rate, Wrong> {
 pub(crate) fn bytes(text: &str) -> Result<u64, Wrong> {
     let (number, unit) = split(text)?;
     let (prefix, rest) = prefix(unit);
-    let lower_case = unit.chars().all(|c| c.is_lowercase());
+    let lower_case = unit.chars().all(char::is_lowercase);
     match (rest, rest.to_lowercase().as_str()) {
         ("B", _) | (_, "byte" | "bytes") => {}
         ("b", _) if lower_case => {}
@@ -129,12 +129,15 @@ pub(crate) fn probability(text: &str) -> Result<f64, Wrong> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(format!("`{text}` is not between 0 and 1")) }
 }
 
-/// A ratio in 1/1024: `0.75`, `768/1024`, `75 %`.
-pub(crate) fn ratio_1024(text: &str) -> Result<u64, Wrong> {
+/// A ratio in parts of `whole`: `0.75`, `768/1024`, `75 %`.
+pub(crate) fn ratio(text: &str, whole: u32) -> Result<u64, Wrong> {
     if let Some((above, below)) = text.split_once('/')
-        && below.trim() == "1024"
+        && below.trim().parse() == Ok(whole)
     {
-        return above.trim().parse().map_err(|_| format!("`{above}` is not a whole number"));
+        return above
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{}` is not a whole number", crate::error::shortened(above)));
     }
     let (number, unit) = split_optional(text)?;
     let value: f64 = number.replace('_', "").parse().map_err(|_| format!("`{number}` is not a number"))?;
@@ -143,12 +146,12 @@ pub(crate) fn ratio_1024(text: &str) -> Result<u64, Wrong> {
         "%" => value / 100.0,
         _ => return unknown_unit(number, unit, "of a ratio"),
     };
-    ratio_of(value).ok_or_else(|| format!("`{text}` is out of range"))
+    parts_of(value, whole).ok_or_else(|| "it is out of range".to_owned())
 }
 
-/// `value` in 1/1024, rounded.
-pub(crate) fn ratio_of(value: f64) -> Option<u64> {
-    let scaled = (value * 1024.0).round();
+/// `value` in parts of `whole`, rounded.
+pub(crate) fn parts_of(value: f64, whole: u32) -> Option<u64> {
+    let scaled = (value * f64::from(whole)).round();
     (0.0..=9e15).contains(&scaled).then_some(scaled as u64)
 }
 
@@ -305,8 +308,10 @@ mod tests {
         assert_eq!(probability("25 %"), Ok(0.25));
         assert_eq!(probability("0.25"), Ok(0.25));
         assert!(probability("101%").is_err());
-        assert_eq!(ratio_1024("768/1024"), Ok(768));
-        assert_eq!(ratio_1024("0.75"), Ok(768));
-        assert_eq!(ratio_1024("2"), Ok(2048));
+        assert_eq!(ratio("768/1024", 1024), Ok(768));
+        assert_eq!(ratio("0.75", 1024), Ok(768));
+        assert_eq!(ratio("2", 1024), Ok(2048));
+        assert_eq!(ratio("5 %", 1000), Ok(50));
+        assert!(ratio("768/1000", 1024).is_err());
     }
 }

@@ -171,9 +171,11 @@ pub(crate) fn settings(value: Option<&Value<'_>>) -> Result<Vec<Steering>, Scena
 
 /// The index of a parameter in its algorithm's table, or what is wrong and what is allowed.
 pub(crate) fn find_parameter(algorithm: &Algorithm, name: &str) -> Result<usize, (String, String)> {
-    algorithm.parameters.iter().position(|p| p.name == name).ok_or_else(|| {
+    let wanted = name.replace('-', "_");
+    algorithm.parameters.iter().position(|p| p.name == wanted).ok_or_else(|| {
         let names = || algorithm.parameters.iter().map(|p| p.name);
-        let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near =
+            nearest(&wanted, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let allowed = if algorithm.parameters.is_empty() {
             "none: it has no parameters".to_owned()
         } else {
@@ -186,79 +188,76 @@ pub(crate) fn find_parameter(algorithm: &Algorithm, name: &str) -> Result<usize,
 /// What a parameter may be set to, for messages and lists.
 pub(crate) fn parameter_range(parameter: &Parameter) -> String {
     let Parameter { unit, minimum, maximum, .. } = parameter;
-    match *unit {
-        _ if unit.starts_with("choice:") => listed(choices(parameter)),
-        "us" => format!("a time from {} to {}", Time::from_us(*minimum), Time::from_us(*maximum)),
-        "bytes" => format!("a size from {minimum} to {maximum} bytes, such as {maximum} or \"2 MB\""),
-        "bytes/s" => format!(
-            "a rate from {minimum} to {maximum} bytes per second, such as \"2 MB/s\" or \"16 Mbit/s\""
+    match (*unit, whole(parameter)) {
+        (_, Some(whole)) => format!(
+            "a ratio from {} to {}, such as \"{}/{whole}\"",
+            *minimum as f64 / f64::from(whole),
+            *maximum as f64 / f64::from(whole),
+            parameter.default,
         ),
-        "packets" => format!("packets from {minimum} to {maximum}"),
-        "1/1024" => format!(
-            "a ratio from {} to {}, such as 0.5 or \"512/1024\"",
-            *minimum as f64 / 1024.0,
-            *maximum as f64 / 1024.0
-        ),
-        _ => format!("a whole number from {minimum} to {maximum}"),
+        _ if unit.starts_with("choice:") => listed(choices(parameter).into_iter()),
+        ("us", _) => format!("a time from {} to {}", Time::from_us(*minimum), Time::from_us(*maximum)),
+        ("bytes", _) => format!("a size from {minimum} to {maximum} bytes, such as \"2 MB\""),
+        ("bytes/s", _) => {
+            format!(
+                "a rate from {minimum} to {maximum} bytes per second, such as \"2 MB/s\" or \"16 Mbit/s\""
+            )
+        }
+        ("count", _) => format!("a whole number from {minimum} to {maximum}"),
+        _ => format!("a whole number from {minimum} to {maximum} ({unit})"),
     }
 }
 
+/// The value of `parameter` that `value` gives, within its range.
 fn parameter(parameter: &Parameter, value: &Value<'_>) -> Result<u64, ScenarioError> {
     let allowed = parameter_range(parameter);
-    if let Some(index) = choice_unit(parameter) {
-        if let Some(number) =
-            value.integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < index.len())
-        {
-            return Ok(number as u64);
-        }
-        return value.choice(&index).map(|i| i as u64);
+    let found = value.scalar().ok_or_else(|| value.error(&format!("found {}", value.found()), &allowed))?;
+    parameter_value(parameter, found)
+        .map_err(|problem| value.error(&format!("found {}: {problem}", value.found()), &allowed))
+}
+
+/// A parameter's value from a text, in the unit of its table, within its range.
+///
+/// A number without unit counts in the table's unit; for ratios it is the ratio itself.
+pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, units::Wrong> {
+    let text = text.trim();
+    if parameter.unit.starts_with("choice:") {
+        let words = choices(parameter);
+        let index =
+            words.iter().position(|w| *w == text).or_else(|| text.parse().ok().filter(|i| *i < words.len()));
+        return index.map(|i| i as u64).ok_or_else(|| match nearest(text, words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "it is no such choice".to_owned(),
+        });
     }
-    let number = if parameter.unit == "1/1024" {
-        value.plain().map(|n| units::ratio_of(n).unwrap_or(u64::MAX))
-    } else {
-        value.integer().map(|n| u64::try_from(n).unwrap_or(u64::MAX))
-    };
-    let number = match number {
-        Some(number) if value.plain().is_some_and(|n| n >= 0.0) => number,
-        Some(_) => return Err(value.error(&format!("found {}: it is negative", value.found()), &allowed)),
-        None => value.quantity(|text| in_unit(parameter, text), &allowed)?,
+    let number = match (whole(parameter), text.replace('_', "").parse::<u64>()) {
+        (Some(whole), _) => units::ratio(text, whole)?,
+        (None, Ok(number)) => number,
+        (None, Err(_)) => match parameter.unit {
+            "us" => units::time(text).map(Time::us)?,
+            "bytes" => units::bytes(text)?,
+            "bytes/s" => units::rate(text).map(ramp::Rate::bytes_per_s)?,
+            "packets" => units::packets(text)?,
+            "percent" => text
+                .strip_suffix('%')
+                .and_then(|n| n.trim().parse().ok())
+                .ok_or("it is not a whole percentage")?,
+            _ => return Err("it is not a whole number".to_owned()),
+        },
     };
     if number < parameter.minimum || number > parameter.maximum {
-        return Err(value.error(&format!("found {}: it is out of range", value.found()), &allowed));
+        return Err("it is out of range".to_owned());
     }
     Ok(number)
 }
 
-/// A parameter's value from a text, in the unit of its table; not yet compared with its range.
-pub(crate) fn in_unit(parameter: &Parameter, text: &str) -> Result<u64, units::Wrong> {
-    if let Some(words) = choice_unit(parameter) {
-        return words
-            .iter()
-            .position(|w| *w == text)
-            .map(|i| i as u64)
-            .ok_or_else(|| "it is no such choice".to_owned());
-    }
-    if parameter.unit != "1/1024"
-        && let Ok(number) = text.trim().parse()
-    {
-        return Ok(number);
-    }
-    match parameter.unit {
-        "us" => units::time(text).map(Time::us),
-        "bytes" => units::bytes(text),
-        "bytes/s" => units::rate(text).map(ramp::Rate::bytes_per_s),
-        "packets" => units::packets(text),
-        "1/1024" => units::ratio_1024(text),
-        _ => text.trim().parse().map_err(|_| "it is not a whole number".to_owned()),
-    }
+/// N of a unit `1/N`.
+fn whole(parameter: &Parameter) -> Option<u32> {
+    parameter.unit.strip_prefix("1/")?.parse().ok()
 }
 
-fn choice_unit(parameter: &Parameter) -> Option<Vec<&'static str>> {
-    parameter.unit.starts_with("choice:").then(|| choices(parameter).collect())
-}
-
-fn choices(parameter: &Parameter) -> impl Iterator<Item = &'static str> + use<> {
-    parameter.unit.trim_start_matches("choice:").split('|')
+fn choices(parameter: &Parameter) -> Vec<&'static str> {
+    parameter.unit.trim_start_matches("choice:").split('|').collect()
 }
 
 fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> {

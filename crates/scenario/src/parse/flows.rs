@@ -42,6 +42,10 @@ pub(crate) fn flows(
             return Ok(Vec::new());
         }
         let source = size.map_or(Ok(Source::Bulk), |v| source(&v))?;
+        if built.senders[0] == built.receivers[0] {
+            let problem = "the first link begins where the last one ends, so no flow is assumed";
+            return Err(root.error("flow", problem, "a `[[flow]]` with `from` and `to`"));
+        }
         return Ok(vec![FlowConfig {
             name: "flow-1".to_owned(),
             from: built.senders[0],
@@ -159,12 +163,10 @@ fn one_traffic(
     ends: &Ends,
     files: &mut Files,
 ) -> Result<Traffic, ScenarioError> {
-    let kind = match value.is_table() {
-        true => value.kind(&KINDS)?,
-        false => {
-            return Err(value.error(&format!("found {}", value.found()), "a `[[traffic]]` table with `kind`"));
-        }
-    };
+    if !value.is_table() {
+        return Err(value.error(&format!("found {}", value.found()), "a `[[traffic]]` table with `kind`"));
+    }
+    let kind = value.kind(&KINDS)?;
     let s = value.section(TABLES[kind])?;
     let pairs = pairs(&s, built)?;
     let start = s.time("start", Time::ZERO)?;

@@ -12,15 +12,13 @@ use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed};
 use crate::facts::mean_rate;
 use crate::schema;
-use crate::traces::{Files, lines};
+use crate::traces::Files;
 use crate::units::{self, Buffer};
 
 /// Most entries of a list of steps.
 const STEPS_MAX: usize = 100_000;
-/// Most lines of a capacity trace.
-const OPPORTUNITIES_MAX: usize = 20_000_000;
-/// Bytes of a mahimahi delivery opportunity.
-const OPPORTUNITY_BYTES: u32 = 1500;
+/// Wire bytes of a full packet, where a buffer is counted before any sender is known.
+const PACKET_BYTES: u64 = 1500;
 
 /// What a link's own fields do not say.
 pub(crate) struct Surroundings<'f> {
@@ -151,7 +149,7 @@ impl Scale<'_> {
         let window =
             Time::from_ns(self.rtt.unwrap_or_default().ns().saturating_mul(32)).max(Time::from_secs(10));
         // A queue that could not hold one full packet would drop everything.
-        let bytes = mean_rate(self.capacity, window).bytes_in(span).max(u64::from(OPPORTUNITY_BYTES));
+        let bytes = mean_rate(self.capacity, window).bytes_in(span).max(PACKET_BYTES);
         Ok(Limit::Bytes(bytes))
     }
 }
@@ -232,26 +230,8 @@ fn opportunities(value: &Value<'_>, offset: Time, files: &mut Files) -> Result<O
     const ALLOWED: &str =
         "a mahimahi trace: one whole number of milliseconds per line, in order, the last above 0";
     let text = files.text(value)?;
-    let mut at: Vec<Time> = Vec::new();
-    for (number, line) in lines(&text) {
-        let Some(ms) = line.parse::<u64>().ok().filter(|ms| *ms <= 366 * 86_400_000) else {
-            let problem = format!("line {number} of the file is `{}`", crate::error::shortened(line));
-            return Err(value.error(&problem, ALLOWED));
-        };
-        let time = Time::from_ms(ms);
-        if at.last().is_some_and(|before| time < *before) {
-            return Err(value.error(&format!("line {number} of the file goes back in time"), ALLOWED));
-        }
-        if at.len() == OPPORTUNITIES_MAX {
-            return Err(value.error(&format!("the file has more than {OPPORTUNITIES_MAX} lines"), ALLOWED));
-        }
-        at.push(time);
-    }
-    match at.last().copied() {
-        None => Err(value.error("the file is empty", ALLOWED)),
-        Some(Time::ZERO) => Err(value.error("the file ends at 0 ms", ALLOWED)),
-        Some(period) => Ok(Opportunities { at: at.into(), period, bytes: OPPORTUNITY_BYTES, offset }),
-    }
+    let trace = Opportunities::parse(&text).map_err(|wrong| value.error(&wrong.to_string(), ALLOWED))?;
+    Ok(Opportunities { offset, ..trace })
 }
 
 fn delay_trace(
@@ -275,7 +255,13 @@ fn delay_trace(
         Some(step) => step.time_in((Time::from_us(1), Time::from_secs(86_400)))?,
         None => Time::from_ms(10),
     };
-    Ok(Propagation::Trace { values: files.delays(&value, constant)?.into(), step, offset })
+    let text = files.text(&value)?;
+    let trace = Propagation::parse(&text, step)
+        .map_err(|wrong| value.error(&wrong.to_string(), "a file with one delay in milliseconds per line"))?;
+    Ok(match map_delays(&trace, |delay| delay + constant) {
+        Propagation::Trace { values, step, .. } => Propagation::Trace { values, step, offset },
+        other => other,
+    })
 }
 
 fn random_offset(
@@ -337,7 +323,7 @@ fn queue(value: &Value<'_>, limit: Limit, scale: &Scale<'_>) -> Result<QueueConf
                 Some(above) => {
                     match scale.limit(above.buffer()?).map_err(|wrong| above.error(wrong.0, wrong.1))? {
                         Limit::Bytes(bytes) => bytes,
-                        Limit::Packets(packets) => packets.saturating_mul(u64::from(OPPORTUNITY_BYTES)),
+                        Limit::Packets(packets) => packets.saturating_mul(PACKET_BYTES),
                         Limit::Unlimited => {
                             return Err(above.error("found \"unlimited\"", "bytes, packets, bdp or time"));
                         }
@@ -345,7 +331,7 @@ fn queue(value: &Value<'_>, limit: Limit, scale: &Scale<'_>) -> Result<QueueConf
                 }
                 None => match limit {
                     Limit::Bytes(bytes) => bytes / 2,
-                    Limit::Packets(packets) => packets.saturating_mul(u64::from(OPPORTUNITY_BYTES)) / 2,
+                    Limit::Packets(packets) => packets.saturating_mul(PACKET_BYTES) / 2,
                     Limit::Unlimited => {
                         return Err(value.error(
                             "`above` is missing and the buffer is unlimited",

@@ -12,9 +12,9 @@ use crate::traces::Files;
 use crate::units::Buffer;
 
 /// Most nodes of a graph.
-const NODES_MAX: usize = 20_000;
+const NODES_MAX: usize = 5_000;
 /// Most links of a graph.
-const LINKS_MAX: usize = 50_000;
+const LINKS_MAX: usize = 20_000;
 
 /// Nodes and links, with what flows assume when they do not say where they go.
 #[derive(Debug)]
@@ -140,8 +140,8 @@ impl Build<'_> {
     }
 
     fn parking_lot(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
-        let hops = s.count("hops", 3, (1, 100))? as usize;
-        let hosts = s.count("hosts", 2, (1, 100))? as usize;
+        let hops = s.count("hops", 3, (1, 50))? as usize;
+        let hosts = s.count("hosts", 2, (1, 50))? as usize;
         let side = s.get("access").map(|v| access(&v)).transpose()?;
         s.need("delay")?;
         let delay = delays(s, "delay", "delay-period")?.unwrap_or(Propagation::Constant(Time::ZERO));
@@ -188,6 +188,7 @@ impl Build<'_> {
         let mut index: std::collections::BTreeMap<String, usize> =
             self.nodes.iter().cloned().enumerate().map(|(i, n)| (n, i)).collect();
         let Some(list) = root.get("link") else { return Ok((vec![], vec![], vec![], None)) };
+        let mut last = 0;
         for value in list.elements() {
             let s = value.section(&schema::LINK)?;
             let (from, to) = (s.need("from")?, s.need("to")?);
@@ -207,6 +208,7 @@ impl Build<'_> {
                 |name| format!("{name}-reverse"),
             );
             let both = s.flag("both-ways", true)?;
+            last = b;
             for (name, a, b) in [(name, a, b), (back, b, a)].into_iter().take(1 + usize::from(both)) {
                 if !names.insert(name.clone()) {
                     let problem = format!("there is a link \"{}\" already", shortened(&name));
@@ -218,7 +220,7 @@ impl Build<'_> {
         if self.links.is_empty() {
             return Err(list.error("the list is empty", "at least one link"));
         }
-        Ok((vec![self.links[0].from], vec![self.links[self.links.len() - 1].to], Vec::new(), None))
+        Ok((vec![self.links[0].from], vec![last], Vec::new(), None))
     }
 
     fn end(

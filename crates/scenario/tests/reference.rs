@@ -1,0 +1,90 @@
+//! `docs/guide/scenarios.md` against the schema and the code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use ramp_scenario::{Scenario, schema};
+
+const BEGIN: &str =
+    "<!-- reference: made from the schema; `RAMP_BLESS=1 cargo test -p ramp-scenario` writes it -->";
+
+fn guide() -> (std::path::PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenarios.md");
+    let text = std::fs::read_to_string(&path).expect("the guide is part of the source");
+    (path, text)
+}
+
+fn reference() -> String {
+    let cell = |text: &str| text.replace('|', "\\|");
+    let mut text = format!("{BEGIN}\n");
+    for table in schema::tables() {
+        write!(text, "\n### `{}`\n\n{}\n\n", table.name, table.meaning).unwrap();
+        text.push_str("| field | allowed | default | meaning |\n|---|---|---|---|\n");
+        for field in table.fields {
+            let meaning =
+                if field.name == "kind" && field.meaning.is_empty() { "Which one." } else { field.meaning };
+            writeln!(
+                text,
+                "| `{}` | {} | {} | {} |",
+                field.name,
+                cell(field.allowed),
+                cell(field.default),
+                cell(meaning)
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn the_guide_holds_every_field_with_default_and_meaning() {
+    let (path, text) = guide();
+    let (before, found) = text.split_at(text.find(BEGIN).expect("the guide has a reference part"));
+    #[expect(clippy::disallowed_methods, reason = "a request of the person who runs the test")]
+    let bless = std::env::var_os("RAMP_BLESS").is_some();
+    if bless {
+        std::fs::write(path, format!("{before}{}", reference())).expect("the guide can be written");
+        return;
+    }
+    assert!(found == reference(), "docs/guide/scenarios.md differs from the schema: run with RAMP_BLESS=1");
+}
+
+#[test]
+fn every_field_says_what_it_is() {
+    for table in schema::tables() {
+        assert!(table.meaning.ends_with('.'), "{}", table.name);
+        for field in table.fields {
+            let (name, field_name) = (table.name, field.name);
+            assert!(!field.allowed.is_empty() && !field.default.is_empty(), "{name} {field_name}");
+            assert!(
+                field.name == "kind" || field.meaning.ends_with('.'),
+                "{name} {field_name}: {}",
+                field.meaning
+            );
+        }
+    }
+}
+
+#[test]
+fn every_example_of_the_guide_is_a_scenario() {
+    let (_, text) = guide();
+    let mut examples = 0;
+    for part in text.split("```toml\n").skip(1) {
+        let example = part.split("```").next().unwrap_or_default();
+        if example.contains("trace = ") || example.contains("file = ") {
+            continue; // needs a file beside it
+        }
+        Scenario::parse("guide", example, None).unwrap_or_else(|e| panic!("{}\n{example}", e.explain()));
+        examples += 1;
+    }
+    assert!(examples >= 5, "{examples} examples");
+}
+
+#[test]
+fn the_guide_lists_every_built_in_scenario() {
+    let (_, text) = guide();
+    for name in Scenario::built_in_names() {
+        assert!(text.contains(&format!("`{name}`")), "{name} is missing");
+    }
+}
