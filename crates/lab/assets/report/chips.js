@@ -10,9 +10,9 @@ const chips = arms.map((arm, index) => element("button", {
   onblur: () => tell("focus", null),
 }, swatch(arm), element("span", {}, arm.label)));
 
-document.getElementById("chips").append(...chips);
+document.getElementById("chips")?.append(...chips);
 const everyone = document.getElementById("show-all");
-everyone.addEventListener("click", () => { arms.forEach((_, index) => visible.add(index)); shown(); });
+everyone?.addEventListener("click", () => { arms.forEach((_, index) => visible.add(index)); shown(); });
 
 function show(index, yes) {
   if (yes) visible.add(index); else visible.delete(index);
@@ -27,7 +27,7 @@ function showOnly(index) {
 
 function shown() {
   chips.forEach((chip, index) => chip.setAttribute("aria-pressed", String(visible.has(index))));
-  everyone.disabled = visible.size === arms.length;
+  if (everyone) everyone.disabled = visible.size === arms.length;
   tell("focus", null);
   tell("visible");
 }

@@ -54,6 +54,7 @@ const KINDS = {
   bytes: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
   share: [[0.01, "%"]],
   ratio: [[1, "×"]],
+  bdp: [[1, "BDP"]],
   count: [[1, ""]],
 };
 
@@ -76,6 +77,12 @@ function format(kind, value, unit = unitFor(kind, value)) {
   return minus + number + (unit[1] ? `\u202f${unit[1]}` : "");
 }
 
+/* A round number of an axis, with its unit: `10 kB`, `0.5 s`. */
+function formatTick(kind, value) {
+  const unit = unitFor(kind, value);
+  return `${axisLabels([value], unit)[0]}${unit[1] ? `\u202f${unit[1]}` : ""}`;
+}
+
 /* Labels of an axis: as many decimals as its step needs, the unit named once in the heading. */
 function axisLabels(ticks, unit) {
   const scaled = ticks.map((tick) => tick / unit[0]);
@@ -94,7 +101,8 @@ function linearTicks(low, high, count) {
 }
 
 function logTicks(low, high, count) {
-  for (const factors of [[1, 2, 5], [1, 3], [1]]) {
+  const fine = high / low < 12 ? [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7], [1, 1.5, 2, 3, 5, 7]] : [];
+  for (const factors of [...fine, [1, 2, 5], [1, 3], [1]]) {
     const ticks = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
       for (const factor of factors) {

@@ -2,12 +2,14 @@
 
 const ROW = 34;
 
+/* `spec` is asked anew at each drawing, so that a figure can change its subject. */
 function rowPlot(figure, spec) {
   const host = figure.querySelector(".rows");
-  const draw = () => { if (host.clientWidth) host.replaceChildren(picture(host.clientWidth, spec)); };
+  const draw = () => { if (host.clientWidth) host.replaceChildren(picture(host.clientWidth, spec())); };
   onResize(host, draw);
   on("visible", draw);
   on("focus", (index) => host.querySelectorAll("[data-arm]").forEach((row) => { row.style.opacity = index === null || Number(row.dataset.arm) === index ? "" : ".3"; }));
+  return draw;
 }
 
 function picture(width, spec) {
@@ -30,11 +32,12 @@ function picture(width, spec) {
 function domain(spec, rows, left, right) {
   const values = rows.flatMap((row) => [row.low, row.high, ...(row.values || [])]).filter((value) => value !== null && value !== undefined && Number.isFinite(value));
   if (spec.lines) values.push(...spec.lines.map(([, value]) => value));
-  if (spec.band) values.push(spec.band[0], spec.band[1], 0);
+  if (spec.band) values.push(spec.band[0], spec.band[1], spec.origin);
   if (!values.length) values.push(0, 1);
   let low = Math.min(...values), high = Math.max(...values);
-  const logarithmic = low > 0 && high / low > 12 && !spec.band;
+  const logarithmic = low > 0 && high / low > (spec.band ? 3 : 12);
   if (logarithmic) return Object.assign(scale(low / 1.15, high * 1.15, left, right, true), { logarithmic, low, high });
+  if (low === high && low === 0) high = 1;
   if (low >= 0 && low < high * 0.4) low = 0;
   const space = (high - low || Math.abs(high) || 1) * 0.05;
   low = low === 0 ? 0 : low - space;
@@ -61,8 +64,8 @@ function axis(picture, spec, x, { left, right, top, bottom }) {
 
 function band(picture, spec, x, top, bottom) {
   picture.append(svg("rect", { x: x(spec.band[0]), width: Math.max(1, x(spec.band[1]) - x(spec.band[0])), y: top, height: bottom - top, fill: "var(--accent-soft)" }));
-  picture.append(svg("line", { x1: x(0), x2: x(0), y1: top, y2: bottom, stroke: "var(--ink-3)" }));
-  picture.append(svg("text", { class: "muted", x: x(0), y: top - 8, "text-anchor": "middle" }, spec.bandLabel));
+  picture.append(svg("line", { x1: x(spec.origin), x2: x(spec.origin), y1: top, y2: bottom, stroke: "var(--ink-3)" }));
+  picture.append(svg("text", { class: "muted", x: x(spec.origin), y: top - 8, "text-anchor": "middle" }, spec.bandLabel));
 }
 
 function rowOf(spec, row, x, { y, labels, right, stacked }) {
@@ -105,16 +108,36 @@ function dots(group, values, x, y, colour) {
   }
 }
 
-for (const [index, distribution] of data.distributions.entries()) {
-  rowPlot(document.querySelector(`.figure[data-distribution="${index}"]`), {
-    kind: distribution.kind, axis: distribution.axis, label: distribution.label, lines: distribution.lines, rows: distribution.rows,
-  });
+const distributionSpec = (distribution) => ({
+  kind: distribution.kind, axis: distribution.axis, label: distribution.label, lines: distribution.lines, rows: distribution.rows,
+});
+
+for (const figure of document.querySelectorAll(".figure[data-distribution]")) {
+  rowPlot(figure, () => distributionSpec(data.distributions[Number(figure.dataset.distribution)]));
 }
 
-if (data.differences) {
-  const margin = data.differences.margin;
-  rowPlot(document.querySelector(".figure[data-differences]"), {
-    kind: data.differences.kind, axis: data.differences.axis, label: data.differences.label, rows: data.differences.rows,
-    band: [-margin, margin], bandLabel: `equivalent: ±${format(data.differences.kind, margin)}`,
+const other = document.querySelector(".figure[data-other]");
+if (other) {
+  const choice = other.querySelector("select"), meaning = other.querySelector("#other-meaning");
+  const draw = rowPlot(other, () => distributionSpec(data.distributions[Number(choice.value)]));
+  const chosen = () => { meaning.textContent = data.distributions[Number(choice.value)].meaning; draw(); };
+  choice.addEventListener("change", chosen);
+  chosen();
+}
+
+const differences = document.querySelector(".figure[data-differences]");
+if (differences) {
+  let against = 0;
+  const draw = rowPlot(differences, () => {
+    const group = data.differences[against];
+    return { kind: group.kind, axis: group.axis, label: group.label, rows: group.rows, band: group.band, bandLabel: group.band_label, origin: group.origin };
   });
+  const buttons = [...differences.querySelectorAll("[data-against]")];
+  for (const button of buttons) {
+    button.addEventListener("click", () => {
+      against = Number(button.dataset.against);
+      buttons.forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
+      draw();
+    });
+  }
 }

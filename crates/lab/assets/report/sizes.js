@@ -20,10 +20,10 @@ if (sizesFigure && data.sizes.bytes.length > 1) {
     const y = logarithmic ? scale(low / 1.1, high * 1.1, bottom, top, true) : scale(low - (high - low) * 0.05, high + (high - low) * 0.05, bottom, top);
     const picture = svg("svg", { width, height, "aria-hidden": "true" });
     for (const tick of x.ticks(Math.floor((right - left) / 70))) {
-      picture.append(svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }), svg("text", { class: "muted", x: x(tick), y: bottom + 17, "text-anchor": "middle" }, format("bytes", tick)));
+      picture.append(svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }), svg("text", { class: "muted", x: x(tick), y: bottom + 17, "text-anchor": "middle" }, formatTick("bytes", tick)));
     }
     for (const tick of y.ticks(6)) {
-      const text = relative ? `${digits(tick, 2)}×` : format("time", tick);
+      const text = relative ? formatTick("ratio", tick) : formatTick("time", tick);
       picture.append(svg("line", { class: "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }), svg("text", { class: "muted", x: left - 7, y: y(tick) + 4, "text-anchor": "end" }, text));
     }
     picture.append(svg("text", { class: "muted", x: right, y: bottom + 36, "text-anchor": "end" }, "first N bytes of the transfer, logarithmic"));
@@ -61,7 +61,7 @@ if (sizesFigure && data.sizes.bytes.length > 1) {
   function choose(size, say) {
     chosen = Math.min(data.sizes.bytes.length - 1, Math.max(0, size));
     draw();
-    if (say) announcement.textContent = values.innerText.replace(/\n+/g, "; ");
+    if (say && announcement) announcement.textContent = values.innerText.replace(/\n+/g, "; ");
   }
 
   area.addEventListener("keydown", (event) => {

@@ -61,5 +61,5 @@ function move(chart, direction) {
   const step = (view[1] - view[0]) / 100;
   setCursor(cursorTime === null ? (view[0] + view[1]) / 2 : cursorTime + direction * step);
   const values = arms.filter((arm, index) => visible.has(index) && arm.series).map((arm) => `${arm.label} ${format(chart.kind, valueOf(chart, arm))}`);
-  announcement.textContent = `${cursorTime.toFixed(3)} s: ${values.join("; ")}`;
+  if (announcement) announcement.textContent = `${cursorTime.toFixed(3)} s: ${values.join("; ")}`;
 }

@@ -2,13 +2,12 @@
 
 const path = data.path;
 const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes" };
-const full = path.capacity.length && path.buffer_bytes !== null && path.buffer_bytes < 1e15;
-const withBuffer = full ? path.bdp_bytes + path.buffer_bytes : null;
+const withBuffer = path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes;
 const PANELS = [
   { key: "cwnd", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]], logarithmic: true },
   { key: "in_flight", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]] },
-  { key: "queue", lines: [["buffer", full ? path.buffer_bytes : null, false]] },
-  { key: "rtt", lines: [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", full ? path.full_rtt_s : null, false]] },
+  { key: "queue", lines: [["buffer", path.buffer_wire_bytes, false]] },
+  { key: "rtt", lines: [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
   { key: "delivered", lines: [["size", path.size_bytes, false]], capacity: true },
 ].filter(({ key }) => arms.some((arm) => arm.series && arm.series[key].t.length));
 
@@ -116,7 +115,7 @@ function ticksBetween(chart, low, high) {
 }
 
 function labelled(chart, ticks, high) {
-  if (chart.log) return ticks.map((tick) => format(chart.kind, tick));
+  if (chart.log) return ticks.map((tick) => formatTick(chart.kind, tick));
   const unit = unitFor(chart.kind, high);
   return axisLabels(ticks, unit).map((text) => `${text} ${unit[1]}`);
 }
@@ -257,7 +256,7 @@ function valueOf(chart, arm) {
   const { t, y } = arm.series[chart.key];
   if (cursorTime !== null) return y[lastAt(t, cursorTime)];
   let largest = null;
-  for (let index = Math.max(0, lastAt(t, view[0])); index < t.length && t[index] <= view[1]; index += 1) if (y[index] !== null && y[index] > largest) largest = y[index];
+  for (let index = Math.max(0, lastAt(t, view[0])); index < t.length && t[index] <= view[1]; index += 1) if (y[index] !== null && (largest === null || y[index] > largest)) largest = y[index];
   return largest;
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::number::{kind, round, show, show_interval};
+use super::number::{kind, round, show, show_interval, show_short};
 use crate::{Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
 
 /// One metric over all runs of all arms.
@@ -65,7 +65,7 @@ pub(super) struct Differences {
 }
 
 /// Metrics that are shown as distributions: the deciding one, then what explains it.
-const EXPLAINING: [&str; 2] = ["exit_cwnd", "startup_lost_packets"];
+const EXPLAINING: [&str; 2] = ["exit_window_bdp", "startup_lost_packets"];
 
 /// Every metric that varies or decides; those of [`EXPLAINING`] come right after the deciding one.
 pub(super) fn distributions(comparison: &Comparison) -> Vec<Distribution> {
@@ -179,15 +179,15 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
 fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static str, &str), pairs: &[&Pair]) -> Differences {
     let ratios = pairs.iter().all(|pair| pair.ratio.is_some());
     let (unit_kind, factor) = kind(&info.unit);
-    let rows = pairs.iter().filter_map(|pair| {
-        let arm = comparison.arms.iter().position(|arm| arm.label == pair.arm)?;
-        let (mean, interval, factor) = if ratios {
-            (pair.ratio?, pair.ratio_interval, 1.0)
-        } else {
-            (pair.difference, pair.difference_interval, factor)
+    let mut rows: Vec<Row> = Vec::new();
+    for pair in pairs {
+        let Some(arm) = comparison.arms.iter().position(|arm| arm.label == pair.arm) else { continue };
+        let (mean, interval, factor) = match pair.ratio {
+            Some(ratio) if ratios => (ratio, pair.ratio_interval, 1.0),
+            _ => (pair.difference, pair.difference_interval, factor),
         };
         let text = pair_text(pair, info, role == "the yardstick");
-        Some(Row {
+        rows.push(Row {
             arm,
             values: None,
             mean: Some(round(mean * factor)),
@@ -196,8 +196,9 @@ fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static 
             flag: None,
             describe: text.clone(),
             text: Some(text),
-        })
-    });
+        });
+    }
+    rows.sort_by_key(|row| row.arm);
     Differences {
         against: against.to_owned(),
         role,
@@ -214,9 +215,9 @@ fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static 
             let wide = round(comparison.margin * factor * reference_mean(comparison, info, against).abs());
             (-wide, wide)
         },
-        band_label: format!("equivalent: within {}", show(comparison.margin, "share")),
+        band_label: format!("equivalent: within {}", show_short(comparison.margin, "share")),
         origin: if ratios { 1.0 } else { 0.0 },
-        rows: rows.collect(),
+        rows,
     }
 }
 

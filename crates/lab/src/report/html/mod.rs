@@ -12,14 +12,24 @@ mod tables;
 mod text;
 mod thin;
 
-use crate::Comparison;
+use crate::{ArmSummary, Better, Comparison};
 
 /// A self-contained HTML report.
 ///
 /// Text of the comparison (scenario, labels, command) may hold anything: it is escaped wherever it appears. The file
 /// stays below 3 MB however long the runs were, because curves are thinned to a fixed number of points.
 pub fn render(comparison: &Comparison) -> String {
-    page::page(comparison)
+    page::page(&Comparison { arms: ordered(comparison), ..comparison.clone() })
+}
+
+/// Best first in the deciding metric, yardsticks last: one order for every table, legend and chart of the page.
+fn ordered(comparison: &Comparison) -> Vec<ArmSummary> {
+    let primary = comparison.metrics.iter().find(|metric| metric.id == comparison.primary);
+    let sign = if primary.is_some_and(|metric| metric.better == Better::Higher) { -1.0 } else { 1.0 };
+    let value = |arm: &ArmSummary| arm.metric(&comparison.primary).map_or(f64::INFINITY, |s| sign * s.mean);
+    let mut arms = comparison.arms.clone();
+    arms.sort_by(|a, b| a.yardstick.cmp(&b.yardstick).then(value(a).total_cmp(&value(b))));
+    arms
 }
 
 #[cfg(test)]

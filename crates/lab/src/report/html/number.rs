@@ -11,6 +11,21 @@ pub(super) fn show(value: f64, unit: &str) -> String {
     join(&digits(scaled, unit), name)
 }
 
+/// As [`show`], without zeros that say nothing: `5 %`, `36 MB`.
+pub(super) fn show_short(value: f64, unit: &str) -> String {
+    let (scaled, name) = scaled(value, value, unit);
+    let text = digits(scaled, unit);
+    join(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text }, name)
+}
+
+/// An interval in a cell of a table, nothing where all runs were alike.
+pub(super) fn interval_below(interval: Option<&Interval>, unit: &str) -> String {
+    match interval {
+        Some(i) if i.low < i.high => format!(" <span class=\"interval\">{}</span>", show_interval(i, unit)),
+        _ => String::new(),
+    }
+}
+
 /// An interval with its unit named once: `1.39–1.45 s`.
 pub(super) fn show_interval(interval: &Interval, unit: &str) -> String {
     let reference = interval.low.abs().max(interval.high.abs());
@@ -38,7 +53,8 @@ pub(super) fn kind(unit: &str) -> (&'static str, f64) {
         "us" => ("time", 1e-6),
         "bytes" => ("bytes", 1.0),
         "share" => ("share", 1.0),
-        "BDP" | "ratio" => ("ratio", 1.0),
+        "BDP" => ("bdp", 1.0),
+        "ratio" => ("ratio", 1.0),
         _ => ("count", 1.0),
     }
 }
@@ -131,6 +147,8 @@ mod tests {
         assert_eq!(shown(2.5, "packets"), "2.5");
         assert_eq!(shown(1_234_567.0, "count"), "1 234 567");
         assert_eq!(shown(0.0, "s"), "0 s");
+        assert_eq!(show_short(0.05, "share").replace(SPACE, " "), "5 %");
+        assert_eq!(show_short(100.0, "s").replace(SPACE, " "), "100 s");
     }
 
     #[test]

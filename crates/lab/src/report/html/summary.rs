@@ -1,12 +1,12 @@
 //! The table that answers in half a minute.
 
 use super::data::styles;
-use super::number::{show, show_interval};
+use super::number::{interval_below, show, show_interval};
 use super::text::{Html, Text};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
 /// Metrics beside the deciding one, in the order of the terminal's table.
-const COLUMNS: [&str; 5] = ["exit_cwnd", "startup_lost_packets", "startup_utilisation", "queue_peak", "retransmitted"];
+const COLUMNS: [&str; 4] = ["exit_window_bdp", "startup_lost_packets", "startup_utilisation", "queue_peak"];
 /// When start-up ended.
 const EXIT_TIME: &str = "exit_time";
 
@@ -23,7 +23,7 @@ pub(super) fn table(html: &mut Html, comparison: &Comparison) {
     }
     html.raw("</tr></thead>\n");
     let (yardsticks, contenders): (Vec<usize>, Vec<usize>) =
-        order(comparison).into_iter().partition(|&arm| comparison.arms[arm].yardstick);
+        (0..comparison.arms.len()).partition(|&arm| comparison.arms[arm].yardstick);
     for (class, body) in [("contenders", contenders), ("yardstick", yardsticks)] {
         if body.is_empty() {
             continue;
@@ -66,17 +66,6 @@ fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
     columns.push(Column { info: find(EXIT_TIME), title: "left start-up", exit: true, dots: false });
     columns.extend(COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| metric(id, false)));
     columns
-}
-
-fn order(comparison: &Comparison) -> Vec<usize> {
-    let sign = match comparison.metrics.iter().find(|metric| metric.id == comparison.primary).map(|m| m.better) {
-        Some(Better::Higher) => -1.0,
-        _ => 1.0,
-    };
-    let value = |arm: usize| comparison.arms[arm].metric(&comparison.primary).map_or(f64::INFINITY, |s| sign * s.mean);
-    let mut order: Vec<usize> = (0..comparison.arms.len()).collect();
-    order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-    order
 }
 
 fn heading(html: &mut Html, column: &Column<'_>, sorted: bool) {
@@ -146,8 +135,8 @@ fn exit_cell(html: &mut Html, arm: &ArmSummary, column: &Column<'_>) {
     html.add(format_args!("<td class=\"text\" data-value=\"{key}\">{}", Text(&reasons(&arm.exits))));
     if let Some((summary, info)) = time {
         html.add(format_args!(" <span class=\"interval\">at {}", show(summary.mean, &info.unit)));
-        if let Some(interval) = &summary.interval {
-            html.add(format_args!(" ({})", show_interval(interval, &info.unit)));
+        if let Some(interval) = summary.interval.filter(|i| i.low < i.high) {
+            html.add(format_args!(" ({})", show_interval(&interval, &info.unit)));
         }
         html.raw("</span>");
     }
@@ -170,18 +159,17 @@ fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, (info
         html.raw("<td data-value=\"\">–</td>");
         return;
     };
-    let class = if is_best(comparison, arm, info) { " class=\"best\"" } else { "" };
-    html.add(format_args!("<td{class} data-value=\"{:e}\">{}", summary.mean, show(summary.mean, &info.unit)));
-    if let Some(interval) = &summary.interval {
-        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, &info.unit)));
-    }
+    let best = if is_best(comparison, arm, info) { " best" } else { "" };
+    let deciding = if dots { "deciding" } else { "" };
+    html.add(format_args!("<td class=\"{deciding}{best}\" data-value=\"{:e}\">", summary.mean));
     if dots {
         interval_bar(html, comparison, info, summary);
     }
-    html.raw("</td>");
+    let interval = interval_below(summary.interval.as_ref(), &info.unit);
+    html.add(format_args!("<span>{}{interval}</span></td>", show(summary.mean, &info.unit)));
 }
 
-/// Whether the arm's mean is the best of the contenders' as it is printed; nobody is when all are alike.
+/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach marks nobody.
 pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> bool {
     let sign = match info.better {
         Better::Lower => 1.0,
@@ -192,8 +180,8 @@ pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricIn
     let all: Vec<(f64, String)> =
         comparison.arms.iter().filter(|arm| !arm.yardstick).filter_map(printed).collect();
     let Some((_, best)) = all.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
-    let differ = all.iter().any(|(_, text)| text != best);
-    differ && !arm.yardstick && printed(arm).is_some_and(|(_, text)| &text == best)
+    let alike = all.iter().filter(|(_, text)| text == best).count();
+    alike * 2 <= all.len() && !arm.yardstick && printed(arm).is_some_and(|(_, text)| &text == best)
 }
 
 /// Mean and interval on one scale for the whole column.

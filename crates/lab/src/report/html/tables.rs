@@ -1,7 +1,7 @@
 //! The numbers behind the charts, for screen readers and for copying.
 
 use super::charts::{finding, sizes_of};
-use super::number::{show, show_interval, show_p, show_signed};
+use super::number::{interval_below, show, show_interval, show_p, show_signed};
 use super::summary::{capital, is_best};
 use super::text::{Html, Text};
 use crate::{Comparison, MetricInfo};
@@ -25,11 +25,8 @@ pub(super) fn all_metrics(html: &mut Html, comparison: &Comparison) {
             match arm.metric(&info.id) {
                 None => html.raw("<td>–</td>"),
                 Some(summary) => {
-                    html.add(format_args!("<td{best}>{}", show(summary.mean, &info.unit)));
-                    if let Some(interval) = &summary.interval {
-                        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, &info.unit)));
-                    }
-                    html.raw("</td>");
+                    let interval = interval_below(summary.interval.as_ref(), &info.unit);
+                    html.add(format_args!("<td{best}>{}{interval}</td>", show(summary.mean, &info.unit)));
                 }
             }
         }
@@ -85,11 +82,8 @@ pub(super) fn sizes(html: &mut Html, comparison: &Comparison) {
             match arm.downloads.iter().find(|download| download.bytes == size) {
                 None => html.raw("<td>–</td>"),
                 Some(download) => {
-                    html.add(format_args!("<td>{}", show(download.seconds.mean, "s")));
-                    if let Some(interval) = &download.seconds.interval {
-                        html.add(format_args!(" <span class=\"interval\">{}</span>", show_interval(interval, "s")));
-                    }
-                    html.raw("</td>");
+                    let interval = interval_below(download.seconds.interval.as_ref(), "s");
+                    html.add(format_args!("<td>{}{interval}</td>", show(download.seconds.mean, "s")));
                 }
             }
         }
