@@ -101,12 +101,12 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
     let luck: f64 = Pcg64Mcg::seed_from_u64(seed).random_range(-0.05..0.05);
     let own: f64 = Pcg64Mcg::seed_from_u64(seed * 1_000 + label.len() as u64).random_range(-0.03..0.03);
     // hystart's delay test fires at once in some runs and late in others.
-    let late = label == "hystart" && seed % 3 == 0;
+    let late = label == "hystart" && seed.is_multiple_of(3);
     let (exit_bdp, time_s) = if late { (0.7, 5.5) } else { (exit_bdp, time_s) };
     let time_s = time_s * (1.0 + luck + own);
     let bdp = RTT_S * BYTES_PER_S;
     let cwnd = exit_bdp * bdp * (1.0 + own);
-    let exit_s = RTT_S * (1.0 + (cwnd / 14_480.0).max(1.0).log2());
+    let exit_s = RTT_S * (1.0 + libm::log2((cwnd / 14_480.0).max(1.0)));
     let startup_s = if reason == Reason::Loss { exit_s + 3.0 * RTT_S } else { exit_s };
     let (evidence, limit) = match reason {
         Reason::Delay => (668_000, 616_000),
@@ -160,7 +160,8 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
     let downloads = [10_000, 100_000, 1_000_000, 10_000_000, SIZE].map(|bytes| Download {
         bytes,
         seconds: Some(
-            time_s.min(RTT_S * (1.5 + (1.0 + bytes as f64 / 14_480.0).log2()) + bytes as f64 / BYTES_PER_S)
+            time_s
+                .min(RTT_S * (1.5 + libm::log2(1.0 + bytes as f64 / 14_480.0)) + bytes as f64 / BYTES_PER_S)
                 * if bytes == SIZE { 1.0 } else { 0.9 },
         ),
     });
@@ -176,7 +177,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
 
 fn window_bytes(t: f64, exit_s: f64, cwnd: f64) -> f64 {
     if t < exit_s {
-        (14_480.0 * ((t / RTT_S - 1.0).max(0.0)).exp2()).min(cwnd)
+        (14_480.0 * libm::exp2((t / RTT_S - 1.0).max(0.0))).min(cwnd)
     } else {
         cwnd + 40_000.0 * (t - exit_s) / RTT_S
     }

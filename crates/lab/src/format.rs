@@ -73,7 +73,7 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// A mean with its interval: `11.1 s ± 0.1`, or `2.20 s (2.05 to 2.91)` where it is lopsided.
+/// A mean with its interval: `11.12 s ± 0.13`, or `2.20 s (2.05 to 2.91)` where it is lopsided.
 pub(crate) fn with_interval(summary: &Summary, unit: &str) -> String {
     let Some(interval) = summary.interval else { return quantity(summary.mean, unit) };
     let (below, above) = (summary.mean - interval.low, interval.high - summary.mean);
@@ -113,7 +113,8 @@ pub(crate) fn with_interval(summary: &Summary, unit: &str) -> String {
     }
 }
 
-/// As many decimals as the half width leaves meaning in, and at most four significant digits.
+/// As many decimals as the half width leaves meaning in (two digits of it below 30, else one), and at most four
+/// significant digits.
 fn digits_for(scale: f64, half: f64) -> usize {
     let most = match scale {
         s if s >= 1000.0 => 0,
@@ -122,10 +123,9 @@ fn digits_for(scale: f64, half: f64) -> usize {
         _ => 3,
     };
     let meant = match half {
-        h if h >= 10.0 => 0,
-        h if h >= 0.95 => 0,
-        h if h >= 0.095 => 1,
-        h if h >= 0.0095 => 2,
+        h if h >= 3.0 => 0,
+        h if h >= 0.3 => 1,
+        h if h >= 0.03 => 2,
         _ => 3,
     };
     meant.min(most)
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_interval_sets_the_digits() {
         let summary = |values: &[f64]| summarise(values.iter().copied().map(Some).collect()).unwrap();
-        assert_eq!(with_interval(&summary(&[11.0, 11.1, 11.2, 11.1]), "s"), "11.1 s ± 0.1");
+        assert_eq!(with_interval(&summary(&[11.0, 11.1, 11.2, 11.1]), "s"), "11.10 s ± 0.13");
         assert_eq!(with_interval(&summary(&[0.05, 0.05]), "s"), "50.00 ms ± 0.00");
         assert_eq!(with_interval(&summary(&[3.0]), "s"), "3.00 s");
         assert_eq!(with_interval(&summary(&[0.5, 0.52, 0.48]), "share"), "50 % ± 5");

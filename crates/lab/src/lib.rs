@@ -4,6 +4,8 @@
 //! many, which is what every report shows. This crate knows no scenario and no backend: the path comes in as a
 //! [`Context`].
 
+#![allow(clippy::format_push_string, reason = "reports are made once, and `write!` would hide what they say")]
+
 mod comparison;
 mod context;
 mod exit;
@@ -15,6 +17,7 @@ mod ledger;
 mod meter;
 mod metric;
 mod record;
+pub mod report;
 mod startup;
 mod statistics;
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Startup {
                 self.stage = Stage::Left { end: now, sent_bytes: sent_bytes.max(sample.sent_bytes) };
             }
             Stage::Left { end, sent_bytes } if !outstanding(sample, sent_bytes) => {
-                self.stage = Stage::Over(end)
+                self.stage = Stage::Over(end);
             }
             Stage::Regrowing if sample.state == SenderState::Open && linear(sample) => {
                 self.stage = Stage::Over(now);

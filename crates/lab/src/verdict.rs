@@ -52,7 +52,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     for arm in &comparison.arms {
         let Some(modes) = arm.metric(&info.id).and_then(|summary| summary.modes) else { continue };
         notes.push(format!(
-            "{}: {} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
+            "* {}: {} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
             arm.label,
             info.name,
             quantity(modes.low, &info.unit),

@@ -13,11 +13,11 @@ pub struct FlowSample {
     pub cwnd_bytes: u64,
     /// Slow-start threshold; `ramp::UNSET`: none.
     pub ssthresh_bytes: u64,
-    /// Sent and neither acknowledged, SACKed nor believed lost.
+    /// Sent, and neither acknowledged (by SACK or in order) nor believed lost.
     pub in_flight_bytes: u64,
     /// Ever sent, retransmissions included.
     pub sent_bytes: u64,
-    /// Ever acknowledged or SACKed.
+    /// Ever acknowledged, by SACK or in order.
     pub delivered_bytes: u64,
     /// Ever retransmitted.
     pub retransmitted_bytes: u64,

@@ -26,7 +26,7 @@ pub struct FlowSeries {
     pub cwnd_bytes: Vec<u64>,
     /// In flight, payload bytes.
     pub in_flight_bytes: Vec<u64>,
-    /// Acknowledged or SACKed so far, payload bytes.
+    /// Acknowledged so far, by SACK or in order, payload bytes.
     pub delivered_bytes: Vec<u64>,
     /// The ACK's round-trip time; `None`: it had no valid sample.
     pub rtt_ms: Vec<Option<f64>>,

@@ -68,7 +68,7 @@ impl Sizes {
         };
         let Some(flow) = ledger.flow(event.flow).filter(|flow| flow.test.is_some()) else { return };
         let reached = self.flows.entry(event.flow).or_default();
-        while series(reached.next) <= bytes {
+        while series(reached.next).is_some_and(|size| size <= bytes) {
             reached.seconds.push((event.now - flow.opened).secs_f64());
             reached.next += 1;
         }
@@ -78,7 +78,7 @@ impl Sizes {
     pub(crate) fn downloads(&self, ledger: &Ledger) -> Vec<record::Download> {
         let most = ledger.under_test().map(|(flow, _)| flow.size_bytes.unwrap_or(flow.received_bytes)).max();
         let mut sizes: BTreeSet<u64> =
-            (0..).map(series).take_while(|size| most.is_some_and(|most| *size <= most)).collect();
+            (0..).map_while(series).take_while(|size| most.is_some_and(|most| *size <= most)).collect();
         sizes.extend(ledger.context.size_bytes);
         sizes
             .into_iter()
@@ -94,7 +94,7 @@ impl Sizes {
                 if flow.size_bytes == Some(bytes) {
                     return flow.completed.map(|completed| (completed - flow.opened).secs_f64());
                 }
-                let position = (0..).map(series).position(|size| size >= bytes)?;
+                let position = (0..).map_while(series).position(|size| size >= bytes)?;
                 self.flows.get(&flow.id)?.seconds.get(position).copied()
             })
             .collect();
@@ -102,8 +102,8 @@ impl Sizes {
     }
 }
 
-/// 10 kB, 20 kB, 50 kB, 100 kB, …
-fn series(position: u32) -> u64 {
+/// 10 kB, 20 kB, 50 kB, 100 kB, …; `None` beyond what fits.
+fn series(position: u32) -> Option<u64> {
     let step = [1, 2, 5][(position % 3) as usize];
-    10_u64.checked_pow(position / 3 + 4).and_then(|power| power.checked_mul(step)).unwrap_or(u64::MAX)
+    10_u64.checked_pow(position / 3 + 4).and_then(|power| power.checked_mul(step))
 }

@@ -79,7 +79,7 @@ impl Metric for Queue {
         let over_rtt = |ns: u64| {
             (known && ledger.context.base_rtt_s > 0.0).then(|| ns as f64 * 1e-9 / ledger.context.base_rtt_s)
         };
-        let ms = ns.map(|ns| known.then(|| ns as f64 * 1e-6));
+        let ms = ns.map(|ns| known.then_some(ns as f64 * 1e-6));
         ms.into_iter().chain(ns.map(over_rtt)).collect()
     }
 }

@@ -1,0 +1,142 @@
+//! A comparison for programs.
+
+use crate::comparison::{ArmSummary, Better, Comparison, Finding, IntervalMethod};
+
+/// One row per algorithm and metric, after the provenance as comments.
+pub fn csv(comparison: &Comparison) -> String {
+    let mut table = Table::new(&[
+        "algorithm",
+        "yardstick",
+        "metric",
+        "unit",
+        "better",
+        "runs",
+        "n",
+        "mean",
+        "median",
+        "sd",
+        "low_95",
+        "high_95",
+        "interval",
+        "bimodal_p",
+        "best",
+        "difference_from_best",
+        "ratio_to_best",
+        "p_holm",
+        "p_equivalence",
+        "finding",
+    ]);
+    for arm in &comparison.arms {
+        for info in &comparison.metrics {
+            let Some(summary) = arm.metric(&info.id) else { continue };
+            let pair =
+                comparison.best.as_deref().and_then(|best| comparison.pair(&info.id, &arm.label, best));
+            let interval = summary.interval;
+            table.row(&[
+                arm.label.clone(),
+                arm.yardstick.to_string(),
+                info.id.clone(),
+                info.unit.clone(),
+                better(info.better).to_owned(),
+                arm.n.to_string(),
+                summary.n.to_string(),
+                summary.mean.to_string(),
+                summary.median.to_string(),
+                some(summary.sd),
+                some(interval.map(|i| i.low)),
+                some(interval.map(|i| i.high)),
+                interval.map_or("", |i| method(i.method)).to_owned(),
+                some(summary.modes.map(|modes| modes.p)),
+                comparison.best.clone().unwrap_or_default(),
+                some(pair.map(|pair| pair.difference)),
+                some(pair.and_then(|pair| pair.ratio)),
+                some(pair.and_then(|pair| pair.p)),
+                some(pair.and_then(|pair| pair.p_equivalence)),
+                pair.map_or("", |pair| finding(pair.finding)).to_owned(),
+            ]);
+        }
+    }
+    comparison.provenance.comment() + &table.text
+}
+
+/// One row per algorithm, seed and metric, after the provenance as comments.
+pub fn runs_csv(comparison: &Comparison) -> String {
+    let mut table = Table::new(&["algorithm", "seed", "metric", "unit", "value"]);
+    for arm in &comparison.arms {
+        for info in &comparison.metrics {
+            let Some(summary) = arm.metric(&info.id) else { continue };
+            for (seed, value) in comparison.seeds.iter().zip(&summary.values) {
+                let Some(value) = value else { continue };
+                table.row(&[
+                    arm.label.clone(),
+                    seed.to_string(),
+                    info.id.clone(),
+                    info.unit.clone(),
+                    value.to_string(),
+                ]);
+            }
+        }
+    }
+    comparison.provenance.comment() + &table.text
+}
+
+/// The whole comparison but its curves, provenance first.
+pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
+    let mut without_curves = comparison.clone();
+    let runs = without_curves.arms.iter_mut().filter_map(|arm: &mut ArmSummary| arm.representative.as_mut());
+    runs.for_each(|run| run.series = None);
+    Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
+}
+
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn new(names: &[&str]) -> Self {
+        Self { text: names.join(",") + "\n" }
+    }
+
+    fn row(&mut self, cells: &[String]) {
+        let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
+        self.text.push_str(&quoted.join(","));
+        self.text.push('\n');
+    }
+}
+
+/// RFC 4180.
+fn quote(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+fn some(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn better(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+        Better::Neither => "neither",
+    }
+}
+
+fn method(method: IntervalMethod) -> &'static str {
+    match method {
+        IntervalMethod::T => "t",
+        IntervalMethod::Bca => "bca",
+    }
+}
+
+fn finding(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Lower => "lower",
+        Finding::Higher => "higher",
+        Finding::Equivalent => "equivalent",
+        Finding::CannotTell => "cannot_tell",
+    }
+}

@@ -1,0 +1,8 @@
+//! A comparison for people and for machines.
+
+mod machine;
+mod table;
+mod text;
+
+pub use machine::{csv, json, runs_csv};
+pub use text::{TextStyle, text};

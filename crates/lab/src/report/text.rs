@@ -1,0 +1,207 @@
+//! A comparison at a glance, for a terminal.
+
+use super::table::{Cell, Column, Tone, lay_out, wrap};
+use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo};
+use crate::format::{bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::{Reason, metric};
+
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Characters per line.
+    pub width: usize,
+    /// Whether it takes ANSI colours.
+    pub colour: bool,
+}
+
+impl Default for TextStyle {
+    fn default() -> Self {
+        Self { width: 100, colour: false }
+    }
+}
+
+/// The table, the verdict and what must be known beside it.
+///
+/// Algorithms stand in the order of the metric that decides, the best first, the yardstick apart below. Columns that do not
+/// fit are left out, the least important first; a very narrow terminal gets a list.
+pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
+    let mut out = String::new();
+    say(&mut out, &heading(comparison), Tone::Plain, style);
+    let (contenders, yardsticks) = rows(comparison);
+    let groups = [contenders.len(), yardsticks.len()];
+    let rows: Vec<&ArmSummary> = contenders.into_iter().chain(yardsticks).collect();
+    out.push('\n');
+    if !rows.is_empty() {
+        out.push_str(&lay_out(columns(comparison, &rows), &groups, style.width, style.colour));
+        out.push('\n');
+    }
+    say(&mut out, &comparison.verdict, Tone::Heading, style);
+    for note in &comparison.notes {
+        say(&mut out, note, Tone::Unclear, style);
+    }
+    out
+}
+
+fn say(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
+    for line in wrap(text, style.width) {
+        out.push_str(&tone.paint(&line, style.colour));
+        out.push('\n');
+    }
+}
+
+/// "geo-viasat: 144 Mbit/s, 600 ms, BDP 10.8 MB, buffer 1 BDP; 36 MB; 12 runs each (seeds 1 to 12)".
+fn heading(comparison: &Comparison) -> String {
+    let context = &comparison.context;
+    let mut parts = Vec::new();
+    if context.base_rtt_s > 0.0 && context.bdp_bytes > 0 {
+        let rate = context.bdp_bytes as f64 * 8e-6 / context.base_rtt_s;
+        let varies = if context.capacity.len() > 1 { " on average" } else { "" };
+        parts.push(format!("{} Mbit/s{varies}", number(rate)));
+        parts.push(format!("{} RTT", seconds(context.base_rtt_s)));
+        parts.push(format!("BDP {}", bytes(context.bdp_bytes as f64)));
+        parts.push(match context.buffer_bytes {
+            Some(buffer) => format!("buffer {} BDP", number(buffer as f64 / context.bdp_bytes as f64)),
+            None => "unlimited buffer".to_owned(),
+        });
+    }
+    if let Some(size) = context.size_bytes {
+        parts.push(format!("{} to send", bytes(size as f64)));
+    }
+    parts.push(match comparison.seeds.as_slice() {
+        [] => "no runs".to_owned(),
+        [seed] => format!("one run each (seed {seed})"),
+        [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
+    });
+    format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
+}
+
+/// Contenders, the best first and those without a value last, and yardsticks.
+fn rows(comparison: &Comparison) -> (Vec<&ArmSummary>, Vec<&ArmSummary>) {
+    let (mut yardsticks, mut contenders): (Vec<_>, Vec<_>) =
+        comparison.arms.iter().partition(|arm| arm.yardstick);
+    let sign =
+        if comparison.primary_info().is_some_and(|info| info.better == Better::Higher) { -1.0 } else { 1.0 };
+    for arms in [&mut contenders, &mut yardsticks] {
+        arms.sort_by(|a, b| {
+            let key = |arm: &ArmSummary| {
+                let summary = arm.metric(&comparison.primary);
+                (
+                    std::cmp::Reverse(summary.map_or(0, |s| s.n)),
+                    summary.map_or(f64::INFINITY, |s| sign * s.mean),
+                )
+            };
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+    }
+    (contenders, yardsticks)
+}
+
+fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column> {
+    let info = comparison.primary_info();
+    let column = |heading, rank, cell: &dyn Fn(&ArmSummary) -> String| Column {
+        heading,
+        right: true,
+        rank,
+        cells: rows
+            .iter()
+            .map(|arm| Cell { text: cell(arm), tone: if arm.yardstick { Tone::Aside } else { Tone::Plain } })
+            .collect(),
+    };
+    let mean = |arm: &ArmSummary, id: &str, show: &dyn Fn(f64) -> String| {
+        arm.metric(id).map_or("–".to_owned(), |summary| show(summary.mean))
+    };
+    let primary_heading = match info.map(|info| info.id.as_str()) {
+        Some(metric::DOWNLOAD_TIME) | None => ["download", "time"],
+        Some(metric::GOODPUT) => ["", "goodput"],
+        Some(_) => ["deciding", "metric"],
+    };
+    let mut columns = vec![
+        Column { right: false, ..column(["", "algorithm"], 0, &|arm| arm.label.clone()) },
+        Column { right: false, ..column(primary_heading, 1, &|arm| primary(arm, info)) },
+        column(["against", "the best"], 6, &|arm| against_best(comparison, arm, info)),
+        column(["left", "start-up"], 2, &|arm| mean(arm, "exit_time", &seconds)),
+        Column { right: false, ..column(["", "because of"], 5, &exits) },
+        column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
+        column(["lost in", "start-up"], 4, &|arm| mean(arm, "startup_lost_packets", &count)),
+        column(["start-up", "used"], 7, &|arm| mean(arm, "startup_utilisation", &share)),
+        column(["queue", "peak"], 8, &|arm| mean(arm, "queue_peak", &|v| quantity(v, "ms"))),
+    ];
+    for (row, arm) in rows.iter().enumerate() {
+        let tone = standing(comparison, arm, info);
+        if tone != Tone::Plain {
+            for column in columns.iter_mut().take(3) {
+                column.cells[row].tone = tone;
+            }
+        }
+    }
+    columns
+}
+
+fn primary(arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
+    let Some((info, summary)) = info.and_then(|info| Some((info, arm.metric(&info.id)?))) else {
+        return if arm.n == 0 { "not run" } else { "not finished" }.to_owned();
+    };
+    let mut text = with_interval(summary, &info.unit);
+    if summary.n < arm.n {
+        text.push_str(&format!(", {} of {}", summary.n, arm.n));
+    }
+    if summary.modes.is_some() {
+        text.push_str(" *");
+    }
+    text
+}
+
+/// "best", "within 5 %", "2.4x", "+12 %", "cannot tell".
+fn against_best(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
+    let (Some(best), Some(info)) = (&comparison.best, info) else { return String::new() };
+    if *best == arm.label {
+        return "best".to_owned();
+    }
+    let pair = if arm.yardstick {
+        comparison.pair(&info.id, best, &arm.label)
+    } else {
+        comparison.pair(&info.id, &arm.label, best)
+    };
+    let Some(pair) = pair else { return String::new() };
+    match (pair.finding, pair.ratio) {
+        (Finding::Equivalent, _) if !arm.yardstick => format!("within {}", share(comparison.margin)),
+        (Finding::CannotTell, _) if !arm.yardstick => "cannot tell".to_owned(),
+        (_, Some(ratio)) => {
+            let ratio = if arm.yardstick { 1.0 / ratio } else { ratio };
+            if ratio >= 2.0 {
+                format!("{}x", number(ratio))
+            } else {
+                format!("{:+.0} %", (ratio - 1.0) * 100.0)
+            }
+        }
+        (_, None) => quantity(pair.difference, &info.unit),
+    }
+}
+
+fn standing(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) -> Tone {
+    let (Some(best), Some(info)) = (&comparison.best, info) else { return Tone::Plain };
+    if arm.yardstick {
+        return Tone::Aside;
+    }
+    match comparison.pair(&info.id, &arm.label, best).map(|pair| pair.finding) {
+        _ if *best == arm.label => Tone::Good,
+        Some(Finding::Equivalent) => Tone::Good,
+        Some(Finding::CannotTell) => Tone::Unclear,
+        _ => Tone::Plain,
+    }
+}
+
+/// "delay", or "delay 9, loss 3" where runs differ.
+fn exits(arm: &ArmSummary) -> String {
+    match arm.exits.as_slice() {
+        [] => "–".to_owned(),
+        [only] if only.reason == Reason::Known => "knows".to_owned(),
+        [only] => only.reason.word().to_owned(),
+        several => {
+            let several: Vec<String> =
+                several.iter().map(|e| format!("{} {}", e.reason.word(), e.runs)).collect();
+            list(&several.iter().map(String::as_str).collect::<Vec<_>>()).replace(" and ", ", ")
+        }
+    }
+}
