@@ -1,5 +1,6 @@
 //! A comparison for people and for machines.
 
+pub mod html;
 mod machine;
 mod table;
 mod text;
