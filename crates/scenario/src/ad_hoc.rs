@@ -15,6 +15,7 @@ use crate::units;
 pub struct AdHoc {
     pub rate: Option<String>,
     pub rtt: Option<String>,
+    /// 1 BDP unless given; 200 ms at the mean rate with a trace.
     pub buffer: Option<String>,
     /// What the one flow sends; 10 MB unless given.
     pub size: Option<String>,
@@ -59,6 +60,8 @@ impl AdHoc {
             match (value, key) {
                 (Some(value), _) => set(&format!("{option} {value}"), key, value)?,
                 (None, "size") => set("--size", key, "10 MB")?,
+                // A mean BDP is nothing to a link that varies; 200 ms is what cellular and LEO schedulers hold.
+                (None, "path.buffer") if self.trace.is_some() => set("--buffer", key, "200 ms")?,
                 (None, _) => {}
             }
         }

@@ -73,6 +73,7 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
     if let Some(value) = root.get("receiver") {
         ends::receiver(&value.section(&schema::RECEIVER)?, &mut receiver)?;
     }
+    ends::acquaint(&mut sender, &receiver);
     let built = topology::topology(root, &mut files)?;
     let ends = Ends { sender, receiver, settings };
     let flows = flows::flows(root, &built, &ends)?;

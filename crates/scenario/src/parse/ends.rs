@@ -81,6 +81,14 @@ pub(crate) fn sender(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), S
     if let Some(value) = s.get("cubic-beta") {
         sender.cubic_beta_1024 = (value.number((0.1, 1.0))? * 1024.0).round() as u32;
     }
+    let vegas = &mut sender.vegas;
+    vegas.alpha_packets = s.packets("vegas-alpha", vegas.alpha_packets, (0, 100_000))?;
+    vegas.beta_packets = s.packets("vegas-beta", vegas.beta_packets, (0, 100_000))?;
+    if vegas.alpha_packets > vegas.beta_packets {
+        let problem = format!("{} is below `vegas-alpha`, {}", vegas.beta_packets, vegas.alpha_packets);
+        return Err(s.error("vegas-beta", &problem, "at least `vegas-alpha`"));
+    }
+    vegas.mean_rtt = s.flag("vegas-mean-rtt", vegas.mean_rtt)?;
     let rounds = u64::from(sender.extra_startup_rounds);
     sender.extra_startup_rounds = s.count("extra-startup-rounds", rounds, (0, 100))? as u32;
     Ok(())
@@ -146,6 +154,11 @@ pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result
         receiver.ack_bytes = value.bytes((1, 1000))? as u32;
     }
     Ok(())
+}
+
+/// Tells the sender what it must know of its receiver.
+pub(crate) fn acquaint(sender: &mut SenderConfig, receiver: &ReceiverConfig) {
+    sender.delayed_acks = receiver.ack_policy != AckPolicy::Quick;
 }
 
 /// Parameters of every algorithm: defaults, changed by `[algorithm.<id>]`.

@@ -279,6 +279,7 @@ fn ends_of(s: &Section<'_>, ends: &Ends) -> Result<(SenderConfig, ReceiverConfig
     if let Some(value) = s.get("congestion-control") {
         sender.avoidance = ends::avoidance(&value)?;
     }
+    ends::acquaint(&mut sender, &receiver);
     Ok((sender, receiver))
 }
 

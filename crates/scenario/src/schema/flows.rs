@@ -198,6 +198,14 @@ table!(
         ),
         field("handshake", "true, false", "true", "SYN exchange before the first data."),
         field("cubic-beta", "ratio from 0.1 to 1", "0.7", "CUBIC's multiplicative decrease."),
+        field("vegas-alpha", "packets, 0 to 100000", "2 / 1", "Vegas grows while fewer packets are queued."),
+        field("vegas-beta", "packets, 0 to 100000", "4 / 3", "Vegas shrinks while more packets are queued."),
+        field(
+            "vegas-mean-rtt",
+            "true, false",
+            "false / true",
+            "Vegas decides by a round's mean RTT (ns-2) instead of its smallest (Linux)."
+        ),
         field(
             "extra-startup-rounds",
             "0 to 100",
