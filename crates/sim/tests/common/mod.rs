@@ -2,12 +2,16 @@
 
 #![allow(dead_code, reason = "each test and example uses its own part")]
 
+use std::sync::atomic::AtomicBool;
+
 use ramp::{Algorithm, Rate, Time, algorithm};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 use ramp_scenario::{FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology};
+use ramp_sim::{Outcome, simulate};
 use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
-pub(crate) fn mbit(rate: u64) -> Rate {
+pub(crate) const fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_s(rate * 1_000_000)
 }
 
@@ -104,4 +108,44 @@ pub(crate) fn side_links(rate: Rate, rtt: Time, buffer: u64, flows: usize) -> Sc
         scenario.flows.push(flow(s, d, Source::Bulk, "slow_start"));
     }
     scenario
+}
+
+/// Plays a scenario that must run.
+pub(crate) fn play(scenario: &Scenario, seed: u64) -> (Outcome, Log) {
+    let mut log = Log::default();
+    let outcome = simulate(scenario, seed, &mut log, &AtomicBool::new(false)).expect("the scenario runs");
+    (outcome, log)
+}
+
+/// Everything an observer can learn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Log {
+    pub(crate) flows: Vec<FlowSample>,
+    pub(crate) links: Vec<LinkSample>,
+    pub(crate) events: Vec<FlowEvent>,
+}
+
+impl Log {
+    /// The first event that `pick` finds something in, with its time.
+    pub(crate) fn first<T>(&self, pick: impl Fn(&FlowEventKind) -> Option<T>) -> Option<(Time, T)> {
+        self.events.iter().find_map(|event| Some((event.now, pick(&event.kind)?)))
+    }
+
+    /// The congestion window, in packets of `mss` bytes, as known at `now`.
+    pub(crate) fn cwnd_packets(&self, now: Time, mss: u32) -> f64 {
+        let last = self.flows.iter().rev().find(|sample| sample.now <= now);
+        last.map_or(0.0, |sample| sample.cwnd_bytes as f64 / f64::from(mss))
+    }
+}
+
+impl Observer for Log {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        self.flows.push(*sample);
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.links.push(*sample);
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.events.push(*event);
+    }
 }
