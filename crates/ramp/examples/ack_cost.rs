@@ -74,6 +74,7 @@ fn replayed(algorithm: &'static Algorithm, config: &Config, acks: &[Ack]) -> Sta
     startup
 }
 
+#[expect(clippy::disallowed_methods, reason = "it measures the machine")]
 fn replay(algorithm: &'static Algorithm, config: &Config, acks: &[Ack]) -> f64 {
     let mut startup = Startup::new(algorithm, config);
     let started = Instant::now();

@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 use crate::abi::{self, Functions, State};
 use crate::{Ack, Config, Congestion, Decision, PARAMETERS_MAX};
 
+include!(concat!(env!("OUT_DIR"), "/documents.rs"));
+
 /// One tunable constant of an algorithm, from the table in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
@@ -44,6 +46,11 @@ impl Algorithm {
     /// Bytes of state a connection needs.
     pub fn state_bytes(&self) -> usize {
         self.functions.state_bytes()
+    }
+
+    /// The algorithm explained, in Markdown: idea, how it decides, parameters, deviations, caveats.
+    pub fn document(&self) -> &'static str {
+        DOCUMENTS.iter().find(|(id, _)| *id == self.id).map_or("", |(_, text)| text)
     }
 
     /// The defaults of all parameters, in table order, for [`Config::parameter`].
@@ -116,7 +123,7 @@ impl Startup {
         &mut self.decision
     }
 
-    /// An ACK advanced SND.UNA or SACKed new data.
+    /// An ACK advanced `SND.UNA` or selectively acknowledged new data.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> &Decision {
         self.functions.on_ack(&mut self.state, ack, &mut self.decision);

@@ -1,4 +1,4 @@
-//! Linux net/ipv4/tcp_cubic.c, versions 2.6.29, 5.10 and 6.14.
+//! Linux `net/ipv4/tcp_cubic.c`, versions 2.6.29, 5.10 and 6.14.
 
 use ramp::{Ack, AckFlags, ConfigFlags, ExitReason, Phase, Startup};
 
@@ -79,7 +79,8 @@ fn since_5_6_the_train_bound_counts_the_hosts_batches() {
     for (rate, added) in
         [(0, 0), (1_000_000, 1000), (125_000_000, 1000), (262_144_000, 1000), (1_250_000_000, 209)]
     {
-        for (flags, bound) in [(ConfigFlags::HOST_PACES, 100_000 + added), (0, (100_000 + added) / 2)] {
+        let paced = 100_000 + added;
+        for (flags, bound) in [(ConfigFlags::HOST_PACES, paced), (0, paced / 2)] {
             let mut connection = seasoned(V6_14, 1000, 100_000, flags);
             let start = connection.stream.now_ns + MS;
             let mut train = 0;

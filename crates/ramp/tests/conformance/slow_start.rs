@@ -44,7 +44,7 @@ fn rounds_to_reach_a_window() {
         assert!(rounds_x15 - count <= 1, "{count}");
         near(
             window as f64,
-            f64::from(window_x15) / 1.5_f64.powi(rounds_x15 - count),
+            f64::from(window_x15) / if count == rounds_x15 { 1.0 } else { 1.5 },
             0.25 * f64::from(window_x15),
         );
     }

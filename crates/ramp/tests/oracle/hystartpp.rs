@@ -67,7 +67,7 @@ impl Oracle for HyStartPlusPlus {
             self.rtt_sample_count += 1;
             if self.rtt_sample_count >= 8 {
                 if self.css_rounds.is_none() {
-                    let thresh = (self.last_round_min_rtt / 8.0).floor().min(16_000.0).max(4_000.0);
+                    let thresh = (self.last_round_min_rtt / 8.0).floor().clamp(4_000.0, 16_000.0);
                     if self.last_round_min_rtt.is_finite()
                         && self.current_round_min_rtt >= self.last_round_min_rtt + thresh
                     {

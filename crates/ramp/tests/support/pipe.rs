@@ -223,12 +223,12 @@ impl Run<'_> {
     fn transmit(&mut self, now: u64, decision: &Decision) {
         let size = self.pipe.packet_bytes;
         while (self.next - self.acked + 1) * size <= decision.cwnd_bytes {
-            if decision.pacing_bytes_per_s > 0 {
+            if let Some(gap) = (size * 1_000_000_000).checked_div(decision.pacing_bytes_per_s) {
                 if self.pace_free > now {
                     self.push(self.pace_free, Event::Pace);
                     return;
                 }
-                self.pace_free = self.pace_free.max(now) + size * 1_000_000_000 / decision.pacing_bytes_per_s;
+                self.pace_free = self.pace_free.max(now) + gap;
             }
             self.access_free = self.access_free.max(now) + size * 8_000_000_000 / self.pipe.access_bits_per_s;
             self.sent_at.push_back(now);

@@ -1,0 +1,141 @@
+//! Headers, registry and documents say the same.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use ramp::{Algorithm, algorithms};
+
+const OPENING: &str =
+    "<!-- parameters: from the header; `RAMP_BLESS=1 cargo test -p ramp --test documents` rewrites -->\n";
+const CLOSING: &str = "<!-- end -->\n";
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn document_path(id: &str) -> PathBuf {
+    root().join("docs/algorithms").join(id).with_extension("md")
+}
+
+fn header(id: &str) -> String {
+    fs::read_to_string(root().join("include/ramp").join(id).with_extension("h"))
+        .expect("a header for every row")
+}
+
+/// One space between words.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_row_has_a_document_and_every_document_a_row() {
+    let rows: BTreeSet<String> = algorithms().iter().map(|a| a.id.to_string()).collect();
+    let documents: BTreeSet<String> = fs::read_dir(root().join("docs/algorithms"))
+        .expect("the documents")
+        .map(|entry| entry.expect("a readable directory").path())
+        .map(|path| path.file_stem().expect("a file name").to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(rows, documents);
+    for algorithm in algorithms() {
+        for section in
+            ["# ", "\n## How it decides\n", "\n## Parameters\n", "\n## Deviations\n", "\n## Caveats\n"]
+        {
+            assert!(algorithm.document().contains(section), "{}: no {section:?}", algorithm.id);
+        }
+    }
+}
+
+#[test]
+fn every_deviation_of_a_header_is_in_its_document_and_no_other() {
+    let mut count = 0;
+    for algorithm in algorithms() {
+        let (_, deviations) = algorithm.document().split_once("\n## Deviations\n").expect("the section");
+        let (deviations, _) = deviations.split_once("\n## ").expect("the next section");
+        let documented: BTreeSet<String> = deviations.split("\n- ").skip(1).map(plain).collect();
+        let header = header(algorithm.id);
+        let comment = header.split("*/").nth(1).expect("the second comment describes the algorithm");
+        let comment: Vec<&str> = comment.lines().map(|l| l.trim_start_matches([' ', '*'])).collect();
+        let declared: BTreeSet<String> = comment.join("\n").split("Deviates:").skip(1).map(plain).collect();
+        assert_eq!(declared, documented, "{}", algorithm.id);
+        assert_eq!(
+            header.matches("Deviates:").count(),
+            declared.len(),
+            "{}: outside the first comment",
+            algorithm.id
+        );
+        count += declared.len();
+    }
+    assert!(count >= 10, "the test no longer finds them: {count}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
+fn parameter_tables_are_the_headers() {
+    for algorithm in algorithms() {
+        let path = document_path(algorithm.id);
+        let document = fs::read_to_string(&path).expect("the document");
+        let (before, rest) = document.split_once(OPENING).expect("the table's beginning");
+        let (_, after) = rest.split_once(CLOSING).expect("the table's end");
+        let expected = format!("{before}{OPENING}{}{CLOSING}{after}", table(algorithm));
+        if std::env::var_os("RAMP_BLESS").is_some() {
+            fs::write(&path, &expected).expect("the document is writable");
+        } else {
+            assert_eq!(document, expected, "RAMP_BLESS=1 rewrites {}", path.display());
+        }
+    }
+}
+
+fn table(algorithm: &Algorithm) -> String {
+    let mut table =
+        String::from("| name | unit | default | range | source | meaning |\n|---|---|---|---|---|---|\n");
+    for p in &algorithm.parameters {
+        let choices: Vec<&str> =
+            p.unit.strip_prefix("choice:").map(|c| c.split('|').collect()).unwrap_or_default();
+        let (unit, default, range) = if choices.is_empty() {
+            (p.unit, p.default.to_string(), format!("{} to {}", p.minimum, p.maximum))
+        } else {
+            ("choice", choices[p.default as usize].to_string(), choices.join(", "))
+        };
+        writeln!(table, "| `{}` | {unit} | {default} | {range} | {} | {} |", p.name, p.source, p.meaning)
+            .expect("writing to a string");
+    }
+    table
+}
+
+#[test]
+fn tables_are_well_formed() {
+    for algorithm in algorithms() {
+        assert!(algorithm.id.len() <= 10, "{}: the kernel allows ramp_<id> 15 letters", algorithm.id);
+        let names: BTreeSet<&str> = algorithm.parameters.iter().map(|p| p.name).collect();
+        assert_eq!(names.len(), algorithm.parameters.len(), "{}: a name twice", algorithm.id);
+        assert!(algorithm.parameters.len() <= ramp::PARAMETERS_MAX);
+        for p in &algorithm.parameters {
+            assert!(p.minimum <= p.default && p.default <= p.maximum, "{}: {}", algorithm.id, p.name);
+            assert!(!p.source.is_empty() && !p.meaning.is_empty(), "{}: {}", algorithm.id, p.name);
+            if let Some(choices) = p.unit.strip_prefix("choice:") {
+                assert_eq!((p.minimum, p.maximum), (0, choices.split('|').count() as u64 - 1), "{}", p.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cited_source_is_in_the_references() {
+    let references = fs::read_to_string(root().join("docs/references.md")).expect("the references");
+    for algorithm in algorithms() {
+        let text = format!("{}{}", header(algorithm.id), algorithm.document());
+        let keys = text
+            .match_indices('[')
+            .filter_map(|(at, _)| text[at..].split_inclusive(']').next())
+            .filter(|key| key.len() <= 7 && key[1..].starts_with(|c: char| c.is_ascii_uppercase()));
+        let rfcs = text
+            .match_indices("RFC ")
+            .filter_map(|(at, _)| text.get(at..at + 8))
+            .filter(|rfc| rfc.ends_with(|c: char| c.is_ascii_digit()));
+        for source in keys.chain(rfcs) {
+            assert!(references.contains(source), "{}: {source} is not in docs/references.md", algorithm.id);
+        }
+    }
+}
