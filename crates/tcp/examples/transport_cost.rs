@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use ramp::Time;
-use ramp_tcp::{AckPolicy, Avoidance, Profile, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig};
+use ramp_tcp::{
+    AckPolicy, Avoidance, Profile, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
+};
 
 /// One data packet per this long, and the window that keeps it busy.
 const SERVICE: Time = Time::from_ns(28_960);
@@ -15,13 +17,29 @@ const WINDOW: u64 = 3_500;
 const PACKETS: u64 = 5_000_000;
 
 fn main() {
+    let only = std::env::args().nth(1).unwrap_or_default();
     for (name, profile, recovery, avoidance, policy) in [
         ("era, ACK every packet", Profile::Era, Recovery::Sack, Avoidance::Reno, AckPolicy::Quick),
         ("ns-2 Sack1", Profile::Era, Recovery::SackNs2, Avoidance::Reno, AckPolicy::Quick),
-        ("modern, CUBIC", Profile::Modern, Recovery::Sack, Avoidance::Cubic, ReceiverConfig::new(Profile::Modern).ack_policy),
-        ("modern, Reno", Profile::Modern, Recovery::Sack, Avoidance::Reno, ReceiverConfig::new(Profile::Modern).ack_policy),
+        (
+            "modern, CUBIC",
+            Profile::Modern,
+            Recovery::Sack,
+            Avoidance::Cubic,
+            ReceiverConfig::new(Profile::Modern).ack_policy,
+        ),
+        (
+            "modern, Reno",
+            Profile::Modern,
+            Recovery::Sack,
+            Avoidance::Reno,
+            ReceiverConfig::new(Profile::Modern).ack_policy,
+        ),
     ] {
         for loss_every in [0, 1000, 20] {
+            if !format!("{name} {loss_every}").contains(&only) {
+                continue;
+            }
             let Some(slow_start) = ramp::algorithm("slow_start") else { return };
             let mut config = SenderConfig::new(profile, slow_start);
             config.recovery = recovery;
@@ -30,7 +48,9 @@ fn main() {
             let mut receiver = ReceiverConfig::new(profile);
             receiver.ack_policy = policy;
             let (nanoseconds, rounds) = run(&config, &receiver, loss_every);
-            println!("{name:24} loss 1/{loss_every:<5} {nanoseconds:6.1} ns per data packet, {rounds} timers");
+            println!(
+                "{name:24} loss 1/{loss_every:<5} {nanoseconds:6.1} ns per data packet, {rounds} timers"
+            );
         }
     }
     println!("sender {} bytes, receiver {} bytes", size_of::<Sender>(), size_of::<Receiver>());

@@ -3,12 +3,12 @@
 use ramp::Time;
 use ramp_trace::SenderState;
 
+use crate::Recovery;
 use crate::recovery::AckFacts;
 use crate::scoreboard::Delivery;
 use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;
-use crate::Recovery;
 
 impl Sender {
     /// An ACK arrived on an established connection.

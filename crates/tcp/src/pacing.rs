@@ -74,7 +74,8 @@ pub(crate) fn linux_rate(cwnd: u64, ssthresh: u64, smoothed: Time) -> u64 {
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
     match cwnd.checked_mul(percent * 10_000_000) {
         Some(n) => n / ns,
-        None => u64::try_from(u128::from(cwnd) * u128::from(percent * 10_000_000) / u128::from(ns)).unwrap_or(u64::MAX),
+        None => u64::try_from(u128::from(cwnd) * u128::from(percent * 10_000_000) / u128::from(ns))
+            .unwrap_or(u64::MAX),
     }
 }
 

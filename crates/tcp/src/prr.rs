@@ -24,7 +24,14 @@ impl Prr {
     ///
     /// `safe`: it advanced SND.UNA and revealed no further loss.
     #[inline]
-    pub(crate) fn on_ack(&mut self, delivered: u64, in_flight: u64, ssthresh: u64, safe: bool, mss: u64) -> u64 {
+    pub(crate) fn on_ack(
+        &mut self,
+        delivered: u64,
+        in_flight: u64,
+        ssthresh: u64,
+        safe: bool,
+        mss: u64,
+    ) -> u64 {
         self.delivered += delivered;
         let allowed = if in_flight > ssthresh {
             let owed = u128::from(self.delivered) * u128::from(ssthresh);

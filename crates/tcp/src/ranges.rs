@@ -72,8 +72,11 @@ impl RangeSet {
     /// Ranges from the highest down.
     pub(crate) fn descending(&self) -> impl Iterator<Item = Range> + '_ {
         let top = (!self.is_empty()).then_some(self.top);
-        top.into_iter()
-            .chain(self.below.iter().rev().map(|(&start, &(end, bytes))| Range { start, end, bytes }))
+        top.into_iter().chain(self.below.iter().rev().map(|(&start, &(end, bytes))| Range {
+            start,
+            end,
+            bytes,
+        }))
     }
 
     /// Ranges from the lowest up.

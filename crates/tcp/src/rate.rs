@@ -67,7 +67,8 @@ impl RateSampler {
         let bytes = self.delivered - newest.delivered;
         match bytes.checked_mul(1_000_000_000) {
             Some(n) => n / interval.ns(),
-            None => u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(interval.ns())).unwrap_or(u64::MAX),
+            None => u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(interval.ns()))
+                .unwrap_or(u64::MAX),
         }
     }
 }

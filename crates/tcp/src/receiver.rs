@@ -110,7 +110,11 @@ impl Receiver {
                 self.clock.on_ack_sent();
                 self.last_ack = self.next;
                 let ack = Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
-                Some(if self.out_of_order.is_empty() && self.duplicate.is_none() { ack } else { self.with_blocks(ack) })
+                Some(if self.out_of_order.is_empty() && self.duplicate.is_none() {
+                    ack
+                } else {
+                    self.with_blocks(ack)
+                })
             }
             Reply::SynAck => {
                 self.due = Reply::Nothing;

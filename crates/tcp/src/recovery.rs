@@ -198,8 +198,11 @@ impl Sender {
                 };
                 if advanced {
                     self.arm_timeout(now);
-                    // Without SACK information above it, a partial ACK is all that tells of the next hole.
-                    if self.board.sacked_segments() == 0 {
+                    // Deviates: RFC 6675 waits for a timeout if nothing above a partial ACK is SACKed. If our
+                    // retransmission caused it, what follows was lost with it (RFC 6582); receivers that stop
+                    // sending SACK blocks are repaired so, one hole per round trip.
+                    let ours = facts.echo >= self.repair.undo.first_retransmission;
+                    if ours && !self.rules.rack && self.board.sacked_segments() == 0 {
                         self.repair_next_hole();
                     }
                 }
@@ -255,7 +258,8 @@ impl Sender {
             explained = undo.unexplained == 0;
         }
         let advanced = delivery.advanced_segments > 0;
-        let delayed = advanced && facts.echo < undo.first_retransmission && undo.first_retransmission != Time::NEVER;
+        let delayed =
+            advanced && facts.echo < undo.first_retransmission && undo.first_retransmission != Time::NEVER;
         let una = self.board.una();
         let spurious = match self.repair.state {
             SenderState::Open => explained,
@@ -291,7 +295,12 @@ impl Sender {
     }
 
     /// Whether an ACK counts as a duplicate.
-    pub(crate) fn is_duplicate(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> bool {
+    pub(crate) fn is_duplicate(
+        &mut self,
+        segment: &Segment,
+        delivery: &Delivery,
+        window_changed: bool,
+    ) -> bool {
         use crate::sender::SackUse;
         if delivery.advanced_segments > 0 || segment.number() != self.board.una() || self.board.is_empty() {
             return false;

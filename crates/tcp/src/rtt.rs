@@ -126,7 +126,11 @@ impl RttEstimator {
             rtt - smoothed
         } else {
             let fall = smoothed - rtt;
-            if fall > self.variance_4 >> 2 { (self.variance_4 >> 2) + ((fall - (self.variance_4 >> 2)) >> 3) } else { fall }
+            if fall > self.variance_4 >> 2 {
+                (self.variance_4 >> 2) + ((fall - (self.variance_4 >> 2)) >> 3)
+            } else {
+                fall
+            }
         };
         let first = self.smoothed_8 == 0;
         self.smooth(rtt, deviation);
@@ -148,7 +152,8 @@ impl RttEstimator {
                 self.round_variance_4 = floor;
             }
         }
-        self.base_timeout = Time::from_ns((self.smoothed_8 >> 3) + self.timer_variance_4).min(self.config.max);
+        self.base_timeout =
+            Time::from_ns((self.smoothed_8 >> 3) + self.timer_variance_4).min(self.config.max);
     }
 
     #[inline]
@@ -168,7 +173,13 @@ mod tests {
     use super::*;
 
     fn timeout_after(samples_ms: &[u64], min_of_variance: bool, min: Time) -> f64 {
-        let config = RtoConfig { initial: Time::from_secs(1), min, max: Time::from_secs(60), tick: Time::ZERO, min_of_variance };
+        let config = RtoConfig {
+            initial: Time::from_secs(1),
+            min,
+            max: Time::from_secs(60),
+            tick: Time::ZERO,
+            min_of_variance,
+        };
         let mut rtt = RttEstimator::new(config);
         for (i, &ms) in samples_ms.iter().enumerate() {
             rtt.on_sample(Time::from_ms(ms), 2 * i as u64 + 1, 2 * i as u64 + 2 - 1);
@@ -183,7 +194,10 @@ mod tests {
         let raw = |s: &[u64]| timeout_after(s, false, Time::ZERO);
         let era = |s: &[u64]| timeout_after(s, false, Time::from_ms(200));
         let linux = |s: &[u64]| timeout_after(s, true, Time::from_ms(200));
-        assert_eq!([raw(&[100; 6]), rfc(&[100; 6]), era(&[100; 6]), linux(&[100; 6])], [0.1475, 1.0, 0.2, 0.3]);
+        assert_eq!(
+            [raw(&[100; 6]), rfc(&[100; 6]), era(&[100; 6]), linux(&[100; 6])],
+            [0.1475, 1.0, 0.2, 0.3]
+        );
         assert_eq!([raw(&[100, 100, 100, 100, 300]), linux(&[100, 100, 100, 100, 300])], [0.3883, 0.3883]);
         // 0.32 by the formula alone; Linux lets the variance of the first sample fade by a quarter per round trip.
         assert_eq!([raw(&[120; 3]), linux(&[120; 3])], [0.2550, 0.3500]);

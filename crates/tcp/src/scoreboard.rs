@@ -80,8 +80,6 @@ pub(crate) struct Scoreboard {
     lost_bytes: u64,
     retransmitted_bytes: u64,
     sacked_segments: u64,
-    lost_segments: u64,
-    retransmitted_segments: u64,
     sacked: RangeSet,
     loss_edge: u64,
     next_retransmission: u64,
@@ -90,6 +88,7 @@ pub(crate) struct Scoreboard {
     lost_out_of_order: BinaryHeap<Reverse<u64>>,
     last_blocks: [(u64, u64); 4],
     ever_lost_bytes: u64,
+    #[cfg(test)]
     operations: u64,
 }
 
@@ -104,8 +103,6 @@ impl Scoreboard {
             lost_bytes: 0,
             retransmitted_bytes: 0,
             sacked_segments: 0,
-            lost_segments: 0,
-            retransmitted_segments: 0,
             sacked: RangeSet::default(),
             loss_edge: 0,
             next_retransmission: 0,
@@ -113,6 +110,7 @@ impl Scoreboard {
             lost_out_of_order: BinaryHeap::new(),
             last_blocks: [(0, 0); 4],
             ever_lost_bytes: 0,
+            #[cfg(test)]
             operations: 0,
         }
     }
@@ -150,10 +148,6 @@ impl Scoreboard {
         self.out_bytes - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
     }
 
-    pub(crate) fn in_flight_segments(&self) -> u64 {
-        self.out_segments() - self.sacked_segments - self.lost_segments + self.retransmitted_segments
-    }
-
     #[inline]
     pub(crate) fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
@@ -164,21 +158,10 @@ impl Scoreboard {
         self.sacked_segments
     }
 
-    #[inline]
-    pub(crate) fn lost_segments(&self) -> u64 {
-        self.lost_segments
-    }
-
     /// Bytes ever believed lost.
     #[inline]
     pub(crate) fn ever_lost_bytes(&self) -> u64 {
         self.ever_lost_bytes
-    }
-
-    /// Records visited so far; for tests of complexity.
-    #[cfg(test)]
-    pub(crate) fn operations(&self) -> u64 {
-        self.operations
     }
 
     /// One past the highest SACKed number; 0: nothing is SACKed.
@@ -224,7 +207,6 @@ impl Scoreboard {
         }
         if !was_on_its_way {
             self.retransmitted_bytes += bytes;
-            self.retransmitted_segments += 1;
         }
     }
 
@@ -286,13 +268,13 @@ impl Scoreboard {
                 }
             }
         }
-        self.operations += visited;
+        self.count_operations(visited);
         edge
     }
 
     /// Believes `number` lost, unless it is SACKed or believed so already. Returns the newly lost bytes.
     pub(crate) fn mark_lost(&mut self, number: u64) -> u64 {
-        self.operations += 1;
+        self.count_operations(1);
         let record = self.record_mut(number);
         if record.flags & (Flags::SACKED | Flags::LOST) != 0 {
             return 0;
@@ -300,7 +282,6 @@ impl Scoreboard {
         record.flags |= Flags::LOST;
         let (bytes, flags) = (u64::from(record.bytes), record.flags);
         self.lost_bytes += bytes;
-        self.lost_segments += 1;
         self.ever_lost_bytes += bytes;
         if flags & Flags::RETRANSMITTED == 0 {
             self.await_retransmission(number);
@@ -320,11 +301,10 @@ impl Scoreboard {
         record.flags &= !Flags::RETRANSMITTED;
         let (bytes, flags) = (u64::from(record.bytes), record.flags);
         self.retransmitted_bytes -= bytes;
-        self.retransmitted_segments -= 1;
         if flags & Flags::LOST == 0 {
             return self.mark_lost(number);
         }
-        self.operations += 1;
+        self.count_operations(1);
         self.ever_lost_bytes += bytes;
         self.await_retransmission(number);
         bytes
@@ -349,7 +329,6 @@ impl Scoreboard {
             record.flags &= !Flags::LOST;
         }
         self.lost_bytes = 0;
-        self.lost_segments = 0;
         self.lost_in_order.clear();
         self.lost_out_of_order.clear();
         self.begin_recovery();
@@ -383,7 +362,7 @@ impl Scoreboard {
         let end = self.sacked.end().min(self.next);
         let mut number = self.next_retransmission.max(self.una);
         while number < end {
-            self.operations += 1;
+            self.count_operations(1);
             if self.record(number).flags & (Flags::SACKED | Flags::RETRANSMITTED) == 0 {
                 self.next_retransmission = number;
                 return Some(number);
@@ -396,8 +375,19 @@ impl Scoreboard {
     /// The highest segment that is not SACKed: rule 4 of `NextSeg`, and the probe of TLP.
     pub(crate) fn highest_unsacked(&self) -> Option<u64> {
         match self.sacked.descending().next() {
-            Some(top) if top.end == self.next => top.start.checked_sub(1).filter(|&number| number >= self.una),
+            Some(top) if top.end == self.next => {
+                top.start.checked_sub(1).filter(|&number| number >= self.una)
+            }
             _ => (!self.is_empty()).then(|| self.next - 1),
+        }
+    }
+
+    /// For tests of complexity.
+    #[inline]
+    fn count_operations(&mut self, _visited: u64) {
+        #[cfg(test)]
+        {
+            self.operations += _visited;
         }
     }
 
@@ -449,11 +439,9 @@ impl Scoreboard {
         let bytes = u64::from(record.bytes);
         if record.flags & Flags::LOST != 0 {
             self.lost_bytes -= bytes;
-            self.lost_segments -= 1;
         }
         if record.flags & Flags::RETRANSMITTED != 0 {
             self.retransmitted_bytes -= bytes;
-            self.retransmitted_segments -= 1;
         }
     }
 
@@ -462,7 +450,7 @@ impl Scoreboard {
         ranges.insert(start, end, &mut |from, to| {
             let mut bytes = 0;
             for number in from..to {
-                self.operations += 1;
+                self.count_operations(1);
                 let mut record = *self.record(number);
                 bytes += u64::from(record.bytes);
                 delivery.take(number, &record);
@@ -507,5 +495,85 @@ impl Delivery {
         } else {
             self.ambiguous = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::new();
+        for number in 0..segments {
+            board.push(Record { sent: Time::from_ns(number), bytes: 1000, ..Record::default() });
+        }
+        board
+    }
+
+    /// Sums over all records, for comparison with the counters.
+    fn summed(board: &Scoreboard) -> u64 {
+        (board.una..board.next)
+            .map(|number| {
+                let record = board.record(number);
+                let has = |flag: u8| u64::from(record.flags & flag != 0);
+                u64::from(record.bytes)
+                    * (1 - has(Flags::SACKED) - has(Flags::LOST) + has(Flags::RETRANSMITTED))
+            })
+            .sum()
+    }
+
+    #[test]
+    fn repairs_every_second_of_a_hundred_thousand_with_few_operations() {
+        let segments = 100_000;
+        let mut board = filled(segments);
+        let mut retransmitted = vec![];
+        for number in (1..segments).step_by(2) {
+            board.on_ack(0, [(number, number + 1)].into_iter());
+            board.mark_lost_by_sack(1000);
+            while let Some(lost) = board.next_lost() {
+                board.on_retransmitted(lost, Record::default());
+                retransmitted.push(lost);
+            }
+        }
+        assert_eq!(
+            retransmitted.len() as u64,
+            segments / 2 - 2,
+            "all holes but those under the last two ranges"
+        );
+        assert!(retransmitted.is_sorted());
+        assert!(board.operations < 10 * segments, "{} operations", board.operations);
+        assert_eq!(board.in_flight(), summed(&board));
+        for number in (2..=segments).step_by(2) {
+            board.on_ack(number, std::iter::empty());
+        }
+        assert!(board.is_empty() && board.in_flight() == 0 && board.sacked.is_empty());
+        assert!(board.operations < 10 * segments, "{} operations", board.operations);
+    }
+
+    #[test]
+    fn counters_are_the_sums_over_the_records() {
+        let mut board = filled(30);
+        board.on_ack(2, [(4, 6), (10, 20)].into_iter());
+        board.mark_lost_by_sack(1000);
+        board.on_retransmitted(2, Record::default());
+        board.on_retransmitted(7, Record::default());
+        assert_eq!(board.in_flight(), summed(&board));
+        assert_eq!(board.next_lost(), Some(3));
+        board.mark_lost_again(2);
+        assert_eq!(board.next_lost(), Some(2), "a lost retransmission comes first");
+        assert_eq!(board.in_flight(), summed(&board));
+        board.mark_all_lost(|_| false);
+        assert_eq!(board.in_flight(), 0);
+        board.on_retransmitted(2, Record::default());
+        board.unmark_lost();
+        assert_eq!(board.in_flight(), summed(&board));
+    }
+
+    #[test]
+    fn blocks_beyond_what_was_sent_are_ignored() {
+        let mut board = filled(5);
+        let delivery = board.on_ack(9, [(7, 12), (u64::MAX - 3, u64::MAX)].into_iter());
+        assert_eq!((delivery.advanced_segments, board.una(), board.is_empty()), (5, 5, true));
+        assert!(board.sacked.is_empty());
     }
 }

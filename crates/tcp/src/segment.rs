@@ -6,12 +6,12 @@ use ramp_path::Packet;
 /// The most SACK blocks a segment can carry.
 pub const SACK_BLOCKS_MAX: usize = 4;
 
-/// One TCP segment, 64 bytes: a cache line.
+/// One TCP segment, 64 bytes.
 ///
 /// Segments, not bytes, are numbered: the first data segment is 0, and a retransmission keeps the number and the
 /// payload of the original. An ACK carries the number it expects next. Payload is counted, not carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Segment {
     number: u64,
     window_bytes: u64,

@@ -196,7 +196,9 @@ impl Sender {
                 flags: u32::from(always) * ConfigFlags::HOST_PACES
                     | u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
                 initial_window_bytes: initial_window,
-                initial_ssthresh_bytes: config.initial_ssthresh_packets.map_or(UNSET, |n| u64::from(n) * mss_u64),
+                initial_ssthresh_bytes: config
+                    .initial_ssthresh_packets
+                    .map_or(UNSET, |n| u64::from(n) * mss_u64),
                 abc_limit_packets: config.abc_limit_packets,
                 reserved: 0,
                 path_bdp_bytes: config.path_bdp_bytes,
@@ -310,7 +312,9 @@ impl Sender {
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         match segment.kind() {
             SegmentKind::Ack if self.connection == Connection::Established => self.handle_ack(now, segment),
-            SegmentKind::SynAck if self.connection == Connection::Opening => self.handle_syn_ack(now, segment),
+            SegmentKind::SynAck if self.connection == Connection::Opening => {
+                self.handle_syn_ack(now, segment)
+            }
             _ => {}
         }
     }

@@ -40,7 +40,10 @@ impl Sender {
             self.consult(view, delivery);
         } else if self.extra.is_some() {
             self.grow_further(delivery);
-        } else if self.repair.state != SenderState::Recovery && delivery.advanced_segments > 0 && self.cwnd_limited() {
+        } else if self.repair.state != SenderState::Recovery
+            && delivery.advanced_segments > 0
+            && self.cwnd_limited()
+        {
             self.grow_after_startup(view, delivery.bytes);
         }
     }
@@ -112,7 +115,8 @@ impl Sender {
             pacing_bytes_per_s: self.pacing_bytes_per_s(),
             rtt_us: view.rtt.map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1)),
             mss_bytes: self.rules.mss,
-            flags: u32::from(limited) * AckFlags::CWND_LIMITED + u32::from(app_limited) * AckFlags::APP_LIMITED,
+            flags: u32::from(limited) * AckFlags::CWND_LIMITED
+                + u32::from(app_limited) * AckFlags::APP_LIMITED,
             reserved: 0,
         };
         let cwnd = self.cwnd();
@@ -133,7 +137,8 @@ impl Sender {
         if decision.phase() != Phase::Done || self.exit_reported {
             return;
         }
-        let lossless = !matches!(decision.exit_reason(), ExitReason::Loss | ExitReason::Rto | ExitReason::Ecn);
+        let lossless =
+            !matches!(decision.exit_reason(), ExitReason::Loss | ExitReason::Rto | ExitReason::Ecn);
         if self.rules.extra_rounds > 0 && lossless {
             self.extra = Some(ExtraRounds { left: self.rules.extra_rounds, round_end: self.sent_bytes });
         } else {
@@ -156,21 +161,21 @@ impl Sender {
 
     /// Slow start goes on although the algorithm has left.
     fn grow_further(&mut self, delivery: &Delivery) {
-        let Some(extra) = &mut self.extra else { return };
-        if delivery.newest.sent_bytes > extra.round_end {
-            extra.left -= 1;
-            extra.round_end = self.sent_bytes;
-            if extra.left == 0 {
-                self.extra = None;
-                let decision = *self.startup.decision();
-                self.startup.decision_mut().ssthresh_bytes = decision.cwnd_bytes;
-                self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, delivery.newest.sent);
-                return;
-            }
-        }
         if delivery.advanced_segments > 0 && self.cwnd_limited() {
             let counted = self.counted(delivery.bytes);
             self.set_cwnd(self.cwnd().saturating_add(counted));
+        }
+        let Some(extra) = &mut self.extra else { return };
+        if delivery.newest.sent_bytes <= extra.round_end {
+            return;
+        }
+        extra.left -= 1;
+        extra.round_end = self.sent_bytes;
+        if extra.left == 0 {
+            self.extra = None;
+            let decision = *self.startup.decision();
+            self.startup.decision_mut().ssthresh_bytes = decision.cwnd_bytes;
+            self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, delivery.newest.sent);
         }
     }
 

@@ -57,6 +57,7 @@ impl Sender {
     pub(crate) fn arm_after_ack(&mut self, now: Time) {
         if self.board.is_empty() {
             self.timers.retransmit = Time::NEVER;
+            self.timers.reordering = Time::NEVER;
             return;
         }
         self.arm_timeout(now);

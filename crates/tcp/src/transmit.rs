@@ -3,11 +3,11 @@
 use ramp::Time;
 use ramp_trace::SenderState;
 
+use crate::Recovery;
 use crate::pacing::linux_rate;
 use crate::scoreboard::{Flags, Record};
 use crate::segment::Segment;
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
-use crate::Recovery;
 
 /// What to send, before the pacer is asked.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +210,9 @@ impl Sender {
         self.rate.stamp(now, idle, &mut record);
         self.board.push(record);
         self.arm_after_new(now);
-        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes).with_last(last).with_rtt_us(self.rtt_us())
+        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
+            .with_last(last)
+            .with_rtt_us(self.rtt_us())
     }
 
     #[cold]
@@ -227,7 +229,8 @@ impl Sender {
         let undo = &mut self.repair.undo;
         undo.first_retransmission = undo.first_retransmission.min(now);
         undo.unexplained += 1;
-        if number == self.board.una() || self.timers.retransmit == Time::NEVER {
+        // Linux also restarts the timer when the head leaves again; before, only ACKs did (RFC 6298 §5).
+        if (self.rules.rack && number == self.board.una()) || self.timers.retransmit == Time::NEVER {
             self.arm_timeout(now);
         }
         Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)

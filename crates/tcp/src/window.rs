@@ -54,7 +54,8 @@ impl Advertised {
             let growth = if self.last_round == 0 {
                 0
             } else {
-                let grown = u128::from(base) * u128::from(copied - self.last_round) / u128::from(self.last_round);
+                let grown =
+                    u128::from(base) * u128::from(copied - self.last_round) / u128::from(self.last_round);
                 u64::try_from(grown).unwrap_or(u64::MAX).saturating_mul(2)
             };
             self.window = self.window.max(base.saturating_add(growth).min(self.max));

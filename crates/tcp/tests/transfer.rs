@@ -48,14 +48,16 @@ fn receiver() -> impl Strategy<Value = ReceiverConfig> {
         (300u64..40_000).prop_map(ReceiveWindow::Fixed),
         Just(ReceiveWindow::Autotuned { initial: 10_000, max: 200_000 })
     ];
-    (policy, window, 0u8..5, prop_oneof![Just(0u32), 3u32..40]).prop_map(|(ack_policy, window, blocks, suppression)| {
-        let mut config = ReceiverConfig::new(Profile::Modern);
-        config.ack_policy = ack_policy;
-        config.window = window;
-        config.sack_blocks = blocks;
-        config.sack_suppression_segments = suppression;
-        config
-    })
+    (policy, window, 0u8..5, prop_oneof![Just(0u32), 3u32..40]).prop_map(
+        |(ack_policy, window, blocks, suppression)| {
+            let mut config = ReceiverConfig::new(Profile::Modern);
+            config.ack_policy = ack_policy;
+            config.window = window;
+            config.sack_blocks = blocks;
+            config.sack_suppression_segments = suppression;
+            config
+        },
+    )
 }
 
 fn adversary() -> impl Strategy<Value = Adversary> {
@@ -73,7 +75,7 @@ fn adversary() -> impl Strategy<Value = Adversary> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
     fn every_byte_arrives_once_and_in_order(
@@ -98,15 +100,21 @@ proptest! {
 fn a_clean_path_sees_no_retransmission() {
     for profile in [Profile::Era, Profile::Modern] {
         let adversary = Adversary { buffer: u64::MAX, ..Adversary::default() };
-        let run =
-            transfer(&config(profile), &ReceiverConfig::new(profile), 3_000_000, &adversary, Time::from_secs(60));
+        let run = transfer(
+            &config(profile),
+            &ReceiverConfig::new(profile),
+            3_000_000,
+            &adversary,
+            Time::from_secs(60),
+        );
         assert_eq!((run.received, run.data_packets, run.timeouts), (3_000_000, 3_000, 0), "{profile:?}");
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
-    let adversary = Adversary { loss: 50, reordering: 100, duplication: 20, seed: 42, ..Adversary::default() };
+    let adversary =
+        Adversary { loss: 50, reordering: 100, duplication: 20, seed: 42, ..Adversary::default() };
     let run = |()| {
         let run = transfer(
             &config(Profile::Modern),

@@ -62,7 +62,8 @@ impl Cubic {
         if self.w_max == 0.0 {
             count = count.min(COUNT_BEFORE_LOSS);
         }
-        let alpha = if self.w_est < self.cwnd_prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
+        let alpha =
+            if self.w_est < self.cwnd_prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
         self.w_est += alpha * acked / cwnd;
         if self.w_est > cwnd {
             count = count.min(cwnd / (self.w_est - cwnd));

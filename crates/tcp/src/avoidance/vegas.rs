@@ -80,7 +80,11 @@ impl Vegas {
             self.step = Step::Hold;
             return if self.config.mean_rtt { growth.cwnd } else { growth.cwnd.saturating_add(growth.mss) };
         }
-        let rtt = if self.config.mean_rtt { self.round_sum.ns() / u64::from(self.samples) } else { self.round_min.ns() };
+        let rtt = if self.config.mean_rtt {
+            self.round_sum.ns() / u64::from(self.samples)
+        } else {
+            self.round_min.ns()
+        };
         match verdict(&self.config, growth.cwnd, growth.mss, growth.min_rtt.ns(), rtt) {
             std::cmp::Ordering::Less if self.config.mean_rtt => {
                 self.step = Step::Grow;

@@ -17,7 +17,8 @@ pub(crate) fn ms(t: u64) -> Time {
 
 /// The rules of `profile` with 1000-byte segments and no handshake.
 pub(crate) fn config(profile: Profile) -> SenderConfig {
-    let mut config = SenderConfig::new(profile, ramp::algorithm("slow_start").expect("slow start is in the registry"));
+    let mut config =
+        SenderConfig::new(profile, ramp::algorithm("slow_start").expect("slow start is in the registry"));
     config.mss_bytes = MSS as u32;
     config.header_bytes = 40;
     config.handshake = false;
@@ -208,9 +209,17 @@ pub(crate) fn transfer(
             server_free = server_free.max(now) + adversary.service;
             let copies = 1 + u64::from(dice.happens(adversary.duplication));
             for _ in 0..copies {
-                let late = if dice.happens(adversary.reordering) { Time::from_us(dice.roll(5000)) } else { Time::ZERO };
+                let late = if dice.happens(adversary.reordering) {
+                    Time::from_us(dice.roll(5000))
+                } else {
+                    Time::ZERO
+                };
                 packets.push(segment);
-                under_way.push(Reverse((server_free + adversary.one_way + late, packets.len() as u64 - 1, true)));
+                under_way.push(Reverse((
+                    server_free + adversary.one_way + late,
+                    packets.len() as u64 - 1,
+                    true,
+                )));
             }
         }
         while let Some(event) = to.poll_event() {
@@ -224,7 +233,11 @@ pub(crate) fn transfer(
             }
             let copies = 1 + u64::from(dice.happens(adversary.duplication));
             for _ in 0..copies {
-                let late = if dice.happens(adversary.reordering) { Time::from_us(dice.roll(5000)) } else { Time::ZERO };
+                let late = if dice.happens(adversary.reordering) {
+                    Time::from_us(dice.roll(5000))
+                } else {
+                    Time::ZERO
+                };
                 packets.push(segment);
                 under_way.push(Reverse((now + adversary.one_way + late, packets.len() as u64 - 1, false)));
             }

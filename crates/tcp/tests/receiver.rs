@@ -1,0 +1,140 @@
+//! What a receiver answers, and when.
+
+mod support;
+
+use ramp::Time;
+use ramp_tcp::{AckPolicy, Profile, Receiver, ReceiverConfig, Segment};
+use support::{config, ms};
+
+struct Feed {
+    receiver: Receiver,
+    now: Time,
+}
+
+impl Feed {
+    fn new(change: impl FnOnce(&mut ReceiverConfig)) -> Self {
+        let mut rules = ReceiverConfig::new(Profile::Modern);
+        change(&mut rules);
+        Self { receiver: Receiver::new(7, &rules, &config(Profile::Modern)), now: Time::ZERO }
+    }
+
+    fn segment(&mut self, segment: Segment) -> Option<Segment> {
+        self.now += Time::from_us(10);
+        self.receiver.handle_segment(self.now, &segment);
+        self.receiver.poll_transmit(self.now)
+    }
+
+    fn data(&mut self, number: u64) -> Option<Segment> {
+        self.segment(Segment::data(7, 40, ms(number), number, 1000))
+    }
+
+    fn acks(&mut self, numbers: std::ops::Range<u64>) -> Vec<u64> {
+        numbers.filter_map(|n| self.data(n)).map(|a| a.number()).collect()
+    }
+}
+
+fn blocks(ack: Option<Segment>) -> Vec<(u64, u64)> {
+    ack.expect("an ACK").sack_blocks().collect()
+}
+
+#[test]
+fn quick_acknowledges_every_segment() {
+    let mut feed = Feed::new(|c| c.ack_policy = AckPolicy::Quick);
+    assert_eq!(feed.acks(0..4), [1, 2, 3, 4]);
+}
+
+#[test]
+fn delayed_acknowledges_every_second_segment_or_after_its_timer() {
+    let mut feed = Feed::new(|c| c.ack_policy = AckPolicy::Delayed { every: 2, timer: ms(100) });
+    assert_eq!(feed.acks(0..5), [2, 4]);
+    assert_eq!(feed.receiver.poll_timeout(), feed.now + ms(100));
+    feed.receiver.handle_timeout(feed.now + ms(100));
+    assert_eq!(feed.receiver.poll_transmit(feed.now).map(|a| a.number()), Some(5));
+    assert_eq!(feed.receiver.poll_timeout(), Time::NEVER);
+}
+
+#[test]
+fn linux_acknowledges_sixteen_at_once_and_then_every_second() {
+    let mut feed = Feed::new(|_| ());
+    assert_eq!(feed.acks(0..16).len(), 16);
+    assert_eq!(feed.acks(16..22), [18, 20, 22]);
+}
+
+#[test]
+fn linux_acknowledges_at_once_again_after_reordering() {
+    let mut feed = Feed::new(|_| ());
+    feed.acks(0..20);
+    assert!(feed.data(21).is_some());
+    assert!(feed.data(20).is_some(), "a filled gap");
+    assert_eq!(feed.acks(22..30).len(), 8);
+}
+
+#[test]
+fn linux_limits_the_first_ones_by_the_window() {
+    let mut feed = Feed::new(|c| c.window = ramp_tcp::ReceiveWindow::Fixed(12_000));
+    assert_eq!(feed.acks(0..6).len(), 6);
+    assert_eq!(feed.acks(6..10), [8, 10]);
+}
+
+#[test]
+fn the_end_of_the_data_is_acknowledged_at_once() {
+    let mut feed = Feed::new(|c| c.ack_policy = AckPolicy::Delayed { every: 2, timer: ms(200) });
+    assert!(feed.segment(Segment::data(7, 40, ms(0), 0, 10).with_last(true)).is_some());
+    assert!(feed.receiver.completed());
+    assert_eq!(feed.receiver.received_bytes(), 10);
+}
+
+#[test]
+fn the_most_recent_block_comes_first() {
+    let mut feed = Feed::new(|_| ());
+    assert_eq!(blocks(feed.data(2)), [(2, 3)]);
+    assert_eq!(blocks(feed.data(4)), [(4, 5), (2, 3)]);
+    assert_eq!(blocks(feed.data(6)), [(6, 7), (4, 5), (2, 3)]);
+    assert_eq!(blocks(feed.data(8)), [(8, 9), (6, 7), (4, 5)]);
+    assert_eq!(blocks(feed.data(3)), [(2, 5), (8, 9), (6, 7)], "two blocks become one");
+    assert_eq!(blocks(feed.data(0)), [(2, 5), (8, 9), (6, 7)]);
+    assert_eq!(blocks(feed.data(1)), [(8, 9), (6, 7)]);
+}
+
+#[test]
+fn a_segment_that_comes_twice_is_reported() {
+    let mut feed = Feed::new(|_| ());
+    feed.data(0);
+    assert_eq!(feed.data(0).and_then(|a| a.duplicate()), Some((0, 1)));
+    feed.data(5);
+    let ack = feed.data(5).expect("an ACK");
+    assert_eq!(ack.duplicate(), Some((5, 6)));
+    assert_eq!(blocks(Some(ack)), [(5, 6)]);
+    assert_eq!(feed.data(1).and_then(|a| a.duplicate()), None, "once only");
+}
+
+#[test]
+fn without_sack_there_are_no_blocks() {
+    let mut feed = Feed::new(|c| c.sack_blocks = 0);
+    assert_eq!(feed.data(2).map(|a| a.block_count()), Some(0));
+}
+
+#[test]
+fn a_suppressing_receiver_stops_sacking_and_discards_what_is_out_of_order() {
+    let mut feed = Feed::new(|c| c.sack_suppression_segments = 3);
+    assert_eq!(blocks(feed.data(1)), [(1, 2)]);
+    assert_eq!(blocks(feed.data(2)), [(1, 3)]);
+    assert_eq!(blocks(feed.data(3)), [], "the limit is reached");
+    assert_eq!(blocks(feed.data(4)), []);
+    assert_eq!(feed.data(0).map(|a| a.number()), Some(4), "4 was discarded");
+}
+
+#[test]
+fn echoes_the_time_stamp_of_what_moved_the_edge() {
+    let mut feed = Feed::new(|c| c.ack_policy = AckPolicy::Delayed { every: 2, timer: ms(200) });
+    feed.data(0);
+    assert_eq!(feed.data(1).map(|a| a.timestamp()), Some(ms(0)), "of the first segment not acknowledged yet");
+    assert_eq!(feed.data(5).map(|a| a.timestamp()), Some(ms(0)), "not of what is out of order");
+    assert_eq!(feed.data(2).map(|a| a.timestamp()), Some(ms(2)));
+}
+
+#[test]
+fn answers_window_probes() {
+    let mut feed = Feed::new(|_| ());
+    assert!(feed.segment(Segment::window_probe(7, 40, ms(1))).is_some());
+}
