@@ -1,2 +1,104 @@
-//! The ramp command.
-fn main() {}
+//! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss.
+
+mod compare;
+mod error;
+mod explain;
+mod list;
+mod play;
+mod progress;
+mod provenance;
+mod report;
+mod run;
+mod scenario_args;
+mod store;
+mod terminal;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::error::CliError;
+use crate::terminal::Terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  ramp compare                                     a GEO satellite download, all algorithms
+  ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
+  ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
+  ramp list scenarios                              what else there is to compare on
+  ramp explain hystart                             how an algorithm decides
+
+Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted.";
+
+/// Which start-up algorithm is best on a path, by how much, with what certainty, and why
+#[derive(Parser, Debug)]
+#[command(name = "ramp", version = provenance::VERSION, after_help = EXAMPLES)]
+struct Cli {
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Compare(Box<compare::CompareArgs>),
+    Run(Box<run::RunArgs>),
+    Report(report::ReportArgs),
+    List(list::ListArgs),
+    Explain(explain::ExplainArgs),
+    /// Print a completion script for a shell
+    #[command(hide = true)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    terminal::set_up_diagnostics(cli.color);
+    let terminal = Terminal::stdout(cli.color);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = dispatch(cli.command, terminal, &mut out).and_then(|()| Ok(out.flush()?));
+    // What is still in the buffer has been reported as unwritable already.
+    let (_, _) = out.into_parts();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            let code = ExitCode::from(error.exit_code());
+            if !matches!(error, CliError::Interrupted) {
+                eprintln!("{:?}", miette::Report::new(error));
+            }
+            code
+        }
+    }
+}
+
+fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    match command {
+        Command::Compare(args) => compare::compare(&args, terminal, out),
+        Command::Run(args) => run::run(&args, out),
+        Command::Report(args) => report::report(&args, terminal, out),
+        Command::List(args) => list::list(&args, terminal, out),
+        Command::Explain(args) => explain::explain(&args, terminal, out),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "ramp", out);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

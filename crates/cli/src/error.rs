@@ -1,0 +1,96 @@
+//! What can go wrong, and with which exit code.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use ramp_scenario::ScenarioError;
+use ramp_sim::SimulationError;
+use thiserror::Error;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum CliError {
+    /// Something the user wrote.
+    #[error("{message}")]
+    Input {
+        /// What is wrong, naming the argument.
+        message: String,
+        /// What is allowed, or the likely intention.
+        #[help]
+        help: Option<String>,
+    },
+    /// A scenario file or a setting in it.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A run that cannot be played.
+    #[error("run {run} failed: {cause}")]
+    Simulation {
+        /// Algorithm and seed.
+        run: String,
+        /// Why.
+        cause: SimulationError,
+    },
+    /// A file or directory.
+    #[error("cannot {action} {}: {cause}", path.display())]
+    File {
+        /// Verb.
+        action: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Standard output.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// Ctrl-C; everything has been said.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl CliError {
+    /// Bad input.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Self::Input { message: message.into(), help: None }
+    }
+
+    /// Bad input, with what is allowed.
+    pub(crate) fn input_help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Input { message: message.into(), help: Some(help.into()) }
+    }
+
+    /// For `map_err` on file operations.
+    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::File { action, path: path.to_path_buf(), cause }
+    }
+
+    /// 2: the input; 130: interrupted, as a shell reports SIGINT; 1: everything else.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Input { .. } | Self::Scenario(_) => 2,
+            Self::Interrupted => 130,
+            Self::Simulation { .. } | Self::File { .. } | Self::Output(_) => 1,
+        }
+    }
+
+    /// Whether the reader of our output left early, as `head` does.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// The names closest to one that is unknown, as a sentence; all of them if none is close.
+pub(crate) fn suggestion(wrong: &str, known: &[&str]) -> String {
+    let mut near: Vec<(f64, &str)> = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    match near.first() {
+        Some((_, name)) => format!("did you mean `{name}`? Known: {}", known.join(", ")),
+        None => format!("known: {}", known.join(", ")),
+    }
+}

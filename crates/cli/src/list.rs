@@ -1,0 +1,190 @@
+//! `ramp list`: what there is to compare, to compare on, and to set.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use ramp_scenario::{Scenario, schema};
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::explain::parameter_range;
+use crate::terminal::Terminal;
+
+/// List algorithms, scenarios, queues and whatever else has a name
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ramp list algorithms
+  ramp list parameters --json
+  ramp list fields             every field of a scenario file")]
+pub(crate) struct ListArgs {
+    /// What to list; without it, what can be listed
+    what: Option<Topic>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Topic {
+    /// Start-up algorithms
+    Algorithms,
+    /// Their constants, each settable and sweepable
+    Parameters,
+    /// Paths that ship with ramp
+    Scenarios,
+    /// What may wait in front of a link
+    Queues,
+    /// Delay that varies
+    Jitters,
+    /// What a medium may lose
+    Losses,
+    /// What a link may do to ACKs
+    AckFilters,
+    /// Traffic that is drawn
+    Traffic,
+    /// What is measured
+    Metrics,
+    /// Every table and field of a scenario file
+    Fields,
+}
+
+/// Rows under a heading, for a terminal or a machine.
+struct Listing {
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Run the command.
+pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let listing = match args.what {
+        None => topics(),
+        Some(Topic::Algorithms) => algorithms(),
+        Some(Topic::Parameters) => parameters(),
+        Some(Topic::Scenarios) => scenarios(),
+        Some(Topic::Queues) => kinds("queue = "),
+        Some(Topic::Jitters) => kinds("jitter = "),
+        Some(Topic::Losses) => kinds("loss = "),
+        Some(Topic::AckFilters) => kinds("ack-filter = "),
+        Some(Topic::Traffic) => kinds("[[traffic]]"),
+        Some(Topic::Metrics) => metrics(),
+        Some(Topic::Fields) => fields(),
+    };
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &listing.json()).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{}", listing.table(terminal.width).trim_fmt())?;
+    }
+    Ok(())
+}
+
+impl Listing {
+    fn new(header: &[&'static str], rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.to_vec(), rows }
+    }
+
+    fn table(&self, width: usize) -> Table {
+        let mut table = Table::new();
+        table
+            .load_preset(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(width).unwrap_or(u16::MAX))
+            .set_header(&self.header)
+            .add_rows(&self.rows);
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        // Names are for copying: they stay whole.
+        if let Some(names) = table.column_mut(0) {
+            names.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        table
+    }
+
+    fn json(&self) -> Value {
+        let object = |row: &Vec<String>| -> Value {
+            self.header.iter().zip(row).map(|(key, cell)| ((*key).to_owned(), json!(cell))).collect()
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+fn topics() -> Listing {
+    let rows = Topic::value_variants()
+        .iter()
+        .filter_map(Topic::to_possible_value)
+        .map(|v| vec![v.get_name().to_owned(), v.get_help().map(ToString::to_string).unwrap_or_default()])
+        .collect();
+    Listing::new(&["ramp list", "what"], rows)
+}
+
+fn algorithms() -> Listing {
+    let rows = ramp::algorithms().iter().map(|a| owned([a.id, a.source, a.idea])).collect();
+    Listing::new(&["algorithm", "source", "idea"], rows)
+}
+
+fn parameters() -> Listing {
+    let rows = ramp::algorithms()
+        .iter()
+        .flat_map(|a| a.parameters.iter().map(move |p| (a, p)))
+        .map(|(a, p)| {
+            let (default, range, unit) = parameter_range(p);
+            vec![
+                format!("{}.{}", a.id, p.name),
+                default,
+                range,
+                unit,
+                p.source.to_owned(),
+                p.meaning.to_owned(),
+            ]
+        })
+        .collect();
+    Listing::new(&["parameter", "default", "range", "unit", "source", "meaning"], rows)
+}
+
+fn scenarios() -> Listing {
+    let rows = Scenario::built_in_names()
+        .filter_map(|name| Scenario::built_in(name).map(|s| owned([name, first_sentence(&s.description)])))
+        .collect();
+    Listing::new(&["scenario", "description"], rows)
+}
+
+/// Tables of the scenario schema that describe the kinds of one field.
+fn kinds(field: &str) -> Listing {
+    let rows = schema::tables()
+        .iter()
+        .filter(|table| table.name.starts_with(field))
+        .map(|table| {
+            let kind = table.fields.iter().find(|f| f.name == "kind").map_or(table.name, |f| f.allowed);
+            let own = table.fields.iter().filter(|f| f.name != "kind" && !f.meaning.is_empty());
+            let fields: Vec<String> = own.map(|f| format!("{} ({})", f.name, f.default)).collect();
+            vec![kind.to_owned(), table.meaning.to_owned(), fields.join(", ")]
+        })
+        .collect();
+    Listing::new(&["kind", "meaning", "fields (default)"], rows)
+}
+
+fn metrics() -> Listing {
+    let rows = ramp_lab::definitions().iter().map(|m| owned([m.id, m.unit, m.meaning])).collect();
+    Listing::new(&["metric", "unit", "meaning"], rows)
+}
+
+fn fields() -> Listing {
+    let rows = schema::tables()
+        .iter()
+        .flat_map(|table| table.fields.iter().map(move |f| (table, f)))
+        .map(|(table, f)| owned([table.name, f.name, f.allowed, f.default, f.meaning]))
+        .collect();
+    Listing::new(&["table", "field", "allowed", "default", "meaning"], rows)
+}
+
+/// The rest is for `ramp explain`.
+fn first_sentence(text: &str) -> &str {
+    text.split_inclusive(". ").next().unwrap_or_default().trim_end()
+}
+
+fn owned<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}

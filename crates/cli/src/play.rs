@@ -1,0 +1,208 @@
+//! One run from scenario to record, and many of them on all cores.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::ProgressBar;
+use ramp_lab::{CapacityStep, Context, Meter, RunKey, RunRecord};
+use ramp_scenario::{Arm, Scenario, Source};
+use ramp_sim::{SimulationError, simulate};
+use ramp_trace::{Both, Provenance, Recorder, RecorderOptions};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::error::CliError;
+use crate::provenance::{BACKEND, VERSION};
+use crate::store::Store;
+
+/// One run to be played.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<'a> {
+    /// The path and its traffic.
+    pub(crate) scenario: &'a Scenario,
+    /// Of that scenario.
+    pub(crate) digest: &'a str,
+    /// What steers the flows under test.
+    pub(crate) arm: &'a Arm,
+    /// For everything random.
+    pub(crate) seed: u64,
+    /// What if they stayed in start-up for so many rounds more.
+    pub(crate) extra_startup_rounds: u32,
+    /// Whether curves for charts are kept.
+    pub(crate) curves: bool,
+}
+
+/// How many runs came from where.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Played {
+    /// Found in the results directory.
+    pub(crate) reused: usize,
+    /// Played now.
+    pub(crate) fresh: usize,
+    /// Neither, because of Ctrl-C.
+    pub(crate) missing: usize,
+}
+
+impl Run<'_> {
+    /// What the result is kept by.
+    pub(crate) fn key(&self) -> RunKey {
+        RunKey {
+            scenario_hash: self.digest.to_owned(),
+            arm: self.arm.label.clone(),
+            seed: self.seed,
+            version: VERSION.to_owned(),
+            backend: BACKEND.to_owned(),
+            extra_startup_rounds: self.extra_startup_rounds,
+        }
+    }
+
+    /// The scenario as this run plays it.
+    pub(crate) fn scenario(&self) -> Scenario {
+        let mut scenario = self.scenario.at_seed(self.seed).with_arm(self.arm);
+        for flow in scenario.flows.iter_mut().filter(|f| f.under_test) {
+            flow.sender.extra_startup_rounds += self.extra_startup_rounds;
+        }
+        scenario
+    }
+
+    /// How to make this run again.
+    pub(crate) fn provenance(&self, command: &str) -> Provenance {
+        Provenance {
+            version: VERSION.to_owned(),
+            command: command.to_owned(),
+            backend: BACKEND.to_owned(),
+            scenario: self.scenario.name.clone(),
+            scenario_hash: self.digest.to_owned(),
+            scenario_text: self.scenario.text.clone(),
+            arm: self.arm.label.clone(),
+            seed: self.seed,
+        }
+    }
+
+    /// Play it; `None` if interrupted.
+    fn play(&self, command: &str, interrupted: &AtomicBool) -> Result<Option<RunRecord>, CliError> {
+        let scenario = self.scenario();
+        let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
+        let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });
+        let mut observer = Both(Meter::new(&context(&scenario)), self.curves.then_some(recorder));
+        let outcome = simulate(&scenario, self.seed, &mut observer, interrupted);
+        let Both(meter, recorder) = observer;
+        match outcome {
+            Ok(outcome) => {
+                let found = meter.finish(outcome.end);
+                Ok(Some(RunRecord {
+                    provenance: self.provenance(command),
+                    extra_startup_rounds: self.extra_startup_rounds,
+                    metrics: found.metrics,
+                    exit: found.exit,
+                    downloads: found.downloads,
+                    series: recorder.map(Recorder::finish),
+                }))
+            }
+            Err(SimulationError::Interrupted { .. }) => Ok(None),
+            Err(cause) => Err(CliError::Simulation { run: self.to_string(), cause }),
+        }
+    }
+}
+
+impl fmt::Display for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, seed {}", self.arm.label, self.seed)
+    }
+}
+
+/// Find or play all runs; the records come in the order of `runs`, without those that Ctrl-C prevented.
+pub(crate) fn play_all(
+    runs: &[Run<'_>],
+    store: &Store,
+    options: &PlayOptions<'_>,
+) -> Result<(Vec<RunRecord>, Played), CliError> {
+    let found = |run: &Run<'_>| {
+        let record = if options.reuse { store.load(&run.key()) } else { None };
+        record.filter(|record| record.series.is_some() || !run.curves)
+    };
+    let mut records: Vec<Option<RunRecord>> = runs.par_iter().map(found).collect();
+    let reused = records.iter().flatten().count();
+    let bar = options.bar;
+    bar.inc(reused as u64);
+    // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
+    let waiting = records.iter_mut().zip(runs).filter(|(record, _)| record.is_none());
+    waiting.par_bridge().try_for_each(|(slot, run)| -> Result<(), CliError> {
+        if options.interrupted.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if let Some(record) = run.play(options.command, options.interrupted)? {
+            store.save(&record)?;
+            bar.set_message(run.to_string());
+            bar.inc(1);
+            *slot = Some(record);
+        }
+        Ok(())
+    })?;
+    let finished = records.iter().flatten().count();
+    let played = Played { reused, fresh: finished - reused, missing: runs.len() - finished };
+    Ok((records.into_iter().flatten().collect(), played))
+}
+
+/// What holds for all runs of a comparison.
+#[derive(Clone, Copy)]
+pub(crate) struct PlayOptions<'a> {
+    /// Whether results on disk are taken.
+    pub(crate) reuse: bool,
+    /// Goes into every record.
+    pub(crate) command: &'a str,
+    /// Moves with every finished run.
+    pub(crate) bar: &'a ProgressBar,
+    /// Raised by Ctrl-C.
+    pub(crate) interrupted: &'a AtomicBool,
+}
+
+/// Tells scenarios apart by everything they say, the files they name included.
+pub(crate) fn digest(scenario: &Scenario) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&scenario.name);
+    hash.update([0]);
+    hash.update(&scenario.text);
+    for file in &scenario.files {
+        hash.update(file.checksum.to_le_bytes());
+    }
+    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What lab needs to know of a scenario's path.
+pub(crate) fn context(scenario: &Scenario) -> Context {
+    let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
+    let facts = scenario.facts(flow);
+    let under_test = || scenario.flows.iter().filter(|f| f.under_test);
+    let config = scenario.flows.get(flow);
+    let sizes: Vec<Option<u64>> = under_test().map(|f| size(&f.source)).collect();
+    let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
+    Context {
+        base_rtt_s: facts.base_rtt.secs_f64(),
+        capacity: facts
+            .capacity
+            .iter()
+            .map(|(at, rate)| CapacityStep {
+                from_s: at.secs_f64(),
+                bytes_per_s: rate.bits_per_s() as f64 / 8.0,
+            })
+            .collect(),
+        bdp_bytes: facts.bdp_bytes,
+        buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
+        mss_bytes: config.map_or(0, |f| f.sender.mss_bytes),
+        header_bytes: config.map_or(0, |f| f.sender.header_bytes),
+        bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
+        size_bytes: if same { sizes.first().copied().flatten() } else { None },
+        flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
+        application_limited: under_test().any(|f| matches!(f.source, Source::Chunks { .. })),
+        end_s: scenario.stop.after.secs_f64(),
+    }
+}
+
+fn size(source: &Source) -> Option<u64> {
+    match *source {
+        Source::Sized(bytes) => Some(bytes),
+        Source::Chunks { chunk_bytes, chunks, .. } if chunks > 0 => Some(chunk_bytes.saturating_mul(chunks)),
+        Source::Bulk | Source::Chunks { .. } => None,
+    }
+}

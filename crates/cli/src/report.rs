@@ -1,0 +1,167 @@
+//! `ramp report`: judge the runs of a results directory again, and what every comparison writes.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, text};
+use ramp_lab::{Comparison, Context, JudgeOptions, RunKey, RunRecord, judge};
+use ramp_trace::Provenance;
+use serde::{Deserialize, Serialize};
+
+use crate::error::CliError;
+use crate::store::{Store, write_whole};
+use crate::terminal::Terminal;
+
+/// What a results directory is about: written before the first run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// How to make it again.
+    pub(crate) provenance: Provenance,
+    /// The path.
+    pub(crate) context: Context,
+    /// Row labels in order.
+    pub(crate) arms: Vec<String>,
+    /// Those of them that know the path.
+    pub(crate) yardsticks: Vec<String>,
+    /// Seeds of every arm.
+    pub(crate) seeds: Vec<u64>,
+}
+
+/// How a comparison is shown.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct FormatArgs {
+    /// Print the comparison as JSON instead of a table
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print every metric of every algorithm as CSV instead of a table
+    #[arg(long)]
+    csv: bool,
+}
+
+/// Judge and report again from stored results
+///
+/// Nothing is played. Useful after an interruption, and for results from another machine.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ramp report ramp-results/geo-satellite-1a2b3c4d
+  ramp report DIR --csv > comparison.csv")]
+pub(crate) struct ReportArgs {
+    /// A results directory of `ramp compare`
+    directory: PathBuf,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// Run the command.
+pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let store = Store::open(&args.directory)?;
+    let plan: Plan = store.read_json(PLAN)?;
+    let records = plan.finished(&store);
+    let planned = plan.arms.len() * plan.seeds.len();
+    let real = records.iter().filter(|r| r.extra_startup_rounds == 0).count();
+    if real == 0 {
+        return Err(CliError::input_help(
+            format!("`{}` has no finished run", args.directory.display()),
+            format!("play them: {}", plan.provenance.command),
+        ));
+    }
+    if real < planned {
+        eprintln!("{real} of {planned} runs are finished; to play the rest: {}", plan.provenance.command);
+    }
+    let comparison = plan.judge(&records);
+    write_outputs(&store, &comparison)?;
+    args.format.print(&comparison, terminal, out)?;
+    args.format.say_where(&store, out)
+}
+
+/// Name of the plan's file.
+pub(crate) const PLAN: &str = "plan.json";
+const REPORT: &str = "report.html";
+
+impl Plan {
+    /// The keys of all real runs.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = RunKey> {
+        self.arms.iter().flat_map(|arm| self.seeds.iter().map(|seed| self.key(arm, *seed, 0)))
+    }
+
+    /// The key of one run.
+    pub(crate) fn key(&self, arm: &str, seed: u64, extra_startup_rounds: u32) -> RunKey {
+        RunKey {
+            scenario_hash: self.provenance.scenario_hash.clone(),
+            arm: arm.to_owned(),
+            seed,
+            version: self.provenance.version.clone(),
+            backend: self.provenance.backend.clone(),
+            extra_startup_rounds,
+        }
+    }
+
+    /// Whatever runs of this plan a directory has, what-if runs last.
+    fn finished(&self, store: &Store) -> Vec<RunRecord> {
+        let what_if = self.keys().map(|key| RunKey { extra_startup_rounds: 1, ..key });
+        self.keys().chain(what_if).filter_map(|key| store.load(&key)).collect()
+    }
+
+    /// Judge runs of this plan.
+    pub(crate) fn judge(&self, records: &[RunRecord]) -> Comparison {
+        let mut options = JudgeOptions::new(self.provenance.clone(), self.context.clone());
+        options.arms.clone_from(&self.arms);
+        options.yardsticks.clone_from(&self.yardsticks);
+        judge(records, &options)
+    }
+}
+
+/// Write everything that a comparison leaves in its directory.
+pub(crate) fn write_outputs(store: &Store, comparison: &Comparison) -> Result<(), CliError> {
+    let files = [
+        ("comparison.json", to_json(comparison)?),
+        ("comparison.csv", csv(comparison)),
+        ("runs.csv", runs_csv(comparison)),
+        (REPORT, html::render(comparison)),
+    ];
+    for (name, text) in files {
+        write_whole(&store.path(name), |file| file.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
+
+fn to_json(comparison: &Comparison) -> Result<String, CliError> {
+    Ok(json(comparison).map_err(io::Error::from)?)
+}
+
+impl FormatArgs {
+    /// Whether standard output is for a program.
+    pub(crate) fn for_machines(self) -> bool {
+        self.json || self.csv
+    }
+
+    /// Print a comparison.
+    pub(crate) fn print(
+        self,
+        comparison: &Comparison,
+        terminal: Terminal,
+        out: &mut impl Write,
+    ) -> Result<(), CliError> {
+        let shown = if self.json {
+            to_json(comparison)?
+        } else if self.csv {
+            csv(comparison)
+        } else {
+            text(comparison, &TextStyle { width: terminal.width, colour: terminal.colour })
+        };
+        Ok(out.write_all(shown.as_bytes())?)
+    }
+
+    /// Say where the report is: after the table, or beside a machine's output.
+    pub(crate) fn say_where(self, store: &Store, out: &mut impl Write) -> Result<(), CliError> {
+        let place = store.path(REPORT);
+        if self.for_machines() {
+            eprintln!("report: {}", place.display());
+        } else {
+            writeln!(out, "report: {}", place.display())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Where results are kept: one file per run, found again by everything that decides the run.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use ramp_lab::{RunKey, RunRecord};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::error::CliError;
+
+/// A results directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// Open a directory, made if it does not exist.
+    pub(crate) fn create(directory: &Path) -> Result<Self, CliError> {
+        let store = Self { directory: directory.to_path_buf() };
+        let runs = store.runs();
+        fs::create_dir_all(&runs).map_err(CliError::file("create", &runs))?;
+        Ok(store)
+    }
+
+    /// Open a directory that has results.
+    pub(crate) fn open(directory: &Path) -> Result<Self, CliError> {
+        let store = Self { directory: directory.to_path_buf() };
+        if store.runs().is_dir() {
+            return Ok(store);
+        }
+        Err(CliError::input_help(
+            format!("`{}` is not a results directory", directory.display()),
+            "name a directory that `ramp compare` wrote; it prints where",
+        ))
+    }
+
+    /// A file of this directory.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The run with this key, if it is finished. A file that is damaged or of another layout counts as absent.
+    pub(crate) fn load(&self, key: &RunKey) -> Option<RunRecord> {
+        let text = fs::read_to_string(self.run_path(key)).ok()?;
+        let record: RunRecord = serde_json::from_str(&text).ok()?;
+        (record.key() == *key).then_some(record)
+    }
+
+    /// Keep a finished run.
+    pub(crate) fn save(&self, record: &RunRecord) -> Result<(), CliError> {
+        self.write_json(&self.run_path(&record.key()), record)
+    }
+
+    /// Read a JSON file of this directory.
+    pub(crate) fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, CliError> {
+        let path = self.path(name);
+        let text = fs::read_to_string(&path).map_err(CliError::file("read", &path))?;
+        serde_json::from_str(&text).map_err(|cause| {
+            CliError::input_help(
+                format!("`{}` cannot be understood: {cause}", path.display()),
+                "it may come from another version; run `ramp compare` again",
+            )
+        })
+    }
+
+    /// Write a JSON file, whole or not at all.
+    pub(crate) fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), CliError> {
+        write_whole(path, |out| {
+            serde_json::to_writer(&mut *out, value)?;
+            out.write_all(b"\n")
+        })
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.path("runs")
+    }
+
+    /// Readable first, then a digest of the key.
+    fn run_path(&self, key: &RunKey) -> PathBuf {
+        let digest = Sha256::digest(serde_json::to_vec(key).expect("a key is plain data"));
+        let mut name = file_name_part(&key.arm);
+        write!(name, "-{}", key.seed).expect("a string grows");
+        if key.extra_startup_rounds > 0 {
+            write!(name, "-later{}", key.extra_startup_rounds).expect("a string grows");
+        }
+        name.push('-');
+        for byte in &digest[..8] {
+            write!(name, "{byte:02x}").expect("a string grows");
+        }
+        self.runs().join(name + ".json")
+    }
+}
+
+/// At most 60 letters that every file system takes.
+pub(crate) fn file_name_part(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+') { c } else { '-' };
+    text.chars().map(plain).take(60).collect()
+}
+
+/// Write a file under another name beside its place and move it there once it is complete.
+pub(crate) fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", process::id()));
+    let part = path.with_file_name(name);
+    let written = File::create(&part).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        fill(&mut out)?;
+        out.flush()?;
+        drop(out);
+        fs::rename(&part, path)
+    });
+    if written.is_err() {
+        // The first error is the one to report; nothing half-written may stay.
+        let _ = fs::remove_file(&part);
+    }
+    written.map_err(CliError::file("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_plain() {
+        assert_eq!(file_name_part("hystart low_window=32/ü"), "hystart-low_window-32--");
+        assert_eq!(file_name_part(&"x".repeat(300)).len(), 60);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let directory = std::env::temp_dir().join(format!("ramp-store-{}", process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("file");
+        let error = write_whole(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert!(error.unwrap_err().to_string().contains("disk full"));
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

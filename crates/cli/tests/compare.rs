@@ -1,0 +1,157 @@
+//! `ramp compare` and `ramp report`: results, reuse, formats.
+
+mod support;
+
+use serde_json::Value;
+use support::{Place, SMALL, stderr};
+
+fn small(extra: &[&'static str]) -> Vec<&'static str> {
+    SMALL.iter().copied().chain(extra.iter().copied()).collect()
+}
+
+#[test]
+fn writes_results_and_says_where() {
+    let place = Place::new("writes_results");
+    let table = place.stdout(&small(&["--out", "out"]));
+    assert!(table.contains("slow_start") && table.contains("hystart"), "{table}");
+    assert!(table.trim_end().ends_with("report: out/report.html"), "{table}");
+    let names: Vec<String> = place.files("out").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["comparison.csv", "comparison.json", "plan.json", "report.html", "runs.csv"]);
+    let real = place.files("out/runs").iter().filter(|(name, _)| !name.contains("later")).count();
+    assert_eq!(real, 4);
+    let page = place.read("out/report.html");
+    assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn results_go_to_a_directory_named_for_the_scenario() {
+    let place = Place::new("default_directory");
+    let table = place.stdout(&SMALL);
+    let last = table.trim_end().lines().last().unwrap();
+    assert!(last.starts_with("report: ramp-results/ad-hoc-"), "{last}");
+}
+
+#[test]
+fn a_second_call_reuses_every_run_and_changes_no_byte() {
+    let place = Place::new("reuse");
+    let first = place.stdout(&small(&["--out", "out"]));
+    let kept = (place.files("out"), place.files("out/runs"));
+    let again = place.ramp(&small(&["--out", "out"]));
+    assert!(stderr(&again).contains("4 of 4 runs were finished already"), "{}", stderr(&again));
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), first);
+    assert!((place.files("out"), place.files("out/runs")) == kept);
+}
+
+#[test]
+fn only_missing_runs_are_played() {
+    let place = Place::new("more_runs");
+    place.stdout(&small(&["--out", "out"]));
+    let mut more = small(&["--out", "out"]);
+    more[12] = "3";
+    let output = place.ramp(&more);
+    assert!(stderr(&output).contains("4 of 6 runs were finished already"), "{}", stderr(&output));
+}
+
+#[test]
+fn no_cache_plays_everything_again() {
+    let place = Place::new("no_cache");
+    let first = place.stdout(&small(&["--out", "out"]));
+    let output = place.ramp(&small(&["--out", "out", "--no-cache"]));
+    assert!(!stderr(&output).contains("finished already"), "{}", stderr(&output));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), first);
+}
+
+#[test]
+fn a_damaged_result_is_played_again() {
+    let place = Place::new("damaged");
+    place.stdout(&small(&["--out", "out"]));
+    let kept = place.files("out/runs");
+    place.write(&format!("out/runs/{}", kept[0].0), "{\"half\":");
+    let output = place.ramp(&small(&["--out", "out"]));
+    assert!(output.status.success());
+    assert!(place.files("out/runs") == kept);
+}
+
+#[test]
+fn the_same_command_gives_the_same_bytes_however_many_cores() {
+    let place = Place::new("same_bytes");
+    place.stdout(&small(&["--out", "one", "--jobs", "1"]));
+    place.stdout(&small(&["--out", "two", "--jobs", "2"]));
+    assert!(place.read("one/comparison.json") == place.read("two/comparison.json"));
+    assert!(place.read("one/report.html") == place.read("two/report.html"));
+    assert!(place.files("one/runs") == place.files("two/runs"));
+}
+
+#[test]
+fn json_and_csv_are_for_machines() {
+    let place = Place::new("formats");
+    let json: Value = serde_json::from_str(&place.stdout(&small(&["--out", "out", "--json"]))).unwrap();
+    let labels: Vec<&str> =
+        json["arms"].as_array().unwrap().iter().filter_map(|a| a["label"].as_str()).collect();
+    assert_eq!(labels, ["slow_start", "hystart"]);
+    assert_eq!(json["seeds"], serde_json::json!([1, 2]));
+    assert!(!json["verdict"].as_str().unwrap().is_empty());
+    let csv = place.stdout(&small(&["--out", "out", "--csv"]));
+    let rows = csv.lines().filter(|line| !line.starts_with('#')).count();
+    assert!(rows > 2, "{csv}");
+    assert!(csv.contains("hystart"), "{csv}");
+}
+
+#[test]
+fn outputs_begin_with_how_to_make_them_again() {
+    let place = Place::new("provenance");
+    let json: Value = serde_json::from_str(&place.stdout(&small(&["--out", "out", "--json"]))).unwrap();
+    let provenance = &json["provenance"];
+    let command = provenance["command"].as_str().unwrap();
+    assert_eq!(command, format!("ramp {}", SMALL.join(" ")));
+    assert!(provenance["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
+    assert!(place.read("out/comparison.csv").starts_with("# ramp "));
+    assert!(place.read("out/report.html").contains(command));
+}
+
+#[test]
+fn report_judges_stored_runs_again() {
+    let place = Place::new("report");
+    let table = place.stdout(&small(&["--out", "out"]));
+    let page = place.read("out/report.html");
+    std::fs::remove_file(place.path("out/report.html")).unwrap();
+    assert_eq!(place.stdout(&["report", "out"]), table);
+    assert!(place.read("out/report.html") == page);
+}
+
+#[test]
+fn swept_parameters_become_rows() {
+    let place = Place::new("sweep_rows");
+    let json: Value = serde_json::from_str(&place.stdout(&[
+        "compare",
+        "--rate",
+        "20mbit",
+        "--rtt",
+        "40ms",
+        "--size",
+        "500kB",
+        "--runs",
+        "1",
+        "--out",
+        "out",
+        "--json",
+        "--algorithms",
+        "hystart",
+        "--sweep",
+        "algorithm.hystart.low_window=16,32",
+    ]))
+    .unwrap();
+    let labels: Vec<&str> =
+        json["arms"].as_array().unwrap().iter().filter_map(|a| a["label"].as_str()).collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    assert!(labels.iter().any(|l| l.contains("low_window") && l.contains("32")), "{labels:?}");
+}
+
+#[test]
+fn swept_scenario_fields_become_comparisons() {
+    let place = Place::new("sweep_scenarios");
+    let mut command = small(&["--out", "out", "--sweep", "path.buffer=0.5 bdp,2 bdp"]);
+    command.drain(5..7);
+    let table = place.stdout(&command);
+    assert_eq!(table.lines().filter(|l| l.starts_with("report: out/path.buffer")).count(), 2, "{table}");
+}

@@ -1,0 +1,61 @@
+//! Ctrl-C keeps what is finished.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use support::{Place, stderr};
+
+/// Enough runs that the signal finds most of them waiting.
+const MANY: [&str; 17] = [
+    "compare",
+    "--rate",
+    "100mbit",
+    "--rtt",
+    "40ms",
+    "--buffer",
+    "1bdp",
+    "--size",
+    "5MB",
+    "--algorithms",
+    "slow_start,hystart",
+    "--runs",
+    "2000",
+    "--jobs",
+    "1",
+    "--out",
+    "out",
+];
+
+#[test]
+fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
+    let place = Place::new("interrupt");
+    let mut child = place.command(&MANY).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let runs = place.path("out/runs");
+    let finished = || {
+        fs::read_dir(&runs)
+            .is_ok_and(|mut d| d.any(|e| e.unwrap().path().extension().is_some_and(|x| x == "json")))
+    };
+    while !finished() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before the first result");
+        std::thread::yield_now();
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("of 4000 runs are finished and kept in out"), "{said}");
+    assert!(said.contains(&format!("to go on:    ramp {}", MANY.join(" "))), "{said}");
+    let kept = place.files("out/runs");
+    assert!(!kept.is_empty() && kept.len() < 4000);
+    for (name, contents) in &kept {
+        assert!(name.ends_with(".json"), "{name} is left over");
+        serde_json::from_slice::<serde_json::Value>(contents).unwrap();
+    }
+    let report = place.ramp(&["report", "out"]);
+    assert!(report.status.success(), "{}", stderr(&report));
+    assert!(stderr(&report).contains("of 4000 runs are finished"), "{}", stderr(&report));
+}

@@ -1,0 +1,91 @@
+//! Runs the built command in a directory of its own.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A small path: a few round trips, two rows, two seeds.
+pub(crate) const SMALL: [&str; 13] = [
+    "compare",
+    "--rate",
+    "20mbit",
+    "--rtt",
+    "40ms",
+    "--buffer",
+    "1bdp",
+    "--size",
+    "500kB",
+    "--algorithms",
+    "slow_start,hystart",
+    "--runs",
+    "2",
+];
+
+/// A directory that goes away with the test.
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    /// `name` must be unique among all tests of the crate.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The command, in this directory, without anything of the environment that changes output.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ramp"));
+        command.current_dir(&self.0).args(arguments);
+        command.env_remove("COLUMNS").env_remove("NO_COLOR");
+        command
+    }
+
+    pub(crate) fn ramp(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Standard output of a command that must succeed.
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.ramp(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Files of a directory, by name, with their contents.
+    pub(crate) fn files(&self, directory: &str) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = fs::read_dir(self.path(directory))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file())
+            .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
