@@ -2,11 +2,13 @@
 /*
  * BEST: the median of a round's per-ACK bandwidth samples, times the RTT, is where slow start ends.
  *
- *     startup --a round's median > threshold: ssthresh = median x RTT--> startup --cwnd reached it--> done
+ *     startup --a round's median > threshold--> ssthresh = median x RTT --cwnd reached it--> done
  *
  * Source:   [AK23] "BEST Algorithm", Figure 10.
- * Deviates: the median comes from a histogram and may be off by 1.6 % (median.h); the paper keeps every sample.
- * Deviates: samples are cleared after every round; Figure 10 clears them only when no ssthresh is set.
+ * Deviates: the median comes from a histogram and may be off by 1.6 % (median.h); the paper keeps
+ *           every sample.
+ * Deviates: samples are cleared after every round; Figure 10 clears them only when no ssthresh is
+ *           set.
  * Deviates: the threshold is 1 MB/s as in the paper's text and results; Figure 10 prints 0.
  */
 #ifndef RAMP_BEST_H
@@ -16,12 +18,12 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_BEST_PARAMETERS(P)                                                                    \
-	P(threshold, "bytes/s", 1000000, 0, 1000000000000, "[AK23] Conclusion",                    \
-	  "a round's median must exceed this to count")                                            \
-	P(track, "choice:once|every-round", 0, 0, 1, "[AK23] Figure 10",                           \
-	  "whether later rounds correct ssthresh")                                                 \
-	P(rtt, "choice:min|smoothed", 0, 0, 1, "[AK23] BEST Algorithm: the RTT",                   \
+#define RAMP_BEST_PARAMETERS(P)                                                  \
+	P(threshold, "bytes/s", 1000000, 0, 1000000000000, "[AK23] Conclusion",  \
+	  "a round's median must exceed this to count")                          \
+	P(track, "choice:once|every-round", 0, 0, 1, "[AK23] Figure 10",         \
+	  "whether later rounds correct ssthresh")                               \
+	P(rtt, "choice:min|smoothed", 0, 0, 1, "[AK23] BEST Algorithm: the RTT", \
 	  "which RTT turns the rate into a window")
 
 #define RAMP_BEST_INDEX(name, unit, initial, low, high, source, meaning) RAMP_BEST_##name,
@@ -73,7 +75,8 @@ RAMP_FN void ramp_best_sample_rtt(struct ramp_best *s, ramp_u32 rtt_us)
 	if (!s->smoothed_rtt_eighth_us)
 		s->smoothed_rtt_eighth_us = rtt * 8;
 	else
-		s->smoothed_rtt_eighth_us = s->smoothed_rtt_eighth_us - s->smoothed_rtt_eighth_us / 8 + rtt;
+		s->smoothed_rtt_eighth_us =
+			s->smoothed_rtt_eighth_us - s->smoothed_rtt_eighth_us / 8 + rtt;
 }
 
 /* Figure 10: two ACKs at one instant, or one that delivers nothing, give no sample. */

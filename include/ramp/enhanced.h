@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Enhanced Start: grow exponentially while Vegas' backlog estimate is small, linearly while it is not, and halve the
- * exponential step with every crossing.
+ * Enhanced Start: grow exponentially while Vegas' backlog estimate is small, linearly while it is
+ * not, and halve the exponential step with every crossing.
  *
  *     startup --backlog >= beta: step halves--> conservative
  *        ^                                        |
- *        +------------backlog < beta--------------+        either --ssthresh, loss, mark, timeout--> done
+ *        +------------backlog < beta--------------+
+ *     either --ssthresh, loss, mark, timeout--> done
  *
  * Source:   [LU] §IV-A, Algorithm 1.
- * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit; the paper counts
- *           ACKs. With one ACK per packet both are the same.
+ * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;
+ *           the paper counts ACKs. With one ACK per packet both are the same.
  */
 #ifndef RAMP_ENHANCED_H
 #define RAMP_ENHANCED_H
@@ -17,12 +18,12 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_ENHANCED_PARAMETERS(P)                                                                \
-	P(beta, "packets", 3, 1, 100000, "[LU] §V-A",                                              \
-	  "backlog at which growth turns linear")                                                  \
-	P(rtt_source, "choice:every-ack|tagged|round-mean", 0, 0, 2, "[LU] §IV-A",                 \
-	  "which RTT the backlog is computed from")                                                \
-	P(rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",                               \
+#define RAMP_ENHANCED_PARAMETERS(P)                                                \
+	P(beta, "packets", 3, 1, 100000, "[LU] §V-A",                              \
+	  "backlog at which growth turns linear")                                  \
+	P(rtt_source, "choice:every-ack|tagged|round-mean", 0, 0, 2, "[LU] §IV-A", \
+	  "which RTT the backlog is computed from")                                \
+	P(rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",               \
 	  "RTTs are rounded to this; 0: not at all. The paper ran with 10000")
 
 #define RAMP_ENHANCED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_ENHANCED_##name,
@@ -74,7 +75,7 @@ RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp
 	if (rtt) {
 		if (s->rtt_tick_us) /* ns-2: to the nearest tick */
 			rtt = ramp_max((rtt + s->rtt_tick_us / 2) / s->rtt_tick_us, 1) *
-			      s->rtt_tick_us;
+				s->rtt_tick_us;
 		if (!s->base_rtt_us || rtt < s->base_rtt_us)
 			s->base_rtt_us = rtt;
 		s->rtt_sum_us = ramp_add(s->rtt_sum_us, rtt);
@@ -98,8 +99,11 @@ RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp
 RAMP_FN ramp_u32 ramp_enhanced_congested(const struct ramp_enhanced *s, const struct ramp_ack *a,
 					 const struct ramp_decision *d)
 {
-	return s->rtt_us && ramp_mul(d->cwnd_bytes, ramp_sub(s->rtt_us, s->base_rtt_us)) >=
-				    ramp_mul(ramp_mul(s->beta_packets, a->mss_bytes), s->rtt_us);
+	ramp_u64 beta_bytes = ramp_mul(s->beta_packets, a->mss_bytes);
+	ramp_u64 queueing_us = ramp_sub(s->rtt_us, s->base_rtt_us);
+
+	return s->rtt_us &&
+		ramp_mul(d->cwnd_bytes, queueing_us) >= ramp_mul(beta_bytes, s->rtt_us);
 }
 
 RAMP_FN void ramp_enhanced_on_ack(struct ramp_enhanced *s, const struct ramp_ack *a,

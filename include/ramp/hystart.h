@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * HyStart as Linux's CUBIC ships it: ACK trains against half the connection's minimum RTT, and each round's RTT
- * against that minimum.
+ * HyStart as Linux's CUBIC ships it: ACK trains against half the connection's minimum RTT, and each
+ * round's RTT against that minimum.
  *
  *     startup --ACK train, or RTT above the minimum, at cwnd >= 16--> done --timeout--> startup
  *
@@ -11,8 +11,8 @@
  *   6.14      us        >       min/8 in [4, 16] ms    round so far    before the ACK, at any cwnd
  *
  * Source:   Linux net/ipv4/tcp_cubic.c at those versions; [HR11].
- * Deviates: 2.6.29 drops all samples in the first second of a CUBIC epoch, and for five minutes after boot; here
- *           none are dropped.
+ * Deviates: 2.6.29 drops all samples in the first second of a CUBIC epoch, and for five minutes
+ *           after boot; here none are dropped.
  */
 #ifndef RAMP_HYSTART_H
 #define RAMP_HYSTART_H
@@ -20,27 +20,27 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTART_PARAMETERS(P)                                                                 \
-	P(version, "choice:2.6.29|5.10|6.14", 2, 0, 2, "Linux tcp_cubic.c", "whose rules hold")    \
-	P(detect, "choice:neither|train|delay|both", 3, 0, 3, "Linux hystart_detect",              \
-	  "which detectors run")                                                                   \
-	P(low_window, "packets", 16, 0, 100000, "Linux hystart_low_window",                        \
-	  "window below which nothing is decided")                                                 \
-	P(samples, "count", 8, 1, 1000, "Linux HYSTART_MIN_SAMPLES",                               \
-	  "RTT samples a round needs before its delay is judged")                                  \
-	P(spacing_us, "us", 2000, 0, 1000000, "Linux hystart_ack_delta_us",                        \
-	  "largest gap between two ACKs of one train")                                             \
-	P(eta_shift, "count", 0, 0, 31, "Linux HYSTART_DELAY_THRESH",                              \
-	  "the RTT rise that counts is min RTT / 2^this; 0: the version's (4, then 3)")            \
-	P(eta_min_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MIN",                             \
-	  "smallest RTT rise that counts; 0: the version's (2 jiffies, then 4000)")                \
-	P(eta_max_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MAX",                             \
-	  "largest RTT rise needed; 0: the version's (16 jiffies, then 16000)")                    \
-	P(ack_delay_max_us, "us", 1000, 0, 1000000, "Linux 5.6 hystart_ack_delay",                 \
-	  "most that batching by a pacing host adds to the train bound")                           \
-	P(gso_max_bytes, "bytes", 65536, 0, 1048576, "Linux sk_gso_max_size",                      \
-	  "largest batch; four of them at the pacing rate are the added delay")                    \
-	P(hz, "hz", 1000, 100, 1000, "Linux CONFIG_HZ",                                            \
+#define RAMP_HYSTART_PARAMETERS(P)                                                              \
+	P(version, "choice:2.6.29|5.10|6.14", 2, 0, 2, "Linux tcp_cubic.c", "whose rules hold") \
+	P(detect, "choice:neither|train|delay|both", 3, 0, 3, "Linux hystart_detect",           \
+	  "which detectors run")                                                                \
+	P(low_window, "packets", 16, 0, 100000, "Linux hystart_low_window",                     \
+	  "window below which nothing is decided")                                              \
+	P(samples, "count", 8, 1, 1000, "Linux HYSTART_MIN_SAMPLES",                            \
+	  "RTT samples a round needs before its delay is judged")                               \
+	P(spacing_us, "us", 2000, 0, 1000000, "Linux hystart_ack_delta_us",                     \
+	  "largest gap between two ACKs of one train")                                          \
+	P(eta_shift, "count", 0, 0, 31, "Linux HYSTART_DELAY_THRESH",                           \
+	  "the RTT rise that counts is min RTT / 2^this; 0: the version's (4, then 3)")         \
+	P(eta_min_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MIN",                          \
+	  "smallest RTT rise that counts; 0: the version's (2 jiffies, then 4000)")             \
+	P(eta_max_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MAX",                          \
+	  "largest RTT rise needed; 0: the version's (16 jiffies, then 16000)")                 \
+	P(ack_delay_max_us, "us", 1000, 0, 1000000, "Linux 5.6 hystart_ack_delay",              \
+	  "most that batching by a pacing host adds to the train bound")                        \
+	P(gso_max_bytes, "bytes", 65536, 0, 1048576, "Linux sk_gso_max_size",                   \
+	  "largest batch; four of them at the pacing rate are the added delay")                 \
+	P(hz, "hz", 1000, 100, 1000, "Linux CONFIG_HZ",                                         \
 	  "ticks per second of version 2.6.29's clock")
 
 #define RAMP_HYSTART_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTART_##name,
@@ -233,7 +233,10 @@ RAMP_FN void ramp_hystart_on_ack(struct ramp_hystart *s, const struct ramp_ack *
 		ramp_leave_at_ssthresh(d);
 }
 
-/* Linux: loss leaves the detectors alone; TCP_CA_Loss, a timeout, resets them and slow start runs again. */
+/*
+ * Linux: loss leaves the detectors alone; TCP_CA_Loss, a timeout, resets them and slow start runs
+ * again.
+ */
 RAMP_FN void ramp_hystart_on_congestion(struct ramp_hystart *s, const struct ramp_congestion *c,
 					struct ramp_decision *d)
 {

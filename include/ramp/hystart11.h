@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * HyStart as published: leave slow start when a train of closely spaced ACKs lasts half the minimum RTT, or
- * when the RTT at the head of a round exceeds that of the round before.
+ * HyStart as published: leave slow start when a train of closely spaced ACKs lasts half the minimum
+ * RTT, or when the RTT at the head of a round exceeds that of the round before.
  *
  *     startup --ACK train, or RTT rose, at cwnd >= 16--> done --timeout--> startup
  *
  * Source:   [HR11] §4, Algorithm 1.
- * Deviates: RTTs begin as infinite, and the delay test waits for a second round; Algorithm 1 gives no initial values.
- * Deviates: both detectors wait for low_window, as Linux does. Algorithm 1 read literally would disable itself
- *           for good by a detection below it.
+ * Deviates: RTTs begin as infinite, and the delay test waits for a second round; Algorithm 1 gives
+ *           no initial values.
+ * Deviates: both detectors wait for low_window, as Linux does. Algorithm 1 read literally would
+ *           disable itself for good by a detection below it.
  */
 #ifndef RAMP_HYSTART11_H
 #define RAMP_HYSTART11_H
@@ -16,18 +17,20 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTART11_PARAMETERS(P)                                                               \
-	P(low_window, "packets", 16, 0, 100000, "[HR11] Algorithm 1 low_ssthresh",                 \
-	  "window below which nothing is decided")                                                 \
-	P(samples, "count", 8, 1, 1000, "[HR11] Algorithm 1 nSampling",                            \
-	  "RTT samples of a round whose minimum is judged")                                        \
-	P(spacing_us, "us", 2000, 0, 1000000, "[HR11] Algorithm 1",                                \
-	  "largest gap between two ACKs of one train")                                             \
-	P(eta_divisor, "count", 16, 1, 1024, "[HR11] Algorithm 1",                                 \
-	  "the RTT rise that counts is the last round's RTT over this")                            \
-	P(eta_min_us, "us", 2000, 0, 10000000, "[HR11] Algorithm 1", "smallest RTT rise that counts") \
-	P(eta_max_us, "us", 8000, 0, 10000000, "[HR11] Algorithm 1", "largest RTT rise needed")    \
-	P(clock_us, "us", 1000, 1, 1000000, "[HR11] §5: Linux 2.6.23, HZ 1000",                    \
+#define RAMP_HYSTART11_PARAMETERS(P)                                               \
+	P(low_window, "packets", 16, 0, 100000, "[HR11] Algorithm 1 low_ssthresh", \
+	  "window below which nothing is decided")                                 \
+	P(samples, "count", 8, 1, 1000, "[HR11] Algorithm 1 nSampling",            \
+	  "RTT samples of a round whose minimum is judged")                        \
+	P(spacing_us, "us", 2000, 0, 1000000, "[HR11] Algorithm 1",                \
+	  "largest gap between two ACKs of one train")                             \
+	P(eta_divisor, "count", 16, 1, 1024, "[HR11] Algorithm 1",                 \
+	  "the RTT rise that counts is the last round's RTT over this")            \
+	P(eta_min_us, "us", 2000, 0, 10000000, "[HR11] Algorithm 1",               \
+	  "smallest RTT rise that counts")                                         \
+	P(eta_max_us, "us", 8000, 0, 10000000, "[HR11] Algorithm 1",               \
+	  "largest RTT rise needed")                                               \
+	P(clock_us, "us", 1000, 1, 1000000, "[HR11] §5: Linux 2.6.23, HZ 1000",    \
 	  "resolution of the clock: times round down, RTTs up")
 
 #define RAMP_HYSTART11_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTART11_##name,
@@ -95,7 +98,10 @@ RAMP_FN void ramp_hystart11_start_round(struct ramp_hystart11 *s, ramp_u64 now)
 			    s->eta_max);
 }
 
-/* Algorithm 1, first half. A gap beyond the spacing leaves last_ack behind: the train is dead until the next round. */
+/*
+ * Algorithm 1, first half. A gap beyond the spacing leaves last_ack behind: the train is dead until
+ * the next round.
+ */
 RAMP_FN void ramp_hystart11_test_train(struct ramp_hystart11 *s, ramp_u64 now,
 				       struct ramp_decision *d)
 {

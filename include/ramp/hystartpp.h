@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * HyStart++: leave slow start when the round-trip time begins to grow, and take it back if that was noise.
+ * HyStart++: leave slow start when the round-trip time begins to grow, and take it back if that was
+ * noise.
  *
- * The smallest RTT of each round is compared with the round before. A clear rise leads to conservative
- * slow start (CSS), which grows a quarter as fast; five such rounds without relief end start-up.
+ * The smallest RTT of each round is compared with the round before. A clear rise leads to
+ * conservative slow start (CSS), which grows a quarter as fast; five such rounds without relief end
+ * start-up.
  *
  *     startup --RTT rose--> conservative --5 rounds--> done
  *        ^                       |
  *        +----RTT fell again-----+
  *
  * Source:   RFC 9406.
- * Deviates: the connection's own ABC limit applies beside L (§4.3), so that packet counting stays possible.
+ * Deviates: the connection's own ABC limit applies beside L (§4.3), so that packet counting stays
+ *           possible.
  */
 #ifndef RAMP_HYSTARTPP_H
 #define RAMP_HYSTARTPP_H
@@ -18,20 +21,20 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTARTPP_PARAMETERS(P)                                                               \
-	P(min_rtt_thresh_us, "us", 4000, 0, 10000000, "RFC 9406 §4.3 MIN_RTT_THRESH",              \
-	  "smallest RTT rise that counts")                                                         \
-	P(max_rtt_thresh_us, "us", 16000, 0, 10000000, "RFC 9406 §4.3 MAX_RTT_THRESH",             \
-	  "largest RTT rise needed")                                                               \
-	P(min_rtt_divisor, "count", 8, 1, 1024, "RFC 9406 §4.3 MIN_RTT_DIVISOR",                   \
-	  "between the two, the rise that counts is the last round's RTT over this")               \
-	P(n_rtt_sample, "count", 8, 1, 1000, "RFC 9406 §4.3 N_RTT_SAMPLE",                         \
-	  "RTT samples a round needs before it is judged")                                         \
-	P(css_growth_divisor, "count", 4, 2, 1024, "RFC 9406 §4.3 CSS_GROWTH_DIVISOR",             \
-	  "growth in conservative slow start is slow start's over this")                           \
-	P(css_rounds, "count", 5, 1, 1000, "RFC 9406 §4.3 CSS_ROUNDS",                             \
-	  "conservative rounds before start-up ends")                                              \
-	P(limit, "packets", 8, 0, 1000000, "RFC 9406 §4.3 L",                                      \
+#define RAMP_HYSTARTPP_PARAMETERS(P)                                                   \
+	P(min_rtt_thresh_us, "us", 4000, 0, 10000000, "RFC 9406 §4.3 MIN_RTT_THRESH",  \
+	  "smallest RTT rise that counts")                                             \
+	P(max_rtt_thresh_us, "us", 16000, 0, 10000000, "RFC 9406 §4.3 MAX_RTT_THRESH", \
+	  "largest RTT rise needed")                                                   \
+	P(min_rtt_divisor, "count", 8, 1, 1024, "RFC 9406 §4.3 MIN_RTT_DIVISOR",       \
+	  "between the two, the rise that counts is the last round's RTT over this")   \
+	P(n_rtt_sample, "count", 8, 1, 1000, "RFC 9406 §4.3 N_RTT_SAMPLE",             \
+	  "RTT samples a round needs before it is judged")                             \
+	P(css_growth_divisor, "count", 4, 2, 1024, "RFC 9406 §4.3 CSS_GROWTH_DIVISOR", \
+	  "growth in conservative slow start is slow start's over this")               \
+	P(css_rounds, "count", 5, 1, 1000, "RFC 9406 §4.3 CSS_ROUNDS",                 \
+	  "conservative rounds before start-up ends")                                  \
+	P(limit, "packets", 8, 0, 1000000, "RFC 9406 §4.3 L",                          \
 	  "most growth per ACK where the host does not pace; 0: no limit")
 
 #define RAMP_HYSTARTPP_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTARTPP_##name,
@@ -101,9 +104,9 @@ RAMP_FN void ramp_hystartpp_start_round(struct ramp_hystartpp *s)
 	s->current_round_min_rtt_us = HYSTARTPP_INFINITE;
 	s->rtt_sample_count = 0;
 	s->rtt_thresh_us = s->last_round_min_rtt_us +
-			   ramp_max(s->min_rtt_thresh_us,
-				    ramp_min(s->last_round_min_rtt_us / s->min_rtt_divisor,
-					     s->max_rtt_thresh_us));
+		ramp_max(s->min_rtt_thresh_us,
+			 ramp_min(s->last_round_min_rtt_us / s->min_rtt_divisor,
+				  s->max_rtt_thresh_us));
 }
 
 /* 1 if that was the last conservative round. A round entered in its middle counts. */

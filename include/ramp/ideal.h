@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The yardstick: told the path's bandwidth-delay product, it sends that much at once, paced at the path's rate.
+ * The yardstick: told the path's bandwidth-delay product, it sends that much at once, paced at the
+ * path's rate.
  *
  *     filling --first ACK--> done          (path unknown: slow start)
  *
@@ -13,8 +14,8 @@
 
 #include "window.h"
 
-#define RAMP_IDEAL_PARAMETERS(P)                                                                   \
-	P(bdp_percent, "percent", 100, 1, 1000, "none: exactly the path",                          \
+#define RAMP_IDEAL_PARAMETERS(P)                                          \
+	P(bdp_percent, "percent", 100, 1, 1000, "none: exactly the path", \
 	  "window as a share of the path's bandwidth-delay product")
 
 #define RAMP_IDEAL_INDEX(name, unit, initial, low, high, source, meaning) RAMP_IDEAL_##name,
@@ -34,7 +35,10 @@ RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
 	if (!c->path_bdp_bytes)
 		return;
 	window = ramp_mul_div(c->path_bdp_bytes, c->parameter[RAMP_IDEAL_bdp_percent], 100);
-	/* Whole packets, since half a packet cannot fill a pipe; two, so that a delayed ACK does not stop it. */
+	/*
+	 * Whole packets, since half a packet cannot fill a pipe; two, so that a delayed ACK does
+	 * not stop it.
+	 */
 	window = ramp_max(ramp_min(window, RAMP_CWND_MAX_BYTES) + mss - 1, 2 * mss) / mss * mss;
 	ramp_hold(window, c->mss_bytes, d);
 	d->ssthresh_bytes = d->cwnd_bytes;

@@ -5,15 +5,17 @@
  * The core decides; the host acts. Every quantity is an unsigned integer with its unit in its name.
  * Structures have no hidden padding, so that recorded events compare byte by byte.
  *
- * The host owns the connection. It calls on_ack for every ACK that advances SND.UNA or SACKs new data
- * while the phase is not RAMP_DONE, and on_congestion for every congestion event. It then obeys the decision:
+ * The host owns the connection. It calls on_ack for every ACK that advances SND.UNA or SACKs new
+ * data while the phase is not RAMP_DONE, and on_congestion for every congestion event. It then
+ * obeys the decision:
  *   - send while in flight + one MSS <= cwnd_bytes;
  *   - space packets at pacing_bytes_per_s (payload bytes), or as it likes if that is 0;
- *   - on loss, reduce from the flight size by its own rule unless the core has set ssthresh_bytes itself;
+ *   - on loss, reduce from the flight size by its own rule, unless the core itself has set
+ *     ssthresh_bytes;
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
  *
- * Invariant: after RAMP_DONE the core changes nothing, except that RAMP_RTO may re-arm a detector whose
- * source says so (phase back to RAMP_STARTUP).
+ * Invariant: after RAMP_DONE the core changes nothing, except that RAMP_RTO may re-arm a detector
+ * whose source says so (phase back to RAMP_STARTUP).
  */
 #ifndef RAMP_INTERFACE_H
 #define RAMP_INTERFACE_H
@@ -32,7 +34,7 @@ struct ramp_config {
 	ramp_u32 flags;
 	ramp_u64 initial_window_bytes;
 	ramp_u64 initial_ssthresh_bytes; /* RAMP_UNSET: none */
-	ramp_u32 abc_limit_packets;      /* growth per ACK is at most this many MSS (RFC 3465 L); 0: no limit */
+	ramp_u32 abc_limit_packets;      /* growth per ACK, MSS (RFC 3465 L); 0: no limit */
 	ramp_u32 reserved;
 	ramp_u64 path_bdp_bytes;         /* payload bytes; 0: unknown. Only `ideal` may read it */
 	ramp_u64 path_bytes_per_s;       /* payload bytes; 0: unknown. Only `ideal` may read it */
@@ -40,7 +42,7 @@ struct ramp_config {
 };
 
 /* ramp_ack.flags */
-#define RAMP_CWND_LIMITED 1u /* the window, not the application or the receiver, held the sender back */
+#define RAMP_CWND_LIMITED 1u /* the window, not application or receiver, held the sender back */
 #define RAMP_APP_LIMITED 2u  /* the newest acknowledged packet was sent with nothing more to send */
 #define RAMP_ECE 4u          /* this ACK reports congestion marks */
 
@@ -48,7 +50,7 @@ struct ramp_ack {                       /* one acknowledgement, as the sender sa
 	ramp_u64 now_ns;
 	ramp_u64 newest_sent_ns;        /* when the newest acknowledged packet left; 0: unknown */
 	ramp_u64 sent_bytes;            /* ever sent, retransmissions included */
-	ramp_u64 newest_acked_bytes;    /* sent_bytes just after the newest acknowledged packet left */
+	ramp_u64 newest_acked_bytes;    /* sent_bytes just after the newest acked packet left */
 	ramp_u64 delivered_bytes;       /* ever delivered, this ACK included */
 	ramp_u64 acked_bytes;           /* newly delivered by this ACK */
 	ramp_u64 in_flight_bytes;       /* just before this ACK */
@@ -76,11 +78,14 @@ struct ramp_congestion {
 
 /* ramp_decision.phase */
 #define RAMP_STARTUP 0u
-#define RAMP_CONSERVATIVE 1u /* still start-up, slower: HyStart++ CSS, Enhanced Start's linear steps */
+#define RAMP_CONSERVATIVE 1u /* still start-up, slower: CSS, Enhanced Start's linear steps */
 #define RAMP_FILLING 2u      /* exit decided, the last paced train is leaving */
 #define RAMP_DONE 3u
 
-/* ramp_decision.exit_reason; evidence and limit, the two sides of the deciding comparison, in its unit */
+/*
+ * ramp_decision.exit_reason; evidence and limit, the two sides of the deciding comparison, in its
+ * unit
+ */
 #define RAMP_EXIT_NONE 0u
 #define RAMP_EXIT_SSTHRESH 1u      /* cwnd [bytes] reached ssthresh [bytes] */
 #define RAMP_EXIT_ACK_TRAIN 2u     /* train length [us] against its threshold [us] */
@@ -92,7 +97,7 @@ struct ramp_congestion {
 #define RAMP_EXIT_RTO 8u           /* lost [bytes] against 0 */
 #define RAMP_EXIT_KNOWN 9u         /* the path was known: cwnd [bytes] against its BDP [bytes] */
 
-struct ramp_decision {                  /* read and updated by every call; the host may write cwnd and ssthresh */
+struct ramp_decision { /* updated by every call; the host may write cwnd and ssthresh */
 	ramp_u64 cwnd_bytes;
 	ramp_u64 ssthresh_bytes;        /* RAMP_UNSET until somebody sets it */
 	ramp_u64 pacing_bytes_per_s;    /* payload bytes; 0: the host paces as it likes */

@@ -5,8 +5,8 @@
  *     startup --cwnd reached ssthresh, loss, mark--> done --timeout--> startup
  *
  * Source:   RFC 3742 §2.
- * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit; the RFC
- *           counts ACKs. With one ACK per packet both are the same.
+ * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;
+ *           the RFC counts ACKs. With one ACK per packet both are the same.
  * Deviates: fractions of a byte are carried over; the RFC's int(MSS/K) drops them.
  */
 #ifndef RAMP_LIMITED_H
@@ -14,8 +14,8 @@
 
 #include "window.h"
 
-#define RAMP_LIMITED_PARAMETERS(P)                                                                 \
-	P(max_ssthresh, "packets", 100, 2, 1000000, "RFC 3742 §2",                                 \
+#define RAMP_LIMITED_PARAMETERS(P)                                 \
+	P(max_ssthresh, "packets", 100, 2, 1000000, "RFC 3742 §2", \
 	  "window up to which slow start is not limited")
 
 #define RAMP_LIMITED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_LIMITED_##name,

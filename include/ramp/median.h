@@ -2,13 +2,14 @@
 /*
  * The median of any number of values in bounded memory and constant time per value.
  *
- * A histogram with 32 linear bins in each power of two, the position of the median kept up to date: one more
- * value moves it by at most one non-empty bin, which a bitmap finds without a loop.
+ * A histogram with 32 linear bins in each power of two, the position of the median kept up to date:
+ * one more value moves it by at most one non-empty bin, which a bitmap finds without a loop.
  *
- * The result lies within 1/64 (1.6 %) of a middle value from 2^8 to 2^40 - 1; values outside count as the nearest
- * end. Of an even number of values it is the lower middle one.
+ * The result lies within 1/64 (1.6 %) of a middle value from 2^8 to 2^40 - 1; values outside count
+ * as the nearest end. Of an even number of values it is the lower middle one.
  *
- * Invariant: below <= (total - 1) / 2 < below + count[median], below counting the values in bins under median.
+ * Invariant: below <= (total - 1) / 2 < below + count[median], below counting the values in bins
+ * under median.
  */
 #ifndef RAMP_MEDIAN_H
 #define RAMP_MEDIAN_H
@@ -49,7 +50,7 @@ RAMP_FN ramp_u32 ramp_median_bin(ramp_u64 value)
 	ramp_u32 bit = ramp_log2(v);
 
 	return ((bit - RAMP_MEDIAN_LOWEST_BIT) << 5 | ((ramp_u32)(v >> (bit - 5)) & 31u)) &
-	       (RAMP_MEDIAN_BINS - 1);
+		(RAMP_MEDIAN_BINS - 1);
 }
 
 /* The bin's middle. */

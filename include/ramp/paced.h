@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Paced Start: one paced train per round trip, twice as long each time, searching for the packet gap that the
- * path can sustain; then cwnd = RTT / gap at once.
+ * Paced Start: one paced train per round trip, twice as long each time, searching for the packet
+ * gap that the path can sustain; then cwnd = RTT / gap at once.
  *
- * gs is the gap between the packets of a train as they left, gd as their ACKs came back; too fast: gd > gs.
+ * gs is the gap between the packets of a train as they left, gd as their ACKs came back; too fast:
+ * gd > gs.
  *
  *     pair, back to back: gB = gd
- *       `- gs = 2 gB --ok--------> gs = 4/3 gB --ok--------> g = 8/7 gB  (case 1)
- *            |                        `-too fast-----------> g = gd      (case 2)
- *            `-too fast, p = gd--> gs = 2 p ----ok---------> g = p       (case 3)
- *                                     `-too fast, p = gd--> gs = 2 p --ok--------> g = p    (case 4)
- *                                                              `-------too fast--> g = 2 gd (case 5)
+ *     `- gs = 2 gB --ok--------> gs = 4/3 gB --ok------> g = 8/7 gB  (case 1)
+ *        |                       `-too fast------------> g = gd      (case 2)
+ *        `-too fast, p = gd--> gs = 2 p --ok-----------> g = p       (case 3)
+ *                              `-too fast, p = gd--> gs = 2 p --ok-> g = p    (case 4)
+ *                                                    `-too fast----> g = 2 gd (case 5)
  *     then: filling, cwnd packets paced at g --first of their ACKs--> done
  *
- * Nothing of the next train leaves before all of this one is acknowledged: on each ACK the window is what is in
- * flight and what the train has not yet sent.
+ * Nothing of the next train leaves before all of this one is acknowledged: on each ACK the window
+ * is what is in flight and what the train has not yet sent.
  *
  * Source:   [HS03] §3, Figure 5, Table 2.
  * Deviates: gs is measured on the acknowledged packets, not assumed, since hosts pace imprecisely.
  * Deviates: too fast means beyond a tolerance of 5 %; the paper compares exactly.
- * Deviates: a train whose ACKs came closer together than its packets left, or without usable gaps, decides nothing
- *           and is sent again twice as long. Such ACKs were queued or released together on the way back; taken
- *           at their word they lead to windows far beyond the path.
- * Deviates: max_overshoot can bound the window by the longest train; off by default, as in the paper.
- * Deviates: the first train is four packets where the receiver may delay ACKs, which would answer a pair with one.
+ * Deviates: a train whose ACKs came closer together than its packets left, or without usable gaps,
+ *           decides nothing and is sent again twice as long. Such ACKs were queued or released
+ *           together on the way back; taken at their word they lead to windows far beyond the path.
+ * Deviates: max_overshoot can bound the window by the longest train; off by default, as in the
+ *           paper.
+ * Deviates: the first train is four packets where the receiver may delay ACKs, which would answer a
+ *           pair with one.
  */
 #ifndef RAMP_PACED_H
 #define RAMP_PACED_H
 
 #include "window.h"
 
-#define RAMP_PACED_PARAMETERS(P)                                                                   \
-	P(initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                                     \
-	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs")          \
-	P(tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",                        \
-	  "how much gd may exceed gs before the train counts as too fast")                         \
-	P(compression, "1/1000", 250, 0, 1000, "our choice",                                       \
-	  "how far gd may fall below gs before the ACKs count as bunched; 1000: any")              \
-	P(short_train_gaps, "count", 4, 1, 1000, "our choice",                                     \
-	  "usable gaps that make up for a train cut short by the application")                     \
-	P(max_overshoot, "count", 0, 0, 1000000, "our choice",                                     \
+#define RAMP_PACED_PARAMETERS(P)                                                          \
+	P(initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                            \
+	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs") \
+	P(tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",               \
+	  "how much gd may exceed gs before the train counts as too fast")                \
+	P(compression, "1/1000", 250, 0, 1000, "our choice",                              \
+	  "how far gd may fall below gs before the ACKs count as bunched; 1000: any")     \
+	P(short_train_gaps, "count", 4, 1, 1000, "our choice",                            \
+	  "usable gaps that make up for a train cut short by the application")            \
+	P(max_overshoot, "count", 0, 0, 1000000, "our choice",                            \
 	  "the window at exit is at most this many times the longest train; 0: no bound")
 
 #define RAMP_PACED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_PACED_##name,
@@ -136,8 +139,9 @@ RAMP_FN void ramp_paced_add(struct ramp_paced_gaps *g, ramp_u64 ack_ns, ramp_u64
 }
 
 /*
- * [HS03] §3: behind a receiver that delays ACKs, one that covers a single packet was sent by a timer and spoils the
- * gaps on both sides. While no ACK of a train has covered more, the receiver answers every packet.
+ * [HS03] §3: behind a receiver that delays ACKs, one that covers a single packet was sent by a
+ * timer and spoils the gaps on both sides. While no ACK of a train has covered more, the receiver
+ * answers every packet.
  */
 RAMP_FN void ramp_paced_measure(struct ramp_paced *s, const struct ramp_ack *a)
 {
@@ -165,18 +169,22 @@ RAMP_FN ramp_u64 ramp_paced_rate(ramp_u64 gap, ramp_u32 mss_bytes)
 	return gap ? ramp_max(ramp_mul_div((ramp_u64)mss_bytes << 8, 1000000000, gap), 1) : 0;
 }
 
-/* [HS03] §3.1: cwnd = RTT / g, the RTT being the smallest seen, so that a train's own queue does not count twice. */
+/*
+ * [HS03] §3.1: cwnd = RTT / g, the RTT being the smallest seen, so that a train's own queue does
+ * not count twice.
+ */
 RAMP_FN void ramp_paced_fill(struct ramp_paced *s, const struct ramp_ack *a,
 			     struct ramp_decision *d)
 {
 	ramp_u64 rtt_ns = (ramp_u64)s->min_rtt_us * 1000;
-	ramp_u64 least = ramp_mul(a->mss_bytes, 2), most = d->ssthresh_bytes;
+	ramp_u64 least = ramp_mul(a->mss_bytes, 2), most = d->ssthresh_bytes, window;
 
 	if (!rtt_ns)
 		rtt_ns = ramp_sub(a->now_ns, a->newest_sent_ns);
 	if (s->max_overshoot)
 		most = ramp_min(most, ramp_mul(s->max_overshoot, s->longest_bytes));
-	ramp_hold(ramp_clamp(ramp_mul_div(ramp_mul(rtt_ns, 256), a->mss_bytes, s->gap), least, most),
+	window = ramp_mul_div(ramp_mul(rtt_ns, 256), a->mss_bytes, s->gap);
+	ramp_hold(ramp_clamp(window, least, most),
 		  a->mss_bytes, d);
 	d->ssthresh_bytes = d->cwnd_bytes;
 	d->pacing_bytes_per_s = ramp_paced_rate(s->gap, a->mss_bytes);
@@ -205,7 +213,7 @@ RAMP_FN ramp_u32 ramp_paced_decide(struct ramp_paced *s, ramp_u64 ack_gap, ramp_
 		s->gap = too_fast ? ack_gap : ramp_mul_div(s->bottleneck_gap, 8, 7);
 		return 1;
 	}
-	if (!too_fast) { /* the gap before this one, though this slower one was fine: at most twice too fast */
+	if (!too_fast) { /* the gap before, though this one was fine: at most twice too fast */
 		s->gap = s->previous_gap;
 		return 1;
 	}
@@ -224,7 +232,8 @@ RAMP_FN void ramp_paced_end_train(struct ramp_paced *s, const struct ramp_ack *a
 	ramp_u64 source_ns = s->step == PACED_PAIR ? 0 : g->source_ns;
 	ramp_u64 ack_gap;
 
-	s->longest_bytes = ramp_max(s->longest_bytes, ramp_sub(a->sent_bytes, s->train_start_bytes));
+	s->longest_bytes =
+		ramp_max(s->longest_bytes, ramp_sub(a->sent_bytes, s->train_start_bytes));
 	if (g->count && g->bytes && g->ack_ns &&
 	    ramp_mul(g->ack_ns, 1000) >= ramp_mul(source_ns, 1000 - s->compression) &&
 	    (!cut_short || g->count >= s->short_train_gaps)) {
@@ -280,8 +289,8 @@ RAMP_FN void ramp_paced_on_ack(struct ramp_paced *s, const struct ramp_ack *a,
 }
 
 /*
- * [HS03] §3.2.2. The window goes back from what the train has left to send to its full length, from which the host
- * reduces as after slow start; a timeout refills to half the train.
+ * [HS03] §3.2.2. The window goes back from what the train has left to send to its full length, from
+ * which the host reduces as after slow start; a timeout refills to half the train.
  */
 RAMP_FN void ramp_paced_on_congestion(struct ramp_paced *s, const struct ramp_congestion *c,
 				      struct ramp_decision *d)

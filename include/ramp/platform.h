@@ -27,8 +27,8 @@ typedef uint64_t ramp_u64;
 #endif
 
 /*
- * Position of the highest bit; 0 for 0. Without branches, since a BPF verifier follows each one. LLVM 14 crashes on the
- * builtin when it targets BPF.
+ * Position of the highest bit; 0 for 0. Without branches, since a BPF verifier follows each one.
+ * LLVM 14 crashes on the builtin when it targets BPF.
  */
 RAMP_FN ramp_u32 ramp_log2(ramp_u64 value)
 {

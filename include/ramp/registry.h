@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One row per algorithm and nothing else: id, NAME (prefix of its parameter table), name, source, idea. */
+/*
+ * One row per algorithm and nothing else: id, NAME (prefix of its parameter table), name, source,
+ * idea.
+ */
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
 

@@ -2,9 +2,9 @@
 /*
  * Counting round trips in send order.
  *
- * The marker is what had been sent when the round began. The round is over when something sent after
- * the marker is acknowledged, so newest_acked > end; with >= every boundary falls a little before
- * the true one, and the error doubles each round (RFC 9406 §4.2, Linux tcp_cubic.c).
+ * The marker is what had been sent when the round began. The round is over when something sent
+ * after the marker is acknowledged, so newest_acked > end; with >= every boundary falls a little
+ * before the true one, and the error doubles each round (RFC 9406 §4.2, Linux tcp_cubic.c).
  *
  * Invariant: end starts at 0, before the first byte, so the first ACK opens the first round.
  */

@@ -11,15 +11,15 @@
 
 #include "window.h"
 
-#define RAMP_SLOW_START_PARAMETERS(P)                                                              \
-	P(initial_window, "packets", 0, 0, 100000, "RFC 6928 §2",                                  \
-	  "window before the first ACK; 0: the connection's")                                      \
-	P(initial_ssthresh, "packets", 0, 0, 1000000000, "RFC 5681 §3.1",                          \
-	  "where slow start ends without a loss; 0: the connection's")                             \
-	P(abc_limit, "packets", 0, 0, 1000000000, "RFC 3465 §2.2",                                 \
+#define RAMP_SLOW_START_PARAMETERS(P)                                     \
+	P(initial_window, "packets", 0, 0, 100000, "RFC 6928 §2",         \
+	  "window before the first ACK; 0: the connection's")             \
+	P(initial_ssthresh, "packets", 0, 0, 1000000000, "RFC 5681 §3.1", \
+	  "where slow start ends without a loss; 0: the connection's")    \
+	P(abc_limit, "packets", 0, 0, 1000000000, "RFC 3465 §2.2",        \
 	  "most growth per ACK (L): 1 counts packets, 2 is the RFC's; 0: the connection's")
 
-#define RAMP_SLOW_START_INDEX(name, unit, initial, low, high, source, meaning)                     \
+#define RAMP_SLOW_START_INDEX(name, unit, initial, low, high, source, meaning) \
 	RAMP_SLOW_START_##name,
 enum { RAMP_SLOW_START_PARAMETERS(RAMP_SLOW_START_INDEX) RAMP_SLOW_START_COUNT };
 

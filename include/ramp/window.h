@@ -93,9 +93,8 @@ RAMP_FN void ramp_leave_on_congestion(const struct ramp_congestion *c, struct ra
 	}
 	d->evidence = c->kind == RAMP_CE_MARK ? 0 : c->lost_bytes;
 	d->limit = 0;
-	ramp_leave(c->kind == RAMP_RTO	     ? RAMP_EXIT_RTO :
-		   c->kind == RAMP_CE_MARK ? RAMP_EXIT_ECN :
-					       RAMP_EXIT_LOSS,
+	ramp_leave(c->kind == RAMP_RTO ? RAMP_EXIT_RTO : c->kind == RAMP_CE_MARK ? RAMP_EXIT_ECN
+										 : RAMP_EXIT_LOSS,
 		   d);
 }
 

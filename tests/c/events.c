@@ -4,8 +4,8 @@
  *
  *     events-gcc [EVENTS [SEED]]
  *
- * Each connection gets random parameters, within or beyond their ranges, and a mixture of plausible ACKs and nonsense.
- * A failure prints the seed and the number of the event.
+ * Each connection gets random parameters, within or beyond their ranges, and a mixture of plausible
+ * ACKs and nonsense. A failure prints the seed and the number of the event.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ struct range {
 	ramp_u64 initial, low, high;
 };
 
-#define RANGE(name, unit, initial, low, high, source, meaning) { initial, low, high },
+#define RANGE(name, unit, initial, low, high, source, meaning) {initial, low, high},
 #define MSS 1448u
 
 /* A connection that makes sense, as far as the events go. */
@@ -75,7 +75,7 @@ static void random_config(struct ramp_config *c, const struct range *ranges, siz
 		c->parameter[i] = ranges[i].initial;
 		if (!below(3))
 			c->parameter[i] = ranges[i].low +
-					  below(ranges[i].high - ranges[i].low + 1);
+				below(ranges[i].high - ranges[i].low + 1);
 		if (!below(50))
 			c->parameter[i] = nonsense();
 	}
@@ -145,72 +145,72 @@ static const char *window_fault(const struct ramp_decision *d, ramp_u32 mss)
 	return NULL;
 }
 
-#define DRIVE(id, NAME, name, source, idea)                                                        \
-	static const char *drive_##id(ramp_u64 events, ramp_u64 *number)                           \
-	{                                                                                          \
-		static const struct range ranges[] = { RAMP_##NAME##_PARAMETERS(RANGE) };          \
-		static struct ramp_##id s;                                                         \
-		const char *problem = NULL;                                                        \
-		struct ramp_config c;                                                              \
-		struct ramp_decision d, before;                                                    \
-		struct ramp_congestion e;                                                          \
-		struct ramp_ack a;                                                                 \
-		struct host h;                                                                     \
-		ramp_u64 age = 0, wild = 0;                                                        \
-                                                                                                   \
-		memset(&h, 0, sizeof(h));                                                          \
-		memset(&d, 0, sizeof(d));                                                          \
-		for (*number = 0; *number < events && !problem; ++*number) {                       \
-			if (!age) {                                                                \
-				memset(&s, 0xa5, sizeof(s));                                       \
-				memset(&d, 0x5a, sizeof(d));                                       \
-				random_config(&c, ranges, sizeof(ranges) / sizeof(ranges[0]));     \
-				ramp_##id##_init(&s, &c, &d);                                      \
-				memset(&h, 0, sizeof(h));                                          \
-				age = 1 + below(3000);                                             \
-				wild = below(3) ? 0 : 1 + below(20);                               \
-			}                                                                          \
-			age--;                                                                     \
-			before = d;                                                                \
-			if (!below(400) || (wild && !below(30))) {                                 \
-				e.now_ns = h.now_ns;                                               \
-				e.lost_bytes = wild ? nonsense() : MSS;                            \
-				e.in_flight_bytes = wild ? nonsense() : h.sent - h.acked;          \
-				e.kind = (ramp_u32)below(4);                                       \
-				e.mss_bytes = MSS;                                                 \
-				ramp_##id##_on_congestion(&s, &e, &d);                             \
-				problem = fault(&before, &d);					   \
-				if (!problem && e.kind == RAMP_RTO) {				   \
-					d.cwnd_bytes = wild ? nonsense() : MSS;			   \
-					d.ssthresh_bytes = nonsense();				   \
-				}								   \
-				if (!below(3))                                                     \
-					age = 0;                                                   \
-				continue;                                                          \
-			}                                                                          \
-			if (wild && !below(wild))                                                  \
-				nonsense_ack(&a);                                                  \
-			else                                                                       \
-				plausible_ack(&h, &d, &a);                                         \
-			ramp_##id##_on_ack(&s, &a, &d);                                            \
-			problem = fault(&before, &d);						   \
-			if (!problem)								   \
-				problem = window_fault(&d, a.mss_bytes);			   \
-			if (d.phase == RAMP_DONE && !below(20))                                    \
-				age = 0;                                                           \
-		}                                                                                  \
-		return problem;                                                                    \
+#define DRIVE(id, NAME, name, source, idea)                                                    \
+	static const char *drive_##id(ramp_u64 events, ramp_u64 *number)                       \
+	{                                                                                      \
+		static const struct range ranges[] = {RAMP_##NAME##_PARAMETERS(RANGE)};        \
+		static struct ramp_##id s;                                                     \
+		const char *problem = NULL;                                                    \
+		struct ramp_config c;                                                          \
+		struct ramp_decision d, before;                                                \
+		struct ramp_congestion e;                                                      \
+		struct ramp_ack a;                                                             \
+		struct host h;                                                                 \
+		ramp_u64 age = 0, wild = 0;                                                    \
+                                                                                               \
+		memset(&h, 0, sizeof(h));                                                      \
+		memset(&d, 0, sizeof(d));                                                      \
+		for (*number = 0; *number < events && !problem; ++*number) {                   \
+			if (!age) {                                                            \
+				memset(&s, 0xa5, sizeof(s));                                   \
+				memset(&d, 0x5a, sizeof(d));                                   \
+				random_config(&c, ranges, sizeof(ranges) / sizeof(ranges[0])); \
+				ramp_##id##_init(&s, &c, &d);                                  \
+				memset(&h, 0, sizeof(h));                                      \
+				age = 1 + below(3000);                                         \
+				wild = below(3) ? 0 : 1 + below(20);                           \
+			}                                                                      \
+			age--;                                                                 \
+			before = d;                                                            \
+			if (!below(400) || (wild && !below(30))) {                             \
+				e.now_ns = h.now_ns;                                           \
+				e.lost_bytes = wild ? nonsense() : MSS;                        \
+				e.in_flight_bytes = wild ? nonsense() : h.sent - h.acked;      \
+				e.kind = (ramp_u32)below(4);                                   \
+				e.mss_bytes = MSS;                                             \
+				ramp_##id##_on_congestion(&s, &e, &d);                         \
+				problem = fault(&before, &d);                                  \
+				if (!problem && e.kind == RAMP_RTO) {                          \
+					d.cwnd_bytes = wild ? nonsense() : MSS;                \
+					d.ssthresh_bytes = nonsense();                         \
+				}                                                              \
+				if (!below(3))                                                 \
+					age = 0;                                               \
+				continue;                                                      \
+			}                                                                      \
+			if (wild && !below(wild))                                              \
+				nonsense_ack(&a);                                              \
+			else                                                                   \
+				plausible_ack(&h, &d, &a);                                     \
+			ramp_##id##_on_ack(&s, &a, &d);                                        \
+			problem = fault(&before, &d);                                          \
+			if (!problem)                                                          \
+				problem = window_fault(&d, a.mss_bytes);                       \
+			if (d.phase == RAMP_DONE && !below(20))                                \
+				age = 0;                                                       \
+		}                                                                              \
+		return problem;                                                                \
 	}
 
 RAMP_ALGORITHMS(DRIVE)
 
-#define RUN(id, NAME, name, source, idea)                                                          \
-	random_state = seed;                                                                       \
-	problem = drive_##id(events, &number);                                                     \
-	if (problem) {                                                                             \
-		fprintf(stderr, "%s: %s at event %llu, seed %llu\n", #id, problem,                 \
-			(unsigned long long)number, (unsigned long long)seed);                     \
-		return 1;                                                                          \
+#define RUN(id, NAME, name, source, idea)                                          \
+	random_state = seed;                                                       \
+	problem = drive_##id(events, &number);                                     \
+	if (problem) {                                                             \
+		fprintf(stderr, "%s: %s at event %llu, seed %llu\n", #id, problem, \
+			(unsigned long long)number, (unsigned long long)seed);     \
+		return 1;                                                          \
 	}
 
 int main(int count, char **arguments)

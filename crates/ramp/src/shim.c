@@ -21,61 +21,84 @@ struct ramp_algorithm_row {
 };
 
 #define PARAMETER(name, unit, initial, minimum, maximum, source, meaning) \
-	{ #name, unit, initial, minimum, maximum, source, meaning },
+	{#name, unit, initial, minimum, maximum, source, meaning},
 
-#define SHIM(id, NAME, name, source, idea)                                                         \
-	static const struct ramp_parameter_row id##_parameters[] = {                               \
-		RAMP_##NAME##_PARAMETERS(PARAMETER){ NULL, NULL, 0, 0, 0, NULL, NULL }             \
-	};                                                                                         \
-	static void id##_init(void *s, const struct ramp_config *c, struct ramp_decision *d)       \
-	{                                                                                          \
-		ramp_##id##_init((struct ramp_##id *)s, c, d);                                     \
-	}                                                                                          \
-	static void id##_on_ack(void *s, const struct ramp_ack *a, struct ramp_decision *d)        \
-	{                                                                                          \
-		ramp_##id##_on_ack((struct ramp_##id *)s, a, d);                                   \
-	}                                                                                          \
-	static void id##_on_congestion(void *s, const struct ramp_congestion *c,                   \
-				       struct ramp_decision *d)                                    \
-	{                                                                                          \
-		ramp_##id##_on_congestion((struct ramp_##id *)s, c, d);                            \
+#define SHIM(id, NAME, name, source, idea)                                                   \
+	static const struct ramp_parameter_row id##_parameters[] = {                         \
+		RAMP_##NAME##_PARAMETERS(PARAMETER){NULL, NULL, 0, 0, 0, NULL, NULL}};       \
+	static void id##_init(void *s, const struct ramp_config *c, struct ramp_decision *d) \
+	{                                                                                    \
+		ramp_##id##_init((struct ramp_##id *)s, c, d);                               \
+	}                                                                                    \
+	static void id##_on_ack(void *s, const struct ramp_ack *a, struct ramp_decision *d)  \
+	{                                                                                    \
+		ramp_##id##_on_ack((struct ramp_##id *)s, a, d);                             \
+	}                                                                                    \
+	static void id##_on_congestion(void *s, const struct ramp_congestion *c,             \
+				       struct ramp_decision *d)                              \
+	{                                                                                    \
+		ramp_##id##_on_congestion((struct ramp_##id *)s, c, d);                      \
 	}
 
 RAMP_ALGORITHMS(SHIM)
 
-#define ROW(id, NAME, name, source, idea)                                                          \
-	{ #id,                                                                                     \
-	  name,                                                                                    \
-	  source,                                                                                  \
-	  idea,                                                                                    \
-	  sizeof(struct ramp_##id),                                                                \
-	  id##_parameters,                                                                         \
-	  sizeof(id##_parameters) / sizeof(id##_parameters[0]) - 1,                                \
-	  id##_init,                                                                               \
-	  id##_on_ack,                                                                             \
-	  id##_on_congestion },
+#define ROW(id, NAME, name, source, idea)                          \
+	{#id,                                                      \
+	 name,                                                     \
+	 source,                                                   \
+	 idea,                                                     \
+	 sizeof(struct ramp_##id),                                 \
+	 id##_parameters,                                          \
+	 sizeof(id##_parameters) / sizeof(id##_parameters[0]) - 1, \
+	 id##_init,                                                \
+	 id##_on_ack,                                              \
+	 id##_on_congestion},
 
-const struct ramp_algorithm_row ramp_algorithm_rows[] = { RAMP_ALGORITHMS(ROW) };
+const struct ramp_algorithm_row ramp_algorithm_rows[] = {RAMP_ALGORITHMS(ROW)};
 const size_t ramp_algorithm_count = sizeof(ramp_algorithm_rows) / sizeof(ramp_algorithm_rows[0]);
 
 /* Where C puts every field, for the test that Rust's mirror agrees. */
-#define AT(type, field) offsetof(struct ramp_##type, field), sizeof(((struct ramp_##type *)0)->field)
+#define AT(type, field) \
+	offsetof(struct ramp_##type, field), sizeof(((struct ramp_##type *)0)->field)
 
 const size_t ramp_layout[] = {
 	sizeof(struct ramp_config),
-	AT(config, mss_bytes), AT(config, flags), AT(config, initial_window_bytes),
-	AT(config, initial_ssthresh_bytes), AT(config, abc_limit_packets), AT(config, reserved),
-	AT(config, path_bdp_bytes), AT(config, path_bytes_per_s), AT(config, parameter),
+	AT(config, mss_bytes),
+	AT(config, flags),
+	AT(config, initial_window_bytes),
+	AT(config, initial_ssthresh_bytes),
+	AT(config, abc_limit_packets),
+	AT(config, reserved),
+	AT(config, path_bdp_bytes),
+	AT(config, path_bytes_per_s),
+	AT(config, parameter),
 	sizeof(struct ramp_ack),
-	AT(ack, now_ns), AT(ack, newest_sent_ns), AT(ack, sent_bytes), AT(ack, newest_acked_bytes),
-	AT(ack, delivered_bytes), AT(ack, acked_bytes), AT(ack, in_flight_bytes),
-	AT(ack, delivery_bytes_per_s), AT(ack, pacing_bytes_per_s), AT(ack, rtt_us),
-	AT(ack, mss_bytes), AT(ack, flags), AT(ack, reserved),
+	AT(ack, now_ns),
+	AT(ack, newest_sent_ns),
+	AT(ack, sent_bytes),
+	AT(ack, newest_acked_bytes),
+	AT(ack, delivered_bytes),
+	AT(ack, acked_bytes),
+	AT(ack, in_flight_bytes),
+	AT(ack, delivery_bytes_per_s),
+	AT(ack, pacing_bytes_per_s),
+	AT(ack, rtt_us),
+	AT(ack, mss_bytes),
+	AT(ack, flags),
+	AT(ack, reserved),
 	sizeof(struct ramp_congestion),
-	AT(congestion, now_ns), AT(congestion, lost_bytes), AT(congestion, in_flight_bytes),
-	AT(congestion, kind), AT(congestion, mss_bytes),
+	AT(congestion, now_ns),
+	AT(congestion, lost_bytes),
+	AT(congestion, in_flight_bytes),
+	AT(congestion, kind),
+	AT(congestion, mss_bytes),
 	sizeof(struct ramp_decision),
-	AT(decision, cwnd_bytes), AT(decision, ssthresh_bytes), AT(decision, pacing_bytes_per_s),
-	AT(decision, evidence), AT(decision, limit), AT(decision, phase), AT(decision, exit_reason),
+	AT(decision, cwnd_bytes),
+	AT(decision, ssthresh_bytes),
+	AT(decision, pacing_bytes_per_s),
+	AT(decision, evidence),
+	AT(decision, limit),
+	AT(decision, phase),
+	AT(decision, exit_reason),
 };
 const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);

@@ -1,7 +1,13 @@
 //! Each algorithm against the worked examples of its source, one module per algorithm.
 //!
-//! Initial windows in bytes (RFC 6928 §2) and the window after a loss (RFC 5681 §3.1) are the host's; they are tested
-//! with the transport.
+//! Not reached through events, and why:
+//! - initial windows in bytes (RFC 6928 §2) and the window after a loss (RFC 5681 §3.1) are the host's; they are
+//!   tested with the transport;
+//! - HyStart's idealised exit windows (954, 1210, 1082, … of 883) count whole rounds without the packet's own time on
+//!   the link; the same paths are played packet by packet instead, and leave one ACK later;
+//! - Paced Start against CBR cross traffic needs a second sender; the simulator plays it. The ratio bounds of its Table 2
+//!   follow from the gaps that `paced::figure_5_decision_tree` checks;
+//! - BEST with zero samples kept, and Enhanced Start with exp(n), are misreadings that the core does not offer.
 
 #[path = "../support/mod.rs"]
 mod support;
