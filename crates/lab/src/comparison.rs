@@ -198,7 +198,7 @@ pub struct Pair {
     /// 95 % interval of it (t on logarithms); `None` below two pairs.
     pub ratio_interval: Option<Interval>,
     /// Probability of such a difference by chance (paired t), corrected by Holm over all pairs of
-    /// contenders in this metric; `None` below two pairs, and against the yardstick.
+    /// contenders in this metric, but not against the yardstick; `None` below two pairs.
     pub p: Option<f64>,
     /// Probability of such closeness if the true difference were as large as the margin (two one-sided tests);
     /// `None` below two pairs.

@@ -312,7 +312,7 @@ fn pairs(
     if let Some((reference, against)) = having(true).find(|(label, _)| Some(*label) == yardstick) {
         for (label, values) in contenders {
             if let Some(test) = paired(values, against, margin) {
-                pairs.push(pair(id, [label, reference], &test, None));
+                pairs.push(pair(id, [label, reference], &test, test.p));
             }
         }
     }

@@ -59,7 +59,7 @@ impl Metric for TimeToCapacity {
         let (at, before) = delivered[0];
         if at <= from && sample.now >= test.established + window {
             let share = SHARE / f64::from(context.flows_under_test.max(1));
-            let needed = share * context.capacity_bytes(from.secs_f64(), sample.now.secs_f64());
+            let needed = share * context.capacity_bytes(at.secs_f64(), sample.now.secs_f64());
             let carried = sample.delivered_bytes.saturating_sub(before) as f64;
             if needed > 0.0 && carried >= needed {
                 progress.seconds = Some((sample.now - flow.opened).secs_f64());

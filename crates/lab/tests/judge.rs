@@ -1,0 +1,258 @@
+//! From made-up runs to what may be said about them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use ramp_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
+use ramp_lab::{Comparison, ExitRecord, Finding, JudgeOptions, Reason, RunRecord, explain_exit, judge};
+use ramp_trace::Provenance;
+
+fn run(arm: &str, seed: u64, values: &[(&str, f64)]) -> RunRecord {
+    RunRecord {
+        provenance: Provenance { arm: arm.to_owned(), seed, ..Provenance::default() },
+        metrics: values.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect::<BTreeMap<_, _>>(),
+        ..RunRecord::default()
+    }
+}
+
+fn options() -> JudgeOptions {
+    JudgeOptions::new(
+        Provenance { scenario: "made-up".to_owned(), ..Provenance::default() },
+        sample_context(),
+    )
+}
+
+/// Download times of each arm, one per seed.
+fn judged(arms: &[(&str, &[f64])]) -> Comparison {
+    let runs: Vec<RunRecord> = arms
+        .iter()
+        .flat_map(|(arm, times)| {
+            (1..).zip(*times).map(|(seed, time)| run(arm, seed, &[("download_time", *time)]))
+        })
+        .collect();
+    judge(&runs, &options())
+}
+
+fn finding(comparison: &Comparison, arm: &str, against: &str) -> Finding {
+    comparison.pair("download_time", arm, against).unwrap().finding
+}
+
+#[test]
+fn the_yardstick_never_wins_and_its_distance_is_named() {
+    let comparison =
+        judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.4])]);
+    assert_eq!(comparison.best.as_deref(), Some("best"));
+    assert_eq!(comparison.yardstick.as_deref(), Some("ideal"));
+    assert!(comparison.verdict.starts_with("best downloads 36 MB in 4.10 s"), "{}", comparison.verdict);
+    assert!(comparison.verdict.contains("2.00x faster than hystart"), "{}", comparison.verdict);
+    assert!(
+        comparison.verdict.ends_with("; ideal, which knows the path, needs 3.10 s, 24 % less."),
+        "{}",
+        comparison.verdict
+    );
+}
+
+#[test]
+fn pairing_finds_what_means_would_hide() {
+    // The path's luck moves both by seconds; the arm itself costs a tenth.
+    let comparison = judged(&[("a", &[2.0, 9.0, 4.0, 6.0, 3.0]), ("b", &[2.2, 9.9, 4.41, 6.6, 3.31])]);
+    assert_eq!(finding(&comparison, "b", "a"), Finding::Higher);
+    let pair = comparison.pair("download_time", "b", "a").unwrap();
+    assert!((pair.ratio.unwrap() - 1.1).abs() < 0.005);
+}
+
+#[test]
+fn no_difference_is_said_only_when_it_was_shown() {
+    let close = judged(&[("a", &[4.0, 4.1, 4.2, 4.3, 4.1]), ("b", &[4.02, 4.13, 4.19, 4.33, 4.12])]);
+    assert_eq!(finding(&close, "b", "a"), Finding::Equivalent);
+    assert!(close.verdict.contains("no different from b within 5 %"), "{}", close.verdict);
+
+    let noisy = judged(&[("a", &[2.0, 9.0, 4.0, 6.0]), ("b", &[8.0, 3.0, 7.0, 5.0])]);
+    assert_eq!(finding(&noisy, "b", "a"), Finding::CannotTell);
+    assert!(noisy.verdict.contains("but 4 runs cannot tell it from b"), "{}", noisy.verdict);
+    assert!(!noisy.verdict.contains("no different"), "{}", noisy.verdict);
+}
+
+#[test]
+fn one_run_shows_nothing() {
+    let comparison = judged(&[("a", &[2.0]), ("b", &[9.0])]);
+    assert_eq!(finding(&comparison, "b", "a"), Finding::CannotTell);
+    assert!(comparison.verdict.contains("1 run cannot tell it from b"), "{}", comparison.verdict);
+    assert!(comparison.notes.iter().any(|note| note.starts_with("One run each")), "{:?}", comparison.notes);
+}
+
+#[test]
+fn a_path_without_chance_is_certain_and_says_so() {
+    let comparison = judged(&[("a", &[2.0, 2.0, 2.0]), ("b", &[3.0, 3.0, 3.0])]);
+    assert_eq!(finding(&comparison, "b", "a"), Finding::Higher);
+    assert!(comparison.notes.iter().any(|note| note.contains("left to chance")), "{:?}", comparison.notes);
+}
+
+#[test]
+fn finishing_comes_before_speed() {
+    let mut runs = vec![run("quick", 1, &[("download_time", 1.0), ("unfinished", 0.0)])];
+    runs.push(run("quick", 2, &[("unfinished", 1.0)]));
+    for seed in 1..=2 {
+        runs.push(run("steady", seed, &[("download_time", 5.0), ("unfinished", 0.0)]));
+    }
+    let comparison = judge(&runs, &options());
+    assert_eq!(comparison.best.as_deref(), Some("steady"));
+    assert!(
+        comparison.notes.contains(&"quick: in 1 of 2 runs the end of the run cut transfers off.".to_owned())
+    );
+}
+
+#[test]
+fn endless_flows_are_judged_by_goodput_and_more_is_better() {
+    let runs: Vec<_> = (1..=4)
+        .flat_map(|seed| {
+            let luck = seed as f64 / 10.0;
+            [run("a", seed, &[("goodput", 20.0 + luck)]), run("b", seed, &[("goodput", 10.0 + luck)])]
+        })
+        .collect();
+    let comparison = judge(&runs, &options());
+    assert_eq!((comparison.primary.as_str(), comparison.best.as_deref()), ("goodput", Some("a")));
+    assert_eq!(comparison.pair("goodput", "b", "a").unwrap().finding, Finding::Lower);
+    assert!(comparison.verdict.contains("1.98x as much as b"), "{}", comparison.verdict);
+}
+
+#[test]
+fn two_throughputs_are_called_bimodal() {
+    let comparison = judged(&[
+        ("hystart", &[2.0, 20.0, 2.1, 20.5, 1.9, 19.0, 2.2, 21.0]),
+        ("paced", &[2.0, 2.1, 2.2, 2.0, 2.1, 2.0, 2.1, 2.2]),
+    ]);
+    let modes = comparison.arm("hystart").unwrap().metric("download_time").unwrap().modes.unwrap();
+    assert!((modes.low_share - 0.5).abs() < 1e-12);
+    assert!(comparison.notes.iter().any(|note| note.contains("hystart: download time is bimodal")));
+}
+
+#[test]
+fn what_if_runs_explain_and_do_not_count() {
+    let comparison = sample_comparison();
+    assert!(comparison.arms.iter().all(|arm| arm.n == 12));
+    let hystart = comparison.arm("hystart").unwrap().representative.as_ref().unwrap();
+    assert!(hystart.explanation.contains("; one round later it would have been"), "{}", hystart.explanation);
+}
+
+#[test]
+fn harm_is_what_others_lose_beside_the_yardstick() {
+    let runs: Vec<_> = (1..=3)
+        .flat_map(|seed| {
+            [
+                run("ideal", seed, &[("others_goodput", 10.0), ("others_download_time", 2.0)]),
+                run("slow_start", seed, &[("others_goodput", 7.5), ("others_download_time", 4.0)]),
+            ]
+        })
+        .collect();
+    let comparison = judge(&runs, &options());
+    let mean = |id: &str| comparison.arm("slow_start").unwrap().metric(id).unwrap().mean;
+    assert!((mean("harm_goodput") - 0.25).abs() < 1e-12);
+    assert!((mean("harm_download_time") - 0.5).abs() < 1e-12);
+    assert!(comparison.arm("ideal").unwrap().metric("harm_goodput").is_none());
+}
+
+#[test]
+fn nothing_is_compared_with_nothing() {
+    let empty = judge(&[], &options());
+    assert_eq!(empty.verdict, "No run has finished, so there is nothing to compare.");
+    let only_ideal = judged(&[("ideal", &[3.0, 3.1])]);
+    assert_eq!(only_ideal.verdict, "Only the yardstick has run, so there is nothing to compare.");
+    let alone = judged(&[("best", &[3.0, 3.1, 3.2])]);
+    assert!(alone.verdict.starts_with("best downloads 36 MB in 3.10 s"), "{}", alone.verdict);
+    let unfinished = judge(
+        &[run("a", 1, &[("unfinished", 1.0), ("goodput", 1.0)])],
+        &JudgeOptions { primary: Some("download_time".to_owned()), ..options() },
+    );
+    assert_eq!(unfinished.verdict, "No algorithm finished the transfer before the end of the run.");
+}
+
+#[test]
+fn asked_for_arms_keep_their_order_and_missing_ones_their_row() {
+    let runs = [run("b", 1, &[("download_time", 1.0)]), run("a", 1, &[("download_time", 2.0)])];
+    let arms = ["c", "b", "a"].map(str::to_owned).to_vec();
+    let comparison = judge(&runs, &JudgeOptions { arms, ..options() });
+    assert_eq!(comparison.arms.iter().map(|arm| arm.label.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
+    assert!(comparison.notes.contains(&"c: 0 of 1 runs are there.".to_owned()), "{:?}", comparison.notes);
+}
+
+#[test]
+fn an_exit_is_explained_with_its_numbers() {
+    let exit = ExitRecord {
+        flow: 0,
+        reason: Reason::AckTrain,
+        evidence: 53_100,
+        limit: 53_000,
+        time_s: 1.42,
+        at_s: 1.42,
+        cwnd_before_bytes: 9_612_000,
+        cwnd_bytes: 9_612_000,
+        deciding_sent_s: None,
+        deciding_cwnd_bytes: None,
+        min_rtt_s: Some(0.6),
+        queueing_s: None,
+    };
+    let record = |rounds, cwnd_bytes, lost, time| {
+        let mut record = run("hystart11", 1, &[("download_time", time), ("lost_packets", lost)]);
+        record.exit = Some(ExitRecord { cwnd_bytes, ..exit.clone() });
+        record.extra_startup_rounds = rounds;
+        record
+    };
+    let (now, later) = (record(0, 9_612_000, 0.0, 4.9), record(1, 19_224_000, 812.0, 6.25));
+    assert_eq!(
+        explain_exit(&now, &sample_context(), None),
+        "left at 1.42 s because the ACK train lasted 53.1 ms against a bound of 53.0 ms; window 0.89 BDP"
+    );
+    assert!(
+        explain_exit(&now, &sample_context(), Some(&later)).ends_with(
+            "window 0.89 BDP; one round later it would have been 1.78 BDP, have lost 812 packets instead of 0 and have \
+             taken 6.25 s instead of 4.90 s"
+        ),
+        "{}",
+        explain_exit(&now, &sample_context(), Some(&later))
+    );
+    let never = run("x", 1, &[]);
+    assert_eq!(explain_exit(&never, &sample_context(), None), "never left start-up while the run lasted");
+}
+
+#[test]
+fn a_comparison_survives_its_file() {
+    let comparison = sample_comparison();
+    let text = serde_json::to_string(&comparison).unwrap();
+    assert!(text.starts_with("{\"provenance\":"));
+    assert!(serde_json::from_str::<Comparison>(&text).unwrap() == comparison, "the file says something else");
+}
+
+#[test]
+fn the_order_of_records_does_not_matter() {
+    let mut records = sample_records();
+    records.reverse();
+    assert!(judge(&records, &sample_options()) == sample_comparison());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_runs_are_judged(
+        runs in prop::collection::vec((0..4usize, 0..6u64, prop::option::of(0.0..1e3_f64), prop::option::of(-1.0..1e9_f64)), 0..40),
+    ) {
+        let records: Vec<_> = runs
+            .iter()
+            .map(|(arm, seed, time, other)| {
+                let mut values = Vec::new();
+                values.extend(time.map(|time| ("download_time", time)));
+                values.extend(other.map(|other| ("lost_packets", other)));
+                run(["a", "b", "hystart", "ideal"][*arm], *seed, &values)
+            })
+            .collect();
+        let comparison = judge(&records, &options());
+        prop_assert!(comparison.verdict.ends_with('.'));
+        prop_assert!(comparison.best.as_deref() != Some("ideal"));
+        for pair in &comparison.pairs {
+            prop_assert!(pair.p.is_none_or(|p| (0.0..=1.0).contains(&p)));
+            prop_assert!(pair.finding != Finding::Equivalent || pair.p_equivalence.is_some_and(|p| p < 0.05));
+        }
+        let text = serde_json::to_string(&comparison).unwrap();
+        prop_assert!(serde_json::from_str::<Comparison>(&text).is_ok());
+    }
+}

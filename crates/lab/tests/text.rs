@@ -1,0 +1,126 @@
+//! The terminal's table, and the files for machines.
+
+use proptest::prelude::*;
+use ramp_lab::fixture::sample_comparison;
+use ramp_lab::report::{TextStyle, csv, json, runs_csv, text};
+use ramp_lab::{Comparison, JudgeOptions, judge};
+
+fn shown(width: usize) -> String {
+    text(&sample_comparison(), &TextStyle { width, colour: false })
+}
+
+fn line_starting<'a>(text: &'a str, start: &str) -> &'a str {
+    text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no {start} in\n{text}"))
+}
+
+#[test]
+fn the_table_reads_at_a_glance() {
+    let text = shown(120);
+    let best = line_starting(&text, "best  ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(best, "best 4.27 s ± 0.08 best 6.29 s bandwidth 0.96 0 13 % 35.0 ms");
+    let lossy = line_starting(&text, "slow_start").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(lossy, "slow_start 6.91 s ± 0.11 +62 % 6.97 s loss 2.10 1840 23 % 589 ms");
+    assert!(text.contains("\nbest downloads 36 MB in 4.27 s ± 0.08, no different from paced"), "{text}");
+}
+
+#[test]
+fn the_best_comes_first_and_the_yardstick_apart() {
+    let text = shown(120);
+    let lines: Vec<&str> = text.lines().collect();
+    let rule = lines.iter().position(|line| line.starts_with('─')).unwrap();
+    assert!(lines[rule + 1].starts_with("best "));
+    let ideal = lines.iter().position(|line| line.starts_with("ideal ")).unwrap();
+    assert_eq!((lines[ideal - 1], ideal), ("", rule + 10));
+}
+
+#[test]
+fn narrow_terminals_lose_columns_and_not_their_shape() {
+    assert!(shown(120).contains("peak"));
+    let text = shown(80);
+    assert!(!text.contains("peak"), "{text}");
+    let rule = line_starting(&text, "─").chars().count();
+    let table: Vec<_> = text.lines().filter(|line| line.contains(" s ± ") && line.contains("  ")).collect();
+    assert_eq!(table.len(), 9);
+    assert!(table.iter().all(|line| line.chars().count() == rule), "{text}");
+    // A list still says everything.
+    let list = shown(30);
+    assert!(!list.contains('─') && list.contains("  queue peak: 35.0 ms"), "{list}");
+}
+
+#[test]
+fn colour_changes_nothing_else() {
+    let plain = shown(100);
+    let coloured = text(&sample_comparison(), &TextStyle { width: 100, colour: true });
+    assert!(coloured.contains("\x1b[32mbest\x1b[0m"));
+    let mut stripped = String::new();
+    let mut escape = false;
+    for letter in coloured.chars() {
+        match letter {
+            '\x1b' => escape = true,
+            'm' if escape => escape = false,
+            _ if escape => {}
+            _ => stripped.push(letter),
+        }
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn an_empty_comparison_has_no_table() {
+    let sample = sample_comparison();
+    let empty = judge(&[], &JudgeOptions::new(sample.provenance, sample.context));
+    let text = text(&empty, &TextStyle::default());
+    assert!(text.ends_with("No run has finished, so there is nothing to compare.\n"), "{text}");
+    assert!(!text.contains('─'));
+}
+
+#[test]
+fn csv_begins_with_how_to_make_it_again_and_has_a_row_per_metric() {
+    let comparison = sample_comparison();
+    let csv = csv(&comparison);
+    assert!(csv.starts_with("# version: \"0.1.0\"\n# command: \"ramp compare geo-sample --runs 12\"\n"));
+    let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
+    let columns = rows[0].split(',').count();
+    assert!(rows.iter().all(|row| row.split(',').count() == columns));
+    assert_eq!(rows.len(), 1 + comparison.arms.iter().map(|arm| arm.metrics.len()).sum::<usize>());
+    let row = line_starting(&csv, "paced,false,download_time,s,lower,12,12,");
+    assert!(row.ends_with(",equivalent"), "{row}");
+}
+
+#[test]
+fn runs_csv_has_every_value() {
+    let comparison = sample_comparison();
+    let csv = runs_csv(&comparison);
+    let rows: Vec<&str> = csv.lines().filter(|line| line.starts_with("hystart,3,download_time,s,")).collect();
+    let value: f64 = rows[0].rsplit(',').next().unwrap().parse().unwrap();
+    let expected = comparison.arm("hystart").unwrap().metric("download_time").unwrap().values[2].unwrap();
+    assert_eq!((rows.len(), value.to_bits()), (1, expected.to_bits()));
+}
+
+#[test]
+fn labels_with_commas_are_quoted() {
+    let mut comparison = sample_comparison();
+    comparison.arms[0].label = "ideal \"x\", y".to_owned();
+    assert!(csv(&comparison).contains("\n\"ideal \"\"x\"\", y\",true,"));
+}
+
+#[test]
+fn json_has_everything_but_the_curves() {
+    let sample = sample_comparison();
+    let found: Comparison = serde_json::from_str(&json(&sample).unwrap()).unwrap();
+    assert_eq!((&found.pairs, &found.verdict), (&sample.pairs, &sample.verdict));
+    assert!(found.arms.iter().all(|arm| arm.representative.as_ref().is_some_and(|run| run.series.is_none())));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_line_is_wider_than_the_terminal(width in 12..200usize) {
+        static SAMPLE: std::sync::OnceLock<Comparison> = std::sync::OnceLock::new();
+        let sample = SAMPLE.get_or_init(sample_comparison);
+        let text = text(sample, &TextStyle { width, colour: false });
+        for line in text.lines() {
+            prop_assert!(line.chars().count() <= width, "{}: {}", width, line);
+        }
+    }
+}
