@@ -4,8 +4,8 @@ use ramp::Time;
 use ramp_trace::SenderState;
 
 use crate::Recovery;
+use crate::record::Delivery;
 use crate::recovery::AckFacts;
-use crate::scoreboard::Delivery;
 use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;

@@ -14,6 +14,7 @@ pub enum Profile {
 
 /// How a sender behaves.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct SenderConfig {
     /// Payload bytes of a full segment.
     pub mss_bytes: u32,

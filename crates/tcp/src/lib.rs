@@ -14,6 +14,7 @@ mod rack;
 mod ranges;
 mod rate;
 mod receiver;
+mod record;
 mod recovery;
 mod rtt;
 mod scoreboard;

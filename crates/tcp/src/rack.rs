@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use ramp::Time;
 use ramp_trace::SenderState;
 
-use crate::scoreboard::{Delivery, Flags, Scoreboard};
+use crate::record::{Delivery, Flags};
+use crate::scoreboard::Scoreboard;
 use crate::sender::Sender;
 
 /// RFC 8985 §6.2: SACKed segments that make reordering unlikely.

@@ -80,6 +80,7 @@ impl RangeSet {
     }
 
     /// Ranges from the lowest up.
+    #[cfg(test)]
     pub(crate) fn ascending(&self) -> impl Iterator<Item = Range> + '_ {
         let top = (!self.is_empty()).then_some(self.top);
         self.below.iter().map(|(&start, &(end, bytes))| Range { start, end, bytes }).chain(top)
@@ -101,7 +102,7 @@ impl RangeSet {
         Some(std::mem::take(&mut self.top))
     }
 
-    /// Forgets everything below `number`. `weigh` gives the bytes of a part that is cut off.
+    /// Forgets everything below `number`.
     #[inline]
     pub(crate) fn trim_below(&mut self, number: u64) {
         while !self.is_empty() {

@@ -2,7 +2,7 @@
 
 use ramp::Time;
 
-use crate::scoreboard::Record;
+use crate::record::Record;
 
 /// Measures how fast the path delivers, over each flight.
 #[derive(Clone, Copy, Debug, Default)]

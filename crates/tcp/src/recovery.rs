@@ -5,7 +5,7 @@ use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
 use crate::prr::Prr;
-use crate::scoreboard::{Delivery, Flags};
+use crate::record::{Delivery, Flags};
 use crate::segment::Segment;
 use crate::sender::{Due, Sender, Undo};
 

@@ -111,7 +111,7 @@ impl RttEstimator {
 
     fn on_rfc_sample(&mut self, rtt: u64) {
         let tick = self.config.tick.ns();
-        let rtt = if tick == 0 { rtt } else { ((rtt + tick / 2) / tick).max(1) * tick };
+        let rtt = (rtt + tick / 2).checked_div(tick).map_or(rtt, |ticks| ticks.max(1) * tick);
         self.smooth(rtt, rtt.abs_diff(self.smoothed_8 >> 3));
         let raw = (self.smoothed_8 >> 3) + self.variance_4.max(tick);
         let raw = if tick == 0 { raw } else { raw.div_ceil(tick) * tick };

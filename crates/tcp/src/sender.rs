@@ -22,6 +22,7 @@ use crate::{Pacing, Recovery, SenderConfig};
 /// [`poll_event`](Self::poll_event) until they give nothing; then [`poll_timeout`](Self::poll_timeout) says when to
 /// call [`handle_timeout`](Self::handle_timeout).
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule or a fact of its own")]
 pub struct Sender {
     pub(crate) flow: u32,
     pub(crate) rules: Rules,
@@ -67,6 +68,7 @@ pub struct Sender {
 
 /// What of a [`SenderConfig`] is needed while a connection lives.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule or a fact of its own")]
 pub(crate) struct Rules {
     pub(crate) mss: u32,
     pub(crate) header_bytes: u32,
@@ -149,7 +151,7 @@ pub(crate) struct Repair {
     pub(crate) state: SenderState,
     pub(crate) sack: SackUse,
     pub(crate) duplicates: u32,
-    /// RecoveryPoint: what was SND.NXT when the last recovery began.
+    /// `RecoveryPoint`: what was SND.NXT when the last recovery began.
     pub(crate) point: u64,
     pub(crate) prr: Prr,
     /// ns-2's `pipe` as a counter, bytes.
@@ -193,8 +195,8 @@ impl Sender {
             config.startup,
             &Config {
                 mss_bytes: mss,
-                flags: u32::from(always) * ConfigFlags::HOST_PACES
-                    | u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
+                flags: (u32::from(always) * ConfigFlags::HOST_PACES)
+                    | (u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS),
                 initial_window_bytes: initial_window,
                 initial_ssthresh_bytes: config
                     .initial_ssthresh_packets
@@ -313,7 +315,7 @@ impl Sender {
         match segment.kind() {
             SegmentKind::Ack if self.connection == Connection::Established => self.handle_ack(now, segment),
             SegmentKind::SynAck if self.connection == Connection::Opening => {
-                self.handle_syn_ack(now, segment)
+                self.handle_syn_ack(now, segment);
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use ramp::{Ack, AckFlags, Congestion, CongestionKind, ExitReason, Phase, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::avoidance::Growth;
-use crate::scoreboard::{Delivery, Flags};
+use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
 
 /// Rounds that a sender goes on growing after its algorithm wanted to leave.

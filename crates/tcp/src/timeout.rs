@@ -3,7 +3,7 @@
 use ramp::{CongestionKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
-use crate::scoreboard::Record;
+use crate::record::Record;
 use crate::sender::{Connection, Due, Purpose, Sender};
 
 /// Linux's `TCP_TIMEOUT_MIN`: two jiffies of 1 ms.

@@ -5,7 +5,7 @@ use ramp_trace::SenderState;
 
 use crate::Recovery;
 use crate::pacing::linux_rate;
-use crate::scoreboard::{Flags, Record};
+use crate::record::{Flags, Record};
 use crate::segment::Segment;
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
 
@@ -275,19 +275,16 @@ impl Sender {
             return None;
         }
         self.sent_since = true;
-        let segment = match self.next_new() {
-            Ok(bytes) => {
-                self.rack.on_tail_probe(self.board.next() + 1, false);
-                self.send_new(now, bytes)
-            }
-            Err(_) => {
-                let number = self.board.highest_unsacked()?;
-                self.rack.on_tail_probe(self.board.next(), true);
-                self.send_again(now, number)
-            }
+        let segment = if let Ok(bytes) = self.next_new() {
+            self.rack.on_tail_probe(self.board.next() + 1, false);
+            Some(self.send_new(now, bytes))
+        } else {
+            let number = self.board.highest_unsacked();
+            self.rack.on_tail_probe(self.board.next(), true);
+            number.map(|number| self.send_again(now, number))
         };
         self.arm_timeout(now);
-        Some(segment)
+        segment
     }
 
     /// RFC 5681 §4.1: what was learnt before a long pause is stale.

@@ -84,13 +84,20 @@ fn a_probe_carries_new_data_if_there_are_any() {
 
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window_once() {
-    let mut script = Script::with_bytes(&config(Profile::Modern), 10_000);
-    script.sent();
+    let mut script = Script::new(&config(Profile::Modern));
+    script.sender = ramp_tcp::Sender::new(7, &config(Profile::Modern));
+    script.sender.open(Time::ZERO);
+    script.sender.write(Time::ZERO, 10_000);
+    assert_eq!(script.sent().len(), 10);
     script.ack(ms(100), 9, &[]);
+    let cwnd = script.cwnd();
     assert_eq!(script.wait(), [9]);
     let probe_at = script.now;
-    script.sender.write(script.now, 0);
     script.ack_echoing(probe_at + ms(100), probe_at, 10, &[]);
-    assert_eq!(script.sender.poll_timeout(), Time::NEVER);
-    assert!(script.sender.completed());
+    assert_eq!(script.cwnd(), cwnd, "the probe or the original: nobody knows yet");
+    script.sender.write(script.now, 2_000);
+    assert_eq!(script.sent(), [10, 11]);
+    script.ack(script.now + ms(100), 12, &[]);
+    assert_eq!(script.cwnd(), script.ssthresh(), "no duplicate was reported, so the original was lost");
+    assert!(script.cwnd() < cwnd);
 }

@@ -119,8 +119,8 @@ fn a_suppressing_receiver_stops_sacking_and_discards_what_is_out_of_order() {
     let mut feed = Feed::new(|c| c.sack_suppression_segments = 3);
     assert_eq!(blocks(feed.data(1)), [(1, 2)]);
     assert_eq!(blocks(feed.data(2)), [(1, 3)]);
-    assert_eq!(blocks(feed.data(3)), [], "the limit is reached");
-    assert_eq!(blocks(feed.data(4)), []);
+    assert!(blocks(feed.data(3)).is_empty(), "the limit is reached");
+    assert!(blocks(feed.data(4)).is_empty());
     assert_eq!(feed.data(0).map(|a| a.number()), Some(4), "4 was discarded");
 }
 

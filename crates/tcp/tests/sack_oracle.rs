@@ -146,7 +146,7 @@ impl Arrivals {
         for &n in &self.latest {
             if self.held.contains(&n) && !blocks.iter().any(|&(a, b)| a <= n && n < b) && blocks.len() < 3 {
                 let start = (0..=n).rev().take_while(|s| self.held.contains(s)).last().unwrap_or(n);
-                let end = (n..).find(|s| !self.held.contains(s)).unwrap_or(n);
+                let end = (n..n + 10_000).find(|s| !self.held.contains(s)).unwrap_or(n);
                 blocks.push((start, end));
             }
         }
@@ -210,8 +210,8 @@ impl Oracle {
 #[test]
 fn three_contiguous_duplicates_mean_loss() {
     let mut script = Script::warmed_up(&config(Profile::Era), 20);
-    assert_eq!(script.ack(ms(100), 0, &[(1, 2)]), []);
-    assert_eq!(script.ack(ms(101), 0, &[(1, 3)]), []);
+    assert!(script.ack(ms(100), 0, &[(1, 2)]).is_empty());
+    assert!(script.ack(ms(101), 0, &[(1, 3)]).is_empty());
     assert_eq!(script.ack(ms(102), 0, &[(1, 4)]), [0]);
     assert_eq!((script.cwnd(), script.ssthresh()), (10, 10));
 }

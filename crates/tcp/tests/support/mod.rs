@@ -27,18 +27,18 @@ pub(crate) fn config(profile: Profile) -> SenderConfig {
 
 /// A sender with endless data and a hand to feed it ACKs.
 pub(crate) struct Script {
-    pub sender: Sender,
-    pub now: Time,
-    pub events: Vec<FlowEventKind>,
+    pub(crate) sender: Sender,
+    pub(crate) now: Time,
+    pub(crate) events: Vec<FlowEventKind>,
 }
 
 impl Script {
     /// Opens at time zero and offers endless data.
-    pub fn new(config: &SenderConfig) -> Self {
+    pub(crate) fn new(config: &SenderConfig) -> Self {
         Self::with_bytes(config, u64::MAX)
     }
 
-    pub fn with_bytes(config: &SenderConfig, bytes: u64) -> Self {
+    pub(crate) fn with_bytes(config: &SenderConfig, bytes: u64) -> Self {
         let mut sender = Sender::new(7, config);
         sender.open(Time::ZERO);
         sender.write(Time::ZERO, bytes);
@@ -49,23 +49,29 @@ impl Script {
     }
 
     /// Everything that leaves now.
-    pub fn segments(&mut self) -> Vec<Segment> {
+    pub(crate) fn segments(&mut self) -> Vec<Segment> {
         let segments = std::iter::from_fn(|| self.sender.poll_transmit(self.now)).collect();
         self.events.extend(std::iter::from_fn(|| self.sender.poll_event()));
         segments
     }
 
     /// The numbers of everything that leaves now.
-    pub fn sent(&mut self) -> Vec<u64> {
+    pub(crate) fn sent(&mut self) -> Vec<u64> {
         self.segments().iter().map(Segment::number).collect()
     }
 
     /// An ACK at `at`, echoing what was sent one RTT of 100 ms ago; what leaves then.
-    pub fn ack(&mut self, at: Time, number: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+    pub(crate) fn ack(&mut self, at: Time, number: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         self.ack_echoing(at, at - ms(100), number, blocks)
     }
 
-    pub fn ack_echoing(&mut self, at: Time, echo: Time, number: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+    pub(crate) fn ack_echoing(
+        &mut self,
+        at: Time,
+        echo: Time,
+        number: u64,
+        blocks: &[(u64, u64)],
+    ) -> Vec<u64> {
         let mut segment = Segment::ack(7, 40, echo, number, u64::MAX);
         for &(start, end) in blocks {
             segment = segment.with_sack_block(start, end);
@@ -73,14 +79,14 @@ impl Script {
         self.feed(at, &segment)
     }
 
-    pub fn feed(&mut self, at: Time, segment: &Segment) -> Vec<u64> {
+    pub(crate) fn feed(&mut self, at: Time, segment: &Segment) -> Vec<u64> {
         self.now = at;
         self.sender.handle_segment(at, segment);
         self.sent()
     }
 
     /// Lets the next timer expire; what leaves then.
-    pub fn wait(&mut self) -> Vec<u64> {
+    pub(crate) fn wait(&mut self) -> Vec<u64> {
         let at = self.sender.poll_timeout();
         assert!(at < Time::NEVER, "no timer is running");
         self.now = at;
@@ -89,20 +95,20 @@ impl Script {
     }
 
     /// The window in whole segments.
-    pub fn cwnd(&self) -> u64 {
+    pub(crate) fn cwnd(&self) -> u64 {
         self.sender.sample(self.now).cwnd_bytes / MSS
     }
 
-    pub fn ssthresh(&self) -> u64 {
+    pub(crate) fn ssthresh(&self) -> u64 {
         self.sender.sample(self.now).ssthresh_bytes / MSS
     }
 
-    pub fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.sender.sample(self.now).in_flight_bytes / MSS
     }
 
     /// Sends the first `flight` segments in one round trip: everything up to there is acknowledged at 100 ms.
-    pub fn warmed_up(config: &SenderConfig, flight: u64) -> Self {
+    pub(crate) fn warmed_up(config: &SenderConfig, flight: u64) -> Self {
         let mut config = config.clone();
         config.initial_window_packets = flight as u32;
         let mut script = Self::new(&config);
@@ -116,12 +122,12 @@ impl Script {
 pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    pub fn roll(&mut self, below: u64) -> u64 {
+    pub(crate) fn roll(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below.max(1)
     }
 
-    pub fn happens(&mut self, per_mille: u64) -> bool {
+    pub(crate) fn happens(&mut self, per_mille: u64) -> bool {
         self.roll(1000) < per_mille
     }
 }
@@ -129,15 +135,15 @@ impl Dice {
 /// What the channel does to packets, per mille.
 #[derive(Clone, Debug)]
 pub(crate) struct Adversary {
-    pub seed: u64,
-    pub loss: u64,
-    pub ack_loss: u64,
-    pub duplication: u64,
-    pub reordering: u64,
+    pub(crate) seed: u64,
+    pub(crate) loss: u64,
+    pub(crate) ack_loss: u64,
+    pub(crate) duplication: u64,
+    pub(crate) reordering: u64,
     /// Packets that the bottleneck's queue holds, and the time it takes for each.
-    pub buffer: u64,
-    pub service: Time,
-    pub one_way: Time,
+    pub(crate) buffer: u64,
+    pub(crate) service: Time,
+    pub(crate) one_way: Time,
 }
 
 impl Default for Adversary {
@@ -158,13 +164,13 @@ impl Default for Adversary {
 /// How a transfer went.
 #[derive(Debug)]
 pub(crate) struct Transfer {
-    pub finished: Option<Time>,
-    pub received: u64,
-    pub data_packets: u64,
-    pub dropped: u64,
-    pub timeouts: u64,
-    pub events: Vec<(Time, FlowEventKind)>,
-    pub sender: Sender,
+    pub(crate) finished: Option<Time>,
+    pub(crate) received: u64,
+    pub(crate) data_packets: u64,
+    pub(crate) dropped: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) events: Vec<(Time, FlowEventKind)>,
+    pub(crate) sender: Sender,
 }
 
 /// Sends `bytes` through the adversary until both ends are done or `until`.
