@@ -1,5 +1,7 @@
 use ramp::Time;
 
+use crate::network::PACKETS_PER_LINK_MAX;
+
 /// Why a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimulationError {
@@ -17,14 +19,21 @@ pub enum SimulationError {
         /// Where it would end.
         to: String,
     },
-    /// More happens at one instant than any network does: an endpoint or a link asks to be woken again and again
-    /// without moving on.
-    #[error("time stands still at {at}: {what} is due again and again; this is a defect of ramp")]
+    /// More happens at one instant than in any network.
+    #[error("time stands still at {at}: {what} is due again and again; is there a path without delay and limit?")]
     Stalled {
         /// Where time stopped.
         at: Time,
         /// Who is due.
         what: String,
+    },
+    /// So much is under way on a link that memory would run out.
+    #[error("more than {} packets on link `{link}` at {at}; limit its rate or its delay, or the window", PACKETS_PER_LINK_MAX)]
+    Overfull {
+        /// Which link.
+        link: String,
+        /// When.
+        at: Time,
     },
     /// Flow identifiers have 32 bits.
     #[error("more than {} flows in one run", u32::MAX)]

@@ -21,6 +21,9 @@ use crate::random::{Purpose, derive};
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes};
 
+/// 2 GB; 1.3 Tbit/s over 150 ms.
+pub(crate) const PACKETS_PER_LINK_MAX: u64 = 1 << 24;
+
 /// All links and what is inside them.
 ///
 /// Link `i` is source `i` of the event queue; drops to come are source [`Network::drops_source`].
@@ -31,6 +34,8 @@ pub(crate) struct Network {
     drops_to_come: BinaryHeap<Reverse<DropToCome>>,
     drops: VecDeque<Drop>,
     drop_count: u64,
+    /// The run is over by then; nothing later is worth computing.
+    horizon: Time,
     sampled: u32,
     pub(crate) sampler: LinkSampler,
 }
@@ -59,19 +64,18 @@ pub(crate) enum Hop {
 }
 
 impl Network {
-    pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64, fuse: bool) -> Self {
+    pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64) -> Self {
         let links = scenario.topology.links.iter().enumerate();
         let stages = links.map(|(i, link)| Stage::new(&link.config, derive(seed, Purpose::Link, i as u64)));
         let mut stages: Vec<Stage> = stages.collect();
-        if fuse {
-            fuse_chains(&mut stages, &routes);
-        }
+        fuse_chains(&mut stages, &routes);
         Self {
             routes,
             stages,
             drops_to_come: BinaryHeap::new(),
             drops: VecDeque::new(),
             drop_count: 0,
+            horizon: scenario.stop.after,
             sampled: scenario.bottleneck as u32,
             sampler: LinkSampler::new(scenario),
         }
@@ -119,10 +123,9 @@ impl Network {
                 );
                 return;
             };
-            // A packet that never arrives goes nowhere.
             if let Some(&next) = route.get(hop)
                 && self.stages[next as usize].fused
-                && arrival != Time::NEVER
+                && arrival <= self.horizon
             {
                 passages[length] = arrival;
                 length += 1;
@@ -177,6 +180,15 @@ impl Network {
             Kind::Other(other) => other.poll_timeout(),
             _ => stage.under_way.front().map_or(Time::NEVER, |head| head.arrival),
         }
+    }
+
+    /// A link that holds more packets than [`PACKETS_PER_LINK_MAX`].
+    pub(crate) fn overfull(&mut self, now: Time) -> Option<usize> {
+        let overfull = |stage: &mut Stage| {
+            let waiting = if stage.settles() { 0 } else { stage.queue(now).packets };
+            stage.under_way.len() as u64 + waiting > PACKETS_PER_LINK_MAX
+        };
+        self.stages.iter_mut().position(overfull)
     }
 
     /// Packets dropped by now that nobody has heard of; call until `None`.

@@ -32,7 +32,8 @@ pub struct LinkTotals {
     pub dropped: Count,
     /// Waiting, in service or travelling when the run ended.
     pub inside: Count,
-    /// Most that ever waited, packets and bytes each at their own peak; the packet in service is not counted.
+    /// Most that ever waited, packets and bytes each at their own peak; the packet in service is not counted. In a
+    /// run that ends early, because all is complete, packets then on the way to the link may be counted.
     pub peak_queue: Count,
 }
 

@@ -84,7 +84,7 @@ enum Due {
 
 impl<'a, O: Observer> Simulation<'a, O> {
     fn new(scenario: &'a Scenario, seed: u64, observer: &'a mut O) -> Result<Self, SimulationError> {
-        let network = Network::new(scenario, Routes::new(scenario)?, seed, true);
+        let network = Network::new(scenario, Routes::new(scenario)?, seed);
         let generators: Vec<Generator> = scenario
             .traffic
             .iter()
@@ -136,6 +136,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 }
                 if at_this_instant > EVENTS_PER_INSTANT_MAX {
                     return Err(SimulationError::Stalled { at: time, what: self.describe(source) });
+                }
+                if let Some(link) = self.network.overfull(time) {
+                    let link = self.scenario.topology.links[link].name.clone();
+                    return Err(SimulationError::Overfull { link, at: time });
                 }
             }
             match self.due(source) {
