@@ -14,7 +14,7 @@ use crate::record::{Delivery, Flags, Record};
 /// Invariants: the counters equal the sums over the records; a SACKed record is neither lost nor retransmitted;
 /// every number below `loss_edge` is SACKed or was marked lost; every lost record that is not retransmitted is in one
 /// of the two lists of what to send again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     slots: Vec<Record>,
     una: u64,
@@ -37,26 +37,10 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(crate) fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            una: 0,
-            next: 0,
-            out_bytes: 0,
-            sacked_bytes: 0,
-            lost_bytes: 0,
-            retransmitted_bytes: 0,
-            sacked_segments: 0,
-            sacked: RangeSet::default(),
-            loss_edge: 0,
-            next_retransmission: 0,
-            lost_in_order: VecDeque::new(),
-            lost_out_of_order: BinaryHeap::new(),
-            last_blocks: [(0, 0); 4],
-            ever_lost_bytes: 0,
-            #[cfg(test)]
-            operations: 0,
-        }
+    /// Gives back the memory of an empty board.
+    pub(crate) fn release(&mut self) {
+        debug_assert!(self.is_empty(), "what is outstanding would be forgotten");
+        self.slots = Vec::new();
     }
 
     /// SND.UNA: the oldest segment not cumulatively acknowledged.
@@ -430,7 +414,7 @@ mod tests {
     use super::*;
 
     fn filled(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::new();
+        let mut board = Scoreboard::default();
         for number in 0..segments {
             board.push(Record { sent: Time::from_ns(number), bytes: 1000, ..Record::default() });
         }

@@ -236,7 +236,7 @@ impl Sender {
             extra: None,
             exit_reported: false,
             avoid: Avoid::new(config),
-            board: Scoreboard::new(),
+            board: Scoreboard::default(),
             rtt: RttEstimator::new(config.rto),
             rate: RateSampler::default(),
             pacer: Pacer::default(),

@@ -58,6 +58,9 @@ impl Sender {
         if self.board.is_empty() {
             self.timers.retransmit = Time::NEVER;
             self.timers.reordering = Time::NEVER;
+            if self.completed() {
+                self.board.release();
+            }
             return;
         }
         self.arm_timeout(now);
