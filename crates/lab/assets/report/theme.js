@@ -23,7 +23,7 @@ toggle.addEventListener("click", () => {
 });
 systemDark.addEventListener("change", () => { if (!remembered()) setTheme(systemDark.matches ? "dark" : "light"); });
 
-/* Paper is white. */
-let beforePrint = null;
-window.addEventListener("beforeprint", () => { beforePrint = root.dataset.theme; if (beforePrint === "dark") setTheme("light"); });
-window.addEventListener("afterprint", () => { if (beforePrint === "dark") setTheme("dark"); });
+/* Paper is white. Some browsers announce a print twice. */
+let screenTheme = null;
+window.addEventListener("beforeprint", () => { screenTheme ??= root.dataset.theme; setTheme("light"); });
+window.addEventListener("afterprint", () => { if (screenTheme) setTheme(screenTheme); screenTheme = null; });

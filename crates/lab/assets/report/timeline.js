@@ -63,7 +63,7 @@ function options(chart, width) {
     label: arm.label, show: visible.has(index), stroke: armColour(arm), width: arm.yardstick ? 1.6 : 1.9, dash: armDash(arm),
     points: { show: false },
   }));
-  if (chart.capacity) series.push({ label: "capacity", stroke: cssValue("--reference"), width: 1, dash: [1, 3], points: { show: false } });
+  if (chart.capacity) series.push({ label: "capacity", stroke: cssValue("--reference"), width: 1.4, dash: [5, 4], points: { show: false } });
   const last = charts[charts.length - 1] === chart;
   return {
     width, height: narrow() ? 176 : 206, padding: [12, 10, 0, 0], legend: { show: false }, focus: { alpha: 0.16 }, series: [{}, ...series],
@@ -75,6 +75,7 @@ function options(chart, width) {
       { ...axisInk(), size: 30, space: 64, values: (_, ticks) => axisLabels(ticks, [1, "s"]).map((text, index, all) => (index === all.length - 1 || last ? `${text} s` : text)) },
       {
         ...axisInk(), size: narrow() ? 58 : 70, space: 32,
+        filter: (_, splits) => splits, // uPlot would label powers of ten only
         splits: (u) => ticksBetween(chart, u.scales.y.min, u.scales.y.max),
         values: (u, ticks) => labelled(chart, ticks, u.scales.y.max),
       },
@@ -86,6 +87,7 @@ function options(chart, width) {
     hooks: {
       draw: [(u) => drawReferences(chart, u), (u) => drawExits(chart, u)],
       setCursor: [(u) => hovered(chart, u)],
+      setScale: [(u, axis) => { if (axis === "x") Object.assign(chart.area.dataset, { from: u.scales.x.min, to: u.scales.x.max }); }],
       setSelect: [(u) => selected(u)],
     },
   };

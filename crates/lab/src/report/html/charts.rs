@@ -125,16 +125,24 @@ fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
 }
 
 fn describe(summary: &Summary, unit: &str) -> String {
-    let interval = summary.interval.map_or(String::new(), |i| format!(" (95 %: {})", show_interval(&i, unit)));
-    format!("{} runs, mean {}{interval}, median {}", summary.n, show(summary.mean, unit), show(summary.median, unit))
+    let interval =
+        summary.interval.map_or(String::new(), |i| format!(" (95 %: {})", show_interval(&i, unit)));
+    format!(
+        "{} runs, mean {}{interval}, median {}",
+        summary.n,
+        show(summary.mean, unit),
+        show(summary.median, unit)
+    )
 }
 
 /// Download times at every size that some arm reached.
 pub(super) fn sizes(comparison: &Comparison) -> Sizes {
     let bytes = sizes_of(comparison);
     let rows = comparison.arms.iter().map(|arm| {
-        let at = |size: &u64| arm.downloads.iter().find(|download| download.bytes == *size).map(|d| &d.seconds);
-        let end = |size: &u64, pick: fn(Interval) -> f64| at(size).and_then(|s| s.interval).map(|i| round(pick(i)));
+        let at =
+            |size: &u64| arm.downloads.iter().find(|download| download.bytes == *size).map(|d| &d.seconds);
+        let end =
+            |size: &u64, pick: fn(Interval) -> f64| at(size).and_then(|s| s.interval).map(|i| round(pick(i)));
         SizeRow {
             mean: bytes.iter().map(|size| at(size).map(|s| round(s.mean))).collect(),
             low: bytes.iter().map(|size| end(size, |i| i.low)).collect(),
@@ -176,7 +184,12 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
     groups
 }
 
-fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static str, &str), pairs: &[&Pair]) -> Differences {
+fn group(
+    comparison: &Comparison,
+    info: &MetricInfo,
+    (role, against): (&'static str, &str),
+    pairs: &[&Pair],
+) -> Differences {
     let ratios = pairs.iter().all(|pair| pair.ratio.is_some());
     let (unit_kind, factor) = kind(&info.unit);
     let mut rows: Vec<Row> = Vec::new();
@@ -208,7 +221,10 @@ fn group(comparison: &Comparison, info: &MetricInfo, (role, against): (&'static 
         } else {
             format!("{} less {against}’s", info.name)
         },
-        label: format!("{} of each algorithm against {against}, seed by seed; the table below has the numbers", info.name),
+        label: format!(
+            "{} of each algorithm against {against}, seed by seed; the table below has the numbers",
+            info.name
+        ),
         band: if ratios {
             (round(1.0 / (1.0 + comparison.margin)), round(1.0 + comparison.margin))
         } else {

@@ -115,7 +115,7 @@ pub(super) fn styles(arms: &[ArmSummary]) -> Vec<usize> {
         let style = if arm.yardstick || !taken.contains(&wanted) {
             wanted
         } else {
-            (0..).find(|style| !taken.contains(style)).unwrap_or(wanted)
+            (0..=taken.len()).find(|style| !taken.contains(style)).unwrap_or(wanted)
         };
         taken.push(if arm.yardstick { usize::MAX } else { style });
     }
@@ -163,7 +163,8 @@ fn series(arm: &ArmSummary, context: &Context, points: usize, view: &View) -> Op
     Some(Series {
         cwnd: curve(&flow.time_s, &bytes(&flow.cwnd_bytes)),
         in_flight: curve(&flow.time_s, &bytes(&flow.in_flight_bytes)),
-        queue: queue.map_or(Curve { t: Vec::new(), y: Vec::new() }, |q| curve(&q.time_s, &bytes(&q.queue_bytes))),
+        queue: queue
+            .map_or(Curve { t: Vec::new(), y: Vec::new() }, |q| curve(&q.time_s, &bytes(&q.queue_bytes))),
         rtt: curve(&rtt_t, &rtt_y),
         delivered: curve(&flow.time_s, &bytes(&flow.delivered_bytes)),
     })
@@ -192,7 +193,9 @@ fn tidy(times: Vec<f64>, grain: f64) -> Vec<f64> {
 
 fn path(context: &Context, until: f64) -> Path {
     let buffer = context.buffer_bytes;
-    let full = buffer.zip(context.over_bdp(1.0)).map(|(b, per_byte)| context.base_rtt_s * (1.0 + b as f64 * per_byte));
+    let full = buffer
+        .zip(context.over_bdp(1.0))
+        .map(|(b, per_byte)| context.base_rtt_s * (1.0 + b as f64 * per_byte));
     let mut times = vec![0.0];
     times.extend(context.capacity.iter().map(|step| step.from_s).filter(|&t| t > 0.0 && t < until));
     times.push(until);

@@ -19,7 +19,12 @@ use crate::{ArmSummary, Better, Comparison};
 /// Text of the comparison (scenario, labels, command) may hold anything: it is escaped wherever it appears. The file
 /// stays below 3 MB however long the runs were, because curves are thinned to a fixed number of points.
 pub fn render(comparison: &Comparison) -> String {
-    page::page(&Comparison { arms: ordered(comparison), ..comparison.clone() })
+    let mut metrics = comparison.metrics.clone();
+    for metric in &mut metrics {
+        // A unit becomes part of every number, so it is cleaned here, once.
+        metric.unit.retain(|c| !"<>&\"'".contains(c));
+    }
+    page::page(&Comparison { arms: ordered(comparison), metrics, ..comparison.clone() })
 }
 
 /// Best first in the deciding metric, yardsticks last: one order for every table, legend and chart of the page.

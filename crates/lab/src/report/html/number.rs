@@ -105,7 +105,11 @@ fn digits(value: f64, unit: &str) -> String {
     };
     let text = format!("{size:.decimals$}");
     let grouped = group(&text);
-    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) { format!("\u{2212}{grouped}") } else { grouped }
+    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        format!("\u{2212}{grouped}")
+    } else {
+        grouped
+    }
 }
 
 /// Thin spaces between thousands from five digits on.

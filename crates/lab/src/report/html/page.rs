@@ -10,9 +10,9 @@ use crate::{Comparison, ExitRecord, MetricInfo};
 
 const STYLE: &str = include_str!("../../../assets/report/report.css");
 const PLOT_STYLE: &str = include_str!("../../../assets/vendor/uplot/uPlot.min.css");
-const PLOT_SCRIPT: &str = include_str!("../../../assets/vendor/uplot/uPlot.iife.min.js");
+pub(super) const PLOT_SCRIPT: &str = include_str!("../../../assets/vendor/uplot/uPlot.iife.min.js");
 /// In the order in which they build on each other.
-const SCRIPTS: [&str; 9] = [
+pub(super) const SCRIPTS: [&str; 9] = [
     include_str!("../../../assets/report/core.js"),
     include_str!("../../../assets/report/theme.js"),
     include_str!("../../../assets/report/table.js"),
@@ -81,7 +81,7 @@ fn head(html: &mut Html, comparison: &Comparison) {
 
 fn opening(html: &mut Html, comparison: &Comparison) {
     html.raw(
-        "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<div class=\"bar\">\
+        "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">\
          <span class=\"brand\"><svg viewBox=\"0 0 20 13\" aria-hidden=\"true\"><path d=\"M1 12C8 12 9 1.5 13 1.5H19\" \
          fill=\"none\" stroke=\"var(--accent)\" stroke-width=\"2.4\" stroke-linecap=\"round\"/></svg>ramp</span>\
          <nav aria-label=\"Sections\">",
@@ -101,8 +101,8 @@ fn opening(html: &mut Html, comparison: &Comparison) {
         html.add(format_args!("<a href=\"#{id}\">{name}</a>"));
     }
     html.raw(
-        "</nav><button type=\"button\" id=\"theme\" class=\"toggle needs-script\" aria-pressed=\"false\">Dark</button></div>\n\
-         <main>\n<header>\n",
+        "</nav><button type=\"button\" id=\"theme\" class=\"toggle needs-script\" aria-pressed=\"false\">Dark</button></header>\n\
+         <main>\n<div>\n",
     );
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n<p class=\"verdict\">{}</p>\n",
@@ -114,7 +114,7 @@ fn opening(html: &mut Html, comparison: &Comparison) {
     }
     html.raw("<dl class=\"facts\">\n");
     facts(html, comparison);
-    html.raw("</dl>\n</header>\n");
+    html.raw("</dl>\n</div>\n");
 }
 
 /// The verdict with the algorithms' names set off: `best` and `ideal` are words, too.
@@ -144,7 +144,11 @@ fn facts(html: &mut Html, comparison: &Comparison) {
     let mean = if path.base_rtt_s > 0.0 { path.bdp_bytes as f64 / path.base_rtt_s } else { first };
     let rate = if varies { mean } else { first };
     let mut fact = |name: &str, value: &str, note: &str| {
-        html.add(format_args!("<div><dt>{name}</dt><dd>{}<small>{}</small></dd></div>\n", Text(value), Text(note.trim_start_matches("* "))));
+        html.add(format_args!(
+            "<div><dt>{name}</dt><dd>{}<small>{}</small></dd></div>\n",
+            Text(value),
+            Text(note.trim_start_matches("* "))
+        ));
     };
     fact("Rate", &rate_text(rate), if varies { "payload, mean; it varies" } else { "payload" });
     fact("Base RTT", &show(path.base_rtt_s, "s"), "empty queues");
@@ -159,7 +163,9 @@ fn facts(html: &mut Html, comparison: &Comparison) {
     }
     match path.size_bytes {
         Some(bytes) => fact("Transfer", &show_short(bytes as f64, "bytes"), &flows(path.flows_under_test)),
-        None => fact("Transfer", &format!("{} at most", show(path.end_s, "s")), &flows(path.flows_under_test)),
+        None => {
+            fact("Transfer", &format!("{} at most", show(path.end_s, "s")), &flows(path.flows_under_test));
+        }
     }
     let seeds = match (comparison.seeds.first(), comparison.seeds.last()) {
         (Some(first), Some(last)) if first != last => format!("seeds {first} to {last}"),
@@ -281,7 +287,8 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
     if shown < distributions.len() {
         html.raw("<div class=\"figure needs-script\" data-other><header><h3><label for=\"other\">Another metric</label></h3><select id=\"other\">");
         let rest = || distributions.iter().enumerate().skip(shown);
-        let first = FIRST_CHOICES.iter().find_map(|id| rest().find(|(_, d)| d.id == *id)).map(|(index, _)| index);
+        let first =
+            FIRST_CHOICES.iter().find_map(|id| rest().find(|(_, d)| d.id == *id)).map(|(index, _)| index);
         for (index, distribution) in rest() {
             let selected = if first == Some(index) { " selected" } else { "" };
             html.add(format_args!(
@@ -294,7 +301,13 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
     html.raw("</section>\n");
 }
 
-fn figure(html: &mut Html, comparison: &Comparison, index: usize, distribution: &Distribution, info: Option<&MetricInfo>) {
+fn figure(
+    html: &mut Html,
+    comparison: &Comparison,
+    index: usize,
+    distribution: &Distribution,
+    info: Option<&MetricInfo>,
+) {
     html.add(format_args!(
         "<div class=\"figure\" data-distribution=\"{index}\"><header><h3>{}</h3><p>{}</p></header>\
          <div class=\"rows needs-script\"></div>",
@@ -341,7 +354,11 @@ fn ledger(exit: Option<&ExitRecord>, seed: u64) -> String {
         if exit.cwnd_before_bytes == exit.cwnd_bytes {
             parts.push(format!("window {}", bytes(exit.cwnd_bytes)));
         } else {
-            parts.push(format!("window {} before, {} after", bytes(exit.cwnd_before_bytes), bytes(exit.cwnd_bytes)));
+            parts.push(format!(
+                "window {} before, {} after",
+                bytes(exit.cwnd_before_bytes),
+                bytes(exit.cwnd_bytes)
+            ));
         }
         if let Some(rtt) = exit.min_rtt_s {
             parts.push(format!("smallest RTT {}", show(rtt, "s")));

@@ -61,7 +61,9 @@ struct Column<'a> {
 
 fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
     let find = |id: &str| comparison.metrics.iter().find(|metric| metric.id == id);
-    let metric = |id: &str, dots| find(id).map(|info| Column { info: Some(info), title: &info.name, exit: false, dots });
+    let metric = |id: &str, dots| {
+        find(id).map(|info| Column { info: Some(info), title: &info.name, exit: false, dots })
+    };
     let mut columns: Vec<Column<'_>> = metric(&comparison.primary, true).into_iter().collect();
     columns.push(Column { info: find(EXIT_TIME), title: "left start-up", exit: true, dots: false });
     columns.extend(COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| metric(id, false)));
@@ -86,7 +88,10 @@ fn heading(html: &mut Html, column: &Column<'_>, sorted: bool) {
 fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'_>], style: usize) {
     let summary = &comparison.arms[arm];
     let best = comparison.best.as_deref() == Some(&summary.label);
-    html.add(format_args!("<tr data-arm=\"{arm}\"><th scope=\"row\" data-value=\"{}\">", Text(&summary.label)));
+    html.add(format_args!(
+        "<tr data-arm=\"{arm}\"><th scope=\"row\" data-value=\"{}\">",
+        Text(&summary.label)
+    ));
     swatch(html, summary, style);
     html.add(format_args!("{}", Text(&summary.label)));
     tags(html, comparison, summary, best);
@@ -103,12 +108,16 @@ fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'
 
 fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, best: bool) {
     let against_best = |pair: &&crate::Pair| {
-        pair.metric == comparison.primary && pair.arm == arm.label && Some(&pair.against) == comparison.best.as_ref()
+        pair.metric == comparison.primary
+            && pair.arm == arm.label
+            && Some(&pair.against) == comparison.best.as_ref()
     };
     if best {
         html.raw("<span class=\"tag good\">best</span>");
     } else if arm.yardstick {
-        html.raw("<span class=\"tag\" title=\"It knows the path: for scale, not a contender\">yardstick</span>");
+        html.raw(
+            "<span class=\"tag\" title=\"It knows the path: for scale, not a contender\">yardstick</span>",
+        );
     }
     match comparison.pairs.iter().find(against_best).map(|pair| pair.finding) {
         Some(Finding::Equivalent) if !arm.yardstick => {
@@ -154,7 +163,12 @@ pub(super) fn reasons(exits: &[ExitCount]) -> String {
     }
 }
 
-fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, (info, dots): (&MetricInfo, bool)) {
+fn metric_cell(
+    html: &mut Html,
+    comparison: &Comparison,
+    arm: &ArmSummary,
+    (info, dots): (&MetricInfo, bool),
+) {
     let Some(summary) = arm.metric(&info.id) else {
         html.raw("<td data-value=\"\">–</td>");
         return;

@@ -40,7 +40,10 @@ pub(super) fn all_metrics(html: &mut Html, comparison: &Comparison) {
 pub(super) fn distribution(html: &mut Html, comparison: &Comparison, info: &MetricInfo) {
     let name = capital(&info.name);
     open(html, "The numbers", &format!("{name} over runs"));
-    headings(html, &["Algorithm", "Runs", "Mean", "95 % interval", "Median", "SD", "Smallest", "Largest", "Two groups"]);
+    headings(
+        html,
+        &["Algorithm", "Runs", "Mean", "95 % interval", "Median", "SD", "Smallest", "Largest", "Two groups"],
+    );
     for arm in &comparison.arms {
         let Some(s) = arm.metric(&info.id) else { continue };
         let present = || s.values.iter().flatten().copied();
@@ -98,7 +101,18 @@ pub(super) fn differences(html: &mut Html, comparison: &Comparison, info: &Metri
     open(html, "The numbers", &format!("Paired differences in {}", info.name));
     headings(
         html,
-        &["Algorithm", "Against", "Pairs", "Difference", "95 % interval", "Ratio", "95 % interval", "p (Holm)", "p (equivalence)", "Finding"],
+        &[
+            "Algorithm",
+            "Against",
+            "Pairs",
+            "Difference",
+            "95 % interval",
+            "Ratio",
+            "95 % interval",
+            "p (Holm)",
+            "p (equivalence)",
+            "Finding",
+        ],
     );
     for pair in comparison.pairs.iter().filter(|pair| pair.metric == info.id) {
         let dash = || "–".to_owned();

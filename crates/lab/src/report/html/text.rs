@@ -15,7 +15,9 @@ impl Display for Text<'_> {
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
                 // Characters that HTML does not allow become the one that says so.
-                '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}' => f.write_char('\u{fffd}')?,
+                '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}' => {
+                    f.write_char('\u{fffd}')?;
+                }
                 other => f.write_char(other)?,
             }
         }

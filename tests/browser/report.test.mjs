@@ -1,0 +1,285 @@
+// The HTML report as its readers use it: by mouse, by keyboard, on a phone, on paper, without scripts.
+
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { after, before, test } from "node:test";
+
+import { accessibilityFaults, launch, open, settled } from "./browser.mjs";
+
+const report = process.env.RAMP_REPORT;
+const hostile = process.env.RAMP_HOSTILE_REPORT;
+const PANELS = ["cwnd", "in_flight", "queue", "rtt", "delivered"];
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser?.close());
+
+/// How many pixels of each panel are painted, and a checksum of them.
+const painted = (page) => page.$$eval(".chart[data-panel] canvas", (canvases) => canvases.map((canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let pixels = 0, sum = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3]) { pixels += 1; sum = (sum * 31 + data[i] * 65536 + data[i + 1] * 256 + data[i + 2] + i) % 4294967291; }
+  return { pixels, sum };
+}));
+const spans = (page) => page.$$eval(".chart[data-panel] .plot", (plots) => plots.map((plot) => [Number(plot.dataset.from), Number(plot.dataset.to)]));
+const middle = async (page, panel, share = 0.5) => {
+  const over = page.locator(`.chart[data-panel="${panel}"] .u-over`);
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  return { x: box.x + box.width * share, y: box.y + box.height / 2 };
+};
+const same = (all) => all.every((one) => JSON.stringify(one) === JSON.stringify(all[0]));
+
+test("stays below 3 MB", () => assert.ok(statSync(report).size < 3e6));
+
+test("opens without an error and asks the network for nothing", async () => {
+  const page = await open(browser, report);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await settled(page);
+  assert.deepEqual(page.troubles, []);
+  assert.deepEqual(page.requested.filter((url) => url !== page.address && !url.startsWith("data:")), []);
+  const refused = await page.evaluate(() => fetch("https://example.invalid/").then(() => "answered", () => "refused"));
+  assert.equal(refused, "refused");
+});
+
+test("draws every chart", async () => {
+  const page = await open(browser, report);
+  const panels = await page.$$eval(".chart[data-panel]", (charts) => charts.map((chart) => chart.dataset.panel));
+  assert.deepEqual(panels, PANELS);
+  const drawn = await painted(page);
+  assert.equal(drawn.length, PANELS.length);
+  drawn.forEach(({ pixels }, index) => assert.ok(pixels > 3000, `${PANELS[index]}: ${pixels} pixels`));
+  const arms = await page.locator(".chip").count();
+  assert.ok(arms > 0);
+  const distributions = await page.$$eval(".figure[data-distribution] .rows", (rows) => rows.map((row) => row.querySelectorAll("svg circle").length));
+  assert.ok(distributions.length >= 1 && distributions.every((dots) => dots >= arms), String(distributions));
+  assert.equal(await page.locator("[data-sizes] svg g[data-arm]").count(), arms);
+  assert.ok(await page.locator(".figure[data-differences] .rows svg path").count() >= 1);
+});
+
+test("every algorithm is in the table, the legend and the exits", async () => {
+  const page = await open(browser, report);
+  const chips = await page.$$eval(".chip", (all) => all.map((chip) => chip.textContent));
+  const rows = await page.$$eval("#summary-table tbody th", (all) => all.map((row) => row.dataset.value));
+  assert.deepEqual([...rows].sort(), [...chips].sort());
+  assert.equal(await page.locator("#exits li").count(), chips.length);
+});
+
+test("a hover is seen in every panel", async () => {
+  const page = await open(browser, report);
+  const { x, y } = await middle(page, "cwnd", 0.6);
+  await page.mouse.move(x, y);
+  await settled(page);
+  const headings = await page.$$eval(".chart[data-panel] .values p", (all) => all.map((p) => p.textContent));
+  assert.match(headings[0], /^At \d/);
+  assert.ok(same(headings), String(headings));
+  const lines = await page.$$eval(".chart[data-panel] .u-cursor-x", (all) => all.map((line) => Math.round(line.getBoundingClientRect().x)));
+  assert.ok(Math.max(...lines) - Math.min(...lines) <= 2 && Math.abs(lines[0] - x) <= 3, `${lines} at ${x}`);
+});
+
+test("a zoom is followed by every panel", async () => {
+  const page = await open(browser, report);
+  const start = await spans(page), looks = await painted(page);
+  assert.ok(same(start));
+  const from = await middle(page, "in_flight", 0.3), to = await middle(page, "in_flight", 0.5);
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+  const zoomed = await spans(page);
+  assert.ok(same(zoomed));
+  const share = (zoomed[0][1] - zoomed[0][0]) / (start[0][1] - start[0][0]);
+  assert.ok(share > 0.17 && share < 0.23, String(share));
+  (await painted(page)).forEach((now, index) => assert.notEqual(now.sum, looks[index].sum, PANELS[index]));
+  assert.equal(await page.getAttribute("[data-view=startup]", "aria-pressed"), "false");
+  await page.click("[data-view=whole]");
+  const whole = await spans(page);
+  assert.ok(same(whole) && whole[0][0] === 0 && whole[0][1] >= start[0][1]);
+  assert.equal(await page.getAttribute("[data-view=whole]", "aria-pressed"), "true");
+  await page.dblclick(".chart[data-panel=rtt] .u-over");
+  assert.deepEqual(await spans(page), start);
+});
+
+test("the legend works by keyboard", async () => {
+  const page = await open(browser, report);
+  const chip = page.locator(".chip").first();
+  const name = await chip.textContent();
+  const listed = () => page.$$eval(".chart .values", (all, wanted) => all.filter((values) => [...values.querySelectorAll(".name")].some((n) => n.textContent === wanted)).length, name);
+  const everywhere = PANELS.length + 1;
+  assert.equal(await listed(), everywhere);
+  const looks = await painted(page);
+  await chip.focus();
+  await page.keyboard.press("Space");
+  await settled(page);
+  assert.equal(await chip.getAttribute("aria-pressed"), "false");
+  assert.equal(await listed(), 0);
+  assert.ok((await painted(page)).some((now, index) => now.sum !== looks[index].sum));
+  await page.keyboard.press("Enter");
+  assert.equal(await chip.getAttribute("aria-pressed"), "true");
+  assert.equal(await listed(), everywhere);
+  await page.keyboard.press("Shift+Enter");
+  assert.equal(await page.locator(".chip[aria-pressed=true]").count(), 1);
+  await page.click("#show-all");
+  assert.equal(await page.locator(".chip[aria-pressed=false]").count(), 0);
+});
+
+test("charts are read, zoomed and panned by keyboard", async () => {
+  const page = await open(browser, report);
+  const [[, end]] = await spans(page);
+  await page.focus(".chart[data-panel=queue] .plot");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.textContent("#announce"), /^\d+\.\d{3} s: .+ \d/);
+  await page.keyboard.press("+");
+  const zoomed = await spans(page);
+  assert.ok(same(zoomed) && Math.abs(zoomed[0][1] - zoomed[0][0] - end / 2) < end * 0.01, String(zoomed[0]));
+  await page.keyboard.press("Shift+ArrowLeft");
+  const panned = await spans(page);
+  assert.ok(same(panned) && panned[0][0] < zoomed[0][0]);
+  await page.keyboard.press("End");
+  assert.equal(await page.getAttribute("[data-view=whole]", "aria-pressed"), "true");
+  await page.keyboard.press("Home");
+  assert.deepEqual((await spans(page))[0], [0, end]);
+  await page.focus("[data-sizes] .plot");
+  await page.keyboard.press("Home");
+  const first = await page.textContent("[data-sizes] .values p");
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await page.textContent("[data-sizes] .values p"), first);
+});
+
+test("focus is always visible and follows the page", async () => {
+  const page = await open(browser, report);
+  assert.equal(await page.locator("[tabindex]:not([tabindex='0']):not([tabindex='-1'])").count(), 0);
+  let seen = 0;
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press("Tab");
+    const focus = await page.evaluate(() => {
+      const node = document.activeElement;
+      if (!node || node === document.body) return null;
+      const { outlineStyle, outlineWidth } = getComputedStyle(node);
+      return { what: node.outerHTML.slice(0, 80), outline: outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 };
+    });
+    if (!focus) break;
+    seen += 1;
+    assert.ok(focus.outline, focus.what);
+  }
+  assert.ok(seen > 30, `${seen} stops`);
+});
+
+test("the window's scale becomes logarithmic and back", async () => {
+  const page = await open(browser, report);
+  const before = await painted(page);
+  await page.click("[data-log]");
+  await settled(page);
+  const logarithmic = await painted(page);
+  assert.notEqual(logarithmic[0].sum, before[0].sum);
+  assert.equal(logarithmic[1].sum, before[1].sum);
+  assert.equal(await page.getAttribute("[data-log]", "aria-pressed"), "true");
+  await page.click("[data-log]");
+  await page.mouse.move(0, 0);
+  await settled(page);
+  assert.equal((await painted(page))[0].sum, before[0].sum);
+});
+
+test("light and dark: the system's choice, then the reader's", async () => {
+  const page = await open(browser, report, { colorScheme: "dark" });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background(), looks = await painted(page);
+  assert.equal(await page.getAttribute("#theme", "aria-pressed"), "true");
+  await page.focus("#theme");
+  await page.keyboard.press("Enter");
+  await settled(page);
+  assert.notEqual(await background(), dark);
+  assert.equal(await page.getAttribute("#theme", "aria-pressed"), "false");
+  (await painted(page)).forEach((now, index) => assert.notEqual(now.sum, looks[index].sum, PANELS[index]));
+  const light = await open(browser, report);
+  assert.equal(await light.getAttribute("#theme", "aria-pressed"), "false");
+});
+
+test("the table is sorted, and by any column", async () => {
+  const page = await open(browser, report);
+  const column = (index) => page.$$eval("#summary-table tbody:first-of-type tr", (rows, at) => rows.map((row) => row.cells[at].dataset.value), index);
+  const ascending = (values) => { const known = values.filter((v) => v !== "").map(Number); return known.every((v, i) => i === 0 || known[i - 1] <= v); };
+  const sorted = await page.$$eval("#summary-table thead th", (all) => all.findIndex((th) => th.hasAttribute("aria-sort")));
+  const direction = await page.locator("#summary-table thead th").nth(sorted).getAttribute("aria-sort");
+  const values = await column(sorted);
+  assert.ok(ascending(direction === "ascending" ? values : values.reverse()));
+  const last = await page.locator("#summary-table thead th").count() - 1;
+  const heading = page.locator("#summary-table thead th").nth(last);
+  await heading.locator("button").focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+  assert.ok(ascending(await column(last)));
+  await page.keyboard.press("Enter");
+  assert.equal(await heading.getAttribute("aria-sort"), "descending");
+  assert.ok(ascending((await column(last)).reverse()));
+  assert.equal(await page.locator("#summary-table thead th[aria-sort]").count(), 1);
+  if (await page.locator("#summary-table tbody.yardstick").count()) {
+    assert.equal(await page.$eval("#summary-table", (table) => table.tBodies[table.tBodies.length - 1].className), "yardstick");
+  }
+});
+
+test("a phone shows it without sideways scrolling", async () => {
+  const page = await open(browser, report, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
+  for (const details of await page.locator("details").all()) await details.evaluate((node) => { node.open = true; });
+  await settled(page);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 360);
+  const outside = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width > 0 && (box.right > 361 || box.left < -1) && !node.closest(".scroll, pre, .chips, .visually-hidden, .skip");
+  }).map((node) => node.outerHTML.slice(0, 90)));
+  assert.deepEqual(outside, []);
+  (await painted(page)).forEach(({ pixels }, index) => assert.ok(pixels > 1000, PANELS[index]));
+  const { x, y } = await middle(page, "rtt", 0.5);
+  await page.touchscreen.tap(x, y);
+  await settled(page);
+  assert.match(await page.textContent(".chart[data-panel=cwnd] .values p"), /^At /);
+  assert.deepEqual(page.troubles, []);
+});
+
+test("a change of width redraws to the width", async () => {
+  const page = await open(browser, report);
+  await page.setViewportSize({ width: 700, height: 900 });
+  await settled(page);
+  await settled(page);
+  const widths = await page.$$eval(".chart[data-panel]", (charts) => charts.map((chart) => [chart.querySelector(".plot").clientWidth, chart.querySelector(".uplot").offsetWidth]));
+  for (const [room, used] of widths) assert.ok(Math.abs(room - used) <= 1, `${room} ${used}`);
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`an accessibility checker finds nothing (${colorScheme})`, async () => {
+    const page = await open(browser, report, { colorScheme });
+    for (const details of await page.locator("details").all()) await details.evaluate((node) => { node.open = true; });
+    assert.deepEqual(await accessibilityFaults(page), []);
+  });
+}
+
+test("paper is white, whatever the screen was", async () => {
+  const page = await open(browser, report, { colorScheme: "dark" });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+  assert.equal(await page.locator(".tools [data-view]").first().isVisible(), false);
+  const pdf = await page.pdf({ format: "A4" });
+  assert.ok(pdf.length > 50_000, String(pdf.length));
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+});
+
+test("without scripts the words and tables are there", async () => {
+  const page = await open(browser, report, { javaScriptEnabled: false });
+  assert.ok(await page.locator(".verdict").isVisible());
+  assert.ok(await page.locator("#summary-table tbody tr").first().isVisible());
+  assert.ok(await page.locator("#exits li").first().isVisible());
+  assert.equal(await page.locator(".chart").first().isVisible(), false);
+});
+
+test("hostile text stays text", { skip: hostile ? false : "a report was given" }, async () => {
+  const page = await open(browser, hostile);
+  assert.equal(await page.evaluate(() => globalThis.broken), undefined);
+  assert.deepEqual(page.troubles, []);
+  assert.ok((await page.textContent(".verdict")).includes("</script><script>window.broken"));
+  assert.equal(await page.locator("main img").count(), 0);
+  assert.ok((await painted(page)).every(({ pixels }) => pixels > 3000));
+});
