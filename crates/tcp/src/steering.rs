@@ -52,7 +52,9 @@ impl Sender {
     /// congestion avoidance. `deciding`: when the newest acknowledged packet was sent.
     pub(crate) fn report_congestion(&mut self, now: Time, kind: CongestionKind, lost: u64, deciding: Time) {
         let mss = self.mss();
-        let flight = self.board.out_bytes().min(self.cwnd());
+        // In fast recovery the window is inflated or rationed; what it stands for is ssthresh.
+        let window = if self.repair.state == SenderState::Recovery { self.ssthresh() } else { self.cwnd() };
+        let flight = self.board.out_bytes().min(window);
         let before = self.ssthresh();
         let was_starting = self.starting();
         self.startup.on_congestion(&Congestion {
