@@ -192,8 +192,9 @@ pub enum Jitter {
         /// Period.
         period: Time,
     },
-    /// A scheduled return link: packets leave in the next grant. Grants come every `period`, each moved by up
-    /// to `jitter`, with a random first one.
+    /// A scheduled return link: packets wait for the next grant before they join the queue, and then leave back
+    /// to back at the link's rate. Grants come every `period`, each moved by up to `jitter`, with a random
+    /// first one.
     Grant {
         /// Time between grants.
         period: Time,

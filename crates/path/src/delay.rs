@@ -4,6 +4,7 @@ mod jitter;
 
 use ramp::Time;
 
+pub(crate) use self::jitter::{Grant, grants};
 use self::jitter::JitterSource;
 use crate::config::{DelayConfig, Propagation};
 use crate::random::{Chance, Purpose, Stream};

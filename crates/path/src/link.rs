@@ -5,13 +5,13 @@ use ramp::Time;
 use crate::ack_filter::{Filter, Verdict};
 use crate::capacity::{Serve, Server};
 use crate::config::LinkConfig;
-use crate::delay::Delay;
+use crate::delay::{self, Delay, Grant};
 use crate::flight::Flight;
 use crate::loss::Loss;
 use crate::queue::Queue;
 use crate::{DropReason, Packet, Totals};
 
-/// One direction of one hop: loss, ACK filter, queue, capacity and delay, in this order.
+/// One direction of one hop: loss, ACK filter, grants, queue, capacity and delay, in this order.
 ///
 /// Its behaviour depends on nothing but the configuration, the seed and the sequence of packets with their
 /// times, which must not go back. In particular it does not matter when it is polled: packets may be handed in
@@ -35,6 +35,7 @@ pub struct Link<P> {
 struct Entrance<P> {
     loss: Loss,
     filter: Option<Filter<P>>,
+    grants: Vec<Grant>,
 }
 
 impl<P: Packet> Link<P> {
@@ -42,18 +43,20 @@ impl<P: Packet> Link<P> {
     pub fn new(config: &LinkConfig, seed: u64) -> Self {
         let loss = Loss::new(&config.loss, seed);
         let filter = config.ack_filter.map(Filter::new);
-        let plain = matches!(loss, Loss::None) && filter.is_none();
+        let grants = config.delay.jitter.as_ref().map_or_else(Vec::new, |jitter| delay::grants(jitter, seed));
+        let plain = matches!(loss, Loss::None) && filter.is_none() && grants.is_empty();
         Self {
             server: Server::new(&config.capacity),
             queue: Queue::new(config, seed),
             delay: Delay::new(&config.delay, seed),
             flight: Flight::new(),
-            entrance: (!plain).then(|| Box::new(Entrance { loss, filter })),
+            entrance: (!plain).then(|| Box::new(Entrance { loss, filter, grants })),
             totals: Totals::default(),
         }
     }
 
-    /// Takes a packet at `now`. Drops are handed out with their own times, which are not later than `now`.
+    /// Takes a packet at `now`. Drops are handed out with their own times; one that waited for a grant is dropped
+    /// when the grant comes, after `now`.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
         self.totals.arrived.add(packet.wire_bytes());
@@ -164,7 +167,7 @@ impl<P: Packet> Link<P> {
             None => Verdict::Pass(packet),
         };
         match verdict {
-            Verdict::Pass(packet) => self.enqueue(now, packet, on_drop),
+            Verdict::Pass(packet) => self.enqueue_granted(now, packet, on_drop),
             Verdict::Thin(packet) => self.drop_packet(now, packet, DropReason::Thinned, on_drop),
             Verdict::Hold => self.release(now, on_drop),
         }
@@ -181,11 +184,18 @@ impl<P: Packet> Link<P> {
         }
         let mut held = filter.release();
         for packet in held.drain(..) {
-            self.enqueue(due, packet, on_drop);
+            self.enqueue_granted(due, packet, on_drop);
         }
         if let Some(Entrance { filter: Some(filter), .. }) = self.entrance.as_deref_mut() {
             filter.recycle(held);
         }
+    }
+
+    /// Joins the queue at the next grant, which is known now.
+    fn enqueue_granted(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
+        let grants = self.entrance.as_mut().map(|entrance| &mut entrance.grants);
+        let at = grants.into_iter().flatten().fold(now, |at, grant| grant.next(at));
+        self.enqueue(at, packet, on_drop);
     }
 
     #[inline]

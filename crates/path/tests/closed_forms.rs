@@ -5,7 +5,7 @@ mod common;
 use common::{Parcel, Played, ack, data, mbit, packet_per_ms, play};
 use ramp::{Rate, Time};
 use ramp_path::{
-    AckFilter, Capacity, DropReason, Limit, Link, LinkConfig, LossConfig, Opportunities, Propagation,
+    AckFilter, Capacity, DropReason, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities, Propagation,
     QueueConfig,
 };
 
@@ -158,6 +158,26 @@ fn red_follows_a_persistent_queue() {
     assert!((19_800..20_300).contains(&totals.delivered.packets), "the link stays busy");
     assert!(totals.peak_queue.packets <= 100);
     assert!(run(false).dropped().packets > 1_000);
+}
+
+#[test]
+fn a_grant_lets_what_waited_leave_back_to_back() {
+    let grant = Jitter::Grant { period: ms(40), jitter: Time::ZERO };
+    let mut config = packet_per_ms(5, Limit::Unlimited);
+    config.delay.jitter = Some(grant);
+    let packets = (0..60).map(|id| (ms(id), data(id, 1500)));
+    let played = play(&mut Link::new(&config, 1), packets);
+    let times: Vec<Time> = played.delivered.iter().map(|delivery| delivery.0).collect();
+    let waited = times[0] - ms(6);
+    assert!(waited < ms(40), "the first grant comes within one period");
+    for (id, at) in times.iter().enumerate() {
+        // The first grant serves what came until then; later ones find the link still busy or wait as well.
+        let grants = (ms(id as u64) - waited).ns().div_ceil(ms(40).ns());
+        let earliest = waited + ms(40 * grants) + ms(6);
+        assert!(*at >= earliest && *at >= times[0] + ms(id as u64), "packet {id} at {at}");
+    }
+    let gaps = times.windows(2).filter(|pair| pair[1] - pair[0] == ms(1)).count();
+    assert!(gaps >= 57, "{gaps} of 59 gaps are the link's own");
 }
 
 #[test]

@@ -14,8 +14,23 @@ use crate::random::{self, Numbered, Purpose};
 pub(crate) enum JitterSource {
     Drawn(Drawn),
     Sine { amplitude: f64, period: Time, phase: f64 },
-    Grant(Grant),
     Sum(Vec<Self>),
+}
+
+/// The grants in `config`: they hold packets before service, not after.
+pub(crate) fn grants(config: &Jitter, seed: u64) -> Vec<Grant> {
+    fn collect(config: &Jitter, seed: u64, parts: &mut u32, found: &mut Vec<Grant>) {
+        if let Jitter::Sum(sum) = config {
+            return sum.iter().for_each(|jitter| collect(jitter, seed, parts, found));
+        }
+        if let Jitter::Grant { period, jitter } = *config {
+            found.push(Grant::new(period, jitter, Numbered::new(seed, Purpose::Jitter(*parts))));
+        }
+        *parts += 1;
+    }
+    let mut found = Vec::new();
+    collect(config, seed, &mut 0, &mut found);
+    found
 }
 
 impl JitterSource {
@@ -42,7 +57,7 @@ impl JitterSource {
             Jitter::Sine { amplitude, period } => {
                 Self::Sine { amplitude: amplitude.secs_f64(), period, phase: random::unit(draws.pair(0).0) }
             }
-            Jitter::Grant { period, jitter } => Self::Grant(Grant::new(period, jitter, draws)),
+            Jitter::Grant { .. } => Self::Sum(Vec::new()),
             Jitter::Sum(_) => unreachable!("handled above"),
         }
     }
@@ -56,7 +71,6 @@ impl JitterSource {
                 let turn = (now.ns() % period.ns()) as f64 / period.ns() as f64 + *phase;
                 Time::from_secs_f64(*amplitude * 0.5 * (1.0 + libm::sin(TAU * turn)))
             }
-            Self::Grant(grant) => grant.next(now) - now,
             Self::Sum(sum) => sum.iter_mut().fold(Time::ZERO, |total, part| total + part.delay(now)),
         }
     }
@@ -147,7 +161,7 @@ impl Grant {
     }
 
     /// The first grant at `now` or later.
-    fn next(&mut self, now: Time) -> Time {
+    pub(crate) fn next(&mut self, now: Time) -> Time {
         if self.period == 0 || (self.since < now && now <= self.next) {
             return self.next.max(now);
         }
@@ -232,7 +246,6 @@ mod tests {
         let jitter = Jitter::Sum(vec![
             Jitter::Uniform { max: MAX, step: STEP },
             Jitter::Normal { mean: MAX, sigma: STEP, step: MAX },
-            Jitter::Grant { period: Time::from_ms(7), jitter: Time::from_ms(3) },
             Jitter::Sine { amplitude: MAX, period: Time::from_secs(1) },
         ]);
         let (mut often, mut seldom) = (source(&jitter), source(&jitter));
@@ -265,11 +278,11 @@ mod tests {
     #[test]
     fn grants_come_every_period_within_their_jitter() {
         let (period, jitter) = (Time::from_ms(40), Time::from_ms(15));
-        let mut source = source(&Jitter::Grant { period, jitter });
+        let mut source = grants(&Jitter::Grant { period, jitter }, 42).remove(0);
         let mut grants = Vec::new();
         for i in 0..40_000u64 {
             let now = Time::from_us(i * 100);
-            let grant = now + source.delay(now);
+            let grant = source.next(now);
             assert!(grant >= now && grant - now <= period + jitter);
             if grants.last() != Some(&grant) {
                 assert!(grants.last().is_none_or(|&last| last < now && last < grant));
@@ -277,7 +290,7 @@ mod tests {
             }
         }
         assert!((99..=101).contains(&grants.len()), "{}", grants.len());
-        let JitterSource::Grant(Grant { phase, .. }) = source else { panic!("a grant") };
+        let phase = source.phase;
         for (number, grant) in grants.iter().enumerate() {
             let moved = *grant - Time::from_ns(phase) - Time::from_ms(40 * number as u64);
             assert!(moved <= jitter, "grant {number} is moved by {moved}");
@@ -288,8 +301,6 @@ mod tests {
     fn extreme_settings_are_harmless() {
         let hour = Time::from_secs(3600);
         for jitter in [
-            Jitter::Grant { period: Time::ZERO, jitter: hour },
-            Jitter::Grant { period: Time::from_ns(1), jitter: hour },
             Jitter::Sine { amplitude: hour, period: Time::ZERO },
             Jitter::Pareto { median: hour, shape: 0.0, max: hour, step: STEP },
             Jitter::Pareto { median: hour, shape: 1e-9, max: hour, step: STEP },
@@ -299,6 +310,12 @@ mod tests {
             let mut source = source(&jitter);
             for now in [Time::ZERO, STEP, hour, Time::from_secs(1 << 33)] {
                 assert!(source.delay(now) <= Time::from_secs(40_000), "{jitter:?}");
+            }
+        }
+        for period in [Time::ZERO, Time::from_ns(1)] {
+            let mut grant = grants(&Jitter::Grant { period, jitter: hour }, 42).remove(0);
+            for now in [Time::ZERO, STEP, hour, Time::from_secs(1 << 33)] {
+                assert!((now..=now + hour).contains(&grant.next(now)), "{period}");
             }
         }
     }
