@@ -11,25 +11,40 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
         return "never left start-up while the run lasted".to_owned();
     };
     let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
+    if let (Reason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
+        text.push_str(&format!(", {} in start-up", count(lost)));
+    }
     if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
-        text.push_str(&format!("; window {bdp:.2} BDP"));
+        text.push_str(&format!("; window {}", window(bdp)));
     }
     if let Some(judged) = exit.deciding_cwnd_bytes
         && let Some(bdp) = context.over_bdp(judged as f64)
         && exit.cwnd_before_bytes > judged + judged / 20
     {
-        text.push_str(&format!(", {bdp:.2} BDP when the deciding packet was sent"));
+        text.push_str(&format!(", {} when the deciding packet was sent", window(bdp)));
     }
-    if let Some(later) = what_if {
+    if let Some(later) = what_if.filter(|later| stayed_longer(exit, later)) {
         text.push_str(&outcome(record, later, context));
     }
     text
 }
 
+/// Whether the what-if run is another run at all: an algorithm that left because of loss left all the same, and
+/// one that knows the path had no reason to stay.
+fn stayed_longer(exit: &ExitRecord, later: &RunRecord) -> bool {
+    let forced =
+        matches!(exit.reason, Reason::Loss | Reason::Rto | Reason::Ecn | Reason::Known | Reason::Never);
+    !forced && later.exit.as_ref().is_none_or(|later| later.time_s > exit.time_s)
+}
+
+/// "0.89 BDP", "0.4 % of the BDP".
+fn window(over_bdp: f64) -> String {
+    if over_bdp < 0.1 { of_bdp(over_bdp) } else { format!("{over_bdp:.2} BDP") }
+}
+
 /// The deciding comparison, and whether it measured what it meant to.
 pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
     let (evidence, limit) = (exit.evidence as f64, exit.limit as f64);
-    let mss = f64::from(context.mss_bytes.max(1));
     match exit.reason {
         Reason::Ssthresh => format!("the window of {} reached ssthresh of {}", bytes(evidence), bytes(limit)),
         Reason::AckTrain => {
@@ -53,14 +68,13 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
             text
         }
         Reason::Gap => {
-            let both = [evidence * 1e-9, limit * 1e-9].map(seconds);
-            format!("ACKs came {} apart for packets that had left {} apart", both[0], both[1])
+            let both = [limit * 1e-9, evidence * 1e-9].map(seconds);
+            format!("packets sent {} apart came back {} apart", both[0], both[1])
         }
         Reason::Bandwidth => {
             let both = [evidence, limit].map(bytes);
             format!("the window of {} reached measured rate times round-trip time, {}", both[0], both[1])
         }
-        Reason::Loss if evidence > 0.0 => format!("{} packets were lost", count((evidence / mss).ceil())),
         Reason::Loss => "packets were lost".to_owned(),
         Reason::Ecn => "the path marked packets".to_owned(),
         Reason::Rto => "the retransmission timer expired".to_owned(),
@@ -78,7 +92,7 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
         (Reason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (Reason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
         (Reason::Delay, None) => "a queue built up",
-        (Reason::Gap, _) => "its packets arrived further apart than they left",
+        (Reason::Gap, _) => "its trains had measured the path's rate",
         (Reason::Bandwidth, _) => "its window reached the rate it had measured",
         (Reason::Loss, _) => "it lost packets",
         (Reason::Ecn, _) => "the path marked its packets",
@@ -122,7 +136,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
     if let Some(exit) = &later.exit
         && let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64)
     {
-        parts.push(format!("have been {}", of_bdp(bdp)));
+        parts.push(format!("have been {}", window(bdp)));
     }
     let before = record.metric("lost_packets");
     match (before, later.metric("lost_packets")) {

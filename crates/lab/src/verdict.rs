@@ -70,11 +70,11 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// The other contenders, by what may be said about them.
+/// The other contenders, by what may be said about them, the nearest first.
 struct Rivals<'a> {
     equal: Vec<&'a str>,
     unclear: Vec<&'a str>,
-    /// Worse for certain, the nearest first.
+    /// Worse for certain.
     worse: Vec<&'a Pair>,
 }
 
@@ -91,7 +91,6 @@ impl<'a> Rivals<'a> {
                 _ => rivals.unclear.push(&pair.arm),
             }
         }
-        rivals.worse.sort_by(|a, b| a.difference.abs().total_cmp(&b.difference.abs()));
         rivals
     }
 

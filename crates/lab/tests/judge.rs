@@ -194,7 +194,8 @@ fn an_exit_is_explained_with_its_numbers() {
     };
     let record = |rounds, cwnd_bytes, lost, time| {
         let mut record = run("hystart11", 1, &[("download_time", time), ("lost_packets", lost)]);
-        record.exit = Some(ExitRecord { cwnd_bytes, ..exit.clone() });
+        record.exit =
+            Some(ExitRecord { cwnd_bytes, time_s: exit.time_s + 0.6 * f64::from(rounds), ..exit.clone() });
         record.extra_startup_rounds = rounds;
         record
     };
@@ -210,6 +211,17 @@ fn an_exit_is_explained_with_its_numbers() {
         ),
         "{}",
         explain_exit(&now, &sample_context(), Some(&later))
+    );
+    // Whoever left because of loss would have left all the same.
+    let lossy = |record: &RunRecord| {
+        let mut record = record.clone();
+        record.metrics.insert("startup_lost_packets".to_owned(), 812.0);
+        record.exit.as_mut().unwrap().reason = Reason::Loss;
+        record
+    };
+    assert_eq!(
+        explain_exit(&lossy(&now), &sample_context(), Some(&lossy(&later))),
+        "left at 1.42 s because packets were lost, 812 in start-up; window 0.89 BDP"
     );
     let never = run("x", 1, &[]);
     assert_eq!(explain_exit(&never, &sample_context(), None), "never left start-up while the run lasted");

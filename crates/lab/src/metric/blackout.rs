@@ -13,7 +13,8 @@ use crate::ledger::{Flow, Ledger, TestFlow};
 /// Time in windows that delivered less than 1 % of the capacity.
 ///
 /// A window is two base RTTs long, and at least 200 ms, the smallest retransmission timeout; it slides by a tenth of that.
-/// It counts from the first window that delivered 1 % on, so that the first rounds of a long path are not blackouts.
+/// It counts from the first window on that delivered 10 % of the flow's share of the capacity: before that, a long path
+/// is slow to start, not black. A flow that never gets there has no value.
 /// A flow that its application may hold back has no value.
 #[derive(Debug, Default)]
 pub(super) struct Blackout {
@@ -37,7 +38,10 @@ struct Darkness {
 }
 
 const SLOTS: u64 = 10;
-const SHARE: f64 = 0.01;
+/// Of the capacity: less is dark.
+const DARK: f64 = 0.01;
+/// Of the flow's share of the capacity: the transfer is under way.
+const LIGHT: f64 = 0.1;
 const SHORTEST_WINDOW_S: f64 = 0.2;
 
 const DEFINITIONS: [Definition; 2] = [
@@ -45,14 +49,16 @@ const DEFINITIONS: [Definition; 2] = [
         id: "blackout_longest",
         name: "longest blackout",
         unit: "s",
-        meaning: "longest time in which no window of two base RTTs (200 ms at least) delivered 1 % of the capacity",
+        meaning: "longest time in which no window of two base RTTs (200 ms at least) delivered 1 % of the capacity, once \
+                  one had delivered 10 %",
         better: Better::Lower,
     },
     Definition {
         id: "blackout_total",
         name: "blackout",
         unit: "s",
-        meaning: "total time in windows of two base RTTs (200 ms at least) that delivered less than 1 % of the capacity",
+        meaning: "total time in windows of two base RTTs (200 ms at least) that delivered less than 1 % of the capacity, \
+                  once one had delivered 10 %",
         better: Better::Lower,
     },
 ];
@@ -100,18 +106,18 @@ impl Darkness {
             if self.slots.len() as u64 == SLOTS {
                 let from = established + Time::from_ns(slot.ns() * (self.slot - SLOTS));
                 let to = established + Time::from_ns(slot.ns() * self.slot);
-                self.judge_window(SHARE * context.capacity_bytes(from.secs_f64(), to.secs_f64()));
+                self.judge_window(
+                    context.capacity_bytes(from.secs_f64(), to.secs_f64()),
+                    LIGHT / f64::from(context.flows_under_test.max(1)),
+                );
             }
         }
     }
 
-    fn judge_window(&mut self, needed_bytes: f64) {
-        let delivered: u64 = self.slots.iter().sum();
-        if delivered as f64 >= needed_bytes {
-            self.seen_light = true;
-            return;
-        }
-        if !self.seen_light {
+    fn judge_window(&mut self, capacity_bytes: f64, light: f64) {
+        let delivered = self.slots.iter().sum::<u64>() as f64;
+        self.seen_light |= delivered >= light * capacity_bytes;
+        if !self.seen_light || delivered >= DARK * capacity_bytes {
             return;
         }
         let first = self.slot - SLOTS;
