@@ -47,6 +47,8 @@ pub(crate) struct TestFlow {
     pub(crate) established: Time,
     /// The latest sample.
     pub(crate) last: FlowSample,
+    /// Whether there was any: without them only events are known.
+    pub(crate) sampled: bool,
     pub(crate) startup: Startup,
     pub(crate) exit: Option<ExitRecord>,
     cwnd: CwndHistory,
@@ -80,6 +82,14 @@ impl Ledger {
         mean_of(self.under_test().filter_map(|(flow, test)| value(flow, test)))
     }
 
+    /// The same over the flows whose samples were recorded.
+    pub(crate) fn mean_of_sampled(
+        &self,
+        mut value: impl FnMut(&Flow, &TestFlow) -> Option<f64>,
+    ) -> Option<f64> {
+        self.mean_of(|flow, test| if test.sampled { value(flow, test) } else { None })
+    }
+
     /// When a flow was over: complete, or the run at its end.
     pub(crate) fn over(&self, flow: &Flow) -> Time {
         flow.completed.unwrap_or(self.end)
@@ -100,6 +110,7 @@ impl Ledger {
         let dropped = flow.dropped_packets;
         let test = flow.test.as_deref_mut()?;
         test.last = *sample;
+        test.sampled = true;
         if test.exit.is_none() {
             test.cwnd.push(sample);
         }
@@ -160,6 +171,7 @@ impl Ledger {
             Box::new(TestFlow {
                 established: event.now,
                 last: FlowSample { now: event.now, flow: event.flow, ..FlowSample::default() },
+                sampled: false,
                 startup: Startup::default(),
                 exit: None,
                 cwnd: CwndHistory::default(),

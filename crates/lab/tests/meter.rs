@@ -383,6 +383,19 @@ fn several_flows_under_test_are_averaged() {
 }
 
 #[test]
+fn a_flow_without_samples_has_only_what_events_tell() {
+    let mut run = Run::new(&context());
+    run.open(0, 0, 50_000).exit(200, ExitReason::Loss, 40_000, 0).drops(200, 0, 3);
+    run.event(800, 0, FlowEventKind::Completed { bytes: 50_000 });
+    let found = run.finish(1_000);
+    values(&found, &[("download_time", 0.8), ("exit_time", 0.2), ("lost_packets", 3.0), ("goodput", 0.5)]);
+    absent(
+        &found,
+        &["startup_time", "startup_utilisation", "startup_lost_packets", "retransmissions", "overshoot"],
+    );
+}
+
+#[test]
 fn others_are_measured_apart() {
     let mut run = Run::new(&context());
     run.open(0, 0, u64::MAX);

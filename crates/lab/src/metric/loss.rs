@@ -38,10 +38,10 @@ impl Metric for Loss {
     }
 
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
-        let mss = f64::from(ledger.context.mss_bytes.max(1));
+        let mss = f64::from(ledger.context.mss_bytes);
         vec![
             ledger.mean_of(|flow, _| Some(flow.dropped_packets as f64)),
-            ledger.mean_of(|_, test| Some(test.last.retransmitted_bytes as f64 / mss)),
+            ledger.mean_of_sampled(|_, test| (mss > 0.0).then(|| test.last.retransmitted_bytes as f64 / mss)),
             ledger.mean_of(|flow, _| Some(flow.timeouts as f64)),
         ]
     }

@@ -24,6 +24,10 @@ impl Metric for Overshoot {
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
         let Some(buffer) = ledger.context.buffer_bytes else { return vec![None] };
         let holds = ledger.context.bdp_bytes.saturating_add(buffer);
-        vec![ledger.mean_of(|_, test| Some(test.startup.peak_in_flight_bytes.saturating_sub(holds) as f64))]
+        vec![
+            ledger.mean_of_sampled(|_, test| {
+                Some(test.startup.peak_in_flight_bytes.saturating_sub(holds) as f64)
+            }),
+        ]
     }
 }

@@ -5,7 +5,7 @@ use crate::comparison::Better;
 use crate::ledger::{Flow, Ledger, TestFlow};
 use crate::startup::StartupEnd;
 
-/// Totals from the first packet to the first linear increase.
+/// Totals from the first packet to the first linear increase. Flows without samples have none.
 #[derive(Debug)]
 pub(super) struct StartupTotals;
 
@@ -63,9 +63,9 @@ impl Metric for StartupTotals {
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
         let context = &ledger.context;
         let mean = |value: &dyn Fn(&Flow, &TestFlow, &StartupEnd) -> Option<f64>| {
-            ledger.mean_of(|flow, test| value(flow, test, test.startup.end()?))
+            ledger.mean_of_sampled(|flow, test| value(flow, test, test.startup.end()?))
         };
-        let mss = f64::from(context.mss_bytes.max(1));
+        let mss = f64::from(context.mss_bytes);
         vec![
             mean(&|_, test, end| Some((end.at - test.established).secs_f64())),
             mean(&|_, test, end| {
@@ -76,7 +76,9 @@ impl Metric for StartupTotals {
                 over(end.delivered_bytes as f64, capacity)
             }),
             mean(&|_, _, end| Some(end.dropped_packets as f64)),
-            mean(&|_, _, end| over(end.dropped_packets as f64, end.sent_bytes as f64 / mss)),
+            mean(&|_, _, end| {
+                over(end.dropped_packets as f64 * mss, end.sent_bytes as f64).filter(|_| mss > 0.0)
+            }),
             mean(&|_, test, end| over(end.delivered_bytes as f64, test.last.delivered_bytes as f64)),
         ]
     }
