@@ -200,7 +200,6 @@ fn tcp_traffic(
     files: &mut Files,
 ) -> Result<TrafficKind, ScenarioError> {
     let (mut sender, receiver) = ends_of(s, ends)?;
-    sender.sampled = false;
     match s.get("algorithm") {
         Some(value) => steer(&mut sender, ends, &value)?,
         None => {
@@ -211,8 +210,9 @@ fn tcp_traffic(
         }
     }
     let mss = sender.mss_bytes;
-    let sender = Box::new(sender);
     let under_test_share = share(s)?;
+    sender.sampled = under_test_share > 0.0;
+    let sender = Box::new(sender);
     Ok(match kind {
         1 => TrafficKind::Poisson {
             flows_per_s: s.need("flows-per-second")?.number((1e-6, 1e6))?,
