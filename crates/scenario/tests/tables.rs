@@ -170,7 +170,7 @@ fn traffic_of_every_kind() {
     assert!(matches!(cbr.kind, TrafficKind::Cbr { packet_bytes: 1000, .. }));
     let TrafficKind::Poisson { size, flows, sender, under_test_share, .. } = &poisson.kind else { panic!() };
     assert_eq!((*size, *flows), (SizeDistribution::Exponential { mean_bytes: 50.0 * 1448.0 }, 9));
-    assert_eq!((sender.startup.id, sender.sampled, *under_test_share > 0.4), ("slow_start", false, true));
+    assert_eq!((sender.startup.id, sender.sampled, *under_test_share > 0.4), ("slow_start", true, true));
     let TrafficKind::Web { sessions: 3, size, .. } = &web.kind else { panic!() };
     assert_eq!(*size, SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.5 });
     let TrafficKind::Listed { flows, .. } = &listed.kind else { panic!() };
