@@ -20,4 +20,5 @@ mod traffic;
 
 pub use error::SimulationError;
 pub use outcome::{FlowTotals, LinkTotals, Outcome};
+pub use random::link_seed;
 pub use simulation::simulate;

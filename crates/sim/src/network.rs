@@ -17,7 +17,7 @@ use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Ticket};
-use crate::random::{Purpose, derive};
+use crate::random::link_seed;
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes};
 
@@ -66,7 +66,7 @@ pub(crate) enum Hop {
 impl Network {
     pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64) -> Self {
         let links = scenario.topology.links.iter().enumerate();
-        let stages = links.map(|(i, link)| Stage::new(&link.config, derive(seed, Purpose::Link, i as u64)));
+        let stages = links.map(|(i, link)| Stage::new(&link.config, link_seed(seed, i)));
         let mut stages: Vec<Stage> = stages.collect();
         fuse_chains(&mut stages, &routes);
         Self {

@@ -31,6 +31,13 @@ pub(crate) fn derive(seed: u64, purpose: Purpose, index: u64) -> u64 {
     mix(mix(mix(seed) ^ purpose as u64) ^ index)
 }
 
+/// What [`ramp_path::Link`] number `link` of a scenario is seeded with in the run with this seed.
+///
+/// Whoever else plays scenarios seeds its links in the same way, so that they make the same noise.
+pub fn link_seed(seed: u64, link: usize) -> u64 {
+    derive(seed, Purpose::Link, link as u64)
+}
+
 /// One stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(Pcg64Mcg);

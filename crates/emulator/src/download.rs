@@ -1,0 +1,409 @@
+//! One TCP transfer over the path, with real sockets.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SetSockOpt, SockFlag, SockType, SockaddrIn, bind, connect, getsockopt, listen,
+    setsockopt, socket, sockopt,
+};
+use nix::sys::time::{TimeVal, TimeValLike};
+use ramp::{ExitReason, Time};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
+
+use crate::engine::ENGINE_PRIORITY;
+use crate::plan::Host;
+use crate::{Clock, EmulatorError, Running, TcpInfo, sys};
+
+/// Sockets' threads run above the emulator's, or it could keep them from the processor.
+const PRIORITY: i32 = ENGINE_PRIORITY + 10;
+/// Written or read at once.
+const CHUNK: usize = 256 << 10;
+/// How often blocked calls look whether they should give up, milliseconds.
+const BLOCK_MS: i64 = 100;
+
+/// What to transfer.
+#[derive(Clone, Debug)]
+pub struct Download {
+    /// Index of the flow: its hosts are the transfer's, and samples carry it.
+    pub flow: usize,
+    /// Payload bytes; `u64::MAX`: until `limit`.
+    pub size_bytes: u64,
+    /// The sender's congestion control; `None`: the namespace's default, `reno`.
+    pub congestion_control: Option<String>,
+    /// Who opens the connection.
+    pub opener: Opener,
+    /// Time between looks at `TCP_INFO`.
+    pub sample_every: Time,
+    /// Give up after this long.
+    pub limit: Time,
+}
+
+/// Who opens a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opener {
+    /// The sender, as in simulation: data flows one round trip later.
+    Sender,
+    /// The receiver, as a web client does: the sender's socket comes from a listener.
+    Receiver,
+}
+
+/// What became of it. Times are those of [`Running::clock`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Downloaded {
+    /// The congestion control that steered it.
+    pub congestion_control: String,
+    /// When the first SYN was sent.
+    pub opened: Time,
+    /// When the sender's socket was connected.
+    pub established: Time,
+    /// When the receiver had read the last byte; `None`: it gave up first.
+    pub completed: Option<Time>,
+    /// Payload bytes that the receiver has read.
+    pub received_bytes: u64,
+    /// The sender's socket at the end.
+    pub sender: TcpInfo,
+    /// Samples given to the observer.
+    pub samples: u64,
+    /// Looks at `TCP_INFO` that failed.
+    pub samples_lost: u64,
+}
+
+impl Downloaded {
+    /// From the first SYN to the last byte.
+    pub fn duration(&self) -> Option<Time> {
+        self.completed.map(|completed| completed - self.opened)
+    }
+}
+
+impl Default for Download {
+    fn default() -> Self {
+        Self {
+            flow: 0,
+            size_bytes: 10_000_000,
+            congestion_control: None,
+            opener: Opener::Sender,
+            sample_every: Time::from_ms(2),
+            limit: Time::from_secs(120),
+        }
+    }
+}
+
+impl Running {
+    /// Transfers bytes over the path and tells `observer` what the sender's socket says of itself.
+    ///
+    /// It returns when the receiver has the last byte, or at the limit. Transfers may run at the same time, each in a
+    /// thread of its own.
+    pub fn download(
+        &self,
+        download: &Download,
+        observer: &mut impl Observer,
+    ) -> Result<Downloaded, EmulatorError> {
+        let flow = self.scenario().flows.get(download.flow);
+        let flow = flow.ok_or(EmulatorError::Flow { index: download.flow })?;
+        let host = |node| self.plan().host(node).ok_or(EmulatorError::Flow { index: download.flow });
+        let (from, to) = (host(flow.from)?, host(flow.to)?);
+        let now = self.clock().now();
+        let size_bytes = download.size_bytes;
+        let opened = FlowEventKind::Opened { size_bytes, under_test: flow.under_test };
+        observer.on_event(&FlowEvent { now, flow: download.flow as u32, kind: opened });
+        let connection = self.connect(download, from, to, now)?;
+        Transfer { download, clock: self.clock(), connection, opened: now }.run(observer)
+    }
+
+    fn connect(
+        &self,
+        download: &Download,
+        from: &Host,
+        to: &Host,
+        now: Time,
+    ) -> Result<Connection, EmulatorError> {
+        let name = download.congestion_control.as_deref();
+        let sending = || self.in_namespace(from.end, || tcp_socket(from.address, name))?;
+        let receiving = || self.in_namespace(to.end, || tcp_socket(to.address, None))?;
+        let (listening, connecting) = match download.opener {
+            Opener::Sender => (receiving()?, sending()?),
+            Opener::Receiver => (sending()?, receiving()?),
+        };
+        if let Some(window) = self.buffers().window {
+            let receiver = if download.opener == Opener::Sender { &listening } else { &connecting };
+            sys::set_window_clamp(receiver.as_fd(), window)
+                .map_err(|source| EmulatorError::io("setting TCP_WINDOW_CLAMP", source))?;
+        }
+        listen(&listening, Backlog::MAXCONN).map_err(|error| EmulatorError::io("listening", error))?;
+        let listener = TcpListener::from(listening);
+        let there = listener.local_addr().map_err(|source| EmulatorError::io("asking for a port", source))?;
+        let std::net::SocketAddr::V4(there) = there else {
+            return Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT));
+        };
+        let limit = download.limit;
+        block_at_most(&connecting, limit.ns() / 1_000_000)?;
+        block_at_most(&listener, limit.ns() / 1_000_000)?;
+        let late = |action, error: io::Error| match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EINPROGRESS | Errno::EAGAIN | Errno::ETIMEDOUT) => {
+                EmulatorError::Late { action, limit }
+            }
+            _ => EmulatorError::io(action, error),
+        };
+        let address = SockaddrIn::from(SocketAddrV4::new(*there.ip(), there.port()));
+        nix_connect(&connecting, &address).map_err(|error| late("connecting", error))?;
+        let connected = self.clock().now();
+        let (accepted, _) = listener.accept().map_err(|error| late("accepting a connection", error))?;
+        let accepted_at = self.clock().now();
+        let connecting = TcpStream::from(connecting);
+        let (sender, receiver, established) = match download.opener {
+            Opener::Sender => (connecting, accepted, connected),
+            Opener::Receiver => (accepted, connecting, accepted_at),
+        };
+        for stream in [&sender, &receiver] {
+            block_at_most(stream, BLOCK_MS as u64)?;
+        }
+        let congestion_control = getsockopt(&sender, sockopt::TcpCongestion)
+            .map_err(|error| EmulatorError::io("reading TCP_CONGESTION", error))?;
+        let congestion_control = congestion_control.to_string_lossy().trim_end_matches('\0').to_owned();
+        Ok(Connection { sender, receiver, established, congestion_control, deadline: now + limit })
+    }
+}
+
+struct Connection {
+    sender: TcpStream,
+    receiver: TcpStream,
+    established: Time,
+    congestion_control: String,
+    deadline: Time,
+}
+
+struct Transfer<'a> {
+    download: &'a Download,
+    clock: Clock,
+    connection: Connection,
+    opened: Time,
+}
+
+/// What the threads of a transfer share.
+#[derive(Default)]
+struct Shared {
+    received: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Transfer<'_> {
+    fn run(&self, observer: &mut impl Observer) -> Result<Downloaded, EmulatorError> {
+        let shared = Shared::default();
+        let (done, completed) = channel();
+        thread::scope(|scope| {
+            let sending = scope.spawn(|| {
+                // Without the privilege it works as well as it can; the emulator's report tells.
+                let _ = sys::run_realtime(PRIORITY);
+                self.send(&shared)
+            });
+            let receiving = scope.spawn(|| {
+                let _ = sys::run_realtime(PRIORITY);
+                let result = self.receive(&shared);
+                // The other end waits as long as this thread lives.
+                let _ = done.send(());
+                result
+            });
+            let watched = self.watch(&shared, &completed, observer);
+            shared.over.store(true, Ordering::Relaxed);
+            let received = receiving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sent.map_err(|source| EmulatorError::io("sending", source))?;
+            let completed = received.map_err(|source| EmulatorError::io("receiving", source))?;
+            let sender = TcpInfo::of(&self.connection.sender)
+                .map_err(|source| EmulatorError::io("reading TCP_INFO", source))?;
+            let result = Downloaded {
+                congestion_control: self.connection.congestion_control.clone(),
+                opened: self.opened,
+                established: self.connection.established,
+                completed,
+                received_bytes: shared.received.load(Ordering::Relaxed),
+                sender,
+                samples: watched.samples,
+                samples_lost: watched.lost,
+            };
+            let bytes = result.received_bytes;
+            let (now, kind) = match completed {
+                Some(at) => (at.max(watched.newest), FlowEventKind::Completed { bytes }),
+                None => (self.clock.now(), FlowEventKind::Unfinished { bytes }),
+            };
+            observer.on_event(&FlowEvent { now, flow: self.download.flow as u32, kind });
+            Ok(result)
+        })
+    }
+
+    fn over(&self, shared: &Shared) -> bool {
+        shared.over.load(Ordering::Relaxed) || self.clock.now() >= self.connection.deadline
+    }
+
+    fn send(&self, shared: &Shared) -> io::Result<()> {
+        let chunk = vec![0; CHUNK];
+        let mut left = self.download.size_bytes;
+        let mut stream = &self.connection.sender;
+        while left > 0 && !self.over(shared) {
+            let length = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            match stream.write(&chunk[..length]) {
+                Ok(written) => left -= written as u64,
+                Err(error) if is_wait(&error) => {}
+                // The receiver gave up at the limit.
+                Err(_) if self.over(shared) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        if left == 0 {
+            stream.shutdown(Shutdown::Write)?;
+        }
+        Ok(())
+    }
+
+    /// When the last byte was read; `None` if it gave up.
+    fn receive(&self, shared: &Shared) -> io::Result<Option<Time>> {
+        let mut buffer = vec![0; CHUNK];
+        let mut stream = &self.connection.receiver;
+        let mut received = 0;
+        while !self.over(shared) {
+            match stream.read(&mut buffer) {
+                Ok(0) if received < self.download.size_bytes => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the sender stopped early"));
+                }
+                Ok(read) => received += read as u64,
+                Err(error) if is_wait(&error) => continue,
+                Err(error) => return Err(error),
+            }
+            shared.received.store(received, Ordering::Relaxed);
+            if received >= self.download.size_bytes {
+                return Ok(Some(self.clock.now()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Samples the sender's socket until the receiver is done.
+    fn watch(&self, shared: &Shared, completed: &Receiver<()>, observer: &mut impl Observer) -> Watched {
+        let flow = self.download.flow as u32;
+        let paces = self.connection.congestion_control.contains("bbr");
+        let mut watched = Watched { newest: self.connection.established, ..Watched::default() };
+        let tell = |observer: &mut dyn Observer, now, kind| {
+            observer.on_event(&FlowEvent { now, flow, kind });
+        };
+        tell(observer, watched.newest, FlowEventKind::Established);
+        let every = Duration::from_nanos(self.download.sample_every.ns().max(100_000));
+        loop {
+            let waited = completed.recv_timeout(every);
+            let Ok(info) = TcpInfo::of(&self.connection.sender) else {
+                watched.lost += 1;
+                if waited == Err(RecvTimeoutError::Timeout) && !self.over(shared) {
+                    continue;
+                }
+                return watched;
+            };
+            let now = self.clock.now();
+            if info != watched.info {
+                let sample = info.sample(now, flow, paces);
+                if !watched.left && !info.in_slow_start() {
+                    watched.left = true;
+                    tell(observer, now, exit(&sample));
+                }
+                let repairs = sample.state != SenderState::Open;
+                if repairs != watched.repairs {
+                    watched.repairs = repairs;
+                    let FlowSample { cwnd_bytes, in_flight_bytes, .. } = sample;
+                    let kind = if repairs {
+                        FlowEventKind::RecoveryStart { cwnd_bytes, in_flight_bytes }
+                    } else {
+                        FlowEventKind::RecoveryEnd
+                    };
+                    tell(observer, now, kind);
+                }
+                observer.on_flow(&sample);
+                watched.samples += 1;
+                watched.info = info;
+            }
+            let received = shared.received.load(Ordering::Relaxed);
+            if received != watched.received {
+                watched.received = received;
+                tell(observer, now, FlowEventKind::Received { bytes: received });
+            }
+            watched.newest = now;
+            if waited != Err(RecvTimeoutError::Timeout) || self.over(shared) {
+                return watched;
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Watched {
+    newest: Time,
+    samples: u64,
+    lost: u64,
+    received: u64,
+    left: bool,
+    repairs: bool,
+    info: TcpInfo,
+}
+
+/// Start-up ended before this sample. `TCP_INFO` tells losses and timeouts; every other reason looks like a
+/// threshold that was lowered to the window.
+fn exit(sample: &FlowSample) -> FlowEventKind {
+    let reason = match sample.state {
+        SenderState::Loss => ExitReason::Rto,
+        SenderState::Recovery => ExitReason::Loss,
+        SenderState::Open => ExitReason::Ssthresh,
+    };
+    let (evidence, limit) = match reason {
+        ExitReason::Ssthresh => (sample.cwnd_bytes, sample.ssthresh_bytes),
+        _ => (sample.lost_bytes, 0),
+    };
+    let cwnd_bytes = sample.cwnd_bytes;
+    FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent: Time::ZERO }
+}
+
+/// A socket of the calling thread's namespace, bound to `address`.
+fn tcp_socket(address: Ipv4Addr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(|error| EmulatorError::io("making a socket", error))?;
+    if let Some(name) = congestion_control {
+        // Before it connects or listens: a connection must not begin under another one.
+        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name)).map_err(|error| {
+            let reason = match error {
+                Errno::ENOENT => "the kernel has no such one".to_owned(),
+                Errno::EPERM => {
+                    "this user may not choose it (net.ipv4.tcp_allowed_congestion_control); CAP_NET_ADMIN may"
+                        .to_owned()
+                }
+                other => other.to_string(),
+            };
+            EmulatorError::CongestionControl { name: name.to_owned(), reason }
+        })?;
+    }
+    let address = SockaddrIn::from(SocketAddrV4::new(address, 0));
+    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &address)
+        .map_err(|error| EmulatorError::io("binding a socket", error))?;
+    Ok(socket)
+}
+
+fn nix_connect(socket: &OwnedFd, address: &SockaddrIn) -> io::Result<()> {
+    Ok(connect(std::os::fd::AsRawFd::as_raw_fd(socket), address)?)
+}
+
+/// Reads, writes, `connect` and `accept` fail after this long.
+fn block_at_most(socket: &impl AsFd, ms: u64) -> Result<(), EmulatorError> {
+    let limit = TimeVal::milliseconds(i64::try_from(ms.max(1)).unwrap_or(i64::MAX / 1000));
+    let set = || -> nix::Result<()> {
+        sockopt::ReceiveTimeout.set(socket, &limit)?;
+        sockopt::SendTimeout.set(socket, &limit)
+    };
+    set().map_err(|error| EmulatorError::io("setting a time limit", error))
+}
+
+fn is_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}

@@ -1,0 +1,225 @@
+//! A running path.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use ramp::Time;
+use ramp_scenario::Scenario;
+
+use crate::engine::{Engine, Played, Stop};
+use crate::namespace::{HostSettings, Namespace};
+use crate::network::Network;
+use crate::plan::{Buffers, End, Host, Plan};
+use crate::privileges::missing_capabilities;
+use crate::report::{ErrorReport, Lateness, LinkReport, Verdict, tolerated};
+use crate::{Clock, EmulatorError};
+
+/// Starts emulated paths.
+#[derive(Debug)]
+pub struct Emulator;
+
+/// How the emulator works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Ask for real-time priority (`CAP_SYS_NICE`). If it is not to be had, the report says so.
+    pub realtime: bool,
+    /// Sleep until this long before a packet is due, then spin; at most half of the time is spent spinning.
+    pub spin: Time,
+    /// An answer that a host gives at once is taken to have been sent when the packet that caused it was due, but
+    /// at most this much earlier than it was seen.
+    pub back_dating: Time,
+    /// Packets that a device holds for the emulator (`txqueuelen`): room for the largest burst while the thread does
+    /// not run.
+    pub device_queue_packets: u32,
+    /// Keep the length of the bottleneck's queue after each arrival.
+    pub sample_queue: bool,
+    /// Play what is faster than [`crate::RATED`].
+    pub beyond_rating: bool,
+}
+
+/// A path that is being played. Dropping it ends it, as does the end of the process.
+#[derive(Debug)]
+pub struct Running {
+    namespaces: [Namespace; 2],
+    plan: Plan,
+    scenario: Scenario,
+    clock: Clock,
+    stop: Arc<Stop>,
+    thread: Option<JoinHandle<io::Result<Played>>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            realtime: true,
+            spin: Time::from_us(50),
+            back_dating: Time::from_us(100),
+            device_queue_packets: 40_000,
+            sample_queue: false,
+            beyond_rating: false,
+        }
+    }
+}
+
+impl Emulator {
+    /// Makes two namespaces and plays the links of `scenario` between them from now on, as the run with this seed.
+    ///
+    /// Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, here or within a user namespace.
+    pub fn start(scenario: &Scenario, seed: u64, options: &Options) -> Result<Running, EmulatorError> {
+        let scenario = scenario.at_seed(seed);
+        let plan = Plan::new(&scenario, options.beyond_rating)?;
+        if let Some(capability) = missing_capabilities().first() {
+            return Err(EmulatorError::Capability { action: "emulating a path", capability });
+        }
+        let namespaces = [Namespace::new()?, Namespace::new()?];
+        let set_up = |end: End| {
+            namespaces[end as usize].set_up(&HostSettings {
+                addresses: plan.addresses(end).collect(),
+                mtu: plan.mtu,
+                queue_packets: options.device_queue_packets,
+                time_stamps: plan.time_stamps,
+                buffers: plan.buffers,
+            })
+        };
+        let devices = [set_up(End::Sender)?, set_up(End::Receiver)?];
+        let network = Network::new(&scenario, &plan, seed, options.sample_queue);
+        let stop = Arc::new(Stop::new().map_err(|source| EmulatorError::io("making an eventfd", source))?);
+        let clock = Clock::start();
+        let engine = Engine {
+            network,
+            devices,
+            mtu: plan.mtu,
+            clock,
+            spin: options.spin,
+            back_dating: options.back_dating,
+            realtime: options.realtime,
+            stop: Arc::clone(&stop),
+        };
+        let (ready, started) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("ramp-emulator".to_owned())
+            .spawn(move || engine.run(move || ready.send(()).unwrap_or_default()))
+            .map_err(|source| EmulatorError::io("starting the emulator's thread", source))?;
+        let running = Running { namespaces, plan, scenario, clock, stop, thread: Some(thread) };
+        // An error of the thread itself is told when it is stopped.
+        let _ = started.recv();
+        Ok(running)
+    }
+}
+
+impl Running {
+    /// Time since the links' virtual time began.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The scenario as it is played: trace offsets drawn by the seed.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Where each node that sends or receives is.
+    pub fn hosts(&self) -> &[Host] {
+        &self.plan.hosts
+    }
+
+    /// The address of a node; `None` if no flow begins or ends there.
+    ///
+    /// With several hosts at one end, clients must bind to theirs: packets between other pairs are thrown away.
+    pub fn address(&self, node: usize) -> Option<Ipv4Addr> {
+        self.plan.host(node).map(|host| host.address)
+    }
+
+    /// Socket buffers, as set in both namespaces.
+    pub fn buffers(&self) -> Buffers {
+        self.plan.buffers
+    }
+
+    /// Runs `work` in a thread that is in the namespace of `end`. Sockets made there stay there.
+    pub fn in_namespace<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
+        self.namespaces[end as usize]
+            .run(work)
+            .map_err(|source| EmulatorError::io("entering a network namespace", source))
+    }
+
+    /// [`Self::in_namespace`] at the sender's end.
+    pub fn in_sender<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
+        self.in_namespace(End::Sender, work)
+    }
+
+    /// [`Self::in_namespace`] at the receiver's end.
+    pub fn in_receiver<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
+        self.in_namespace(End::Receiver, work)
+    }
+
+    /// A program that will run in the namespace of `end`, and be killed when the thread that started it ends.
+    pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
+        self.namespaces[end as usize]
+            .command(program)
+            .map_err(|source| EmulatorError::io("copying a descriptor", source))
+    }
+
+    /// The namespace of `end`, for `setns`.
+    pub fn namespace(&self, end: End) -> BorrowedFd<'_> {
+        self.namespaces[end as usize].handle()
+    }
+
+    /// A path of that namespace while this process lives, e.g. for `nsenter --net=`.
+    pub fn namespace_path(&self, end: End) -> PathBuf {
+        self.namespaces[end as usize].path()
+    }
+
+    /// Ends the run and tells how good it was.
+    pub fn stop(mut self) -> Result<ErrorReport, EmulatorError> {
+        let played = self.join().unwrap_or_else(|| Err(io::Error::other("it was stopped before")));
+        let mut played = played.map_err(|source| EmulatorError::io("emulating the path", source))?;
+        let mut ports = played.ports;
+        for (port, namespace) in ports.iter_mut().zip(&self.namespaces) {
+            let drops = namespace.device_drops();
+            [port.dropped_out, port.dropped_in] =
+                drops.map_err(|source| EmulatorError::io("reading the device's counters", source))?;
+        }
+        let lateness = Lateness::new(&played.lateness);
+        let tolerated = tolerated(self.plan.base_rtt);
+        let link = |(index, totals): (usize, _)| {
+            LinkReport { index, name: self.scenario.topology.links[index].name.clone(), totals }
+        };
+        let (queue, queue_samples_lost) = played.network.take_samples();
+        Ok(ErrorReport {
+            verdict: Verdict::new(&lateness, tolerated, &ports),
+            lateness,
+            tolerated,
+            back_dating_capped: played.back_dating_capped,
+            ports,
+            links: played.network.totals().into_iter().map(link).collect(),
+            queue,
+            queue_samples_lost,
+            played: played.played,
+            cpu_share: played.busy.secs_f64() / played.played.secs_f64().max(1e-9),
+            realtime: played.realtime,
+        })
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn join(&mut self) -> Option<io::Result<Played>> {
+        let thread = self.thread.take()?;
+        self.stop.ask();
+        Some(thread.join().unwrap_or_else(|_| Err(io::Error::other("the emulator's thread panicked"))))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Whoever wants to know calls `stop`.
+        let _ = self.join();
+    }
+}

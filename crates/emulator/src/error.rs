@@ -1,0 +1,81 @@
+//! What can go wrong.
+
+use std::io;
+
+use crate::plan::Unsupported;
+
+/// Why the emulator did not start, or a download did not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmulatorError {
+    /// The scenario asks for something that the emulator cannot play.
+    #[error("the emulator cannot play this scenario: {0}")]
+    Unsupported(#[from] Unsupported),
+    /// A capability is missing.
+    #[error(
+        "{action} needs {capability}, which this process does not have; run as root, or call \
+         `enter_user_namespace` before the first thread starts"
+    )]
+    Capability {
+        /// What was tried.
+        action: &'static str,
+        /// Its name, e.g. `CAP_NET_ADMIN`.
+        capability: &'static str,
+    },
+    /// There is no TUN device to open.
+    #[error("cannot open /dev/net/tun: {source}; load the kernel's module `tun`, or let this user open the device")]
+    Tun {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A user namespace cannot be entered.
+    #[error("cannot enter a user namespace: {reason}")]
+    UserNamespace {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// The kernel has no such congestion control, or does not let this user have it.
+    #[error("congestion control `{name}`: {reason}")]
+    CongestionControl {
+        /// As asked for.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// There is no such flow.
+    #[error("the scenario has no flow {index}")]
+    Flow {
+        /// As asked for.
+        index: usize,
+    },
+    /// The connection was not there by the time limit.
+    #[error("{action} took longer than {limit}")]
+    Late {
+        /// What was waited for.
+        action: &'static str,
+        /// How long.
+        limit: ramp::Time,
+    },
+    /// The kernel refused.
+    #[error("{action}: {source}")]
+    Io {
+        /// What was tried.
+        action: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl EmulatorError {
+    /// A missing capability if the kernel says so.
+    pub(crate) fn denied(action: &'static str, capability: &'static str, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::PermissionDenied {
+            return Self::Capability { action, capability };
+        }
+        Self::io(action, source)
+    }
+
+    pub(crate) fn io(action: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::Io { action: action.into(), source: source.into() }
+    }
+}

@@ -1,0 +1,34 @@
+//! The paths of scenarios under real IP packets.
+//!
+//! [`Emulator::start`] joins two network namespaces by TUN devices and plays a scenario's links between them: the
+//! same [`ramp_path::Link`] as in the simulator, with the same seeds, under a real clock. Programs and sockets in the
+//! namespaces ([`Running::in_namespace`], [`Running::command`], [`Running::download`]) meet that path with the
+//! kernel's own TCP. [`Running::stop`] tells how far from the scenario the emulator was, and whether that counts:
+//! [`ErrorReport`].
+//!
+//! This crate needs no BPF and, within a user namespace ([`enter_user_namespace`]), no privileges. It does not decide
+//! how hosts behave, and it measures nothing but itself.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod download;
+mod emulator;
+mod engine;
+mod error;
+mod namespace;
+mod network;
+mod packet;
+mod plan;
+mod privileges;
+mod report;
+mod sys;
+mod tcp_info;
+
+pub use clock::Clock;
+pub use download::{Download, Downloaded, Opener};
+pub use emulator::{Emulator, Options, Running};
+pub use error::EmulatorError;
+pub use plan::{Buffers, End, Host, RATED, SHORTEST_RTT, Unsupported, check};
+pub use privileges::{enter_user_namespace, missing_capabilities};
+pub use report::{ErrorReport, Lateness, LinkReport, PortReport, Verdict};
+pub use tcp_info::TcpInfo;

@@ -1,0 +1,175 @@
+//! A network namespace that lives as long as somebody holds it.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use nix::fcntl::{OFlag, open};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use nix::sys::stat::Mode;
+
+use crate::EmulatorError;
+use crate::plan::Buffers;
+use crate::sys::{self, Setting};
+
+/// Name of the device in both namespaces.
+pub(crate) const DEVICE: &str = "ramp0";
+
+/// A network namespace without a name: it is gone with its last descriptor, socket and process, however this
+/// process ends.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    handle: OwnedFd,
+}
+
+/// How the hosts of a namespace are set up.
+#[derive(Debug)]
+pub(crate) struct HostSettings {
+    pub(crate) addresses: Vec<Ipv4Addr>,
+    pub(crate) mtu: u32,
+    pub(crate) queue_packets: u32,
+    pub(crate) time_stamps: bool,
+    pub(crate) buffers: Buffers,
+}
+
+impl Namespace {
+    /// A new one, empty.
+    pub(crate) fn new() -> Result<Self, EmulatorError> {
+        let make = || -> io::Result<OwnedFd> {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+            Ok(open("/proc/thread-self/ns/net", flags, Mode::empty())?)
+        };
+        let handle = in_thread(make)
+            .map_err(|source| EmulatorError::denied("making a network namespace", "CAP_SYS_ADMIN", source))?;
+        Ok(Self { handle })
+    }
+
+    /// Runs `work` in a thread that is in this namespace.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_thread(|| {
+            setns(&self.handle, CloneFlags::CLONE_NEWNET)?;
+            Ok(work())
+        })
+    }
+
+    pub(crate) fn command(&self, program: &str) -> io::Result<Command> {
+        let mut command = Command::new(program);
+        sys::start_in(&mut command, self.handle.try_clone()?);
+        Ok(command)
+    }
+
+    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    /// Where other programs find it as long as this process lives.
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.handle.as_raw_fd()))
+    }
+
+    /// Makes the TUN device and sets up addresses, routes and TCP.
+    pub(crate) fn set_up(&self, settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
+        self.run(|| set_up(settings)).map_err(|source| EmulatorError::io("entering a network namespace", source))?
+    }
+
+    /// Packets that the device dropped: on the way out of the namespace, and on the way in.
+    pub(crate) fn device_drops(&self) -> io::Result<[u64; 2]> {
+        self.run(|| {
+            let table = fs::read_to_string("/proc/thread-self/net/dev")?;
+            device_drops(&table).ok_or_else(|| io::Error::other(format!("/proc/net/dev has no row for {DEVICE}")))
+        })?
+    }
+}
+
+fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
+    write_sysctls(settings)?;
+    let tun = sys::open_tun(DEVICE).map_err(|source| match source.kind() {
+        io::ErrorKind::PermissionDenied if Path::new("/dev/net/tun").exists() && openable() => {
+            EmulatorError::Capability { action: "making a TUN device", capability: "CAP_NET_ADMIN" }
+        }
+        _ => EmulatorError::Tun { source },
+    })?;
+    let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(|source| EmulatorError::io("making a socket", source))?;
+    let set = |name: &str, setting: Setting| {
+        sys::set_interface(control.as_fd(), name, &setting).map_err(|source| {
+            EmulatorError::denied("setting up a network device", "CAP_NET_ADMIN", source)
+        })
+    };
+    set("lo", Setting::Up)?;
+    set(DEVICE, Setting::Mtu(settings.mtu))?;
+    set(DEVICE, Setting::Queue(settings.queue_packets))?;
+    for (number, address) in settings.addresses.iter().enumerate() {
+        let label = if number == 0 { DEVICE.to_owned() } else { format!("{DEVICE}:{number}") };
+        set(&label, Setting::Address(*address))?;
+        // Both ends' addresses are of one network, so that the device's own route leads to the other end.
+        set(&label, Setting::Netmask(Ipv4Addr::new(255, 255, 0, 0)))?;
+    }
+    set(DEVICE, Setting::Up)?;
+    Ok(tun)
+}
+
+fn openable() -> bool {
+    fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok()
+}
+
+fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
+    let Buffers { receive_initial, receive_max, send_max, .. } = settings.buffers;
+    let send_initial = send_max.min(16 << 10);
+    for (name, value) in [
+        ("ipv4/tcp_rmem", format!("4096 {receive_initial} {receive_max}")),
+        ("ipv4/tcp_wmem", format!("4096 {send_initial} {send_max}")),
+        // A connection must not begin with what an earlier one has learnt.
+        ("ipv4/tcp_no_metrics_save", "1".to_owned()),
+        ("ipv4/tcp_timestamps", u8::from(settings.time_stamps).to_string()),
+        // A default that paces (bbr) would leave pacing on in sockets that are given another one later.
+        ("ipv4/tcp_congestion_control", "reno".to_owned()),
+    ] {
+        let path = format!("/proc/sys/net/{name}");
+        fs::write(&path, &value)
+            .map_err(|source| EmulatorError::io(format!("writing `{value}` to {path}"), source))?;
+    }
+    // Neighbour discovery would cross the links. A kernel without IPv6 has no such file.
+    for name in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+        if Path::new(&path).exists() {
+            fs::write(&path, "1").map_err(|source| EmulatorError::io(format!("writing `1` to {path}"), source))?;
+        }
+    }
+    Ok(())
+}
+
+/// Transmit and receive drops of [`DEVICE`] in the text of `/proc/net/dev`.
+fn device_drops(table: &str) -> Option<[u64; 2]> {
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+    let columns: Vec<u64> = row.split_whitespace().filter_map(|column| column.parse().ok()).collect();
+    Some([*columns.get(11)?, *columns.get(3)?])
+}
+
+/// Namespaces belong to threads: what changes its own does so in one that ends.
+fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| resume_unwind(panic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_read_from_the_device_table() {
+        let table = "Inter-|   Receive                                                |  Transmit\n \
+             face |bytes    packets errs drop fifo frame compressed multicast|bytes packets errs drop ...\n    \
+             lo:       1       2    3    4    0     0          0         0        5       6    7    8    0 0 0 0\n \
+             ramp0: 100 2 0 11 0 0 0 0 200 3 0 22 0 0 0 0\n";
+        assert_eq!(device_drops(table), Some([22, 11]));
+        assert_eq!(device_drops("ramp0: 1 2\n"), None);
+        assert_eq!(device_drops(""), None);
+    }
+}

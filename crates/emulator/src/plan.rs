@@ -1,0 +1,306 @@
+//! What of a scenario goes where: hosts to the two ends, routes between addresses, and what cannot be played.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use ramp::{Rate, Time};
+use ramp_path::Capacity;
+use ramp_scenario::Scenario;
+use ramp_tcp::{ReceiveWindow, SenderConfig};
+
+/// Fastest path that the emulator is rated to: measured on two cores of 2026, with real-time priority.
+pub const RATED: Rate = Rate::from_bits_per_s(400_000_000);
+/// A shorter round trip than this leaves no room for the lateness of a sleeping thread.
+pub const SHORTEST_RTT: Time = Time::from_ms(2);
+/// Hosts at each end.
+const HOSTS_MAX: usize = 64;
+/// Headers of IPv4 and TCP without options.
+const PLAIN_HEADERS: u32 = 40;
+/// The same with time stamps, as Linux sends them.
+const STAMPED_HEADERS: u32 = 52;
+/// Packets of a TUN device.
+const MTU: (u32, u32) = (128, 65_521);
+
+/// One of the two network namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// Where the first flow's sender is.
+    Sender,
+    /// Where its receiver is.
+    Receiver,
+}
+
+impl End {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
+
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
+/// A node of the scenario that sends or receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Index into the scenario's nodes.
+    pub node: usize,
+    /// In which namespace.
+    pub end: End,
+    /// Its address there.
+    pub address: Ipv4Addr,
+}
+
+/// Socket buffers of both namespaces, bytes as `tcp_rmem` and `tcp_wmem` count them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffers {
+    /// Receive buffer of a new socket.
+    pub receive_initial: u64,
+    /// What it may grow to.
+    pub receive_max: u64,
+    /// What a send buffer may grow to.
+    pub send_max: u64,
+    /// The receive window that the first flow asks for; sockets of [`crate::Download`] are held to it.
+    pub window: Option<u64>,
+}
+
+/// Why the emulator cannot play a scenario.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Unsupported {
+    #[error("the scenario lists no flow; real hosts need to know who sends to whom")]
+    NoFlow,
+    #[error("generated traffic `{name}`: the emulator plays listed flows alone")]
+    Traffic { name: String },
+    #[error("node `{node}` would have to be at both ends: the flows between its neighbours form an odd ring")]
+    BothEnds { node: String },
+    #[error("{hosts} hosts at one end; the emulator has room for {HOSTS_MAX}")]
+    Hosts { hosts: usize },
+    #[error("there is no way from `{from}` to `{to}`")]
+    NoRoute { from: String, to: String },
+    #[error(
+        "flow `{flow}`: its slowest link, `{link}`, serves {rate}; the emulator is rated to {RATED} \
+         (`Options::beyond_rating` plays it and judges by the measured error)"
+    )]
+    Fast { flow: String, link: String, rate: Rate },
+    #[error(
+        "flow `{flow}`: a round trip of {rtt} is too short; below {SHORTEST_RTT} the emulator's lateness would count"
+    )]
+    Short { flow: String, rtt: Time },
+    #[error(
+        "flow `{flow}`: `headers` of {header_bytes} bytes; the kernel sends {PLAIN_HEADERS} at least \
+         ({STAMPED_HEADERS} with time stamps)"
+    )]
+    Headers { flow: String, header_bytes: u32 },
+    #[error("flow `{flow}`: packets of {bytes} bytes; a TUN device takes {} to {}", MTU.0, MTU.1)]
+    PacketSize { flow: String, bytes: u32 },
+    #[error("flow `{flow}` has another `mss` or `headers` than `{first}`; both share one device")]
+    MixedSizes { flow: String, first: String },
+}
+
+/// Whether the emulator can play `scenario`; what it cannot play is named.
+///
+/// What the hosts do (windows, timers, acknowledgements) is not asked here: that belongs to whoever runs them.
+pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
+    Plan::new(scenario, false).map(|_| ())
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) hosts: Vec<Host>,
+    /// Links of the route between each pair of hosts that a flow joins, both directions.
+    pub(crate) routes: BTreeMap<(Ipv4Addr, Ipv4Addr), Vec<usize>>,
+    /// Largest IP packet.
+    pub(crate) mtu: u32,
+    /// What links count on top of the IP packet.
+    pub(crate) overhead: u32,
+    pub(crate) time_stamps: bool,
+    pub(crate) buffers: Buffers,
+    /// Shortest round trip of all flows, queues empty.
+    pub(crate) base_rtt: Time,
+}
+
+impl Plan {
+    pub(crate) fn new(scenario: &Scenario, beyond_rating: bool) -> Result<Self, Unsupported> {
+        if let Some(traffic) = scenario.traffic.first() {
+            return Err(Unsupported::Traffic { name: traffic.name.clone() });
+        }
+        let first = scenario.flows.first().ok_or(Unsupported::NoFlow)?;
+        let (overhead, time_stamps) = headers(&first.name, &first.sender)?;
+        let mtu = first.sender.mss_bytes + first.sender.header_bytes - overhead;
+        if mtu < MTU.0 || mtu > MTU.1 {
+            return Err(Unsupported::PacketSize { flow: first.name.clone(), bytes: mtu });
+        }
+        let sizes = |sender: &SenderConfig| (sender.mss_bytes, sender.header_bytes);
+        if let Some(flow) = scenario.flows.iter().find(|f| sizes(&f.sender) != sizes(&first.sender)) {
+            return Err(Unsupported::MixedSizes { flow: flow.name.clone(), first: first.name.clone() });
+        }
+        let hosts = hosts(scenario)?;
+        let routes = routes(scenario, &hosts)?;
+        let mut base_rtt = Time::NEVER;
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let rtt = scenario.facts(index).base_rtt;
+            if rtt < SHORTEST_RTT {
+                return Err(Unsupported::Short { flow: flow.name.clone(), rtt });
+            }
+            base_rtt = base_rtt.min(rtt);
+            if !beyond_rating {
+                check_rate(scenario, index)?;
+            }
+        }
+        Ok(Self { hosts, routes, mtu, overhead, time_stamps, buffers: buffers(scenario), base_rtt })
+    }
+
+    pub(crate) fn addresses(&self, end: End) -> impl Iterator<Item = Ipv4Addr> {
+        self.hosts.iter().filter(move |host| host.end == end).map(|host| host.address)
+    }
+
+    pub(crate) fn host(&self, node: usize) -> Option<&Host> {
+        self.hosts.iter().find(|host| host.node == node)
+    }
+}
+
+/// What links count on top of IP packets, and whether those carry time stamps.
+fn headers(flow: &str, sender: &SenderConfig) -> Result<(u32, bool), Unsupported> {
+    let header_bytes = sender.header_bytes;
+    match (header_bytes.checked_sub(STAMPED_HEADERS), header_bytes.checked_sub(PLAIN_HEADERS)) {
+        (Some(overhead), _) => Ok((overhead, true)),
+        (None, Some(overhead)) => Ok((overhead, false)),
+        (None, None) => Err(Unsupported::Headers { flow: flow.to_owned(), header_bytes }),
+    }
+}
+
+/// Every node that sends or receives, such that each flow goes from one end to the other.
+fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Unsupported> {
+    let mut peers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for flow in &scenario.flows {
+        peers.entry(flow.from).or_default().push(flow.to);
+        peers.entry(flow.to).or_default().push(flow.from);
+    }
+    let mut ends: BTreeMap<usize, End> = BTreeMap::new();
+    let mut order = Vec::new();
+    for flow in &scenario.flows {
+        let mut waiting = if ends.contains_key(&flow.from) { vec![] } else { vec![(flow.from, End::Sender)] };
+        while let Some((node, end)) = waiting.pop() {
+            match ends.insert(node, end) {
+                None => order.push(node),
+                Some(before) if before == end => continue,
+                Some(_) => {
+                    return Err(Unsupported::BothEnds { node: scenario.topology.nodes[node].clone() });
+                }
+            }
+            waiting.extend(peers[&node].iter().map(|&peer| (peer, end.other())));
+        }
+    }
+    order.sort_unstable();
+    let mut counts = [0; 2];
+    let hosts: Vec<Host> = order
+        .into_iter()
+        .map(|node| {
+            let end = ends[&node];
+            counts[end as usize] += 1;
+            Host { node, end, address: address(end, counts[end as usize]) }
+        })
+        .collect();
+    match counts.into_iter().max() {
+        Some(hosts) if hosts > HOSTS_MAX => Err(Unsupported::Hosts { hosts }),
+        _ => Ok(hosts),
+    }
+}
+
+/// The address of host `number`, from 1: senders in 10.77.0.0/17, receivers in 10.77.128.0/17.
+fn address(end: End, number: usize) -> Ipv4Addr {
+    let [high, low] = (number as u16).to_be_bytes();
+    Ipv4Addr::new(10, 77, high | if end == End::Receiver { 0x80 } else { 0 }, low)
+}
+
+fn routes(
+    scenario: &Scenario,
+    hosts: &[Host],
+) -> Result<BTreeMap<(Ipv4Addr, Ipv4Addr), Vec<usize>>, Unsupported> {
+    let address = |node: usize| hosts.iter().find(|host| host.node == node).map(|host| host.address);
+    let mut routes = BTreeMap::new();
+    for flow in &scenario.flows {
+        for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+            let name = |node: usize| scenario.topology.nodes[node].clone();
+            let route = scenario.route(from, to).filter(|route| !route.is_empty());
+            let route = route.ok_or_else(|| Unsupported::NoRoute { from: name(from), to: name(to) })?;
+            if let (Some(from), Some(to)) = (address(from), address(to)) {
+                routes.insert((from, to), route);
+            }
+        }
+    }
+    Ok(routes)
+}
+
+/// Refuses a flow whose data could pass faster than [`RATED`].
+fn check_rate(scenario: &Scenario, flow: usize) -> Result<(), Unsupported> {
+    let flow = &scenario.flows[flow];
+    let route = scenario.route(flow.from, flow.to).unwrap_or_default();
+    let links = route.iter().map(|&link| &scenario.topology.links[link]);
+    let Some(slowest) = links.min_by_key(|link| peak_rate(&link.config.capacity)) else { return Ok(()) };
+    let rate = peak_rate(&slowest.config.capacity);
+    if rate > RATED {
+        return Err(Unsupported::Fast { flow: flow.name.clone(), link: slowest.name.clone(), rate });
+    }
+    Ok(())
+}
+
+/// The fastest that a link serves for long; of a trace its mean.
+fn peak_rate(capacity: &Capacity) -> Rate {
+    match capacity {
+        Capacity::Unlimited => Rate::from_bits_per_s(u64::MAX),
+        Capacity::Constant(rate) => *rate,
+        Capacity::Steps { steps, .. } => steps.iter().map(|(_, rate)| *rate).max().unwrap_or_default(),
+        Capacity::Trace(trace) => {
+            let bytes = trace.at.len() as u64 * u64::from(trace.bytes);
+            let per_s = u128::from(bytes) * 1_000_000_000 / u128::from(trace.period.ns().max(1));
+            Rate::from_bytes_per_s(u64::try_from(per_s).unwrap_or(u64::MAX))
+        }
+    }
+}
+
+/// Bounds of buffers that nobody has set: Linux's own default at least, and half of what `tcp_rmem` can say.
+const BUFFER: (u64, u64) = (6 << 20, 1 << 30);
+
+/// What the kernel counts for a socket per payload byte in flight, at worst: a 2304-byte allocation per segment of
+/// 1448 bytes, twice over in send buffers (`tcp_sndbuf_expand`) and for windows (`tcp_adv_win_scale` 1).
+const RECEIVE_COST: u64 = 2;
+const SEND_COST: u64 = 4;
+
+fn buffers(scenario: &Scenario) -> Buffers {
+    let in_flight = (0..scenario.flows.len())
+        .map(|flow| {
+            let facts = scenario.facts(flow);
+            let queue = facts.buffer_bytes.min(facts.bdp_bytes.saturating_mul(4));
+            facts.bdp_bytes.saturating_add(queue)
+        })
+        .max()
+        .unwrap_or(0);
+    let sized = |cost: u64| in_flight.saturating_mul(cost).clamp(BUFFER.0, BUFFER.1);
+    let receiver = scenario.flows.first().map(|flow| flow.receiver.window);
+    let (receive_initial, receive_max, window) = match receiver {
+        Some(ReceiveWindow::Fixed(window)) => {
+            let buffer = window.saturating_mul(RECEIVE_COST).min(BUFFER.1);
+            (buffer, buffer, Some(window))
+        }
+        Some(ReceiveWindow::Autotuned { initial, max }) => {
+            let cost = |window: u64| window.saturating_mul(RECEIVE_COST).min(BUFFER.1);
+            (cost(initial), cost(max), None)
+        }
+        // Never in the way: not even while it grows.
+        Some(ReceiveWindow::Unlimited) | None => (sized(RECEIVE_COST), sized(RECEIVE_COST), None),
+    };
+    let asked = |sender: &SenderConfig| match (sender.send_buffer_bytes, sender.send_buffer_max_bytes) {
+        (u64::MAX, _) => None,
+        (fixed, grown) => Some(fixed.max(grown)),
+    };
+    let asked = scenario.flows.iter().map(|flow| asked(&flow.sender)).max().flatten();
+    let send_max =
+        asked.map_or_else(|| sized(SEND_COST), |bytes| bytes.saturating_mul(2).clamp(16 << 10, BUFFER.1));
+    Buffers { receive_initial, receive_max, send_max, window }
+}

@@ -1,0 +1,48 @@
+//! What this process may do.
+
+use std::fs;
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+
+use crate::EmulatorError;
+
+/// The capabilities that the emulator needs and this process does not have.
+///
+/// Empty as root, and within a user namespace that [`enter_user_namespace`] made. `CAP_SYS_NICE` is not among
+/// them: without it the emulator runs, and its [`crate::ErrorReport`] says how well.
+pub fn missing_capabilities() -> Vec<&'static str> {
+    /// Bits of `linux/capability.h`.
+    const NEEDED: [(u32, &str); 2] = [(12, "CAP_NET_ADMIN"), (21, "CAP_SYS_ADMIN")];
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    NEEDED.into_iter().filter(|(bit, _)| effective >> bit & 1 == 0).map(|(_, name)| name).collect()
+}
+
+/// Makes this process root of a new user namespace, where it may emulate paths without privileges outside.
+///
+/// The kernel's own congestion controls work there; loading BPF and real-time priority do not. Call it at the very
+/// beginning of `main`: the kernel refuses it to a process with several threads.
+pub fn enter_user_namespace() -> Result<(), EmulatorError> {
+    let (user, group) = (geteuid(), getegid());
+    let refused = |reason: String| EmulatorError::UserNamespace { reason };
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {
+        refused(match error {
+            Errno::EINVAL => "this process has several threads; it must be entered before the first starts".into(),
+            Errno::EPERM => "this system does not let this user make one".into(),
+            Errno::ENOSPC => "the limit user.max_user_namespaces is reached".into(),
+            other => other.to_string(),
+        })
+    })?;
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {user} 1")),
+        ("gid_map", format!("0 {group} 1")),
+    ] {
+        fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| refused(format!("writing /proc/self/{file}: {error}")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! System calls that no safe wrapper covers.
+#![expect(unsafe_code, reason = "ioctls, options and scheduling that nix does not wrap; each call is bounded here")]
+
+use std::ffi::c_int;
+use std::io;
+use std::mem::size_of;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use nix::libc;
+use nix::sched::{CloneFlags, setns};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+/// Opens a TUN device of this name in the calling thread's network namespace, without blocking.
+pub(crate) fn open_tun(name: &str) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    // SAFETY: the path is a C string.
+    let fd = unsafe { libc::open(c"/dev/net/tun".as_ptr(), flags) };
+    checked(fd)?;
+    // SAFETY: the descriptor is new and nobody else's.
+    let tun = unsafe { OwnedFd::from_raw_fd(fd) };
+    let mut request = interface(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`.
+    checked(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })?;
+    Ok(tun)
+}
+
+/// What an interface can be told.
+pub(crate) enum Setting {
+    Address(Ipv4Addr),
+    Netmask(Ipv4Addr),
+    Mtu(u32),
+    /// Packets.
+    Queue(u32),
+    Up,
+}
+
+/// Changes an interface of the namespace that `socket` was made in; `name` may be an alias such as `tun0:1`.
+pub(crate) fn set_interface(socket: BorrowedFd<'_>, name: &str, setting: &Setting) -> io::Result<()> {
+    let mut request = interface(name);
+    let code = match *setting {
+        Setting::Address(address) => {
+            request.ifr_ifru.ifru_addr = socket_address(address);
+            libc::SIOCSIFADDR
+        }
+        Setting::Netmask(mask) => {
+            request.ifr_ifru.ifru_netmask = socket_address(mask);
+            libc::SIOCSIFNETMASK
+        }
+        Setting::Mtu(bytes) => {
+            request.ifr_ifru.ifru_mtu = bytes as c_int;
+            libc::SIOCSIFMTU
+        }
+        Setting::Queue(packets) => {
+            request.ifr_ifru.ifru_mtu = packets as c_int;
+            libc::SIOCSIFTXQLEN
+        }
+        Setting::Up => {
+            request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+            libc::SIOCSIFFLAGS
+        }
+    };
+    // SAFETY: these requests read one `ifreq`.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), code as _, &raw mut request) })
+}
+
+/// Puts the calling thread into the class `SCHED_FIFO`.
+pub(crate) fn run_realtime(priority: c_int) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: the parameters outlive the call; 0 is the calling thread.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+}
+
+/// Bytes of `struct tcp_info` as far as this crate reads it, and room to grow.
+pub(crate) const TCP_INFO_BYTES: usize = 320;
+
+/// `TCP_INFO` of a socket, and how many bytes of it the kernel knows.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<([u8; TCP_INFO_BYTES], usize)> {
+    let mut bytes = [0u8; TCP_INFO_BYTES];
+    let mut length = TCP_INFO_BYTES as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes.
+    checked(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok((bytes, length as usize))
+}
+
+/// Never advertise more than this.
+pub(crate) fn set_window_clamp(socket: BorrowedFd<'_>, bytes: u64) -> io::Result<()> {
+    let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    // SAFETY: the option is one integer, which outlives the call.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_WINDOW_CLAMP,
+            (&raw const value).cast(),
+            size_of::<c_int>() as libc::socklen_t,
+        )
+    })
+}
+
+/// Has `command` start in a network namespace, and end with the thread that started it.
+pub(crate) fn start_in(command: &mut Command, namespace: OwnedFd) {
+    let enter = move || {
+        prctl::set_pdeathsig(Signal::SIGKILL)?;
+        setns(namespace.as_fd(), CloneFlags::CLONE_NEWNET)?;
+        Ok(())
+    };
+    // SAFETY: both are plain system calls, which a forked child may make.
+    unsafe { command.pre_exec(enter) };
+}
+
+fn interface(name: &str) -> libc::ifreq {
+    // SAFETY: all zeros is an `ifreq`: a name and a union of integers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
+        *to = from.cast_signed();
+    }
+    request
+}
+
+fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
+    let mut data = [0; 14];
+    for (to, from) in data[2..].iter_mut().zip(address.octets()) {
+        *to = from.cast_signed();
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
+}
+
+fn checked(result: c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
