@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the BPF programs and the loader share: settings on the way in, events and counters on the
+ * way out. src/event.rs and src/settings.rs mirror every field; no structure has hidden padding.
+ */
+#ifndef RAMP_LINUX_EVENTS_H
+#define RAMP_LINUX_EVENTS_H
+
+#include <ramp/interface.h>
+
+/* ramp_settings.record */
+#define RAMP_RECORD_EXITS 0u /* the end of every start-up */
+#define RAMP_RECORD_FLOWS 1u /* and the end of every connection */
+#define RAMP_RECORD_ALL 2u   /* and every ACK and congestion event of a start-up */
+
+/* ramp_settings.avoidance */
+#define RAMP_CUBIC 0u
+#define RAMP_RENO 1u
+
+struct ramp_settings {
+	struct ramp_config config;      /* MSS, windows and RAMP_HOST_PACES are the connection's */
+	ramp_u32 initial_window_packets; /* 0: the kernel's */
+	ramp_u32 record;
+	ramp_u32 avoidance;
+	ramp_u32 reserved;
+};
+
+struct ramp_counters {
+	ramp_u64 opened;          /* connections */
+	ramp_u64 closed;
+	ramp_u64 without_storage; /* ran as plain CUBIC for want of memory */
+	ramp_u64 late;            /* attached after their start-up: plain CUBIC from there */
+	ramp_u64 lost_events;
+	ramp_u64 exits[16];       /* by exit reason */
+};
+
+/* ramp_event.kind */
+#define RAMP_EVENT_OPEN 1u
+#define RAMP_EVENT_ACK 2u
+#define RAMP_EVENT_CONGESTION 3u
+#define RAMP_EVENT_EXIT 4u
+#define RAMP_EVENT_CLOSE 5u
+
+struct ramp_event {
+	ramp_u64 time_ns; /* CLOCK_MONOTONIC */
+	ramp_u64 flow;    /* counts connections from 1 */
+	ramp_u32 kind;
+	ramp_u32 index;   /* counts the flow's events from 0, lost ones included */
+};
+
+struct ramp_tuple {
+	ramp_u8 local[16]; /* IPv4 as ::ffff:a.b.c.d */
+	ramp_u8 remote[16];
+	ramp_u16 local_port;
+	ramp_u16 remote_port;
+	ramp_u32 reserved;
+};
+
+struct ramp_event_open {
+	struct ramp_event event;
+	struct ramp_tuple tuple;
+	struct ramp_config config;
+	struct ramp_decision decision;
+};
+
+struct ramp_event_ack {
+	struct ramp_event event;
+	struct ramp_ack ack;
+	struct ramp_decision before; /* with what the kernel has changed since the last event */
+	struct ramp_decision after;
+};
+
+struct ramp_event_congestion {
+	struct ramp_event event;
+	struct ramp_congestion congestion;
+	struct ramp_decision before;
+	struct ramp_decision after;
+};
+
+/* Of RAMP_EVENT_EXIT and RAMP_EVENT_CLOSE. */
+struct ramp_event_flow {
+	struct ramp_event event;
+	struct ramp_tuple tuple;
+	struct ramp_decision decision;
+	ramp_u64 opened_ns;
+	ramp_u64 exited_ns;         /* 0: still in start-up */
+	ramp_u64 sent_bytes;
+	ramp_u64 acked_bytes;
+	ramp_u64 retransmitted_bytes;
+	ramp_u32 lost_packets;
+	ramp_u32 cwnd_packets;
+	ramp_u32 ssthresh_packets;
+	ramp_u32 srtt_us;
+	ramp_u32 mss_bytes;
+	ramp_u32 exits;             /* start-ups ended so far: a timeout may begin another */
+};
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is kept for a connection: its state in socket storage, four marks beside CUBIC's. */
+#ifndef RAMP_LINUX_FLOW_H
+#define RAMP_LINUX_FLOW_H
+
+struct flow {
+	struct RAMP_ID state;
+	struct ramp_decision decision;
+	__u64 id;
+	__u64 opened_ns;
+	__u64 exited_ns;
+	__u64 sent_base;             /* the kernel's counts when the flow was opened */
+	__u64 acked_base;
+	__u64 retransmitted_base;
+	__u64 delivered_bytes;
+	__u64 newest_acked_bytes;
+	__u64 acked_bytes;           /* cumulatively */
+	__u32 cwnd_packets;          /* as last written to the kernel, to see who changed them since */
+	__u32 ssthresh_packets;
+	__u32 window_packets;        /* what the decision allows; cwnd_packets is less while pacing */
+	__u32 lost_packets;
+	__u32 marked_packets;
+	__u32 pacing_status;         /* the kernel's, while ours is in force */
+	__u32 timeout_told;
+	__u32 events;
+	__u32 exits;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow);
+} flows SEC(".maps");
+
+#define MARK_OURS 1u     /* has storage */
+#define MARK_STARTING 2u /* the core decides */
+#define MARK_LEAVING 4u  /* it stopped with this ACK */
+#define MARK_PACING 8u   /* packets leave one by one at the core's rate */
+
+/*
+ * The last word of the kernel's private area, which CUBIC leaves free and the kernel clears before
+ * init. It spares every ACK after start-up the look into storage.
+ */
+#define MARK_WORD (ICSK_CA_PRIV_WORDS - 1)
+
+static __always_inline __u64 marks(struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_priv[MARK_WORD];
+}
+
+static __always_inline void set_marks(struct sock *sk, __u64 marks)
+{
+	inet_csk(sk)->icsk_ca_priv[MARK_WORD] = marks;
+}
+
+static __always_inline struct flow *flow_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&flows, sk, 0, 0);
+}
+
+static __always_inline _Bool with_cubic(void)
+{
+	return settings.avoidance == RAMP_CUBIC;
+}
+
+/* As if it had fired already: the kernel's HyStart leaves this connection alone. */
+static __always_inline void disarm_hystart(struct sock *sk)
+{
+	if (with_cubic())
+		((struct bictcp *)inet_csk(sk)->icsk_ca_priv)->found = 1;
+}
+
+static __always_inline void count(ramp_u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+#endif

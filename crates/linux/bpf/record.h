@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Events to the ring buffer. One that finds no room is counted, never waited for. */
+#ifndef RAMP_LINUX_RECORD_H
+#define RAMP_LINUX_RECORD_H
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} events SEC(".maps");
+
+#define record_begin(f, event_kind, type)                                       \
+	({                                                                      \
+		struct type *e_ = bpf_ringbuf_reserve(&events, sizeof(*e_), 0); \
+		__u32 index_ = (f)->events++;                                   \
+                                                                                \
+		if (e_) {                                                       \
+			e_->event.time_ns = bpf_ktime_get_ns();                 \
+			e_->event.flow = (f)->id;                               \
+			e_->event.kind = event_kind;                            \
+			e_->event.index = index_;                               \
+		} else {                                                        \
+			count(&counters.lost_events);                           \
+		}                                                               \
+		e_;                                                             \
+	})
+
+static __always_inline void record_address(ramp_u8 *to, __be32 address)
+{
+	__builtin_memset(to, 0, 10);
+	to[10] = 0xff;
+	to[11] = 0xff;
+	__builtin_memcpy(to + 12, &address, 4);
+}
+
+static __always_inline void record_tuple(struct sock *sk, struct ramp_tuple *t)
+{
+	struct sock_common *c = &sk->__sk_common;
+
+	if (c->skc_family == AF_INET6 && bpf_core_field_exists(c->skc_v6_daddr)) {
+		bpf_core_read(t->local, sizeof(t->local), &c->skc_v6_rcv_saddr);
+		bpf_core_read(t->remote, sizeof(t->remote), &c->skc_v6_daddr);
+	} else {
+		record_address(t->local, c->skc_rcv_saddr);
+		record_address(t->remote, c->skc_daddr);
+	}
+	/* Not skc_num, which is gone once the socket has given its port back. */
+	t->local_port = __builtin_bswap16(((struct inet_sock *)sk)->inet_sport);
+	t->remote_port = __builtin_bswap16(c->skc_dport);
+	t->reserved = 0;
+}
+
+static __always_inline void record_open(struct sock *sk, struct flow *f,
+					const struct ramp_config *config)
+{
+	struct ramp_event_open *e = record_begin(f, RAMP_EVENT_OPEN, ramp_event_open);
+
+	if (!e)
+		return;
+	record_tuple(sk, &e->tuple);
+	e->config = *config;
+	e->decision = f->decision;
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* The reader wakes by itself: a wake-up per ACK would cost more than the decision. */
+static __always_inline void record_ack(struct flow *f, const struct ramp_ack *ack,
+				       const struct ramp_decision *before)
+{
+	struct ramp_event_ack *e = record_begin(f, RAMP_EVENT_ACK, ramp_event_ack);
+
+	if (!e)
+		return;
+	e->ack = *ack;
+	e->before = *before;
+	e->after = f->decision;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void record_congestion(struct flow *f,
+					      const struct ramp_congestion *congestion,
+					      const struct ramp_decision *before)
+{
+	struct ramp_event_congestion *e =
+		record_begin(f, RAMP_EVENT_CONGESTION, ramp_event_congestion);
+
+	if (!e)
+		return;
+	e->congestion = *congestion;
+	e->before = *before;
+	e->after = f->decision;
+	bpf_ringbuf_submit(e, 0);
+}
+
+static __always_inline void record_flow(struct sock *sk, struct flow *f, __u32 kind)
+{
+	struct ramp_event_flow *e = record_begin(f, kind, ramp_event_flow);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!e)
+		return;
+	record_tuple(sk, &e->tuple);
+	e->decision = f->decision;
+	e->opened_ns = f->opened_ns;
+	e->exited_ns = f->exited_ns;
+	e->sent_bytes = tp->bytes_sent - f->sent_base;
+	e->acked_bytes = tp->bytes_acked - f->acked_base;
+	e->retransmitted_bytes = tp->bytes_retrans - f->retransmitted_base;
+	e->lost_packets = tp->lost;
+	e->cwnd_packets = tp->snd_cwnd;
+	e->ssthresh_packets = tp->snd_ssthresh;
+	e->srtt_us = tp->srtt_us >> 3;
+	e->mss_bytes = tp->mss_cache;
+	e->exits = f->exits;
+	bpf_ringbuf_submit(e, 0);
+}
+
+#endif

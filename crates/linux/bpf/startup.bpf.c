@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One start-up algorithm as a congestion control of the Linux kernel.
+ *
+ *     init --storage--> start-up --RAMP_DONE--> the kernel's CUBIC
+ *       `---no storage, or attached late------>'
+ *
+ * Compiled once per row of the registry with -DALGORITHM=<id>. The core decides during start-up;
+ * congestion avoidance, recovery (PRR) and undo are the kernel's own throughout.
+ *
+ * A connection without storage has no mark, and every callback then does what CUBIC's would.
+ */
+#include "kernel.h"
+
+/*
+ * The long division becomes a function that the verifier looks at once, instead of 64 branches at
+ * every place that divides. Global, since it follows each call of a static function anew.
+ */
+#include <ramp/platform.h>
+#define ramp_mul_div ramp_mul_div_inline
+#include <ramp/math.h>
+#undef ramp_mul_div
+__noinline ramp_u64 ramp_mul_div(ramp_u64 a, ramp_u64 b, ramp_u64 c)
+{
+	return ramp_mul_div_inline(a, b, c);
+}
+
+#include <ramp/registry.h>
+
+#include "events.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+#define RAMP_ID PASTE(ramp_, ALGORITHM)
+#define NS_PER_US 1000
+
+char licence[] SEC("license") = "GPL";
+
+const volatile struct ramp_settings settings SEC(".rodata.settings") = {};
+struct ramp_counters counters SEC(".bss.counters");
+
+#include "flow.h"
+#include "record.h"
+#include "host.h"
+
+SEC("struct_ops/init")
+void BPF_PROG(startup_init, struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	_Bool fresh = tp->bytes_sent <= tp->mss_cache;
+	struct flow *f;
+
+	set_marks(sk, 0);
+	if (with_cubic())
+		cubictcp_init(sk);
+	if (!fresh && tp->snd_ssthresh < TCP_INFINITE_SSTHRESH) {
+		count(&counters.late);
+		return;
+	}
+	f = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!f) {
+		count(&counters.without_storage);
+		return;
+	}
+	open_flow(sk, f);
+}
+
+SEC("struct_ops/release")
+void BPF_PROG(startup_release, struct sock *sk)
+{
+	struct flow *f;
+
+	if (!(marks(sk) & MARK_OURS))
+		return;
+	f = flow_of(sk);
+	if (!f)
+		return;
+	if (settings.record >= RAMP_RECORD_FLOWS)
+		record_flow(sk, f, RAMP_EVENT_CLOSE);
+	count(&counters.closed);
+	set_marks(sk, 0);
+	bpf_sk_storage_delete(&flows, sk);
+}
+
+SEC("struct_ops/pkts_acked")
+void BPF_PROG(startup_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	if (marks(sk) & MARK_STARTING)
+		acknowledge(sk, sample);
+	if (with_cubic()) /* in start-up too: it keeps the minimum RTT */
+		cubictcp_acked(sk, sample);
+}
+
+SEC("struct_ops/cong_avoid")
+void BPF_PROG(startup_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+{
+	__u64 m = marks(sk);
+
+	if (m & (MARK_STARTING | MARK_LEAVING)) { /* this ACK has counted in pkts_acked */
+		if (m & MARK_LEAVING)
+			set_marks(sk, m & ~MARK_LEAVING);
+		return;
+	}
+	if (with_cubic())
+		cubictcp_cong_avoid(sk, ack, acked);
+	else
+		tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+SEC("struct_ops/ssthresh")
+__u32 BPF_PROG(startup_ssthresh, struct sock *sk)
+{
+	struct flow *f = marks(sk) & MARK_OURS ? flow_of(sk) : 0;
+	__u32 own = 0;
+
+	if (f)
+		own = reduce(sk, f);
+	/* Called even when overruled: CUBIC remembers the window from which it was reduced. */
+	if (with_cubic()) {
+		__u32 cubic = cubictcp_recalc_ssthresh(sk);
+
+		return own ? own : cubic;
+	}
+	return own ? own : tcp_reno_ssthresh(sk);
+}
+
+SEC("struct_ops/set_state")
+void BPF_PROG(startup_set_state, struct sock *sk, __u8 state)
+{
+	struct flow *f;
+
+	if (with_cubic())
+		cubictcp_state(sk, state);
+	if (!(marks(sk) & MARK_OURS))
+		return;
+	disarm_hystart(sk); /* TCP_CA_Loss re-arms it */
+	if (state != TCP_CA_Loss)
+		return;
+	f = flow_of(sk);
+	if (f)
+		time_out(sk, f);
+}
+
+SEC("struct_ops/undo_cwnd")
+__u32 BPF_PROG(startup_undo_cwnd, struct sock *sk)
+{
+	struct flow *f = marks(sk) & MARK_OURS ? flow_of(sk) : 0;
+
+	if (f)
+		congest(sk, f, RAMP_SPURIOUS);
+	return tcp_reno_undo_cwnd(sk);
+}
+
+SEC("struct_ops/cwnd_event")
+void BPF_PROG(startup_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	if (with_cubic())
+		cubictcp_cwnd_event(sk, event);
+}
+
+/* The last call before packets leave, after the kernel has set its own pacing rate. */
+SEC("struct_ops/min_tso_segs")
+__u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
+{
+	if (marks(sk) & MARK_PACING && tcp_ca_state(sk) <= TCP_CA_Disorder) {
+		struct flow *f = flow_of(sk);
+
+		if (f) {
+			release_one(sk, f);
+			return 1;
+		}
+	}
+	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
+}
+
+SEC("struct_ops/sndbuf_expand")
+__u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
+{
+	struct flow *f = marks(sk) & MARK_PACING ? flow_of(sk) : 0;
+	__u32 counted = tcp_sk(sk)->snd_cwnd, factor = 2;
+
+	/* Linux asks for factor x max(cwnd, 10), and cwnd is held down to space a train. */
+	if (counted < 10)
+		counted = 10;
+	if (f && f->window_packets > counted)
+		factor = 2 * ((f->window_packets + counted - 1) / counted);
+	return factor;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops startup = {
+	.init = (void *)startup_init,
+	.release = (void *)startup_release,
+	.ssthresh = (void *)startup_ssthresh,
+	.cong_avoid = (void *)startup_cong_avoid,
+	.set_state = (void *)startup_set_state,
+	.cwnd_event = (void *)startup_cwnd_event,
+	.pkts_acked = (void *)startup_pkts_acked,
+	.min_tso_segs = (void *)startup_min_tso_segs,
+	.undo_cwnd = (void *)startup_undo_cwnd,
+	.sndbuf_expand = (void *)startup_sndbuf_expand,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = TEXT(RAMP_ID),
+};

@@ -1,0 +1,185 @@
+//! Why an algorithm could not be loaded, in words that say what to do.
+
+use std::fs;
+use std::path::Path;
+
+use libbpf_rs::ErrorKind;
+use thiserror::Error;
+
+/// Why an algorithm is not in the kernel.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The name does not fit the kernel.
+    #[error("{name:?} cannot name a congestion control: it takes 1 to 15 bytes without white space")]
+    Name {
+        /// As asked for.
+        name: String,
+    },
+    /// The name is taken.
+    #[error(
+        "a congestion control named {name:?} is already registered; detach it first, or load under another name"
+    )]
+    NameTaken {
+        /// As asked for.
+        name: String,
+    },
+    /// The kernel does not describe its types.
+    #[error(
+        "this kernel carries no BTF (/sys/kernel/btf/vmlinux is missing), without which programs cannot be fitted to it; \
+         it needs CONFIG_DEBUG_INFO_BTF=y"
+    )]
+    NoBtf,
+    /// Privileges.
+    #[error("missing {}: run as root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON", .0.join(" and "))]
+    Capability(Vec<&'static str>),
+    /// Privileges are there, and still the kernel refuses.
+    #[error("the kernel refuses BPF programs although all capabilities are there: {0}")]
+    Refused(String),
+    /// No memory.
+    #[error(
+        "no memory for programs or maps; on kernels before 5.11 raise the limit on locked memory (ulimit -l unlimited), \
+         in a container its memory limit"
+    )]
+    Memory,
+    /// The kernel lacks something.
+    #[error("this kernel has no {what}{}", if .advice.is_empty() { String::new() } else { format!("; {}", .advice) })]
+    Missing {
+        /// Function or facility.
+        what: String,
+        /// How to get it.
+        advice: &'static str,
+    },
+    /// The verifier would not have it.
+    #[error("the kernel's verifier rejected the program: {reason}")]
+    Rejected {
+        /// Its last words.
+        reason: String,
+        /// All of them.
+        log: String,
+    },
+    /// Anything else.
+    #[error("{what}: {source}")]
+    Other {
+        /// What was tried.
+        what: &'static str,
+        /// What libbpf says.
+        source: libbpf_rs::Error,
+        /// All that libbpf said on the way.
+        log: String,
+    },
+}
+
+impl LoadError {
+    /// All that verifier and libbpf said; empty where it adds nothing.
+    pub fn log(&self) -> &str {
+        match self {
+            Self::Rejected { log, .. } | Self::Other { log, .. } => log,
+            _ => "",
+        }
+    }
+
+    /// Finds the cause behind what libbpf reports.
+    pub(crate) fn explain(what: &'static str, source: libbpf_rs::Error, log: String) -> Self {
+        if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+            return Self::NoBtf;
+        }
+        if let Some(function) = unresolved(&log) {
+            let advice = if function.starts_with("cubictcp") {
+                "load its CUBIC (modprobe tcp_cubic, CONFIG_TCP_CONG_CUBIC), or continue with Reno"
+            } else {
+                "programs need Linux 6.1 or later"
+            };
+            return Self::Missing { what: format!("function {function} for BPF programs"), advice };
+        }
+        if log.contains("tcp_congestion_ops is not found in kernel BTF") {
+            return Self::Missing {
+                what: "congestion controls in BPF".into(),
+                advice: "it needs CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, and Linux 6.1 or later",
+            };
+        }
+        match source.kind() {
+            ErrorKind::PermissionDenied if verifier_words(&log).is_none() => {
+                let missing =
+                    missing_capabilities(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+                if missing.is_empty() { Self::Refused(lockdown()) } else { Self::Capability(missing) }
+            }
+            ErrorKind::OutOfMemory => Self::Memory,
+            _ => match verifier_words(&log) {
+                Some(reason) => Self::Rejected { reason, log },
+                None => Self::Other { what, source, log },
+            },
+        }
+    }
+}
+
+/// The line before the verifier's statistics; `None`: the verifier said nothing.
+fn verifier_words(log: &str) -> Option<String> {
+    let (_, log) = log.split_once("-- BEGIN PROG LOAD LOG --")?;
+    let (log, _) = log.split_once("-- END PROG LOAD LOG --").unwrap_or((log, ""));
+    let line =
+        log.lines().rev().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("processed "))?;
+    Some(line.to_owned())
+}
+
+fn unresolved(log: &str) -> Option<&str> {
+    let line = log.lines().find(|line| {
+        line.contains("extern (func ksym)") && line.contains("not found") && !line.contains("resolved")
+    })?;
+    line.split('\'').nth(1)
+}
+
+/// From `/proc/<pid>/status`.
+fn missing_capabilities(status: &str) -> Vec<&'static str> {
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+        .unwrap_or(0);
+    let has = |bit: u32| effective & (1 << bit) != 0;
+    if has(21) {
+        return Vec::new(); // CAP_SYS_ADMIN holds the others
+    }
+    [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")]
+        .into_iter()
+        .filter_map(|(bit, name)| (!has(bit)).then_some(name))
+        .collect()
+}
+
+fn lockdown() -> String {
+    let state = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+    if state.contains("[confidentiality]") {
+        "the kernel is locked down for confidentiality (boot without lockdown=confidentiality)".into()
+    } else {
+        "inside a user namespace or container only the host's own privileges count".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{missing_capabilities, unresolved, verifier_words};
+
+    #[test]
+    fn names_the_capabilities_that_are_missing() {
+        assert_eq!(
+            missing_capabilities("CapEff:\t0000000000000000\n"),
+            ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"]
+        );
+        assert_eq!(missing_capabilities("CapEff:\t0000008000001000\n"), ["CAP_PERFMON"]);
+        assert!(missing_capabilities("CapEff:\t000001ffffffffff\n").is_empty());
+    }
+
+    #[test]
+    fn quotes_the_verifiers_last_words() {
+        let log = "libbpf: -- BEGIN PROG LOAD LOG --\n0: r1 = 0\nR1 invalid mem access 'scalar'\n\
+                   processed 9 insns (limit 1000000)\n-- END PROG LOAD LOG --\n";
+        assert_eq!(verifier_words(log).as_deref(), Some("R1 invalid mem access 'scalar'"));
+        assert_eq!(verifier_words("libbpf: something else"), None);
+    }
+
+    #[test]
+    fn finds_the_function_that_the_kernel_lacks() {
+        let log = "libbpf: extern (func ksym) 'cubictcp_init': not found in kernel or module BTFs\n";
+        assert_eq!(unresolved(log), Some("cubictcp_init"));
+    }
+}

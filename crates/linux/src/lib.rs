@@ -1,0 +1,21 @@
+//! The start-up algorithms in the Linux kernel's own TCP.
+//!
+//! Every row of the registry is an eBPF congestion control `ramp_<id>`: the C core decides during start-up, the
+//! kernel's CUBIC (or Reno) does everything after it, and recovery throughout. [`load`] puts one into the kernel;
+//! [`Loaded`] gives its counters and events and takes it out again; [`Replay`] checks recorded events against the
+//! native build of the core.
+//!
+//! This crate makes no paths and opens no sockets: whoever does selects the algorithm by [`Loaded::name`] as
+//! `TCP_CONGESTION`, per route, or as a namespace's default.
+
+mod error;
+mod event;
+mod loader;
+mod options;
+mod replay;
+
+pub use error::LoadError;
+pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, OpenEvent, Tuple};
+pub use loader::{Cost, Loaded, bpf_object, detach_pinned, load};
+pub use options::{Avoidance, Options, Record};
+pub use replay::{Difference, Replay};

@@ -1,0 +1,354 @@
+//! Into the kernel and out again.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{fs, io};
+
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback,
+    PrintLevel, RingBuffer, RingBufferBuilder, set_print,
+};
+use ramp::Algorithm;
+
+use crate::error::LoadError;
+use crate::event::{Counters, Event};
+use crate::options::Options;
+
+include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+
+/// `BPF_F_LINK` (Linux 6.4): the registration lives and dies with a link.
+const BPF_F_LINK: u32 = 1 << 13;
+/// `TCP_CA_NAME_MAX` less the final zero.
+const NAME_MAX: usize = 15;
+
+const OPERATIONS: &str = "startup";
+const SETTINGS: &str = ".rodata.settings";
+const COUNTERS: &str = ".bss.counters";
+const EVENTS: &str = "events";
+/// What is pinned, and its names in the directory.
+const PINNED_LINK: &str = "link";
+const PINNED_OPERATIONS: &str = "operations";
+
+/// The compiled BPF object of an algorithm; `None`: no row of the registry.
+pub fn bpf_object(id: &str) -> Option<&'static [u8]> {
+    OBJECTS.iter().find(|(known, _)| *known == id).map(|(_, object)| *object)
+}
+
+/// Loads an algorithm and registers it under its name.
+///
+/// Where the kernel knows no links for congestion controls (before 6.4) it is registered the old way, which differs
+/// in one thing: a process that dies without detaching leaves it behind.
+pub fn load(algorithm: &'static Algorithm, options: &Options) -> Result<Loaded, LoadError> {
+    let name = options.name.clone().unwrap_or_else(|| format!("ramp_{}", algorithm.id));
+    if name.is_empty() || name.len() > NAME_MAX || name.bytes().any(|b| b.is_ascii_whitespace() || b == 0) {
+        return Err(LoadError::Name { name });
+    }
+    let heard = Listening::begin();
+    let linked = open(algorithm, &name, options, true).and_then(OpenObject::load);
+    let (object, linked) = match linked {
+        Ok(object) => (object, true),
+        Err(first) => {
+            let log = heard.so_far();
+            // Any other trouble comes again, and is then explained by the first report.
+            match open(algorithm, &name, options, false).and_then(OpenObject::load) {
+                Ok(object) => (object, false),
+                Err(_) => return Err(LoadError::explain("loading the program", first, log)),
+            }
+        }
+    };
+    let mut loaded = Loaded {
+        algorithm,
+        name,
+        link: None,
+        ring: Mutex::new(None),
+        received: Arc::default(),
+        object,
+        linked,
+    };
+    loaded.attach().map_err(|source| {
+        if source.kind() == ErrorKind::AlreadyExists {
+            LoadError::NameTaken { name: loaded.name.clone() }
+        } else {
+            LoadError::explain("registering the congestion control", source, heard.so_far())
+        }
+    })?;
+    loaded
+        .listen()
+        .map_err(|source| LoadError::explain("mapping the ring buffer", source, heard.so_far()))?;
+    Ok(loaded)
+}
+
+/// An algorithm in the kernel, registered under [`Loaded::name`].
+///
+/// Dropping it takes the name away, unless it was pinned. Connections that use the algorithm keep it until they
+/// close: the kernel frees programs and maps after the last one.
+pub struct Loaded {
+    algorithm: &'static Algorithm,
+    name: String,
+    linked: bool,
+    // Fields drop in this order: the name goes before the maps.
+    link: Option<Link>,
+    ring: Mutex<Option<RingBuffer<'static>>>,
+    received: Arc<Mutex<Received>>,
+    object: Object,
+}
+
+#[derive(Default)]
+struct Received {
+    events: Vec<Event>,
+    unknown: u64,
+}
+
+/// What one callback costs, from the kernel's own statistics (`sysctl kernel.bpf_stats_enabled=1`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Which callback.
+    pub callback: String,
+    /// How often it ran.
+    pub calls: u64,
+    /// For how long in all, the statistics' own cost included.
+    pub total: Duration,
+    /// Instructions that the verifier looked at.
+    pub verified_instructions: u32,
+}
+
+impl Loaded {
+    /// What to set as `TCP_CONGESTION`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which algorithm.
+    pub fn algorithm(&self) -> &'static Algorithm {
+        self.algorithm
+    }
+
+    /// Whether the registration belongs to a link, so that it vanishes with this process.
+    pub fn linked(&self) -> bool {
+        self.linked
+    }
+
+    /// Totals over all connections.
+    pub fn counters(&self) -> io::Result<Counters> {
+        let map = self.map(COUNTERS)?;
+        let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(io::Error::other)?;
+        bytes
+            .and_then(|bytes| Counters::parse(&bytes))
+            .ok_or_else(|| io::Error::other("the counters do not have the expected size"))
+    }
+
+    /// Gives out all events that have come since the last call, in order; waits up to `patience` for the first.
+    ///
+    /// Per-ACK events wake nobody: ask at least every few hundred milliseconds while they are recorded.
+    pub fn drain(&self, patience: Duration) -> io::Result<Vec<Event>> {
+        if let Some(ring) = &*lock(&self.ring) {
+            ring.consume().map_err(io::Error::other)?;
+            if !patience.is_zero() && lock(&self.received).events.is_empty() {
+                match ring.poll(patience) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(io::Error::other(error)),
+                }
+                ring.consume().map_err(io::Error::other)?;
+            }
+        }
+        let mut received = lock(&self.received);
+        if received.unknown > 0 {
+            return Err(io::Error::other(format!("{} events of an unknown kind", received.unknown)));
+        }
+        Ok(std::mem::take(&mut received.events))
+    }
+
+    /// What the callbacks have cost so far.
+    pub fn costs(&self) -> Vec<Cost> {
+        let ids: Vec<_> = self
+            .object
+            .progs()
+            .filter_map(|program| libbpf_rs::Program::id_from_fd(program.as_fd()).ok())
+            .collect();
+        let mut costs: Vec<_> = ProgInfoIter::default()
+            .filter(|info| ids.contains(&info.id))
+            .map(|info| {
+                let name = info.name.to_string_lossy();
+                Cost {
+                    callback: name.strip_prefix("startup_").unwrap_or(&name).to_owned(),
+                    calls: info.run_cnt,
+                    total: Duration::from_nanos(info.run_time_ns),
+                    verified_instructions: info.verified_insns,
+                }
+            })
+            .collect();
+        costs.sort_by(|a, b| a.callback.cmp(&b.callback));
+        costs
+    }
+
+    /// Lets the registration outlive this process, by names in a new directory of a BPF file system.
+    ///
+    /// [`detach_pinned`] takes it back. Pinned beside it: `counters` and `events`.
+    pub fn pin(mut self, directory: &Path) -> io::Result<()> {
+        fs::create_dir(directory)?;
+        let result = self.pin_in(directory);
+        if result.is_err() {
+            // What went wrong is reported; the directory only holds our own names.
+            let _ = detach_pinned(directory);
+        }
+        result
+    }
+
+    /// Takes the name away. Running connections finish with the algorithm they have.
+    pub fn detach(mut self) {
+        self.link = None;
+    }
+
+    fn pin_in(&mut self, directory: &Path) -> io::Result<()> {
+        for mut map in self.object.maps_mut() {
+            let name = match map.name().to_str() {
+                Some(COUNTERS) => "counters",
+                Some(EVENTS) => EVENTS,
+                Some(OPERATIONS) => PINNED_OPERATIONS,
+                _ => continue,
+            };
+            map.pin(directory.join(name)).map_err(io::Error::other)?;
+        }
+        if let Some(link) = &mut self.link {
+            if self.linked {
+                link.pin(directory.join(PINNED_LINK)).map_err(io::Error::other)?;
+            }
+            link.disconnect();
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self) -> libbpf_rs::Result<()> {
+        for mut map in self.object.maps_mut() {
+            if map.name() == OsStr::new(OPERATIONS) {
+                self.link = Some(map.attach_struct_ops()?);
+            }
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self) -> libbpf_rs::Result<()> {
+        let received = Arc::clone(&self.received);
+        let Some(map) = self.object.maps().find(|map| map.name() == OsStr::new(EVENTS)) else {
+            return Ok(());
+        };
+        let mut builder = RingBufferBuilder::new();
+        builder.add(&map, move |bytes: &[u8]| {
+            let mut received = lock(&received);
+            match Event::parse(bytes) {
+                Some(event) => received.events.push(event),
+                None => received.unknown += 1,
+            }
+            0
+        })?;
+        self.ring = Mutex::new(Some(builder.build()?));
+        Ok(())
+    }
+
+    fn map(&self, name: &str) -> io::Result<libbpf_rs::Map<'_>> {
+        self.object
+            .maps()
+            .find(|map| map.name() == OsStr::new(name))
+            .ok_or_else(|| io::Error::other(format!("the object has no map {name}")))
+    }
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded")
+            .field("name", &self.name)
+            .field("linked", &self.linked)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes back what [`Loaded::pin`] left in a directory, and the directory.
+pub fn detach_pinned(directory: &Path) -> io::Result<()> {
+    let operations = directory.join(PINNED_OPERATIONS);
+    let link = directory.join(PINNED_LINK);
+    if link.exists() {
+        // Detaching acts at once, but only Linux 6.11 can; removing the last reference acts a moment later.
+        if let Err(error) = Link::open(&link).and_then(|link| link.detach())
+            && !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput | ErrorKind::Other)
+        {
+            return Err(io::Error::other(error));
+        }
+        fs::remove_file(link)?;
+    } else if operations.exists() {
+        // Registered without a link: deleting the only element unregisters it.
+        let map = MapHandle::from_pinned_path(&operations).map_err(io::Error::other)?;
+        match map.delete(&0u32.to_ne_bytes()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(io::Error::other(error)),
+        }
+    }
+    let pins: Vec<PathBuf> = [PINNED_OPERATIONS, "counters", EVENTS].map(|name| directory.join(name)).into();
+    for pin in pins {
+        match fs::remove_file(pin) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::remove_dir(directory)
+}
+
+fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> libbpf_rs::Result<OpenObject> {
+    let bytes = bpf_object(algorithm.id).expect("the build compiles every row of the registry");
+    let mut object = ObjectBuilder::default().name("ramp")?.open_memory(bytes)?;
+    for mut map in object.maps_mut() {
+        match map.name().to_str() {
+            Some(SETTINGS) => map.set_initial_value(&options.settings())?,
+            Some(EVENTS) => map.set_max_entries(options.ring_bytes)?,
+            Some(OPERATIONS) => {
+                if let Some(operations) = map.initial_value_mut() {
+                    // The name is the first member of our struct tcp_congestion_ops.
+                    operations[..=NAME_MAX].fill(0);
+                    operations[..name.len()].copy_from_slice(name.as_bytes());
+                }
+                map.set_map_flags(if link { BPF_F_LINK } else { 0 })?;
+            }
+            _ => {}
+        }
+    }
+    Ok(object)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// libbpf reports through one function for the whole process; while this lives, it is ours.
+struct Listening {
+    previous: Option<(PrintLevel, PrintCallback)>,
+    heard: &'static Mutex<String>,
+    _turn: std::sync::MutexGuard<'static, ()>,
+}
+
+static TURN: Mutex<()> = Mutex::new(());
+static HEARD: Mutex<String> = Mutex::new(String::new());
+
+impl Listening {
+    fn begin() -> Self {
+        let turn = lock(&TURN);
+        lock(&HEARD).clear();
+        let previous = set_print(Some((PrintLevel::Info, |_, text| lock(&HEARD).push_str(&text))));
+        Self { previous, heard: &HEARD, _turn: turn }
+    }
+
+    fn so_far(&self) -> String {
+        lock(self.heard).clone()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        set_print(self.previous);
+    }
+}

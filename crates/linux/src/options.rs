@@ -1,0 +1,129 @@
+//! What a loaded algorithm is told before its first connection.
+
+use ramp::{Algorithm, Config, ConfigFlags, PARAMETERS_MAX, UNSET};
+
+/// Linux paces no connection's first ten data segments, whatever rate is set (`tcp_update_skb_after_send`).
+const UNPACED_PACKETS: u64 = 10;
+
+/// How an algorithm runs in the kernel.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the congestion control, at most 15 bytes; `None`: `ramp_<id>`. Two loads need two names.
+    pub name: Option<String>,
+    /// In the order of the algorithm's table.
+    pub parameters: [u64; PARAMETERS_MAX],
+    /// Window before the first ACK; 0: the kernel's, which routes may set (`initcwnd`).
+    pub initial_window_packets: u32,
+    /// Most growth per ACK, MSS (RFC 3465 L); 0: no limit, as in Linux.
+    pub abc_limit_packets: u32,
+    /// The receiver may acknowledge every second packet.
+    pub delayed_acks: bool,
+    /// The path's bandwidth-delay product in payload bytes, for `ideal` alone; 0: unknown.
+    pub path_bdp_bytes: u64,
+    /// The path's rate in payload bytes per second, for `ideal` alone; 0: unknown.
+    pub path_bytes_per_s: u64,
+    /// What takes over after start-up.
+    pub avoidance: Avoidance,
+    /// Which events are recorded.
+    pub record: Record,
+    /// Room for events not yet drained: a power of two and a multiple of the page size.
+    pub ring_bytes: u32,
+}
+
+/// The kernel's congestion avoidance after start-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Avoidance {
+    /// Linux's CUBIC, its HyStart off for these connections.
+    #[default]
+    Cubic,
+    /// Linux's Reno.
+    Reno,
+}
+
+/// Which events go to the ring buffer; each level holds those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Record {
+    /// The end of every start-up.
+    #[default]
+    Exits,
+    /// The end of every connection.
+    Flows,
+    /// Every ACK and congestion event of a start-up.
+    All,
+}
+
+impl Options {
+    /// The algorithm's defaults, as far as they hold in the kernel.
+    ///
+    /// Where the first train's length is left to the host it is ten packets: the kernel sends the first ten unpaced
+    /// in any case, so a shorter back-to-back train would be followed by a paced one that is not.
+    pub fn new(algorithm: &Algorithm) -> Self {
+        let mut parameters = algorithm.default_parameters();
+        for (value, parameter) in parameters.iter_mut().zip(&algorithm.parameters) {
+            if parameter.name == "initial_train" && *value == 0 {
+                *value = UNPACED_PACKETS;
+            }
+        }
+        Self {
+            name: None,
+            parameters,
+            initial_window_packets: 0,
+            abc_limit_packets: 0,
+            delayed_acks: true,
+            path_bdp_bytes: 0,
+            path_bytes_per_s: 0,
+            avoidance: Avoidance::default(),
+            record: Record::default(),
+            ring_bytes: 4 << 20,
+        }
+    }
+
+    /// `struct ramp_settings` of `bpf/events.h`.
+    pub(crate) fn settings(&self) -> Vec<u8> {
+        let config = Config {
+            mss_bytes: 0,
+            flags: if self.delayed_acks { ConfigFlags::DELAYED_ACKS } else { 0 },
+            initial_window_bytes: 0,
+            initial_ssthresh_bytes: UNSET,
+            abc_limit_packets: self.abc_limit_packets,
+            reserved: 0,
+            path_bdp_bytes: self.path_bdp_bytes,
+            path_bytes_per_s: self.path_bytes_per_s,
+            parameter: self.parameters,
+        };
+        let mut bytes = Vec::new();
+        for word in [config.mss_bytes, config.flags] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for word in [config.initial_window_bytes, config.initial_ssthresh_bytes] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for word in [config.abc_limit_packets, config.reserved] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for word in [config.path_bdp_bytes, config.path_bytes_per_s] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for word in config.parameter {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for word in [self.initial_window_packets, self.record as u32, self.avoidance as u32, 0] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    #[test]
+    fn the_first_train_is_what_the_kernel_sends_unpaced() {
+        let paced = ramp::algorithm("paced").expect("a row of the registry");
+        let index = paced.parameters.iter().position(|p| p.name == "initial_train").expect("its parameter");
+        assert_eq!(Options::new(paced).parameters[index], 10);
+        let best = ramp::algorithm("best").expect("a row of the registry");
+        assert_eq!(Options::new(best).parameters, best.default_parameters());
+    }
+}

@@ -1,0 +1,256 @@
+//! Sender, router and receiver in network namespaces of their own, joined by veth pairs.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+use std::{env, fs, io};
+
+use nix::sched::{CloneFlags, setns};
+use socket2::{Domain, Socket, Type};
+
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 1);
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 2, 1);
+/// Longer than any transfer here takes, so that a stall fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether this machine can run the tests at all. In CI it must.
+#[expect(clippy::disallowed_methods, reason = "whether this is CI is said through the environment")]
+pub(crate) fn ready() -> bool {
+    let obstacle = if !nix::unistd::geteuid().is_root() {
+        "not root"
+    } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
+        "the kernel carries no BTF"
+    } else {
+        return true;
+    };
+    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
+    eprintln!("skipped: {obstacle}");
+    false
+}
+
+/// Who opens the connection on which the sender sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Open {
+    Active,
+    Passive,
+}
+
+/// What lies between sender and receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bottleneck {
+    None,
+    /// 40 Mbit/s with a queue of this many bytes.
+    Queue(u32),
+}
+
+pub(crate) struct Network {
+    prefix: String,
+}
+
+impl Network {
+    pub(crate) fn new(bottleneck: Bottleneck) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let prefix = format!("ramp{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let network = Self { prefix };
+        let [s, r, c] = ["s", "r", "c"].map(|role| network.namespace(role));
+        for name in [&s, &r, &c] {
+            run(&format!("ip netns add {name}"));
+            run(&format!("ip -n {name} link set lo up"));
+        }
+        for (end, net) in [(&s, 1), (&c, 2)] {
+            run(&format!("ip -n {end} link add eth0 type veth peer name eth{net} netns {r}"));
+            run(&format!("ip -n {end} addr add 10.77.{net}.1/24 dev eth0"));
+            run(&format!("ip -n {r} addr add 10.77.{net}.2/24 dev eth{net}"));
+            // One packet at a time, as on a wire.
+            run(&format!("ip -n {end} link set eth0 gso_max_segs 1 up"));
+            run(&format!("ip -n {r} link set eth{net} gso_max_segs 1 up"));
+            run(&format!("ip -n {end} route add default via 10.77.{net}.2"));
+            // The default congestion control would leave its pacing state behind.
+            sysctl(end, "net.ipv4.tcp_congestion_control=reno");
+            sysctl(end, "net.ipv4.tcp_no_metrics_save=1");
+        }
+        sysctl(&r, "net.ipv4.ip_forward=1");
+        if let Bottleneck::Queue(bytes) = bottleneck {
+            run(&format!("tc -n {r} qdisc add dev eth2 root tbf rate 40mbit burst 3100 limit {bytes}"));
+        }
+        network
+    }
+
+    pub(crate) fn sender_sysctl(&self, setting: &str) {
+        sysctl(&self.namespace("s"), setting);
+    }
+
+    /// Sends `bytes` under this congestion control; returns what arrived.
+    pub(crate) fn transfer(&self, control: &str, open: Open, bytes: u64) -> u64 {
+        self.transfer_with(control, open, bytes, |_, _| {})
+    }
+
+    /// `on_progress` sees the sending socket after every write, and how much has been written.
+    pub(crate) fn transfer_with(
+        &self,
+        control: &str,
+        open: Open,
+        bytes: u64,
+        on_progress: impl FnMut(&Socket, u64) + Send,
+    ) -> u64 {
+        let listening = |address| {
+            let socket = socket();
+            socket.bind(&SocketAddr::V4(SocketAddrV4::new(address, 5001)).into()).expect("bind");
+            socket
+        };
+        match open {
+            Open::Passive => {
+                let listener = self.within("s", || {
+                    let socket = listening(SENDER);
+                    socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+                    socket.listen(1).expect("listen");
+                    socket
+                });
+                thread::scope(|scope| {
+                    let sending = scope.spawn(|| send(accept(&listener), bytes, on_progress));
+                    let socket = self.within("c", || connected(socket(), SENDER));
+                    let received = receive(socket);
+                    sending.join().expect("the sender");
+                    received
+                })
+            }
+            Open::Active => {
+                let listener = self.within("c", || {
+                    let socket = listening(RECEIVER);
+                    socket.listen(1).expect("listen");
+                    socket
+                });
+                thread::scope(|scope| {
+                    let receiving = scope.spawn(|| receive(accept(&listener)));
+                    let socket = self.within("s", || {
+                        let socket = socket();
+                        socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+                        connected(socket, RECEIVER)
+                    });
+                    send(socket, bytes, on_progress);
+                    receiving.join().expect("the receiver")
+                })
+            }
+        }
+    }
+
+    /// This many connections open at once, each carrying `bytes`, then all closed.
+    pub(crate) fn crowd(&self, control: &str, connections: usize, bytes: usize) -> u64 {
+        let listener = self.within("c", || {
+            let socket = socket();
+            socket.bind(&SocketAddr::V4(SocketAddrV4::new(RECEIVER, 5001)).into()).expect("bind");
+            socket.listen(1024).expect("listen");
+            socket
+        });
+        let mut pairs: Vec<_> = (0..connections)
+            .map(|_| {
+                let sending = self.within("s", || {
+                    let socket = socket();
+                    socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+                    connected(socket, RECEIVER)
+                });
+                (sending, accept(&listener))
+            })
+            .collect();
+        for (sending, _) in &mut pairs {
+            sending.write_all(&vec![7; bytes]).expect("a small write fits the buffer");
+        }
+        pairs
+            .into_iter()
+            .map(|(sending, receiving)| {
+                drop(sending);
+                receive(receiving)
+            })
+            .sum()
+    }
+
+    /// Whether a socket of the sender may choose this congestion control.
+    pub(crate) fn offers(&self, control: &str) -> bool {
+        self.within("s", || socket().set_tcp_congestion(control.as_bytes()).is_ok())
+    }
+
+    fn namespace(&self, role: &str) -> String {
+        format!("{}-{role}", self.prefix)
+    }
+
+    /// On a thread of its own, which a namespace belongs to.
+    fn within<T: Send>(&self, role: &str, work: impl FnOnce() -> T + Send) -> T {
+        let path = format!("/run/netns/{}", self.namespace(role));
+        thread::scope(|scope| {
+            scope
+                .spawn(|| {
+                    setns(File::open(path).expect("the namespace"), CloneFlags::CLONE_NEWNET).expect("setns");
+                    work()
+                })
+                .join()
+                .expect("work in a namespace")
+        })
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for role in ["s", "r", "c"] {
+            let _ = Command::new("ip").args(["netns", "del", &self.namespace(role)]).output();
+        }
+    }
+}
+
+fn sysctl(namespace: &str, setting: &str) {
+    run(&format!("ip netns exec {namespace} sysctl -qw {setting}"));
+}
+
+pub(crate) fn run(line: &str) {
+    let mut words = line.split(' ');
+    let program = words.next().expect("a program");
+    let output = Command::new(program).args(words).output().expect(program);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn socket() -> Socket {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("socket");
+    socket.set_reuse_address(true).expect("SO_REUSEADDR");
+    socket.set_read_timeout(Some(PATIENCE)).expect("SO_RCVTIMEO");
+    socket.set_write_timeout(Some(PATIENCE)).expect("SO_SNDTIMEO");
+    socket
+}
+
+fn connected(socket: Socket, to: Ipv4Addr) -> Socket {
+    socket.connect(&SocketAddr::V4(SocketAddrV4::new(to, 5001)).into()).expect("connect");
+    socket
+}
+
+fn accept(listener: &Socket) -> Socket {
+    let (socket, _) = listener.accept().expect("accept");
+    socket.set_read_timeout(Some(PATIENCE)).expect("SO_RCVTIMEO");
+    socket.set_write_timeout(Some(PATIENCE)).expect("SO_SNDTIMEO");
+    socket
+}
+
+fn send(mut socket: Socket, bytes: u64, mut on_progress: impl FnMut(&Socket, u64)) {
+    let block = vec![7; 64 << 10];
+    let mut sent = 0;
+    while sent < bytes {
+        let take = block.len().min((bytes - sent) as usize);
+        let wrote = socket.write(&block[..take]).expect("write");
+        sent += wrote as u64;
+        on_progress(&socket, sent);
+    }
+}
+
+fn receive(mut socket: Socket) -> u64 {
+    let mut block = vec![0; 64 << 10];
+    let mut received = 0;
+    loop {
+        match socket.read(&mut block) {
+            Ok(0) => return received,
+            Ok(count) => received += count as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => panic!("after {received} bytes: {error}"),
+        }
+    }
+}
