@@ -33,6 +33,13 @@ fn main() {
     fs::write(clang.output.join("objects.rs"), table).expect("OUT_DIR is writable");
 }
 
+/// Whether an algorithm's header sets a pacing rate.
+fn paces(id: &str) -> bool {
+    let header = format!("../../include/ramp/{id}.h");
+    let text = fs::read_to_string(&header).unwrap_or_else(|error| panic!("{header}: {error}"));
+    text.contains("pacing_bytes_per_s = ")
+}
+
 struct Clang {
     program: String,
     architecture: String,
@@ -75,6 +82,10 @@ impl Clang {
             &system,
             "-c",
         ];
+        let mut arguments = arguments.to_vec();
+        if paces(id) {
+            arguments.push("-DRAMP_PACES");
+        }
         self.run(&arguments, Path::new("bpf/startup.bpf.c"), Some(&object));
         object
     }

@@ -15,6 +15,7 @@ struct flow {
 	__u64 delivered_bytes;
 	__u64 newest_acked_bytes;
 	__u64 acked_bytes;           /* cumulatively */
+	__u64 ssthresh_bytes;  /* as last obeyed */
 	__u32 cwnd_packets;          /* as last written to the kernel, to see who changed them since */
 	__u32 ssthresh_packets;
 	__u32 window_packets;        /* what the decision allows; cwnd_packets is less while pacing */

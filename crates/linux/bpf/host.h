@@ -25,8 +25,11 @@
 /* The one place where bytes become packets: rounded down, at least one. */
 static __always_inline __u32 packets(__u64 bytes, __u32 mss_bytes)
 {
-	__u64 packets = bytes / (mss_bytes ? mss_bytes : 1);
+	__u32 mss = mss_bytes ? mss_bytes : 1;
+	__u64 packets;
 
+	/* Half the time of a 64-bit division. */
+	packets = bytes >> 32 ? bytes / mss : (__u32)bytes / mss;
 	if (packets > TCP_INFINITE_SSTHRESH)
 		packets = TCP_INFINITE_SSTHRESH;
 	return packets ? packets : 1;
@@ -53,6 +56,7 @@ static __always_inline void notice(const struct tcp_sock *tp, struct flow *f)
 		f->decision.ssthresh_bytes = ssthresh >= TCP_INFINITE_SSTHRESH
 			? RAMP_UNSET
 			: (__u64)ssthresh * tp->mss_cache;
+		f->ssthresh_bytes = f->decision.ssthresh_bytes;
 		f->ssthresh_packets = ssthresh;
 	}
 }
@@ -90,19 +94,19 @@ static __always_inline void obey(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u64 ssthresh_bytes = f->decision.ssthresh_bytes;
-	__u32 ssthresh = TCP_INFINITE_SSTHRESH;
 
 	pace(sk, f);
 	f->window_packets = packets(f->decision.cwnd_bytes, tp->mss_cache);
 	write_cwnd(tp, f, f->window_packets);
-	if (ssthresh_bytes != RAMP_UNSET) {
-		ssthresh = packets(ssthresh_bytes, tp->mss_cache);
-		if (ssthresh < 2)
-			ssthresh = 2;
-	}
-	if (ssthresh != f->ssthresh_packets) {
-		f->ssthresh_packets = ssthresh;
-		tp->snd_ssthresh = ssthresh;
+	if (ssthresh_bytes != f->ssthresh_bytes) {
+		f->ssthresh_bytes = ssthresh_bytes;
+		f->ssthresh_packets = TCP_INFINITE_SSTHRESH;
+		if (ssthresh_bytes != RAMP_UNSET) {
+			f->ssthresh_packets = packets(ssthresh_bytes, tp->mss_cache);
+			if (f->ssthresh_packets < 2)
+				f->ssthresh_packets = 2;
+		}
+		tp->snd_ssthresh = f->ssthresh_packets;
 	}
 	if (f->decision.phase == RAMP_DONE && marks(sk) & MARK_STARTING)
 		leave(sk, f);
@@ -159,7 +163,7 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 
 	disarm_hystart(sk);
 	set_marks(sk, MARK_OURS | MARK_STARTING);
-	f->ssthresh_packets = 0; /* a value that metrics of earlier connections cannot have left */
+	f->ssthresh_bytes = 0; /* so that whatever the metrics of earlier connections left is overwritten */
 	if (settings.record >= RAMP_RECORD_ALL)
 		record_open(sk, f, &config);
 	obey(sk, f);
@@ -215,6 +219,7 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 	struct ramp_decision before;
 	struct ramp_ack ack;
 	__u32 state = tcp_ca_state(sk);
+	__u64 cwnd_bytes;
 
 	if (!f)
 		return;
@@ -222,12 +227,14 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 	if (!ack.acked_bytes)
 		return;
 	notice(tcp_sk(sk), f);
-	before = f->decision;
+	cwnd_bytes = f->decision.cwnd_bytes;
+	if (settings.record >= RAMP_RECORD_ALL)
+		before = f->decision;
 	PASTE(RAMP_ID, _on_ack)(&f->state, &ack, &f->decision);
 	if (settings.record >= RAMP_RECORD_ALL)
 		record_ack(f, &ack, &before);
 	if (state == TCP_CA_CWR || state == TCP_CA_Recovery) /* the window is recovery's */
-		f->decision.cwnd_bytes = before.cwnd_bytes;
+		f->decision.cwnd_bytes = cwnd_bytes;
 	else
 		obey(sk, f);
 	if (!(marks(sk) & MARK_STARTING))

@@ -5,8 +5,11 @@
  *     init --storage--> start-up --RAMP_DONE--> the kernel's CUBIC
  *       `---no storage, or attached late------>'
  *
- * Compiled once per row of the registry with -DALGORITHM=<id>. The core decides during start-up;
- * congestion avoidance, recovery (PRR) and undo are the kernel's own throughout.
+ * Compiled once per row of the registry with -DALGORITHM=<id>, and -DRAMP_PACES where the algorithm
+ * sets a pacing rate: the two callbacks that it takes cost every transmission something.
+ *
+ * The core decides during start-up; congestion avoidance, recovery (PRR) and undo are the kernel's
+ * own throughout.
  *
  * A connection without storage has no mark, and every callback then does what CUBIC's would.
  */
@@ -160,6 +163,8 @@ void BPF_PROG(startup_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		cubictcp_cwnd_event(sk, event);
 }
 
+#ifdef RAMP_PACES
+
 /* The last call before packets leave, after the kernel has set its own pacing rate. */
 SEC("struct_ops/min_tso_segs")
 __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
@@ -189,6 +194,8 @@ __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 	return factor;
 }
 
+#endif
+
 SEC(".struct_ops.link")
 struct tcp_congestion_ops startup = {
 	.init = (void *)startup_init,
@@ -198,9 +205,11 @@ struct tcp_congestion_ops startup = {
 	.set_state = (void *)startup_set_state,
 	.cwnd_event = (void *)startup_cwnd_event,
 	.pkts_acked = (void *)startup_pkts_acked,
-	.min_tso_segs = (void *)startup_min_tso_segs,
 	.undo_cwnd = (void *)startup_undo_cwnd,
+#ifdef RAMP_PACES
+	.min_tso_segs = (void *)startup_min_tso_segs,
 	.sndbuf_expand = (void *)startup_sndbuf_expand,
+#endif
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.name = TEXT(RAMP_ID),
 };

@@ -133,6 +133,11 @@ impl Loaded {
         self.linked
     }
 
+    /// Whether the program can space packets at a rate that the algorithm sets.
+    pub fn paces(&self) -> bool {
+        self.object.progs().any(|program| program.name() == OsStr::new("startup_min_tso_segs"))
+    }
+
     /// Totals over all connections.
     pub fn counters(&self) -> io::Result<Counters> {
         let map = self.map(COUNTERS)?;

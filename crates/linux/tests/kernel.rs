@@ -109,6 +109,9 @@ fn the_kernel_decides_as_the_native_core() {
         let acks = events.iter().filter(|event| matches!(event, Event::Ack(_))).count();
         assert!(acks >= 3 && replay.compared() > acks as u64 * 2, "{}: {acks} ACKs", algorithm.id);
         contract_holds(algorithm.id, &events);
+        let pacing = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
+        assert!(loaded.paces() || !events.iter().any(pacing), "{} paces unheard", algorithm.id);
+        assert_eq!(loaded.paces(), ["paced", "ideal"].contains(&algorithm.id), "{}", algorithm.id);
     }
 }
 
