@@ -58,17 +58,14 @@ mod linux {
             enter_user_namespace().into_diagnostic()?;
         }
         let mut settings = Vec::new();
-        let size = arguments.size.iter().map(|size| format!("size={size}"));
-        for text in size.chain(arguments.set.iter().cloned()) {
-            settings.push(Setting::parse(&text)?);
+        for text in &arguments.set {
+            settings.push(Setting::parse(text)?);
         }
         let opened = Scenario::open(&arguments.scenario)?;
         let path = std::path::Path::new(&arguments.scenario);
         let scenario = Scenario::parse_with(&opened.name, &opened.text, path.parent(), &settings)?;
-        let size_bytes = match scenario.flows.first().map(|flow| &flow.source) {
-            Some(Source::Sized(bytes)) => *bytes,
-            _ => 10_000_000,
-        };
+        let own = sent(&scenario).unwrap_or(10_000_000);
+        let size_bytes = arguments.size.map_or(Ok(own), |size| parse_size(&size))?;
         let options = Options {
             realtime: !arguments.no_realtime,
             spin: Time::from_us(arguments.spin),
@@ -93,7 +90,9 @@ mod linux {
                 result.congestion_control,
                 duration.secs_f64()
             ),
-            None => println!("{} bytes with {}, unfinished", result.received_bytes, result.congestion_control),
+            None => {
+                println!("{} bytes with {}, unfinished", result.received_bytes, result.congestion_control)
+            }
         }
         println!(
             "{} retransmissions of {} data segments; cwnd {} packets, ssthresh {} at the end; {} samples",
@@ -112,5 +111,21 @@ mod linux {
             std::process::exit(1);
         }
         Ok(())
+    }
+
+    /// What the scenario's first flow sends.
+    fn sent(scenario: &Scenario) -> Option<u64> {
+        match scenario.flows.first()?.source {
+            Source::Sized(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// A size as a scenario file has it.
+    fn parse_size(text: &str) -> miette::Result<u64> {
+        let size = Setting::parse(&format!("size={text}"))?;
+        let any_path = "[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n";
+        let scenario = Scenario::parse_with("--size", any_path, None, &[size])?;
+        sent(&scenario).ok_or_else(|| miette::miette!("`{text}` is not a size"))
     }
 }

@@ -135,11 +135,11 @@ impl Running {
         if let Some(window) = self.buffers().window {
             let receiver = if download.opener == Opener::Sender { &listening } else { &connecting };
             sys::set_window_clamp(receiver.as_fd(), window)
-                .map_err(|source| EmulatorError::io("setting TCP_WINDOW_CLAMP", source))?;
+                .map_err(|cause| EmulatorError::io("setting TCP_WINDOW_CLAMP", cause))?;
         }
         listen(&listening, Backlog::MAXCONN).map_err(|error| EmulatorError::io("listening", error))?;
         let listener = TcpListener::from(listening);
-        let there = listener.local_addr().map_err(|source| EmulatorError::io("asking for a port", source))?;
+        let there = listener.local_addr().map_err(|cause| EmulatorError::io("asking for a port", cause))?;
         let std::net::SocketAddr::V4(there) = there else {
             return Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT));
         };
@@ -215,10 +215,10 @@ impl Transfer<'_> {
             shared.over.store(true, Ordering::Relaxed);
             let received = receiving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            sent.map_err(|source| EmulatorError::io("sending", source))?;
-            let completed = received.map_err(|source| EmulatorError::io("receiving", source))?;
+            sent.map_err(|cause| EmulatorError::io("sending", cause))?;
+            let completed = received.map_err(|cause| EmulatorError::io("receiving", cause))?;
             let sender = TcpInfo::of(&self.connection.sender)
-                .map_err(|source| EmulatorError::io("reading TCP_INFO", source))?;
+                .map_err(|cause| EmulatorError::io("reading TCP_INFO", cause))?;
             let result = Downloaded {
                 congestion_control: self.connection.congestion_control.clone(),
                 opened: self.opened,

@@ -89,7 +89,7 @@ impl Emulator {
         };
         let devices = [set_up(End::Sender)?, set_up(End::Receiver)?];
         let network = Network::new(&scenario, &plan, seed, options.sample_queue);
-        let stop = Arc::new(Stop::new().map_err(|source| EmulatorError::io("making an eventfd", source))?);
+        let stop = Arc::new(Stop::new().map_err(|cause| EmulatorError::io("making an eventfd", cause))?);
         let clock = Clock::start();
         let engine = Engine {
             network,
@@ -105,7 +105,7 @@ impl Emulator {
         let thread = thread::Builder::new()
             .name("ramp-emulator".to_owned())
             .spawn(move || engine.run(move || ready.send(()).unwrap_or_default()))
-            .map_err(|source| EmulatorError::io("starting the emulator's thread", source))?;
+            .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
         let running = Running { namespaces, plan, scenario, clock, stop, thread: Some(thread) };
         // An error of the thread itself is told when it is stopped.
         let _ = started.recv();
@@ -142,10 +142,14 @@ impl Running {
     }
 
     /// Runs `work` in a thread that is in the namespace of `end`. Sockets made there stay there.
-    pub fn in_namespace<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
+    pub fn in_namespace<T: Send>(
+        &self,
+        end: End,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, EmulatorError> {
         self.namespaces[end as usize]
             .run(work)
-            .map_err(|source| EmulatorError::io("entering a network namespace", source))
+            .map_err(|cause| EmulatorError::io("entering a network namespace", cause))
     }
 
     /// [`Self::in_namespace`] at the sender's end.
@@ -162,7 +166,7 @@ impl Running {
     pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
         self.namespaces[end as usize]
             .command(program)
-            .map_err(|source| EmulatorError::io("copying a descriptor", source))
+            .map_err(|cause| EmulatorError::io("copying a descriptor", cause))
     }
 
     /// The namespace of `end`, for `setns`.
@@ -178,17 +182,19 @@ impl Running {
     /// Ends the run and tells how good it was.
     pub fn stop(mut self) -> Result<ErrorReport, EmulatorError> {
         let played = self.join().unwrap_or_else(|| Err(io::Error::other("it was stopped before")));
-        let mut played = played.map_err(|source| EmulatorError::io("emulating the path", source))?;
+        let mut played = played.map_err(|cause| EmulatorError::io("emulating the path", cause))?;
         let mut ports = played.ports;
         for (port, namespace) in ports.iter_mut().zip(&self.namespaces) {
             let drops = namespace.device_drops();
             [port.dropped_out, port.dropped_in] =
-                drops.map_err(|source| EmulatorError::io("reading the device's counters", source))?;
+                drops.map_err(|cause| EmulatorError::io("reading the device's counters", cause))?;
         }
         let lateness = Lateness::new(&played.lateness);
         let tolerated = tolerated(self.plan.base_rtt);
-        let link = |(index, totals): (usize, _)| {
-            LinkReport { index, name: self.scenario.topology.links[index].name.clone(), totals }
+        let link = |(index, totals): (usize, _)| LinkReport {
+            index,
+            name: self.scenario.topology.links[index].name.clone(),
+            totals,
         };
         let (queue, queue_samples_lost) = played.network.take_samples();
         Ok(ErrorReport {

@@ -119,7 +119,8 @@ struct Turn {
 impl Turn {
     fn new(engine: Engine) -> io::Result<Self> {
         let poll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let timer =
+            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         // The timer is never read: each expiry wakes once, and setting it anew forgets the last.
         poll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0))?;
         poll.add(&engine.stop.wake, EpollEvent::new(EpollFlags::EPOLLIN, 1))?;

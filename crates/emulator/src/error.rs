@@ -10,7 +10,7 @@ use crate::plan::Unsupported;
 pub enum EmulatorError {
     /// The scenario asks for something that the emulator cannot play.
     #[error("the emulator cannot play this scenario: {0}")]
-    Unsupported(#[from] Unsupported),
+    Unsupported(Unsupported),
     /// A capability is missing.
     #[error(
         "{action} needs {capability}, which this process does not have; run as root, or call \
@@ -23,10 +23,12 @@ pub enum EmulatorError {
         capability: &'static str,
     },
     /// There is no TUN device to open.
-    #[error("cannot open /dev/net/tun: {source}; load the kernel's module `tun`, or let this user open the device")]
+    #[error(
+        "cannot open /dev/net/tun: {cause}; load the kernel's module `tun`, or let this user open the device"
+    )]
     Tun {
         /// What the kernel said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A user namespace cannot be entered.
     #[error("cannot enter a user namespace: {reason}")]
@@ -57,25 +59,31 @@ pub enum EmulatorError {
         limit: ramp::Time,
     },
     /// The kernel refused.
-    #[error("{action}: {source}")]
+    #[error("{action}: {cause}")]
     Io {
         /// What was tried.
         action: String,
         /// What the kernel said.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
 impl EmulatorError {
     /// A missing capability if the kernel says so.
-    pub(crate) fn denied(action: &'static str, capability: &'static str, source: io::Error) -> Self {
-        if source.kind() == io::ErrorKind::PermissionDenied {
+    pub(crate) fn denied(action: &'static str, capability: &'static str, cause: io::Error) -> Self {
+        if cause.kind() == io::ErrorKind::PermissionDenied {
             return Self::Capability { action, capability };
         }
-        Self::io(action, source)
+        Self::io(action, cause)
     }
 
-    pub(crate) fn io(action: impl Into<String>, source: impl Into<io::Error>) -> Self {
-        Self::Io { action: action.into(), source: source.into() }
+    pub(crate) fn io(action: impl Into<String>, cause: impl Into<io::Error>) -> Self {
+        Self::Io { action: action.into(), cause: cause.into() }
+    }
+}
+
+impl From<Unsupported> for EmulatorError {
+    fn from(what: Unsupported) -> Self {
+        Self::Unsupported(what)
     }
 }

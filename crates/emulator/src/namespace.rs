@@ -47,7 +47,7 @@ impl Namespace {
             Ok(open("/proc/thread-self/ns/net", flags, Mode::empty())?)
         };
         let handle = in_thread(make)
-            .map_err(|source| EmulatorError::denied("making a network namespace", "CAP_SYS_ADMIN", source))?;
+            .map_err(|cause| EmulatorError::denied("making a network namespace", "CAP_SYS_ADMIN", cause))?;
         Ok(Self { handle })
     }
 
@@ -76,32 +76,33 @@ impl Namespace {
 
     /// Makes the TUN device and sets up addresses, routes and TCP.
     pub(crate) fn set_up(&self, settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
-        self.run(|| set_up(settings)).map_err(|source| EmulatorError::io("entering a network namespace", source))?
+        self.run(|| set_up(settings))
+            .map_err(|cause| EmulatorError::io("entering a network namespace", cause))?
     }
 
     /// Packets that the device dropped: on the way out of the namespace, and on the way in.
     pub(crate) fn device_drops(&self) -> io::Result<[u64; 2]> {
         self.run(|| {
             let table = fs::read_to_string("/proc/thread-self/net/dev")?;
-            device_drops(&table).ok_or_else(|| io::Error::other(format!("/proc/net/dev has no row for {DEVICE}")))
+            device_drops(&table)
+                .ok_or_else(|| io::Error::other(format!("/proc/net/dev has no row for {DEVICE}")))
         })?
     }
 }
 
 fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
     write_sysctls(settings)?;
-    let tun = sys::open_tun(DEVICE).map_err(|source| match source.kind() {
+    let tun = sys::open_tun(DEVICE).map_err(|cause| match cause.kind() {
         io::ErrorKind::PermissionDenied if Path::new("/dev/net/tun").exists() && openable() => {
             EmulatorError::Capability { action: "making a TUN device", capability: "CAP_NET_ADMIN" }
         }
-        _ => EmulatorError::Tun { source },
+        _ => EmulatorError::Tun { cause },
     })?;
     let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
-        .map_err(|source| EmulatorError::io("making a socket", source))?;
+        .map_err(|cause| EmulatorError::io("making a socket", cause))?;
     let set = |name: &str, setting: Setting| {
-        sys::set_interface(control.as_fd(), name, &setting).map_err(|source| {
-            EmulatorError::denied("setting up a network device", "CAP_NET_ADMIN", source)
-        })
+        sys::set_interface(control.as_fd(), name, &setting)
+            .map_err(|cause| EmulatorError::denied("setting up a network device", "CAP_NET_ADMIN", cause))
     };
     set("lo", Setting::Up)?;
     set(DEVICE, Setting::Mtu(settings.mtu))?;
@@ -134,13 +135,14 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
     ] {
         let path = format!("/proc/sys/net/{name}");
         fs::write(&path, &value)
-            .map_err(|source| EmulatorError::io(format!("writing `{value}` to {path}"), source))?;
+            .map_err(|cause| EmulatorError::io(format!("writing `{value}` to {path}"), cause))?;
     }
     // Neighbour discovery would cross the links. A kernel without IPv6 has no such file.
     for name in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
         if Path::new(&path).exists() {
-            fs::write(&path, "1").map_err(|source| EmulatorError::io(format!("writing `1` to {path}"), source))?;
+            fs::write(&path, "1")
+                .map_err(|cause| EmulatorError::io(format!("writing `1` to {path}"), cause))?;
         }
     }
     Ok(())

@@ -126,7 +126,8 @@ impl Network {
                 return None;
             }
             let spare = &mut self.spare;
-            let packet = stage.link.poll_packet(due, &mut |_, parcel: Parcel, _| spare.push(parcel.packet.bytes));
+            let packet =
+                stage.link.poll_packet(due, &mut |_, parcel: Parcel, _| spare.push(parcel.packet.bytes));
             stage.next = stage.link.poll_timeout();
             debug_assert!(packet.is_some() || stage.next > due, "link {index} makes no progress");
             let Some(mut parcel) = packet else { continue };

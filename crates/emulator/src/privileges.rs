@@ -30,7 +30,9 @@ pub fn enter_user_namespace() -> Result<(), EmulatorError> {
     let refused = |reason: String| EmulatorError::UserNamespace { reason };
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {
         refused(match error {
-            Errno::EINVAL => "this process has several threads; it must be entered before the first starts".into(),
+            Errno::EINVAL => {
+                "this process has several threads; it must be entered before the first starts".into()
+            }
             Errno::EPERM => "this system does not let this user make one".into(),
             Errno::ENOSPC => "the limit user.max_user_namespaces is reached".into(),
             other => other.to_string(),

@@ -191,7 +191,12 @@ impl fmt::Display for ErrorReport {
             writeln!(
                 f,
                 "  {end:?}: {} packets read ({} strays), {} written ({} refused); device dropped {} out, {} in",
-                port.read.packets, port.strays, port.written.packets, port.refused, port.dropped_out, port.dropped_in,
+                port.read.packets,
+                port.strays,
+                port.written.packets,
+                port.refused,
+                port.dropped_out,
+                port.dropped_in,
             )?;
         }
         for link in &self.links {

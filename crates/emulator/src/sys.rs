@@ -1,5 +1,8 @@
 //! System calls that no safe wrapper covers.
-#![expect(unsafe_code, reason = "ioctls, options and scheduling that nix does not wrap; each call is bounded here")]
+#![expect(
+    unsafe_code,
+    reason = "ioctls, options and scheduling that nix does not wrap; each call is bounded here"
+)]
 
 use std::ffi::c_int;
 use std::io;

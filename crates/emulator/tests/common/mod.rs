@@ -1,0 +1,53 @@
+//! Paths that real packets cross.
+
+#![allow(dead_code, reason = "each test uses its own part")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ramp_emulator::{Emulator, End, ErrorReport, Options, Running, missing_capabilities};
+use ramp_path::Count;
+use ramp_scenario::Scenario;
+
+/// One at a time: two cores have no time for more, and what is tested is not the machine.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub(crate) fn scenario(text: &str) -> Scenario {
+    Scenario::parse("test", text, None).expect("the text is a scenario")
+}
+
+/// Starts a path, or says why it cannot be tested here; in CI that is a failure.
+pub(crate) fn start(scenario: &Scenario, options: &Options) -> Option<(Running, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing = missing_capabilities();
+    if !missing.is_empty() {
+        skip(&format!("needs {}", missing.join(", ")));
+        return None;
+    }
+    let running = Emulator::start(scenario, 1, options).expect("the emulator starts");
+    Some((running, alone))
+}
+
+pub(crate) fn skip(reason: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing is skipped: {reason}");
+    eprintln!("skipped: {reason}");
+}
+
+/// What enters a link leaves it, is dropped or is inside; and what crosses the devices is what crosses the links.
+pub(crate) fn assert_conserved(report: &ErrorReport) {
+    let sum = |a: Count, b: Count| Count { packets: a.packets + b.packets, bytes: a.bytes + b.bytes };
+    for link in &report.links {
+        let totals = link.totals;
+        let accounted = sum(sum(totals.delivered, totals.dropped()), totals.inside);
+        assert_eq!(totals.arrived, accounted, "{}", link.name);
+    }
+    for port in &report.ports {
+        assert_eq!((port.refused, port.dropped_out, port.dropped_in), (0, 0, 0), "{port:?}");
+    }
+    let written: u64 = report.ports.iter().map(|port| port.written.packets).sum();
+    assert_eq!(report.lateness.packets, written);
+}
+
+/// The port of an end.
+pub(crate) fn port(report: &ErrorReport, end: End) -> ramp_emulator::PortReport {
+    report.ports[end as usize]
+}
