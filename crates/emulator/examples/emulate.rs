@@ -83,17 +83,9 @@ mod linux {
         };
         let result = running.download(&download, &mut ()).into_diagnostic()?;
         let report = running.stop().into_diagnostic()?;
-        match result.duration() {
-            Some(duration) => println!(
-                "{} bytes with {} in {:.3} s",
-                result.received_bytes,
-                result.congestion_control,
-                duration.secs_f64()
-            ),
-            None => {
-                println!("{} bytes with {}, unfinished", result.received_bytes, result.congestion_control)
-            }
-        }
+        let time = result.duration().map(|time| format!("in {:.3} s", time.secs_f64()));
+        let (bytes, name) = (result.received_bytes, result.congestion_control);
+        println!("{bytes} bytes with {name} {}", time.as_deref().unwrap_or("until the limit, unfinished"));
         println!(
             "{} retransmissions of {} data segments; cwnd {} packets, ssthresh {} at the end; {} samples",
             result.sender.total_retrans,

@@ -19,12 +19,12 @@ impl Clock {
     }
 
     /// Now.
-    pub fn now(&self) -> Time {
+    pub fn now(self) -> Time {
         Time::from_ns(nanoseconds(ClockId::CLOCK_MONOTONIC).saturating_sub(self.origin))
     }
 
     /// The instant on `CLOCK_MONOTONIC`, for timers.
-    pub(crate) fn monotonic(&self, at: Time) -> TimeSpec {
+    pub(crate) fn monotonic(self, at: Time) -> TimeSpec {
         TimeSpec::from(Duration::from_nanos(self.origin.saturating_add(at.ns())))
     }
 }

@@ -206,8 +206,8 @@ impl Running {
             links: played.network.totals().into_iter().map(link).collect(),
             queue,
             queue_samples_lost,
-            played: played.played,
-            cpu_share: played.busy.secs_f64() / played.played.secs_f64().max(1e-9),
+            played: played.span,
+            cpu_share: played.busy.secs_f64() / played.span.secs_f64().max(1e-9),
             realtime: played.realtime,
         })
     }

@@ -60,7 +60,7 @@ pub(crate) struct Played {
     pub(crate) ports: [PortReport; 2],
     pub(crate) lateness: Histogram<u64>,
     pub(crate) back_dating_capped: u64,
-    pub(crate) played: Time,
+    pub(crate) span: Time,
     pub(crate) busy: Time,
     pub(crate) realtime: bool,
 }
@@ -87,7 +87,7 @@ impl Engine {
         let mut turn = Turn::new(self)?;
         ready();
         turn.play()?;
-        let played = turn.engine.clock.now() - turn.started;
+        let span = turn.engine.clock.now() - turn.started;
         let Turn { engine, ports, lateness, back_dating_capped, .. } = turn;
         let busy = thread_time();
         Ok(Played {
@@ -96,7 +96,7 @@ impl Engine {
             ports,
             lateness,
             back_dating_capped,
-            played,
+            span,
             busy,
             realtime,
         })

@@ -16,6 +16,7 @@ mod emulator;
 mod engine;
 mod error;
 mod namespace;
+mod netlink;
 mod network;
 mod packet;
 mod plan;

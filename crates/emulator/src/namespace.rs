@@ -15,6 +15,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
 
 use crate::EmulatorError;
+use crate::netlink;
 use crate::plan::Buffers;
 use crate::sys::{self, Setting};
 
@@ -106,7 +107,8 @@ fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
     };
     set("lo", Setting::Up)?;
     set(DEVICE, Setting::Mtu(settings.mtu))?;
-    set(DEVICE, Setting::Queue(settings.queue_packets))?;
+    netlink::set_queue(DEVICE, settings.queue_packets)
+        .map_err(|cause| EmulatorError::denied("setting up a network device", "CAP_NET_ADMIN", cause))?;
     for (number, address) in settings.addresses.iter().enumerate() {
         let label = if number == 0 { DEVICE.to_owned() } else { format!("{DEVICE}:{number}") };
         set(&label, Setting::Address(*address))?;

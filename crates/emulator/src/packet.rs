@@ -66,7 +66,8 @@ impl Headers {
             return None;
         }
         let protocol = fixed[9];
-        let first_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x1fff == 0;
+        let offset = u16::from_be_bytes([fixed[6] & 0x1f, fixed[7]]);
+        let first_fragment = offset == 0;
         let body = bytes.get(header_bytes..).filter(|_| first_fragment).unwrap_or_default();
         let ports = match protocol {
             TCP | UDP => body.first_chunk::<4>().copied().unwrap_or_default(),

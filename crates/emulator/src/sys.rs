@@ -37,8 +37,6 @@ pub(crate) enum Setting {
     Address(Ipv4Addr),
     Netmask(Ipv4Addr),
     Mtu(u32),
-    /// Packets.
-    Queue(u32),
     Up,
 }
 
@@ -55,12 +53,8 @@ pub(crate) fn set_interface(socket: BorrowedFd<'_>, name: &str, setting: &Settin
             libc::SIOCSIFNETMASK
         }
         Setting::Mtu(bytes) => {
-            request.ifr_ifru.ifru_mtu = bytes as c_int;
+            request.ifr_ifru.ifru_mtu = bytes.cast_signed();
             libc::SIOCSIFMTU
-        }
-        Setting::Queue(packets) => {
-            request.ifr_ifru.ifru_mtu = packets as c_int;
-            libc::SIOCSIFTXQLEN
         }
         Setting::Up => {
             request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;

@@ -48,7 +48,7 @@ fn totals(report: &ramp_emulator::ErrorReport, name: &str) -> Totals {
 
 #[test]
 fn rate_and_delay_are_obeyed() {
-    for (mbit, rtt_ms) in [(10, 100), (40, 20)] {
+    for (mbit, rtt_ms) in [(10u32, 100), (40, 20)] {
         let text = format!("size = '4 MB'\n[path]\nrate = '{mbit} Mbit/s'\nrtt = '{rtt_ms} ms'\n");
         let Some((running, _alone)) = start(&scenario(&text), &Options::default()) else { return };
         let result = running.download(&reno(4_000_000), &mut ()).expect("the transfer runs");
@@ -60,7 +60,7 @@ fn rate_and_delay_are_obeyed() {
         assert!((earliest..rtt_ms * 1_000 + 5_000).contains(&rtt_us), "{rtt_us} us of {rtt_ms} ms");
         // 1448 of 1500 bytes are payload; nothing arrives before half a round trip.
         let sending = completed - result.established - Time::from_us(rtt_ms * 500);
-        let fastest = Time::from_secs_f64(4e6 * 8.0 * 1500.0 / 1448.0 / (mbit as f64 * 1e6));
+        let fastest = Time::from_secs_f64(4e6 * 8.0 * 1500.0 / 1448.0 / (f64::from(mbit) * 1e6));
         assert!(sending.ns() as f64 > 0.99 * fastest.ns() as f64, "{sending} of {fastest}");
         assert!(sending.ns() < 3 * fastest.ns(), "{sending} of {fastest}");
     }
@@ -258,6 +258,10 @@ fn programs_run_in_their_namespace_and_see_its_settings() {
             String::from_utf8_lossy(&output.stdout).into_owned()
         };
         assert!(read("/proc/self/net/dev").contains("ramp0"));
+        let mut ip = running.command(end, "ip").expect("descriptors are left");
+        let link = ip.args(["link", "show", "ramp0"]).output().expect("iproute2 is installed");
+        let link = String::from_utf8_lossy(&link.stdout).into_owned();
+        assert!(link.contains("mtu 1500") && link.contains("qlen 40000"), "{link}");
         let rmem = read("/proc/sys/net/ipv4/tcp_rmem");
         assert_eq!(rmem.split_whitespace().last(), Some(buffers.receive_max.to_string().as_str()));
         assert_eq!(read("/proc/sys/net/ipv4/tcp_congestion_control").trim(), "reno");

@@ -61,7 +61,7 @@ fn packets_that_no_device_takes_are_refused() {
 #[test]
 fn a_node_that_would_be_at_both_ends_is_refused() {
     let link = |a: &str, b: &str| {
-        format!("[[link]]\nfrom = '{a}'\nto = '{b}'\nrate = '10 Mbit/s'\ndelay = '10 ms'\nduplex = true\n")
+        format!("[[link]]\nfrom = '{a}'\nto = '{b}'\nrate = '10 Mbit/s'\ndelay = '10 ms'\nboth-ways = true\n")
     };
     let flow = |a: &str, b: &str| format!("[[flow]]\nfrom = '{a}'\nto = '{b}'\nsize = '1 MB'\n");
     let links = [link("a", "b"), link("b", "c"), link("c", "a")].concat();
