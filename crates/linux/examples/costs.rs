@@ -12,7 +12,7 @@ use support::{Bottleneck, Network, Open, ready, run};
 #[expect(dead_code, reason = "the tests need more of it")]
 mod support;
 
-const BYTES: u64 = 400_000_000;
+const BYTES: u64 = 100_000_000;
 
 /// Settings under which start-up does its whole work on every ACK and never ends on a clean path.
 const ENDLESS: &[(&str, &str, u64)] = &[
@@ -40,7 +40,7 @@ fn main() {
 }
 
 fn measure(algorithm: &'static Algorithm, record: Record, starved: bool) -> BTreeMap<String, (u128, u64, u32)> {
-    let network = Network::new(Bottleneck::None);
+    let network = Network::new(Bottleneck::Lossless);
     if starved {
         network.sender_sysctl("net.core.optmem_max=1500");
     }

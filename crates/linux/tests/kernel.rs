@@ -94,7 +94,7 @@ fn the_kernel_decides_as_the_native_core() {
         return;
     }
     let networks =
-        [Network::new(DEEP), Network::new(Bottleneck::Queue(30_000)), Network::new(Bottleneck::None)];
+        [DEEP, Bottleneck::Queue(30_000), Bottleneck::Lossless].map(Network::new);
     for algorithm in algorithms() {
         let loaded = put_in(algorithm, "b", Record::All);
         let mut replay = Replay::new(algorithm);

@@ -45,6 +45,8 @@ pub(crate) enum Bottleneck {
     None,
     /// 40 Mbit/s with a queue of this many bytes.
     Queue(u32),
+    /// 400 Mbit/s, and a receive window that the queue has room for: no losses.
+    Lossless,
 }
 
 pub(crate) struct Network {
@@ -74,8 +76,16 @@ impl Network {
             sysctl(end, "net.ipv4.tcp_no_metrics_save=1");
         }
         sysctl(&r, "net.ipv4.ip_forward=1");
-        if let Bottleneck::Queue(bytes) = bottleneck {
-            run(&format!("tc -n {r} qdisc add dev eth2 root tbf rate 40mbit burst 3100 limit {bytes}"));
+        let queue = |mbit: u32, bytes: u32| {
+            run(&format!("tc -n {r} qdisc add dev eth2 root tbf rate {mbit}mbit burst 3100 limit {bytes}"));
+        };
+        match bottleneck {
+            Bottleneck::None => {}
+            Bottleneck::Queue(bytes) => queue(40, bytes),
+            Bottleneck::Lossless => {
+                queue(400, 1_000_000);
+                run(&format!("ip netns exec {c} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t400000"));
+            }
         }
         network
     }
