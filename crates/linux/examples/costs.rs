@@ -39,7 +39,11 @@ fn main() {
     run("sysctl -qw kernel.bpf_stats_enabled=0");
 }
 
-fn measure(algorithm: &'static Algorithm, record: Record, starved: bool) -> BTreeMap<String, (u128, u64, u32)> {
+fn measure(
+    algorithm: &'static Algorithm,
+    record: Record,
+    starved: bool,
+) -> BTreeMap<String, (u128, u64, u32)> {
     let network = Network::new(Bottleneck::Lossless);
     if starved {
         network.sender_sysctl("net.core.optmem_max=1500");
@@ -58,13 +62,21 @@ fn measure(algorithm: &'static Algorithm, record: Record, starved: bool) -> BTre
         .costs()
         .into_iter()
         .filter(|cost| cost.calls > 0)
-        .map(|cost| (cost.callback, (cost.total.as_nanos() / u128::from(cost.calls), cost.calls, cost.verified_instructions)))
+        .map(|cost| {
+            (
+                cost.callback,
+                (cost.total.as_nanos() / u128::from(cost.calls), cost.calls, cost.verified_instructions),
+            )
+        })
         .collect();
     costs.insert("(left start-up)".into(), (0, exits, 0));
     costs
 }
 
 fn show(title: &str, costs: &BTreeMap<String, (u128, u64, u32)>) {
-    let cells: Vec<_> = costs.iter().map(|(name, (ns, calls, seen))| format!("{name} {ns} ({calls}; {seen} insns)")).collect();
+    let cells: Vec<_> = costs
+        .iter()
+        .map(|(name, (ns, calls, seen))| format!("{name} {ns} ({calls}; {seen} insns)"))
+        .collect();
     println!("{title:24} {}", cells.join(", "));
 }

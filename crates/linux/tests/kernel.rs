@@ -93,8 +93,7 @@ fn the_kernel_decides_as_the_native_core() {
     if !ready() {
         return;
     }
-    let networks =
-        [DEEP, Bottleneck::Queue(30_000), Bottleneck::Lossless].map(Network::new);
+    let networks = [DEEP, Bottleneck::Queue(30_000), Bottleneck::Lossless].map(Network::new);
     for algorithm in algorithms() {
         let loaded = put_in(algorithm, "b", Record::All);
         let mut replay = Replay::new(algorithm);
