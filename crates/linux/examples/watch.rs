@@ -8,7 +8,6 @@ use std::time::Duration;
 use ramp::algorithm;
 use ramp_linux::{Event, Options, load};
 
-#[expect(clippy::disallowed_methods, reason = "a program has arguments")]
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
     let seconds = arguments.get(1).and_then(|text| text.parse().ok()).unwrap_or(10);
