@@ -21,6 +21,8 @@ pub(crate) struct Flow {
     /// In-order bytes from which the next `Received` is due.
     pub(crate) report_from_bytes: u64,
     pub(crate) data_packets: u64,
+    /// When it will be woken.
+    pub(crate) armed: Time,
     /// Generator and web session to tell of completion.
     pub(crate) session: Option<(u32, u32)>,
 }
@@ -50,6 +52,7 @@ impl Flow {
             completed: false,
             report_from_bytes: 1,
             data_packets: 0,
+            armed: Time::NEVER,
             session: spec.session,
         };
         flow.sender.open(now);

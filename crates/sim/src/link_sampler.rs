@@ -41,15 +41,20 @@ impl LinkSampler {
     #[inline]
     pub(crate) fn on_arrival(&mut self, time: Time, waiting: Count) {
         let peak = waiting.bytes > self.peak.bytes || waiting.packets > self.peak.packets;
-        if !peak && time < self.next {
-            return;
+        if peak || time >= self.next {
+            self.sample(time, waiting, peak);
         }
-        let sample = LinkSample {
-            now: time,
-            link: self.link,
-            queue_bytes: waiting.bytes,
-            queue_packets: waiting.packets,
-        };
+    }
+
+    /// Whether a sample is due.
+    #[inline]
+    pub(crate) fn due(&self, now: Time) -> bool {
+        self.ready.front().is_some_and(|sample| sample.now <= now)
+    }
+
+    fn sample(&mut self, time: Time, waiting: Count, peak: bool) {
+        let sample =
+            LinkSample { now: time, link: self.link, queue_bytes: waiting.bytes, queue_packets: waiting.packets };
         if peak {
             self.peak.bytes = self.peak.bytes.max(waiting.bytes);
             self.peak.packets = self.peak.packets.max(waiting.packets);

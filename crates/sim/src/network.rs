@@ -12,14 +12,15 @@ use std::collections::{BinaryHeap, VecDeque};
 use ramp::Time;
 use ramp_path::{Count, Packet};
 use ramp_scenario::Scenario;
+use ramp_tcp::Segment;
 
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Ticket};
+use crate::packet::{Parcel, Place, Ticket};
 use crate::random::{Purpose, derive};
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
-use crate::topology::{Feeder, Routes};
+use crate::topology::{Feeder, Routes, Step};
 
 /// 2 GB; 1.3 Tbit/s over 150 ms.
 pub(crate) const PACKETS_PER_LINK_MAX: u64 = 1 << 24;
@@ -55,20 +56,12 @@ struct DropToCome {
     drop: Drop,
 }
 
-/// What has come out at the far end of a chain.
-pub(crate) enum Hop {
-    /// It has reached its host.
-    Arrived(UnderWay),
-    /// It goes on.
-    Onward(Parcel),
-}
-
 impl Network {
-    pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64) -> Self {
+    pub(crate) fn new(scenario: &Scenario, mut routes: Routes, seed: u64) -> Self {
         let links = scenario.topology.links.iter().enumerate();
         let stages = links.map(|(i, link)| Stage::new(&link.config, derive(seed, Purpose::Link, i as u64)));
-        let mut stages: Vec<Stage> = stages.collect();
-        fuse_chains(&mut stages, &routes);
+        let stages: Vec<Stage> = stages.collect();
+        routes.fuse(&fused_links(&stages, &routes));
         Self {
             routes,
             stages,
@@ -86,90 +79,68 @@ impl Network {
         self.stages.len() as u32
     }
 
-    /// Hands `parcel` to the next link of its route, which must not be at its end.
+    /// Hands a segment to the next link of its route, which must not be at its end.
     #[inline]
-    pub(crate) fn send(&mut self, now: Time, parcel: &Parcel, queue: &mut EventQueue) {
-        let route = self.routes.links(parcel.route);
-        let ticket = Ticket::new(parcel);
-        let mut hop = parcel.hop as usize;
+    pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, segment: &Segment, place: Place) {
+        let steps = self.routes.steps(place.route);
+        let mut entered = place.entered as usize;
+        let mut link = steps[entered].link;
+        if !self.stages[link as usize].settles() {
+            let left = (steps.len() - entered - 1) as u32;
+            let place = Place { entered: place.entered + 1, left, ..place };
+            return self.hold(now, queue, link, Parcel { segment: *segment, place });
+        }
+        let ticket = Ticket::new(segment);
         let mut time = now;
         let mut passages = Passages::default();
         let mut length = 0;
-        let mut link = route[hop];
-        let mut stage = &mut self.stages[link as usize];
-        if let Kind::Other(other) = &mut stage.kind {
-            let drops = &mut self.drops;
-            let parcel = Parcel { hop: parcel.hop + 1, ..*parcel };
-            other.handle_packet(now, parcel, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
-            queue.set(link, other.poll_timeout());
-            if link == self.sampled {
-                let waiting = stage.queue(now);
-                self.sampler.on_arrival(now, waiting);
-            }
-            return;
-        }
         loop {
-            hop += 1;
+            let stage = &mut self.stages[link as usize];
             let arrival = stage.settle(time, ticket);
+            entered += 1;
             if link == self.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
             }
+            let next = steps.get(entered);
             let Some(arrival) = arrival else {
-                let parcel = Parcel { hop: hop as u32, ..*parcel };
-                self.on_drop(
-                    now,
-                    DropToCome { time, order: 0, passages, drop: Drop { link, parcel } },
-                    queue,
-                );
-                return;
+                let place = Place { entered: entered as u32, ..place };
+                let drop = Drop { link, parcel: Parcel { segment: *segment, place } };
+                return self.on_drop(now, queue, DropToCome { time, order: 0, passages, drop });
             };
-            if let Some(&next) = route.get(hop)
-                && self.stages[next as usize].fused
+            if let Some(next) = next
+                && next.fused
                 && arrival <= self.horizon
             {
                 passages[length] = arrival;
                 length += 1;
                 time = arrival;
-                link = next;
-                stage = &mut self.stages[next as usize];
+                link = next.link;
                 continue;
             }
-            let stage = &mut self.stages[link as usize];
             if stage.under_way.is_empty() {
                 queue.set(link, arrival);
             }
-            let Parcel { segment, route, slot, .. } = *parcel;
-            stage.under_way.push_back(UnderWay { segment, arrival, passages, route, slot, hop: hop as u32 });
+            let place = Place { entered: entered as u32, left: (steps.len() - entered) as u32, ..place };
+            stage.under_way.push_back(UnderWay { parcel: Parcel { segment: *segment, place }, arrival, passages });
             return;
         }
     }
 
     /// What reaches the end of a chain that ends with `link`; call until `None`.
     #[inline]
-    pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Hop> {
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Parcel> {
         let stage = &mut self.stages[link as usize];
-        let parcel = if let Kind::Other(other) = &mut stage.kind {
+        if let Kind::Other(other) = &mut stage.kind {
             let drops = &mut self.drops;
-            other.poll_packet(now, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }))?
-        } else {
-            let under_way = stage.under_way.pop_front_if(|head| head.arrival <= now)?;
-            if under_way.hop as usize == self.routes.links(under_way.route).len() {
-                return Some(Hop::Arrived(under_way));
-            }
-            under_way.parcel()
-        };
-        if parcel.hop as usize == self.routes.links(parcel.route).len() {
-            let Parcel { segment, route, slot, hop } = parcel;
-            return Some(Hop::Arrived(UnderWay {
-                segment,
-                arrival: now,
-                passages: Passages::default(),
-                route,
-                slot,
-                hop,
-            }));
+            return other.poll_packet(now, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
         }
-        Some(Hop::Onward(parcel))
+        let head = stage.under_way.front()?;
+        if head.arrival > now {
+            return None;
+        }
+        let parcel = head.parcel;
+        stage.under_way.pop_front();
+        Some(parcel)
     }
 
     /// When `link` has something to do next.
@@ -189,6 +160,12 @@ impl Network {
             stage.under_way.len() as u64 + waiting > PACKETS_PER_LINK_MAX
         };
         self.stages.iter_mut().position(overfull)
+    }
+
+    /// Whether there is a drop or a sample to report.
+    #[inline]
+    pub(crate) fn news(&self, now: Time) -> bool {
+        !self.drops.is_empty() || self.sampler.due(now)
     }
 
     /// Packets dropped by now that nobody has heard of; call until `None`.
@@ -225,15 +202,28 @@ impl Network {
                 take(&mut totals.arrived, parcel.wire_bytes());
             }
             // So far it fared like a packet whose chain ends one link earlier.
-            let Parcel { segment, route, slot, hop } = *parcel;
-            let before = UnderWay { segment, arrival: *time, passages: *passages, route, slot, hop: hop - 1 };
-            self.take_back(&mut totals, end, &before);
+            let mut parcel = *parcel;
+            parcel.place.entered -= 1;
+            self.take_back(&mut totals, end, &UnderWay { parcel, arrival: *time, passages: *passages });
         }
         totals
     }
 
+    /// Hands a packet to a link that keeps it.
+    #[inline(never)]
+    fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel) {
+        let stage = &mut self.stages[link as usize];
+        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
+        let drops = &mut self.drops;
+        other.handle_packet(now, parcel, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
+        queue.set(link, other.poll_timeout());
+        if link == self.sampled {
+            self.sampler.on_arrival(now, stage.queue(now));
+        }
+    }
+
     #[cold]
-    fn on_drop(&mut self, now: Time, drop: DropToCome, queue: &mut EventQueue) {
+    fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: DropToCome) {
         if drop.time == now {
             self.drops.push_back(drop.drop);
         } else {
@@ -244,12 +234,13 @@ impl Network {
     }
 
     fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
-        let wire_bytes = under_way.segment.wire_bytes();
-        let route = &self.routes.links(under_way.route)[..under_way.hop as usize];
-        let fused = route.iter().rev().take_while(|&&link| self.stages[link as usize].fused).count();
-        let chain = &route[route.len() - fused - 1..];
+        let Parcel { segment, place } = under_way.parcel;
+        let wire_bytes = segment.wire_bytes();
+        let steps = &self.routes.steps(place.route)[..place.entered as usize];
+        let fused = steps.iter().rev().take_while(|step| step.fused).count();
+        let chain = &steps[steps.len() - fused - 1..];
         let mut entered = Time::ZERO;
-        for (i, &link) in chain.iter().enumerate() {
+        for (i, &Step { link, .. }) in chain.iter().enumerate() {
             let left = if i + 1 == chain.len() { under_way.arrival } else { under_way.passages[i] };
             let stranded = left == Time::NEVER && self.stages[link as usize].counts_stranded();
             let totals = &mut totals[link as usize];
@@ -266,14 +257,8 @@ impl Network {
     }
 }
 
-impl UnderWay {
-    fn parcel(&self) -> Parcel {
-        Parcel { segment: self.segment, route: self.route, hop: self.hop, slot: self.slot }
-    }
-}
-
 /// Finds the links that can be computed together with their feeder.
-fn fuse_chains(stages: &mut [Stage], routes: &Routes) {
+fn fused_links(stages: &[Stage], routes: &Routes) -> Vec<bool> {
     let feeders = routes.feeders(stages.len());
     let settling_feeder = |link: usize| match feeders[link] {
         Feeder::Link(feeder) if stages[link].settles() && stages[feeder as usize].settles() => {
@@ -283,10 +268,7 @@ fn fuse_chains(stages: &mut [Stage], routes: &Routes) {
     };
     // How many links up it is to one that hosts or several links feed; a route has an end, so it is not a ring.
     let depth = |link: usize| std::iter::successors(Some(link), |&link| settling_feeder(link)).count() - 1;
-    let fused: Vec<bool> = (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect();
-    for (stage, fused) in stages.iter_mut().zip(fused) {
-        stage.fused = fused;
-    }
+    (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect()
 }
 
 fn take(count: &mut Count, wire_bytes: u32) {

@@ -7,16 +7,30 @@ use ramp_tcp::Segment;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     pub(crate) segment: Segment,
+    pub(crate) place: Place,
+}
+
+/// Where on its way a segment is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     /// Which route it takes.
     pub(crate) route: u32,
     /// How many links of the route it has entered.
-    pub(crate) hop: u32,
-    /// Where its flow lives; [`Parcel::NO_SLOT`]: it ends at the node, nobody answers.
+    pub(crate) entered: u32,
+    /// How many it has yet to enter. Before the first one, not known.
+    pub(crate) left: u32,
+    /// Where its flow lives; [`Place::NO_SLOT`]: it ends at the node, nobody answers.
     pub(crate) slot: u32,
 }
 
-impl Parcel {
+impl Place {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+    /// Before the first link.
+    #[inline]
+    pub(crate) fn start(route: u32, slot: u32) -> Self {
+        Self { route, entered: 0, left: u32::MAX, slot }
+    }
 }
 
 impl Packet for Parcel {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
-use ramp_tcp::Segment;
 
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
@@ -20,8 +19,6 @@ pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) kind: Kind,
-    /// Whether it is computed together with its feeder.
-    pub(crate) fused: bool,
     /// Packets whose chain ends here, in order of arrival at the far end.
     pub(crate) under_way: VecDeque<UnderWay>,
     arrived: Count,
@@ -40,12 +37,9 @@ pub(crate) enum Kind {
 /// A packet whose arrival is settled.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    pub(crate) segment: Segment,
+    pub(crate) parcel: Parcel,
     pub(crate) arrival: Time,
     pub(crate) passages: Passages,
-    pub(crate) route: u32,
-    pub(crate) slot: u32,
-    pub(crate) hop: u32,
 }
 
 impl Stage {
@@ -62,7 +56,6 @@ impl Stage {
         };
         Self {
             kind,
-            fused: false,
             under_way: VecDeque::new(),
             arrived: Count::default(),
             dropped: Count::default(),
@@ -70,6 +63,7 @@ impl Stage {
     }
 
     /// Whether a packet's fate is known as soon as it enters.
+    #[inline]
     pub(crate) fn settles(&self) -> bool {
         !matches!(self.kind, Kind::Other(_))
     }

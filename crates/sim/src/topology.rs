@@ -10,9 +10,17 @@ use crate::SimulationError;
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     ids: HashMap<(u32, u32), u32>,
-    links: Vec<u32>,
-    /// Where in `links` each route begins; one more entry than routes.
+    steps: Vec<Step>,
+    /// Where in `steps` each route begins; one more entry than routes.
     starts: Vec<u32>,
+}
+
+/// One link of a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) link: u32,
+    /// Whether the link is computed together with the one before it.
+    pub(crate) fused: bool,
 }
 
 /// Who hands packets to a link.
@@ -61,21 +69,24 @@ impl Routes {
 
     /// The links of a route, in order.
     #[inline]
-    pub(crate) fn links(&self, route: u32) -> &[u32] {
-        &self.links[self.starts[route as usize] as usize..self.starts[route as usize + 1] as usize]
+    pub(crate) fn steps(&self, route: u32) -> &[Step] {
+        &self.steps[self.starts[route as usize] as usize..self.starts[route as usize + 1] as usize]
     }
 
-    /// The links of every route.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.starts.len() as u32 - 1).map(|route| self.links(route))
+    /// Notes which links are computed together with the one before them.
+    pub(crate) fn fuse(&mut self, fused: &[bool]) {
+        for step in &mut self.steps {
+            step.fused = fused[step.link as usize];
+        }
     }
 
     /// Who feeds each of `links` links.
     pub(crate) fn feeders(&self, links: usize) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::Nobody; links];
-        for route in self.iter() {
-            for (i, &link) in route.iter().enumerate() {
-                let new = if i == 0 { Feeder::Several } else { Feeder::Link(route[i - 1]) };
+        for route in 0..self.starts.len() as u32 - 1 {
+            let steps = self.steps(route);
+            for (i, &Step { link, .. }) in steps.iter().enumerate() {
+                let new = if i == 0 { Feeder::Several } else { Feeder::Link(steps[i - 1].link) };
                 let feeder = &mut feeders[link as usize];
                 *feeder = if *feeder == Feeder::Nobody || *feeder == new { new } else { Feeder::Several };
             }
@@ -89,7 +100,7 @@ impl Routes {
         arrived_by: &[Option<usize>],
         (from, to): (u32, u32),
     ) -> Result<(), SimulationError> {
-        let begin = self.links.len();
+        let begin = self.steps.len();
         let mut node = to as usize;
         while node != from as usize {
             let Some(link) = arrived_by.get(node).copied().flatten() else {
@@ -97,12 +108,12 @@ impl Routes {
                     |node: u32| scenario.topology.nodes.get(node as usize).cloned().unwrap_or_default();
                 return Err(SimulationError::NoRoute { from: name(from), to: name(to) });
             };
-            self.links.push(link as u32);
+            self.steps.push(Step { link: link as u32, fused: false });
             node = scenario.topology.links[link].from;
         }
-        self.links[begin..].reverse();
+        self.steps[begin..].reverse();
         self.ids.insert((from, to), self.starts.len() as u32 - 1);
-        self.starts.push(self.links.len() as u32);
+        self.starts.push(self.steps.len() as u32);
         Ok(())
     }
 }
