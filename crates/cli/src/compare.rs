@@ -49,7 +49,7 @@ pub(crate) struct CompareArgs {
     /// One row per value of algorithm.ID.PARAMETER, or one comparison per value of a scenario's field
     #[arg(long, value_name = "FIELD=A,B,C")]
     sweep: Vec<String>,
-    /// Where results go [default: ramp-results/<scenario>-<digest>]
+    /// Where results go [default: ramp-results/SCENARIO-DIGEST]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
