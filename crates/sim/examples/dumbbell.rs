@@ -4,7 +4,7 @@
 //! cargo run --release -p ramp-sim --example dumbbell -- workload=db200_bidir_s1.csv flows=2000
 //! ```
 //!
-//! Without a workload file (columns id, start_s, src_router, src_idx, dst_router, dst_idx, size_pkts), arrivals are
+//! Without a workload file (columns `id,start_s,src_router,src_idx,dst_router,dst_idx,size_pkts`), arrivals are
 //! drawn: 10 per second, exponential sizes. Further arguments: `ssthresh` (packets, 0: none), `algorithm`, `seed`.
 
 #![expect(clippy::print_stdout, reason = "this is a command-line program")]
@@ -34,7 +34,8 @@ fn main() {
         let listed = read(&workload, flows as usize);
         TrafficKind::Listed { flows: listed.into(), sender, receiver, under_test_share: 1.0 }
     };
-    let across = |from, to| (0..HOSTS / 2).map(move |i| (host(from, i, 2, HOSTS), host(to, HOSTS / 2 + i, 2, HOSTS)));
+    let across =
+        |from, to| (0..HOSTS / 2).map(move |i| (host(from, i, 2, HOSTS), host(to, HOSTS / 2 + i, 2, HOSTS)));
     scenario.traffic.push(Traffic {
         name: "transfers".to_owned(),
         pairs: across(0, 1).chain(across(1, 0)).collect(),

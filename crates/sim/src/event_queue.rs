@@ -128,19 +128,20 @@ impl EventQueue {
         self.put(at, entry);
     }
 
+    #[inline]
     fn sift_down(&mut self, mut at: usize, entry: Entry) {
         loop {
             let first = at * ARITY + 1;
-            let Some(children) = self.heap.get(first..self.heap.len().min(first + ARITY)) else { break };
-            let Some((&(mut least), others)) = children.split_first() else { break };
-            let mut child = first;
-            for (i, &other) in others.iter().enumerate() {
-                if other < least {
-                    least = other;
-                    child = first + 1 + i;
-                }
+            let end = self.heap.len().min(first + ARITY);
+            let Some(children) = self.heap.get(first..end) else { break };
+            let mut least = entry;
+            let mut child = at;
+            for (i, &other) in children.iter().enumerate() {
+                let less = other < least;
+                least = if less { other } else { least };
+                child = if less { first + i } else { child };
             }
-            if entry <= least {
+            if child == at {
                 break;
             }
             self.put(at, least);

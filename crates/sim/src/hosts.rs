@@ -71,7 +71,11 @@ impl Hosts {
     }
 
     /// The timers of a flow, or its application, may be due.
-    pub(crate) fn handle_timeout<O: Observer>(&mut self, world: &mut World<'_, O>, slot: u32) -> Option<Completion> {
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        world: &mut World<'_, O>,
+        slot: u32,
+    ) -> Option<Completion> {
         let source = self.first_source + slot;
         let now = world.now;
         let Some(flow) = self.slots.get_mut(slot as usize).and_then(Option::as_deref_mut) else {
@@ -151,7 +155,12 @@ impl Hosts {
 
     /// Everything has arrived, just now or before. The flow goes on until its sender knows.
     #[cold]
-    fn on_completed<O: Observer>(&mut self, world: &mut World<'_, O>, slot: u32, now: bool) -> Option<Completion> {
+    fn on_completed<O: Observer>(
+        &mut self,
+        world: &mut World<'_, O>,
+        slot: u32,
+        now: bool,
+    ) -> Option<Completion> {
         let flow = self.slots[slot as usize].as_deref()?;
         let totals = &mut self.totals[flow.id as usize];
         let completion = Completion { under_test: totals.under_test, session: flow.session };

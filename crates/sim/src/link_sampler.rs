@@ -53,8 +53,12 @@ impl LinkSampler {
     }
 
     fn sample(&mut self, time: Time, waiting: Count, peak: bool) {
-        let sample =
-            LinkSample { now: time, link: self.link, queue_bytes: waiting.bytes, queue_packets: waiting.packets };
+        let sample = LinkSample {
+            now: time,
+            link: self.link,
+            queue_bytes: waiting.bytes,
+            queue_packets: waiting.packets,
+        };
         if peak {
             self.peak.bytes = self.peak.bytes.max(waiting.bytes);
             self.peak.packets = self.peak.packets.max(waiting.packets);

@@ -22,8 +22,8 @@ use crate::random::{Purpose, derive};
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
 
-/// 2 GB; 1.3 Tbit/s over 150 ms.
-pub(crate) const PACKETS_PER_LINK_MAX: u64 = 1 << 24;
+/// Half a gigabyte; 100 Gbit/s over 500 ms.
+pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 
 /// All links and what is inside them.
 ///
@@ -37,6 +37,7 @@ pub(crate) struct Network {
     drop_count: u64,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
+    overfull: Option<u32>,
     sampled: u32,
     pub(crate) sampler: LinkSampler,
 }
@@ -69,6 +70,7 @@ impl Network {
             drops: VecDeque::new(),
             drop_count: 0,
             horizon: scenario.stop.after,
+            overfull: None,
             sampled: scenario.bottleneck as u32,
             sampler: LinkSampler::new(scenario),
         }
@@ -105,7 +107,7 @@ impl Network {
             let Some(arrival) = arrival else {
                 let place = Place { entered: entered as u32, ..place };
                 let drop = Drop { link, parcel: Parcel { segment: *segment, place } };
-                return self.on_drop(now, queue, DropToCome { time, order: 0, passages, drop });
+                return self.on_drop(now, queue, &DropToCome { time, order: 0, passages, drop });
             };
             if let Some(next) = next
                 && next.fused
@@ -121,7 +123,10 @@ impl Network {
                 queue.set(link, arrival);
             }
             let place = Place { entered: entered as u32, left: (steps.len() - entered) as u32, ..place };
-            stage.under_way.push_back(UnderWay { parcel: Parcel { segment: *segment, place }, arrival, passages });
+            stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
+            if stage.under_way.len() > PACKETS_PER_LINK_MAX {
+                self.overfull = Some(link);
+            }
             return;
         }
     }
@@ -131,14 +136,21 @@ impl Network {
     pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Parcel> {
         let stage = &mut self.stages[link as usize];
         if let Kind::Other(other) = &mut stage.kind {
+            let held = &mut stage.held;
             let drops = &mut self.drops;
-            return other.poll_packet(now, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
+            let mut on_drop = |_, parcel, _| {
+                *held -= 1;
+                drops.push_back(Drop { link, parcel });
+            };
+            let parcel = other.poll_packet(now, &mut on_drop)?;
+            *held -= 1;
+            return Some(parcel);
         }
         let head = stage.under_way.front()?;
         if head.arrival > now {
             return None;
         }
-        let parcel = head.parcel;
+        let parcel = Parcel { segment: head.segment, place: head.place };
         stage.under_way.pop_front();
         Some(parcel)
     }
@@ -154,12 +166,9 @@ impl Network {
     }
 
     /// A link that holds more packets than [`PACKETS_PER_LINK_MAX`].
-    pub(crate) fn overfull(&mut self, now: Time) -> Option<usize> {
-        let overfull = |stage: &mut Stage| {
-            let waiting = if stage.settles() { 0 } else { stage.queue(now).packets };
-            stage.under_way.len() as u64 + waiting > PACKETS_PER_LINK_MAX
-        };
-        self.stages.iter_mut().position(overfull)
+    #[inline]
+    pub(crate) fn overfull(&self) -> Option<u32> {
+        self.overfull
     }
 
     /// Whether there is a drop or a sample to report.
@@ -202,9 +211,13 @@ impl Network {
                 take(&mut totals.arrived, parcel.wire_bytes());
             }
             // So far it fared like a packet whose chain ends one link earlier.
-            let mut parcel = *parcel;
-            parcel.place.entered -= 1;
-            self.take_back(&mut totals, end, &UnderWay { parcel, arrival: *time, passages: *passages });
+            let Parcel { segment, mut place } = *parcel;
+            place.entered -= 1;
+            self.take_back(
+                &mut totals,
+                end,
+                &UnderWay { segment, place, arrival: *time, passages: *passages },
+            );
         }
         totals
     }
@@ -214,8 +227,17 @@ impl Network {
     fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel) {
         let stage = &mut self.stages[link as usize];
         let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
+        let held = &mut stage.held;
+        *held += 1;
         let drops = &mut self.drops;
-        other.handle_packet(now, parcel, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
+        let mut on_drop = |_, parcel, _| {
+            *held -= 1;
+            drops.push_back(Drop { link, parcel });
+        };
+        other.handle_packet(now, parcel, &mut on_drop);
+        if stage.held > PACKETS_PER_LINK_MAX {
+            self.overfull = Some(link);
+        }
         queue.set(link, other.poll_timeout());
         if link == self.sampled {
             self.sampler.on_arrival(now, stage.queue(now));
@@ -223,18 +245,18 @@ impl Network {
     }
 
     #[cold]
-    fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: DropToCome) {
+    fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: &DropToCome) {
         if drop.time == now {
             self.drops.push_back(drop.drop);
         } else {
             self.drop_count += 1;
             queue.set_at_latest(self.drops_source(), drop.time);
-            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..drop }));
+            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..*drop }));
         }
     }
 
     fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
-        let Parcel { segment, place } = under_way.parcel;
+        let UnderWay { segment, place, .. } = under_way;
         let wire_bytes = segment.wire_bytes();
         let steps = &self.routes.steps(place.route)[..place.entered as usize];
         let fused = steps.iter().rev().take_while(|step| step.fused).count();

@@ -89,7 +89,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             .enumerate()
             .map(|(i, traffic)| Generator::new(traffic, i, seed))
             .collect();
-        let totals = scenario.flows.iter().map(|flow| FlowTotals::new(size_of(&flow.source), flow.under_test));
+        let totals =
+            scenario.flows.iter().map(|flow| FlowTotals::new(size_of(&flow.source), flow.under_test));
         let hosts = Hosts::new(network.drops_source() + 2 + generators.len() as u32, totals.collect());
         let mut simulation = Self {
             scenario,
@@ -123,16 +124,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
             at_this_instant = if time == self.now { at_this_instant + 1 } else { 0 };
             self.now = time;
             events += 1;
-            if events % EVENTS_BETWEEN_CHECKS == 0 {
+            if events.is_multiple_of(EVENTS_BETWEEN_CHECKS) {
                 if interrupted.load(Ordering::Relaxed) {
                     return Err(SimulationError::Interrupted { at: time });
                 }
                 if at_this_instant > EVENTS_PER_INSTANT_MAX {
                     return Err(SimulationError::Stalled { at: time, what: self.describe(source) });
-                }
-                if let Some(link) = self.network.overfull(time) {
-                    let link = self.scenario.topology.links[link].name.clone();
-                    return Err(SimulationError::Overfull { link, at: time });
                 }
             }
             match self.due(source) {
@@ -141,6 +138,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Due::Opening => self.on_opening(),
                 Due::Generator(generator) => self.on_generator(generator)?,
                 Due::Flow(slot) => self.on_flow(slot),
+            }
+            if let Some(link) = self.network.overfull() {
+                let link = self.scenario.topology.links[link as usize].name.clone();
+                return Err(SimulationError::Overfull { link, at: time });
             }
             if self.network.news(time) {
                 self.report();

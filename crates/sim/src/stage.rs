@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
+use ramp_tcp::Segment;
 
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Ticket};
+use crate::packet::{Parcel, Place, Ticket};
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -21,6 +22,8 @@ pub(crate) struct Stage {
     pub(crate) kind: Kind,
     /// Packets whose chain ends here, in order of arrival at the far end.
     pub(crate) under_way: VecDeque<UnderWay>,
+    /// Packets that the link keeps itself.
+    pub(crate) held: usize,
     arrived: Count,
     dropped: Count,
 }
@@ -37,7 +40,8 @@ pub(crate) enum Kind {
 /// A packet whose arrival is settled.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    pub(crate) parcel: Parcel,
+    pub(crate) segment: Segment,
+    pub(crate) place: Place,
     pub(crate) arrival: Time,
     pub(crate) passages: Passages,
 }
@@ -57,6 +61,7 @@ impl Stage {
         Self {
             kind,
             under_way: VecDeque::new(),
+            held: 0,
             arrived: Count::default(),
             dropped: Count::default(),
         }
@@ -75,8 +80,8 @@ impl Stage {
     pub(crate) fn settle(&mut self, now: Time, ticket: Ticket) -> Option<Time> {
         match &mut self.kind {
             Kind::Plain(fifo) => {
-                let arrival = fifo.settle(now, ticket.wire_bytes());
                 add(&mut self.arrived, ticket.wire_bytes());
+                let arrival = fifo.settle(now, ticket.wire_bytes());
                 if arrival.is_none() {
                     add(&mut self.dropped, ticket.wire_bytes());
                 }
@@ -87,10 +92,11 @@ impl Stage {
         }
     }
 
-    /// What waits at `now`, the packet in service not counted.
+    /// What waits at `now`, when a packet has just entered; the packet in service is not counted.
+    #[inline]
     pub(crate) fn queue(&mut self, now: Time) -> Count {
         match &mut self.kind {
-            Kind::Plain(fifo) => fifo.queue(now),
+            Kind::Plain(fifo) => fifo.queue(),
             Kind::Settling(link) => queue(link, now),
             Kind::Other(link) => queue(link, now),
         }
