@@ -71,12 +71,12 @@ impl Fifo {
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
         if self.idle_from < now {
-            if u64::from(wire_bytes) > self.limit_bytes {
-                return None;
-            }
             if !self.waiting.is_empty() {
                 self.waiting.clear();
                 self.waiting_bytes = 0;
+            }
+            if u64::from(wire_bytes) > self.limit_bytes {
+                return None;
             }
             let service = self.service(wire_bytes);
             self.remainder = service.remainder;
