@@ -264,6 +264,8 @@ impl Sender {
                 let needed = self.board.record(una).flags & (Flags::SACKED | Flags::RETRANSMITTED) == 0;
                 needed.then(|| {
                     self.sent_since = true;
+                    // ns-2 does not count it: `note_sent` will.
+                    self.repair.pipe = self.repair.pipe.saturating_sub(self.mss());
                     self.send_again(now, una)
                 })
             }
