@@ -132,8 +132,11 @@ impl EventQueue {
     fn sift_down(&mut self, mut at: usize, entry: Entry) {
         loop {
             let first = at * ARITY + 1;
+            if first >= self.heap.len() {
+                break;
+            }
             let end = self.heap.len().min(first + ARITY);
-            let Some(children) = self.heap.get(first..end) else { break };
+            let children = &self.heap[first..end];
             let mut least = entry;
             let mut child = at;
             for (i, &other) in children.iter().enumerate() {

@@ -17,7 +17,7 @@ use ramp_tcp::Segment;
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Place, Ticket};
+use crate::packet::{Parcel, Place};
 use crate::random::{Purpose, derive};
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
@@ -84,37 +84,33 @@ impl Network {
     /// Hands a segment to the next link of its route, which must not be at its end.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, segment: &Segment, place: Place) {
-        let steps = self.routes.steps(place.route);
-        let mut entered = place.entered as usize;
-        let mut link = steps[entered].link;
-        if !self.stages[link as usize].settles() {
-            let left = (steps.len() - entered - 1) as u32;
-            let place = Place { entered: place.entered + 1, left, ..place };
-            return self.hold(now, queue, link, Parcel { segment: *segment, place });
-        }
-        let ticket = Ticket::new(segment);
+        let steps = &self.routes.steps()[place.next as usize..][..place.left as usize];
+        let mut entered = 0;
+        let mut link = steps[0].link;
+        let wire_bytes = segment.wire_bytes();
         let mut time = now;
         let mut passages = Passages::default();
-        let mut length = 0;
         loop {
             let stage = &mut self.stages[link as usize];
-            let arrival = stage.settle(time, ticket);
-            entered += 1;
+            if entered == 0 && !stage.settles() {
+                return self.hold(now, queue, link, Parcel { segment: *segment, place: place.after(1) });
+            }
+            let arrival = stage.settle(time, wire_bytes, segment);
             if link == self.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
             }
-            let next = steps.get(entered);
             let Some(arrival) = arrival else {
-                let place = Place { entered: entered as u32, ..place };
-                let drop = Drop { link, parcel: Parcel { segment: *segment, place } };
+                let drop =
+                    Drop { link, parcel: Parcel { segment: *segment, place: place.after(entered + 1) } };
                 return self.on_drop(now, queue, &DropToCome { time, order: 0, passages, drop });
             };
-            if let Some(next) = next
+            if let Some(next) = steps.get(entered + 1)
                 && next.fused
                 && arrival <= self.horizon
+                && let Some(passage) = passages.get_mut(entered)
             {
-                passages[length] = arrival;
-                length += 1;
+                *passage = arrival;
+                entered += 1;
                 time = arrival;
                 link = next.link;
                 continue;
@@ -122,7 +118,7 @@ impl Network {
             if stage.under_way.is_empty() {
                 queue.set(link, arrival);
             }
-            let place = Place { entered: entered as u32, left: (steps.len() - entered) as u32, ..place };
+            let place = place.after(entered + 1);
             stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
             if stage.under_way.len() > PACKETS_PER_LINK_MAX {
                 self.overfull = Some(link);
@@ -131,28 +127,21 @@ impl Network {
         }
     }
 
-    /// What reaches the end of a chain that ends with `link`; call until `None`.
+    /// Puts into `parcel` what reaches the end of a chain that ends with `link`; call until `false`.
     #[inline]
-    pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Parcel> {
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel) -> bool {
         let stage = &mut self.stages[link as usize];
-        if let Kind::Other(other) = &mut stage.kind {
-            let held = &mut stage.held;
-            let drops = &mut self.drops;
-            let mut on_drop = |_, parcel, _| {
-                *held -= 1;
-                drops.push_back(Drop { link, parcel });
-            };
-            let parcel = other.poll_packet(now, &mut on_drop)?;
-            *held -= 1;
-            return Some(parcel);
+        if !stage.settles() {
+            return self.poll_held(now, link, parcel);
         }
-        let head = stage.under_way.front()?;
+        let Some(head) = stage.under_way.front() else { return false };
         if head.arrival > now {
-            return None;
+            return false;
         }
-        let parcel = Parcel { segment: head.segment, place: head.place };
+        parcel.segment = head.segment;
+        parcel.place = head.place;
         stage.under_way.pop_front();
-        Some(parcel)
+        true
     }
 
     /// When `link` has something to do next.
@@ -171,10 +160,10 @@ impl Network {
         self.overfull
     }
 
-    /// Whether there is a drop or a sample to report.
+    /// Whether there is a drop or a sample to report, or too much under way.
     #[inline]
     pub(crate) fn news(&self, now: Time) -> bool {
-        !self.drops.is_empty() || self.sampler.due(now)
+        !self.drops.is_empty() || self.overfull.is_some() || self.sampler.due(now)
     }
 
     /// Packets dropped by now that nobody has heard of; call until `None`.
@@ -212,7 +201,7 @@ impl Network {
             }
             // So far it fared like a packet whose chain ends one link earlier.
             let Parcel { segment, mut place } = *parcel;
-            place.entered -= 1;
+            place.next -= 1;
             self.take_back(
                 &mut totals,
                 end,
@@ -244,6 +233,22 @@ impl Network {
         }
     }
 
+    #[inline(never)]
+    fn poll_held(&mut self, now: Time, link: u32, into: &mut Parcel) -> bool {
+        let stage = &mut self.stages[link as usize];
+        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
+        let held = &mut stage.held;
+        let drops = &mut self.drops;
+        let mut on_drop = |_, parcel, _| {
+            *held -= 1;
+            drops.push_back(Drop { link, parcel });
+        };
+        let Some(parcel) = other.poll_packet(now, &mut on_drop) else { return false };
+        *held -= 1;
+        *into = parcel;
+        true
+    }
+
     #[cold]
     fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: &DropToCome) {
         if drop.time == now {
@@ -258,7 +263,7 @@ impl Network {
     fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
         let UnderWay { segment, place, .. } = under_way;
         let wire_bytes = segment.wire_bytes();
-        let steps = &self.routes.steps(place.route)[..place.entered as usize];
+        let steps = &self.routes.steps()[..place.next as usize];
         let fused = steps.iter().rev().take_while(|step| step.fused).count();
         let chain = &steps[steps.len() - fused - 1..];
         let mut entered = Time::ZERO;

@@ -3,6 +3,8 @@
 use ramp_path::Packet;
 use ramp_tcp::Segment;
 
+use crate::topology::Route;
+
 /// A segment on its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
@@ -13,11 +15,9 @@ pub(crate) struct Parcel {
 /// Where on its way a segment is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Which route it takes.
-    pub(crate) route: u32,
-    /// How many links of the route it has entered.
-    pub(crate) entered: u32,
-    /// How many it has yet to enter. Before the first one, not known.
+    /// The next step of its route.
+    pub(crate) next: u32,
+    /// How many links it has yet to enter.
     pub(crate) left: u32,
     /// Where its flow lives; [`Place::NO_SLOT`]: it ends at the node, nobody answers.
     pub(crate) slot: u32,
@@ -28,8 +28,14 @@ impl Place {
 
     /// Before the first link.
     #[inline]
-    pub(crate) fn start(route: u32, slot: u32) -> Self {
-        Self { route, entered: 0, left: u32::MAX, slot }
+    pub(crate) fn start(route: Route, slot: u32) -> Self {
+        Self { next: route.first, left: route.length, slot }
+    }
+
+    /// Having entered so many more links.
+    #[inline]
+    pub(crate) fn after(self, entered: usize) -> Self {
+        Self { next: self.next + entered as u32, left: self.left - entered as u32, slot: self.slot }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::hosts::{Completion, Hosts, World};
 use crate::network::{Drop, Network};
 use crate::packet::{Parcel, Place};
 use crate::random::{Purpose, Stream};
-use crate::topology::Routes;
+use crate::topology::{Route, Routes};
 use crate::traffic::{Arrival, Generator};
 use crate::{FlowTotals, Outcome, SimulationError};
 
@@ -60,7 +60,7 @@ struct Simulation<'a, O> {
     generators: Vec<Generator>,
     configs: Vec<Option<FlowConfigs>>,
     /// Stream without feedback of each generator: its flow and its route.
-    streams: Vec<Option<(u32, u32)>>,
+    streams: Vec<Option<(u32, Route)>>,
     /// Explicit flows by time of opening, latest first.
     to_open: Vec<(Time, u32)>,
     under_test_live: u64,
@@ -139,12 +139,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Due::Generator(generator) => self.on_generator(generator)?,
                 Due::Flow(slot) => self.on_flow(slot),
             }
-            if let Some(link) = self.network.overfull() {
-                let link = self.scenario.topology.links[link as usize].name.clone();
-                return Err(SimulationError::Overfull { link, at: time });
-            }
             if self.network.news(time) {
                 self.report();
+                if let Some(link) = self.network.overfull() {
+                    let link = self.scenario.topology.links[link as usize].name.clone();
+                    return Err(SimulationError::Overfull { link, at: time });
+                }
             }
             if self.all_complete && stop.when_complete {
                 return Ok(self.finish(events, time));
@@ -197,13 +197,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     fn on_link(&mut self, link: u32) {
-        while let Some(Parcel { segment, place }) = self.network.poll_packet(self.now, link) {
+        let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
+        let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
+        while self.network.poll_packet(self.now, link, &mut parcel) {
+            let Parcel { segment, place } = &parcel;
             if place.left > 0 {
-                self.network.send(self.now, &mut self.queue, &segment, place);
+                self.network.send(self.now, &mut self.queue, segment, *place);
                 continue;
             }
             let (hosts, mut world) = self.hosts();
-            if let Some(completion) = hosts.deliver(&mut world, place.slot, &segment) {
+            if let Some(completion) = hosts.deliver(&mut world, place.slot, segment) {
                 self.on_completed(completion);
             }
         }
@@ -249,8 +252,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let config = &self.scenario.flows[id as usize];
             let spec = FlowSpec {
                 id,
-                forward: self.network.routes.id(config.from, config.to),
-                backward: self.network.routes.id(config.to, config.from),
+                forward: self.network.routes.between(config.from, config.to),
+                backward: self.network.routes.between(config.to, config.from),
                 source: &config.source,
                 sender: &config.sender,
                 receiver: &config.receiver,
@@ -281,8 +284,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let (from, to) = drawn.pair;
         let spec = FlowSpec {
             id,
-            forward: self.network.routes.id(from, to),
-            backward: self.network.routes.id(to, from),
+            forward: self.network.routes.between(from, to),
+            backward: self.network.routes.between(to, from),
             source: &Source::Sized(drawn.size_bytes),
             sender: &senders[usize::from(drawn.under_test)],
             receiver: &receiver,
@@ -303,7 +306,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let id = self.hosts.new_id(u64::MAX, false)?;
         let (hosts, mut world) = self.hosts();
         hosts.announce(&mut world, id);
-        self.streams[generator as usize] = Some((id, self.network.routes.id(from, to)));
+        self.streams[generator as usize] = Some((id, self.network.routes.between(from, to)));
         Ok(())
     }
 

@@ -77,17 +77,17 @@ impl Stage {
     ///
     /// Only for stages that settle.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, ticket: Ticket) -> Option<Time> {
+    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32, segment: &Segment) -> Option<Time> {
         match &mut self.kind {
             Kind::Plain(fifo) => {
-                add(&mut self.arrived, ticket.wire_bytes());
-                let arrival = fifo.settle(now, ticket.wire_bytes());
+                add(&mut self.arrived, wire_bytes);
+                let arrival = fifo.settle(now, wire_bytes);
                 if arrival.is_none() {
-                    add(&mut self.dropped, ticket.wire_bytes());
+                    add(&mut self.dropped, wire_bytes);
                 }
                 arrival
             }
-            Kind::Settling(link) => settle(link, now, ticket),
+            Kind::Settling(link) => settle(link, now, Ticket::new(segment)),
             Kind::Other(_) => unreachable!("such a stage holds its packets"),
         }
     }
@@ -137,7 +137,7 @@ impl Stage {
     }
 }
 
-#[inline]
+#[inline(never)]
 fn settle(link: &mut Link<Ticket>, now: Time, ticket: Ticket) -> Option<Time> {
     let mut dropped = false;
     link.handle_packet(now, ticket, &mut |_, _, _| dropped = true);
