@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 TOOLS := target/tools/bin
-C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c -name '*.c' -o -name '*.h')
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf -name '*.c' -o -name '*.h')
 
 .PHONY: help
 help: ## List the targets
@@ -22,12 +22,12 @@ compare: ## Compare all algorithms on the default path; ARGS="..." goes to `ramp
 test: ## The full suite: every check below except `deny` and `bench`
 	@scripts/setup test
 	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory browser-test
 	$(MAKE) --no-print-directory rust-test
 
 .PHONY: bench
 bench: ## Speed against ns-2 and per decision; writes target/bench.json
 	@scripts/setup bench
-	cargo build --release --locked --workspace --benches
 	bench/run
 
 # --- Checks, quick ones first -----------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	shellcheck scripts/setup scripts/count-tests .ci/run
+	shellcheck scripts/setup scripts/count-tests tests/browser/run .ci/run
 
 .PHONY: lint
 lint: ## Clippy, warnings denied
@@ -65,8 +65,12 @@ docs: ## API documentation, warnings denied
 c-check: ## The core as C99, C++17 and BPF, with sanitizers
 	$(MAKE) --no-print-directory -C tests/c check
 
+.PHONY: browser-test
+browser-test: ## The HTML report in a real browser
+	tests/browser/run
+
 .PHONY: rust-test
-rust-test: ## Every Rust test, the browser test of the report among them
+rust-test: ## Every Rust test
 	cargo test --workspace --locked 2>&1 | scripts/count-tests
 
 .PHONY: bless

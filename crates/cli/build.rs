@@ -34,6 +34,7 @@ fn documents(directory: &Path) -> String {
         if path.extension().is_some_and(|e| e == "md") {
             let id = path.file_stem().expect("it has an extension").to_string_lossy();
             let path = path.canonicalize().expect("it was just listed");
+            let path = path.to_str().expect("rustc reads only UTF-8 paths from source");
             writeln!(table, "    ({id:?}, include_str!({path:?})),").expect("a string grows");
         }
     }

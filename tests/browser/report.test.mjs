@@ -257,8 +257,12 @@ for (const colorScheme of ["light", "dark"]) {
 
 test("paper is white, whatever the screen was", async () => {
   const page = await open(browser, report, { colorScheme: "dark" });
+  await page.setViewportSize({ width: 700, height: 990 }); // A4 within its margins
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   await page.emulateMedia({ media: "print" });
+  await settled(page);
+  const wide = await page.$$eval("#summary .scroll, .tools, pre", (all) => all.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className));
+  assert.deepEqual(wide, []);
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   assert.equal(await page.locator(".tools [data-view]").first().isVisible(), false);
   const pdf = await page.pdf({ format: "A4" });

@@ -37,7 +37,7 @@ Examples:
 pub(crate) struct CompareArgs {
     /// Algorithms to compare, separated by commas, each with settings of its own if wanted; without it, all
     ///
-    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. hystart,late=hystart:low_window=64,best
+    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`
     #[arg(long, short, value_name = "A,B,C")]
     algorithms: Vec<String>,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers
@@ -49,7 +49,7 @@ pub(crate) struct CompareArgs {
     /// One row per value of algorithm.ID.PARAMETER, or one comparison per value of a scenario's field
     #[arg(long, value_name = "FIELD=A,B,C")]
     sweep: Vec<String>,
-    /// Where results go [default: ramp-results/<scenario>-<digest>]
+    /// Where results go [default: ramp-results/SCENARIO-DIGEST]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     let mut total = Played::default();
     for variant in &comparisons {
         let store = Store::create(&variant.directory)?;
-        store.write_json(&store.path(PLAN), &variant.plan)?;
+        store.write_json(PLAN, &variant.plan)?;
         let (comparison, played) = variant.play(&store, &options)?;
         total.reused += played.reused;
         total.fresh += played.fresh;
@@ -99,10 +99,10 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     }
     for (variant, store, comparison) in &judged {
         write_outputs(store, comparison)?;
-        if let Some(label) = &variant.label {
-            if !args.format.for_machines() {
-                writeln!(out, "{}", terminal.bold(label))?;
-            }
+        if let Some(label) = &variant.label
+            && !args.format.for_machines()
+        {
+            writeln!(out, "{}", terminal.bold(label))?;
         }
         args.format.print(comparison, terminal, out)?;
         args.format.say_where(store, out)?;

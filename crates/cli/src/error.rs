@@ -43,7 +43,7 @@ pub(crate) enum CliError {
         cause: io::Error,
     },
     /// Standard output.
-    #[error("cannot write the output: {0}")]
+    #[error("cannot write the output")]
     Output(#[from] io::Error),
     /// Ctrl-C; everything has been said.
     #[error("interrupted")]

@@ -1,11 +1,12 @@
 //! `ramp explain`: what an algorithm does and why, what a scenario is, what a metric means.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::Args;
 use ramp::{Algorithm, Parameter};
 use ramp_scenario::Scenario;
 
+use crate::document::write_document;
 use crate::error::{CliError, suggestion};
 use crate::terminal::Terminal;
 
@@ -47,7 +48,7 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     Err(CliError::input_help(format!("there is nothing called `{topic}`"), suggestion(topic, &known)))
 }
 
-fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
+fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", terminal.bold(&scenario.name))?;
     writeln!(out, "{}\n", textwrap::fill(&scenario.description, terminal.width))?;
     let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
@@ -77,36 +78,44 @@ fn megabytes(bytes: u64) -> String {
     }
 }
 
-fn explain_algorithm(algorithm: &Algorithm, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
+fn explain_algorithm<W: Write>(algorithm: &Algorithm, terminal: Terminal, out: &mut W) -> io::Result<()> {
     writeln!(out, "{}  {}", terminal.bold(algorithm.id), terminal.faint(algorithm.source))?;
-    writeln!(out, "{}", textwrap::fill(algorithm.idea, terminal.width))?;
-    if !algorithm.parameters.is_empty() {
-        writeln!(out, "\n{}", terminal.bold("Parameters"))?;
-        for parameter in &algorithm.parameters {
-            write_parameter(parameter, terminal, out)?;
+    writeln!(out, "{}\n", textwrap::fill(algorithm.idea, terminal.width))?;
+    let document = DOCUMENTS.iter().find(|(id, _)| *id == algorithm.id).map_or("", |(_, text)| *text);
+    // What stands above the first section has just been said.
+    let sections = document.find("\n## ").map_or("## Parameters\n", |start| &document[start + 1..]);
+    write_document(sections, terminal, out, &mut |heading, out| {
+        let parameters = heading == "Parameters";
+        if parameters {
+            write_parameters(algorithm, terminal, out)?;
         }
-        let example = format!("algorithm.{}.{}", algorithm.id, algorithm.parameters[0].name);
-        writeln!(out, "\n  Set one with --set {example}=VALUE, sweep it with --sweep {example}=A,B,")?;
-        writeln!(out, "  or write it under [algorithm.{}] in a scenario.", algorithm.id)?;
-    }
-    writeln!(out, "\nState: {} bytes a connection", algorithm.state_bytes())?;
-    if let Some((_, document)) = DOCUMENTS.iter().find(|(id, _)| *id == algorithm.id) {
-        writeln!(out)?;
-        write_document(document, terminal, out)?;
-    }
-    Ok(())
+        Ok(parameters)
+    })?;
+    writeln!(out, "\nState: {} bytes a connection", algorithm.state_bytes())
 }
 
-fn write_parameter(parameter: &Parameter, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
+fn write_parameters(algorithm: &Algorithm, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", terminal.bold("Parameters"))?;
+    let Some(first) = algorithm.parameters.first() else { return writeln!(out, "  none") };
+    for parameter in &algorithm.parameters {
+        write_parameter(parameter, terminal, out)?;
+    }
+    let example = format!("algorithm.{}.{}", algorithm.id, first.name);
+    writeln!(out, "\n  to set:   --set {example}=VALUE")?;
+    writeln!(out, "  to sweep: --sweep {example}=A,B")?;
+    writeln!(out, "  in files: [algorithm.{}]", algorithm.id)
+}
+
+fn write_parameter(parameter: &Parameter, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
     let (default, range, unit) = parameter_range(parameter);
     let value = match unit.as_str() {
         "choice" | "count" => default,
         unit => format!("{default} {unit}"),
     };
-    let detail = terminal.faint(&format!("({range}; {})", parameter.source));
-    writeln!(out, "  {} = {value}  {detail}", terminal.bold(parameter.name))?;
+    writeln!(out, "  {} = {value}", terminal.bold(parameter.name))?;
+    let detail = format!("{} ({range}; {})", parameter.meaning, parameter.source);
     let options = textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
-    writeln!(out, "{}", textwrap::fill(parameter.meaning, options))
+    writeln!(out, "{}", textwrap::fill(&detail, options))
 }
 
 /// Default, range and unit of a parameter as people write them: choices by their names.
@@ -121,59 +130,11 @@ pub(crate) fn parameter_range(p: &Parameter) -> (String, String, String) {
     (value(p.default), format!("{} to {}", value(p.minimum), value(p.maximum)), p.unit.to_owned())
 }
 
-/// Markdown as a terminal shows it: headings bold, prose filled, tables and code as they are.
-fn write_document(document: &str, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
-    let mut paragraph = String::new();
-    let mut code = false;
-    for line in document.lines().chain([""]) {
-        let fence = line.trim_start().starts_with("```");
-        let heading = line.trim_start_matches('#');
-        let is_heading = !code && heading.len() < line.len() && heading.starts_with(' ');
-        let as_it_is = code || fence || line.starts_with('|') || line.starts_with("    ");
-        let starts_item = line.trim_start().starts_with("- ") || line.trim_start().starts_with("* ");
-        if (as_it_is || is_heading || starts_item || line.is_empty()) && !paragraph.is_empty() {
-            write_filled(&paragraph, terminal, out)?;
-            paragraph.clear();
-        }
-        if fence {
-            code = !code;
-        } else if is_heading {
-            writeln!(out, "{}", terminal.bold(heading.trim()))?;
-        } else if as_it_is || line.is_empty() {
-            writeln!(out, "{line}")?;
-        } else {
-            if !paragraph.is_empty() {
-                paragraph.push(' ');
-            }
-            paragraph.push_str(if paragraph.is_empty() { line } else { line.trim_start() });
-        }
-    }
-    Ok(())
-}
-
-fn write_filled(paragraph: &str, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
-    let text = paragraph.trim_start();
-    let indent = " ".repeat(paragraph.len() - text.len());
-    let hanging =
-        if text.starts_with("- ") || text.starts_with("* ") { format!("{indent}  ") } else { indent.clone() };
-    let options = textwrap::Options::new(terminal.width).initial_indent(&indent).subsequent_indent(&hanging);
-    writeln!(out, "{}", textwrap::fill(text, options))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAIN: Terminal = Terminal { width: 20, colour: false };
-
-    #[test]
-    fn documents_are_filled_but_tables_and_code_are_not() {
-        let document = "# Title\n\nSome words that\ngo on and on.\n- an item that is long\n\n| a | table stays as it is |\n\n```c\nint  code;\n```\n";
-        let mut out = Vec::new();
-        write_document(document, PLAIN, &mut out).unwrap();
-        let expected = "Title\n\nSome words that go\non and on.\n- an item that is\n  long\n\n| a | table stays as it is |\n\nint  code;\n\n";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
-    }
+    const PLAIN: Terminal = Terminal { width: 40, colour: false };
 
     #[test]
     fn choices_have_names() {
@@ -188,7 +149,7 @@ mod tests {
         };
         let mut out = Vec::new();
         write_parameter(&parameter, PLAIN, &mut out).unwrap();
-        let expected = "  version = new  (old, new; here)\n      which\n";
+        let expected = "  version = new\n      which (old, new; here)\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

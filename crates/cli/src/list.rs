@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use ramp_scenario::{Scenario, schema};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::explain::parameter_range;
+use crate::table::table;
 use crate::terminal::Terminal;
 
 /// List algorithms, scenarios, queues and whatever else has a name
@@ -52,7 +52,7 @@ enum Topic {
 
 /// Rows under a heading, for a terminal or a machine.
 struct Listing {
-    header: Vec<&'static str>,
+    header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
@@ -75,37 +75,19 @@ pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) ->
         serde_json::to_writer_pretty(&mut *out, &listing.json()).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{}", listing.table(terminal.width).trim_fmt())?;
+        writeln!(out, "{}", table(&listing.header, &listing.rows, terminal.width))?;
     }
     Ok(())
 }
 
 impl Listing {
-    fn new(header: &[&'static str], rows: Vec<Vec<String>>) -> Self {
-        Self { header: header.to_vec(), rows }
-    }
-
-    fn table(&self, width: usize) -> Table {
-        let mut table = Table::new();
-        table
-            .load_preset(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(width).unwrap_or(u16::MAX))
-            .set_header(&self.header)
-            .add_rows(&self.rows);
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 2));
-        }
-        // Names are for copying: they stay whole.
-        if let Some(names) = table.column_mut(0) {
-            names.set_constraint(ColumnConstraint::ContentWidth);
-        }
-        table
+    fn new(header: &[&str], rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.iter().map(|h| (*h).to_owned()).collect(), rows }
     }
 
     fn json(&self) -> Value {
         let object = |row: &Vec<String>| -> Value {
-            self.header.iter().zip(row).map(|(key, cell)| ((*key).to_owned(), json!(cell))).collect()
+            self.header.iter().zip(row).map(|(key, cell)| (key.clone(), json!(cell))).collect()
         };
         self.rows.iter().map(object).collect()
     }

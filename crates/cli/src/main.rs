@@ -1,6 +1,7 @@
 //! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss.
 
 mod compare;
+mod document;
 mod error;
 mod explain;
 mod list;
@@ -11,6 +12,7 @@ mod report;
 mod run;
 mod scenario_args;
 mod store;
+mod table;
 mod terminal;
 
 use std::io::{self, BufWriter, Write};

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::CliError;
 use crate::provenance::{BACKEND, VERSION};
-use crate::store::Store;
+use crate::store::{Store, hexadecimal};
 
 /// One run to be played.
 #[derive(Clone, Debug)]
@@ -166,7 +166,7 @@ pub(crate) fn digest(scenario: &Scenario) -> String {
     for file in &scenario.files {
         hash.update(file.checksum.to_le_bytes());
     }
-    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&hash.finalize()[..16])
 }
 
 /// What lab needs to know of a scenario's path.

@@ -66,7 +66,10 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
                 // A file that is not complete is not kept.
                 if record.is_ok() { Ok(()) } else { Err(io::Error::other("the run did not end")) }
             });
-            let record = record?;
+            let record = record.map_err(|error| match error {
+                CliError::Output(cause) => CliError::file("write", path)(cause),
+                other => other,
+            })?;
             written?;
             record
         }

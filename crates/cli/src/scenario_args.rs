@@ -1,6 +1,7 @@
 //! Which path: a built-in scenario, a file, or options; and which rows.
 
 use std::path::Path;
+use std::slice;
 
 use clap::Args;
 use ramp_scenario::{AdHoc, Arm, Scenario, Setting};
@@ -21,7 +22,7 @@ pub(crate) struct ScenarioArgs {
     ///
     /// Default: geo-satellite; with any of the path options below, a path made of them alone.
     scenario: Option<String>,
-    /// Set any field of the scenario, e.g. path.buffer=0.25bdp or algorithm.hystart.low_window=32
+    /// Set any field of the scenario, e.g. `path.buffer=0.25bdp` or `algorithm.hystart.low_window=32`
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
@@ -165,7 +166,7 @@ impl Sweep {
                 let chosen = chosen.clone();
                 settings
                     .iter()
-                    .map(move |setting| [&chosen[..], &[setting.clone()]].concat())
+                    .map(move |setting| [&chosen[..], slice::from_ref(setting)].concat())
                     .collect::<Vec<_>>()
             };
             sweep.variants = sweep.variants.iter().flat_map(product).collect();

@@ -47,14 +47,14 @@ impl Store {
 
     /// The run with this key, if it is finished. A file that is damaged or of another layout counts as absent.
     pub(crate) fn load(&self, key: &RunKey) -> Option<RunRecord> {
-        let text = fs::read_to_string(self.run_path(key)).ok()?;
+        let text = fs::read_to_string(self.path(&run_name(key))).ok()?;
         let record: RunRecord = serde_json::from_str(&text).ok()?;
         (record.key() == *key).then_some(record)
     }
 
     /// Keep a finished run.
     pub(crate) fn save(&self, record: &RunRecord) -> Result<(), CliError> {
-        self.write_json(&self.run_path(&record.key()), record)
+        self.write_json(&run_name(&record.key()), record)
     }
 
     /// Read a JSON file of this directory.
@@ -69,9 +69,9 @@ impl Store {
         })
     }
 
-    /// Write a JSON file, whole or not at all.
-    pub(crate) fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), CliError> {
-        write_whole(path, |out| {
+    /// Write a JSON file of this directory, whole or not at all.
+    pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), CliError> {
+        write_whole(&self.path(name), |out| {
             serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
         })
@@ -80,21 +80,24 @@ impl Store {
     fn runs(&self) -> PathBuf {
         self.path("runs")
     }
+}
 
-    /// Readable first, then a digest of the key.
-    fn run_path(&self, key: &RunKey) -> PathBuf {
-        let digest = Sha256::digest(serde_json::to_vec(key).expect("a key is plain data"));
-        let mut name = file_name_part(&key.arm);
-        write!(name, "-{}", key.seed).expect("a string grows");
-        if key.extra_startup_rounds > 0 {
-            write!(name, "-later{}", key.extra_startup_rounds).expect("a string grows");
-        }
-        name.push('-');
-        for byte in &digest[..8] {
-            write!(name, "{byte:02x}").expect("a string grows");
-        }
-        self.runs().join(name + ".json")
-    }
+/// Where a run lies in its directory: readable first, then a digest of the key.
+fn run_name(key: &RunKey) -> String {
+    let digest = Sha256::digest(serde_json::to_vec(key).expect("a key is plain data"));
+    let later = match key.extra_startup_rounds {
+        0 => String::new(),
+        rounds => format!("-later{rounds}"),
+    };
+    format!("runs/{}-{}{later}-{}.json", file_name_part(&key.arm), key.seed, hexadecimal(&digest[..8]))
+}
+
+/// Two digits per byte.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string grows");
+        text
+    })
 }
 
 /// At most 60 letters that every file system takes.

@@ -105,7 +105,7 @@ fn outputs_begin_with_how_to_make_them_again() {
     let command = provenance["command"].as_str().unwrap();
     assert_eq!(command, format!("ramp {}", SMALL.join(" ")));
     assert!(provenance["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
-    assert!(place.read("out/comparison.csv").starts_with("# ramp "));
+    assert!(place.read("out/comparison.csv").starts_with("# version: "));
     assert!(place.read("out/report.html").contains(command));
 }
 

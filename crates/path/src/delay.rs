@@ -4,8 +4,8 @@ mod jitter;
 
 use ramp::Time;
 
-pub(crate) use self::jitter::{Grant, grants};
 use self::jitter::JitterSource;
+pub(crate) use self::jitter::{Grant, grants};
 use crate::config::{DelayConfig, Propagation};
 use crate::random::{Chance, Purpose, Stream};
 use crate::timeline::Timeline;

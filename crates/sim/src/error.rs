@@ -20,7 +20,9 @@ pub enum SimulationError {
         to: String,
     },
     /// More happens at one instant than in any network.
-    #[error("time stands still at {at}: {what} is due again and again; is there a path without delay and limit?")]
+    #[error(
+        "time stands still at {at}: {what} is due again and again; is there a path without delay and limit?"
+    )]
     Stalled {
         /// Where time stopped.
         at: Time,
@@ -28,7 +30,10 @@ pub enum SimulationError {
         what: String,
     },
     /// So much is under way on a link that memory would run out.
-    #[error("more than {} packets on link `{link}` at {at}; limit its rate or its delay, or the window", PACKETS_PER_LINK_MAX)]
+    #[error(
+        "more than {} packets on link `{link}` at {at}; limit its rate or its delay, or the window",
+        PACKETS_PER_LINK_MAX
+    )]
     Overfull {
         /// Which link.
         link: String,

@@ -10,7 +10,7 @@ use ramp::Time;
 
 /// Pending events, one per source, earliest first; ties go to whoever was armed first.
 ///
-/// Invariant: `heap[position[s]].source == s` for every armed source `s`.
+/// Invariant: `heap[position[s]].source() == s` for every armed source `s`.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     heap: Vec<Entry>,
@@ -20,11 +20,23 @@ pub(crate) struct EventQueue {
     armed: u32,
 }
 
+/// Time, order of arming and source, from the highest bits to the lowest: one comparison decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    time: Time,
-    order: u32,
-    source: u32,
+struct Entry(u128);
+
+impl Entry {
+    #[inline]
+    fn new(time: Time, order: u32, source: u32) -> Self {
+        Self(u128::from(time.ns()) << 64 | u128::from(order) << 32 | u128::from(source))
+    }
+    #[inline]
+    fn time(self) -> Time {
+        Time::from_ns((self.0 >> 64) as u64)
+    }
+    #[inline]
+    fn source(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 const ARITY: usize = 4;
@@ -34,14 +46,14 @@ impl EventQueue {
     /// The earliest event and its source.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|e| (e.time, e.source))
+        self.heap.first().map(|entry| (entry.time(), entry.source()))
     }
 
     /// When `source` is due; `Time::NEVER` if it is not armed.
     #[inline]
     pub(crate) fn time(&self, source: u32) -> Time {
         match self.position.get(source as usize) {
-            Some(&at) if at != IDLE => self.heap[at as usize].time,
+            Some(&at) if at != IDLE => self.heap[at as usize].time(),
             _ => Time::NEVER,
         }
     }
@@ -65,7 +77,7 @@ impl EventQueue {
             self.sift_up(self.heap.len() - 1, entry);
             return;
         }
-        let old = self.heap[at as usize].time;
+        let old = self.heap[at as usize].time();
         if time != old {
             let entry = self.entry(time, source);
             if time < old {
@@ -86,13 +98,14 @@ impl EventQueue {
         }
     }
 
+    #[inline]
     fn entry(&mut self, time: Time, source: u32) -> Entry {
         self.armed = self.armed.wrapping_add(1);
-        Entry { time, order: self.armed, source }
+        Entry::new(time, self.armed, source)
     }
 
     fn remove(&mut self, at: usize) {
-        self.position[self.heap[at].source as usize] = IDLE;
+        self.position[self.heap[at].source() as usize] = IDLE;
         let Some(last) = self.heap.pop() else { return };
         if at < self.heap.len() {
             if at > 0 && last < self.heap[(at - 1) / ARITY] {
@@ -115,16 +128,27 @@ impl EventQueue {
         self.put(at, entry);
     }
 
+    #[inline]
     fn sift_down(&mut self, mut at: usize, entry: Entry) {
         loop {
             let first = at * ARITY + 1;
-            let Some(children) = self.heap.get(first..self.heap.len().min(first + ARITY)) else { break };
-            let Some((i, &least)) = children.iter().enumerate().min_by_key(|(_, e)| **e) else { break };
-            if entry <= least {
+            if first >= self.heap.len() {
+                break;
+            }
+            let end = self.heap.len().min(first + ARITY);
+            let children = &self.heap[first..end];
+            let mut least = entry;
+            let mut child = at;
+            for (i, &other) in children.iter().enumerate() {
+                let less = other < least;
+                least = if less { other } else { least };
+                child = if less { first + i } else { child };
+            }
+            if child == at {
                 break;
             }
             self.put(at, least);
-            at = first + i;
+            at = child;
         }
         self.put(at, entry);
     }
@@ -132,7 +156,7 @@ impl EventQueue {
     #[inline]
     fn put(&mut self, at: usize, entry: Entry) {
         self.heap[at] = entry;
-        self.position[entry.source as usize] = at as u32;
+        self.position[entry.source() as usize] = at as u32;
     }
 }
 

@@ -70,7 +70,7 @@ impl Fifo {
     /// When a packet that enters at `now` reaches the far end; `None`: it is dropped.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
-        if self.idle_from <= now {
+        if self.idle_from < now {
             if !self.waiting.is_empty() {
                 self.waiting.clear();
                 self.waiting_bytes = 0;
@@ -78,20 +78,28 @@ impl Fifo {
             if u64::from(wire_bytes) > self.limit_bytes {
                 return None;
             }
-            if self.idle_from < now {
-                self.remainder = 0;
-                self.idle_from = now;
+            let service = self.service(wire_bytes);
+            self.remainder = service.remainder;
+            self.idle_from = now + service.time;
+        } else {
+            if self.idle_from > now {
+                if !self.wait(now, wire_bytes) {
+                    return None;
+                }
+            } else {
+                self.forget_served(now);
+                if u64::from(wire_bytes) > self.limit_bytes {
+                    return None;
+                }
             }
-        } else if !self.wait(now, wire_bytes) {
-            return None;
+            self.serve(wire_bytes);
         }
-        self.serve(wire_bytes);
         Some(self.idle_from + self.delay)
     }
 
-    /// What waits at `now`.
-    pub(crate) fn queue(&mut self, now: Time) -> Count {
-        self.forget_served(now);
+    /// What waited when the last packet had entered.
+    #[inline]
+    pub(crate) fn queue(&self) -> Count {
         Count { packets: self.waiting.len() as u64, bytes: self.waiting_bytes }
     }
 
@@ -125,12 +133,10 @@ impl Fifo {
         }
     }
 
+    /// Serves a packet right after the one before it.
     #[inline]
     fn serve(&mut self, wire_bytes: u32) {
-        if self.service[0].wire_bytes != wire_bytes {
-            self.learn(wire_bytes);
-        }
-        let service = self.service[0];
+        let service = self.service(wire_bytes);
         self.idle_from += service.time;
         let (remainder, wrapped) = self.remainder.overflowing_add(service.remainder);
         self.remainder = remainder;
@@ -140,6 +146,15 @@ impl Fifo {
         }
     }
 
+    #[inline]
+    fn service(&mut self, wire_bytes: u32) -> Service {
+        if self.service[0].wire_bytes != wire_bytes {
+            self.learn(wire_bytes);
+        }
+        self.service[0]
+    }
+
+    #[cold]
     fn learn(&mut self, wire_bytes: u32) {
         self.service.swap(0, 1);
         if self.service[0].wire_bytes != wire_bytes {
@@ -217,7 +232,7 @@ mod tests {
                 }
                 prop_assert_eq!(fifo.settle(now, wire_bytes), arrival);
                 let queue = Count { packets: link.queue_packets(now), bytes: link.queue_bytes(now) };
-                prop_assert_eq!(fifo.queue(now), queue);
+                prop_assert_eq!(fifo.queue(), queue);
             }
             prop_assert_eq!(fifo.peak(), link.totals().peak_queue);
         }

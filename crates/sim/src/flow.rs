@@ -4,6 +4,8 @@ use ramp::Time;
 use ramp_scenario::Source;
 use ramp_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 
+use crate::topology::Route;
+
 /// A live flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -11,9 +13,9 @@ pub(crate) struct Flow {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     /// Route of what the sender sends.
-    pub(crate) forward: u32,
+    pub(crate) forward: Route,
     /// Route of what the receiver sends.
-    pub(crate) backward: u32,
+    pub(crate) backward: Route,
     pub(crate) writer: Writer,
     /// Whether an observer wants every ACK and every byte.
     pub(crate) sampled: bool,
@@ -21,6 +23,8 @@ pub(crate) struct Flow {
     /// In-order bytes from which the next `Received` is due.
     pub(crate) report_from_bytes: u64,
     pub(crate) data_packets: u64,
+    /// When it will be woken.
+    pub(crate) armed: Time,
     /// Generator and web session to tell of completion.
     pub(crate) session: Option<(u32, u32)>,
 }
@@ -28,8 +32,8 @@ pub(crate) struct Flow {
 /// What makes a flow.
 pub(crate) struct FlowSpec<'a> {
     pub(crate) id: u32,
-    pub(crate) forward: u32,
-    pub(crate) backward: u32,
+    pub(crate) forward: Route,
+    pub(crate) backward: Route,
     pub(crate) source: &'a Source,
     pub(crate) sender: &'a SenderConfig,
     pub(crate) receiver: &'a ReceiverConfig,
@@ -50,6 +54,7 @@ impl Flow {
             completed: false,
             report_from_bytes: 1,
             data_packets: 0,
+            armed: Time::NEVER,
             session: spec.session,
         };
         flow.sender.open(now);

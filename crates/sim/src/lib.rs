@@ -8,6 +8,7 @@ mod error;
 mod event_queue;
 mod fifo;
 mod flow;
+mod hosts;
 mod link_sampler;
 mod network;
 mod outcome;

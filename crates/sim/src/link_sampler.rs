@@ -41,9 +41,18 @@ impl LinkSampler {
     #[inline]
     pub(crate) fn on_arrival(&mut self, time: Time, waiting: Count) {
         let peak = waiting.bytes > self.peak.bytes || waiting.packets > self.peak.packets;
-        if !peak && time < self.next {
-            return;
+        if peak || time >= self.next {
+            self.sample(time, waiting, peak);
         }
+    }
+
+    /// Whether a sample is due.
+    #[inline]
+    pub(crate) fn due(&self, now: Time) -> bool {
+        self.ready.front().is_some_and(|sample| sample.now <= now)
+    }
+
+    fn sample(&mut self, time: Time, waiting: Count, peak: bool) {
         let sample = LinkSample {
             now: time,
             link: self.link,

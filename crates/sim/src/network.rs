@@ -12,17 +12,18 @@ use std::collections::{BinaryHeap, VecDeque};
 use ramp::Time;
 use ramp_path::{Count, Packet};
 use ramp_scenario::Scenario;
+use ramp_tcp::Segment;
 
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Ticket};
+use crate::packet::{Parcel, Place};
 use crate::random::link_seed;
 use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
-use crate::topology::{Feeder, Routes};
+use crate::topology::{Feeder, Routes, Step};
 
-/// 2 GB; 1.3 Tbit/s over 150 ms.
-pub(crate) const PACKETS_PER_LINK_MAX: u64 = 1 << 24;
+/// Half a gigabyte; 100 Gbit/s over 500 ms.
+pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 
 /// All links and what is inside them.
 ///
@@ -36,6 +37,7 @@ pub(crate) struct Network {
     drop_count: u64,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
+    overfull: Option<u32>,
     sampled: u32,
     pub(crate) sampler: LinkSampler,
 }
@@ -55,20 +57,12 @@ struct DropToCome {
     drop: Drop,
 }
 
-/// What has come out at the far end of a chain.
-pub(crate) enum Hop {
-    /// It has reached its host.
-    Arrived(UnderWay),
-    /// It goes on.
-    Onward(Parcel),
-}
-
 impl Network {
-    pub(crate) fn new(scenario: &Scenario, routes: Routes, seed: u64) -> Self {
+    pub(crate) fn new(scenario: &Scenario, mut routes: Routes, seed: u64) -> Self {
         let links = scenario.topology.links.iter().enumerate();
         let stages = links.map(|(i, link)| Stage::new(&link.config, link_seed(seed, i)));
-        let mut stages: Vec<Stage> = stages.collect();
-        fuse_chains(&mut stages, &routes);
+        let stages: Vec<Stage> = stages.collect();
+        routes.fuse(&fused_links(&stages, &routes));
         Self {
             routes,
             stages,
@@ -76,6 +70,7 @@ impl Network {
             drops: VecDeque::new(),
             drop_count: 0,
             horizon: scenario.stop.after,
+            overfull: None,
             sampled: scenario.bottleneck as u32,
             sampler: LinkSampler::new(scenario),
         }
@@ -86,90 +81,67 @@ impl Network {
         self.stages.len() as u32
     }
 
-    /// Hands `parcel` to the next link of its route, which must not be at its end.
+    /// Hands a segment to the next link of its route, which must not be at its end.
     #[inline]
-    pub(crate) fn send(&mut self, now: Time, parcel: &Parcel, queue: &mut EventQueue) {
-        let route = self.routes.links(parcel.route);
-        let ticket = Ticket::new(parcel);
-        let mut hop = parcel.hop as usize;
+    pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, segment: &Segment, place: Place) {
+        let steps = &self.routes.steps()[place.next as usize..][..place.left as usize];
+        let mut entered = 0;
+        let mut link = steps[0].link;
+        let wire_bytes = segment.wire_bytes();
         let mut time = now;
         let mut passages = Passages::default();
-        let mut length = 0;
-        let mut link = route[hop];
-        let mut stage = &mut self.stages[link as usize];
-        if let Kind::Other(other) = &mut stage.kind {
-            let drops = &mut self.drops;
-            let parcel = Parcel { hop: parcel.hop + 1, ..*parcel };
-            other.handle_packet(now, parcel, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }));
-            queue.set(link, other.poll_timeout());
-            if link == self.sampled {
-                let waiting = stage.queue(now);
-                self.sampler.on_arrival(now, waiting);
-            }
-            return;
-        }
         loop {
-            hop += 1;
-            let arrival = stage.settle(time, ticket);
+            let stage = &mut self.stages[link as usize];
+            if entered == 0 && !stage.settles() {
+                return self.hold(now, queue, link, Parcel { segment: *segment, place: place.after(1) });
+            }
+            let arrival = stage.settle(time, wire_bytes, segment);
             if link == self.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
             }
             let Some(arrival) = arrival else {
-                let parcel = Parcel { hop: hop as u32, ..*parcel };
-                self.on_drop(
-                    now,
-                    DropToCome { time, order: 0, passages, drop: Drop { link, parcel } },
-                    queue,
-                );
-                return;
+                let drop =
+                    Drop { link, parcel: Parcel { segment: *segment, place: place.after(entered + 1) } };
+                return self.on_drop(now, queue, &DropToCome { time, order: 0, passages, drop });
             };
-            if let Some(&next) = route.get(hop)
-                && self.stages[next as usize].fused
+            if let Some(next) = steps.get(entered + 1)
+                && next.fused
                 && arrival <= self.horizon
+                && let Some(passage) = passages.get_mut(entered)
             {
-                passages[length] = arrival;
-                length += 1;
+                *passage = arrival;
+                entered += 1;
                 time = arrival;
-                link = next;
-                stage = &mut self.stages[next as usize];
+                link = next.link;
                 continue;
             }
-            let stage = &mut self.stages[link as usize];
             if stage.under_way.is_empty() {
                 queue.set(link, arrival);
             }
-            let Parcel { segment, route, slot, .. } = *parcel;
-            stage.under_way.push_back(UnderWay { segment, arrival, passages, route, slot, hop: hop as u32 });
+            let place = place.after(entered + 1);
+            stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
+            if stage.under_way.len() > PACKETS_PER_LINK_MAX {
+                self.overfull = Some(link);
+            }
             return;
         }
     }
 
-    /// What reaches the end of a chain that ends with `link`; call until `None`.
+    /// Puts into `parcel` what reaches the end of a chain that ends with `link`; call until `false`.
     #[inline]
-    pub(crate) fn poll_packet(&mut self, now: Time, link: u32) -> Option<Hop> {
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel) -> bool {
         let stage = &mut self.stages[link as usize];
-        let parcel = if let Kind::Other(other) = &mut stage.kind {
-            let drops = &mut self.drops;
-            other.poll_packet(now, &mut |_, parcel, _| drops.push_back(Drop { link, parcel }))?
-        } else {
-            let under_way = stage.under_way.pop_front_if(|head| head.arrival <= now)?;
-            if under_way.hop as usize == self.routes.links(under_way.route).len() {
-                return Some(Hop::Arrived(under_way));
-            }
-            under_way.parcel()
-        };
-        if parcel.hop as usize == self.routes.links(parcel.route).len() {
-            let Parcel { segment, route, slot, hop } = parcel;
-            return Some(Hop::Arrived(UnderWay {
-                segment,
-                arrival: now,
-                passages: Passages::default(),
-                route,
-                slot,
-                hop,
-            }));
+        if !stage.settles() {
+            return self.poll_held(now, link, parcel);
         }
-        Some(Hop::Onward(parcel))
+        let Some(head) = stage.under_way.front() else { return false };
+        if head.arrival > now {
+            return false;
+        }
+        parcel.segment = head.segment;
+        parcel.place = head.place;
+        stage.under_way.pop_front();
+        true
     }
 
     /// When `link` has something to do next.
@@ -183,12 +155,15 @@ impl Network {
     }
 
     /// A link that holds more packets than [`PACKETS_PER_LINK_MAX`].
-    pub(crate) fn overfull(&mut self, now: Time) -> Option<usize> {
-        let overfull = |stage: &mut Stage| {
-            let waiting = if stage.settles() { 0 } else { stage.queue(now).packets };
-            stage.under_way.len() as u64 + waiting > PACKETS_PER_LINK_MAX
-        };
-        self.stages.iter_mut().position(overfull)
+    #[inline]
+    pub(crate) fn overfull(&self) -> Option<u32> {
+        self.overfull
+    }
+
+    /// Whether there is a drop or a sample to report, or too much under way.
+    #[inline]
+    pub(crate) fn news(&self, now: Time) -> bool {
+        !self.drops.is_empty() || self.overfull.is_some() || self.sampler.due(now)
     }
 
     /// Packets dropped by now that nobody has heard of; call until `None`.
@@ -225,31 +200,74 @@ impl Network {
                 take(&mut totals.arrived, parcel.wire_bytes());
             }
             // So far it fared like a packet whose chain ends one link earlier.
-            let Parcel { segment, route, slot, hop } = *parcel;
-            let before = UnderWay { segment, arrival: *time, passages: *passages, route, slot, hop: hop - 1 };
-            self.take_back(&mut totals, end, &before);
+            let Parcel { segment, mut place } = *parcel;
+            place.next -= 1;
+            self.take_back(
+                &mut totals,
+                end,
+                &UnderWay { segment, place, arrival: *time, passages: *passages },
+            );
         }
         totals
     }
 
+    /// Hands a packet to a link that keeps it.
+    #[inline(never)]
+    fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel) {
+        let stage = &mut self.stages[link as usize];
+        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
+        let held = &mut stage.held;
+        *held += 1;
+        let drops = &mut self.drops;
+        let mut on_drop = |_, parcel, _| {
+            *held -= 1;
+            drops.push_back(Drop { link, parcel });
+        };
+        other.handle_packet(now, parcel, &mut on_drop);
+        if stage.held > PACKETS_PER_LINK_MAX {
+            self.overfull = Some(link);
+        }
+        queue.set(link, other.poll_timeout());
+        if link == self.sampled {
+            self.sampler.on_arrival(now, stage.queue(now));
+        }
+    }
+
+    #[inline(never)]
+    fn poll_held(&mut self, now: Time, link: u32, into: &mut Parcel) -> bool {
+        let stage = &mut self.stages[link as usize];
+        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
+        let held = &mut stage.held;
+        let drops = &mut self.drops;
+        let mut on_drop = |_, parcel, _| {
+            *held -= 1;
+            drops.push_back(Drop { link, parcel });
+        };
+        let Some(parcel) = other.poll_packet(now, &mut on_drop) else { return false };
+        *held -= 1;
+        *into = parcel;
+        true
+    }
+
     #[cold]
-    fn on_drop(&mut self, now: Time, drop: DropToCome, queue: &mut EventQueue) {
+    fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: &DropToCome) {
         if drop.time == now {
             self.drops.push_back(drop.drop);
         } else {
             self.drop_count += 1;
             queue.set_at_latest(self.drops_source(), drop.time);
-            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..drop }));
+            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..*drop }));
         }
     }
 
     fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
-        let wire_bytes = under_way.segment.wire_bytes();
-        let route = &self.routes.links(under_way.route)[..under_way.hop as usize];
-        let fused = route.iter().rev().take_while(|&&link| self.stages[link as usize].fused).count();
-        let chain = &route[route.len() - fused - 1..];
+        let UnderWay { segment, place, .. } = under_way;
+        let wire_bytes = segment.wire_bytes();
+        let steps = &self.routes.steps()[..place.next as usize];
+        let fused = steps.iter().rev().take_while(|step| step.fused).count();
+        let chain = &steps[steps.len() - fused - 1..];
         let mut entered = Time::ZERO;
-        for (i, &link) in chain.iter().enumerate() {
+        for (i, &Step { link, .. }) in chain.iter().enumerate() {
             let left = if i + 1 == chain.len() { under_way.arrival } else { under_way.passages[i] };
             let stranded = left == Time::NEVER && self.stages[link as usize].counts_stranded();
             let totals = &mut totals[link as usize];
@@ -266,14 +284,8 @@ impl Network {
     }
 }
 
-impl UnderWay {
-    fn parcel(&self) -> Parcel {
-        Parcel { segment: self.segment, route: self.route, hop: self.hop, slot: self.slot }
-    }
-}
-
 /// Finds the links that can be computed together with their feeder.
-fn fuse_chains(stages: &mut [Stage], routes: &Routes) {
+fn fused_links(stages: &[Stage], routes: &Routes) -> Vec<bool> {
     let feeders = routes.feeders(stages.len());
     let settling_feeder = |link: usize| match feeders[link] {
         Feeder::Link(feeder) if stages[link].settles() && stages[feeder as usize].settles() => {
@@ -283,10 +295,7 @@ fn fuse_chains(stages: &mut [Stage], routes: &Routes) {
     };
     // How many links up it is to one that hosts or several links feed; a route has an end, so it is not a ring.
     let depth = |link: usize| std::iter::successors(Some(link), |&link| settling_feeder(link)).count() - 1;
-    let fused: Vec<bool> = (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect();
-    for (stage, fused) in stages.iter_mut().zip(fused) {
-        stage.fused = fused;
-    }
+    (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect()
 }
 
 fn take(count: &mut Count, wire_bytes: u32) {

@@ -3,20 +3,40 @@
 use ramp_path::Packet;
 use ramp_tcp::Segment;
 
+use crate::topology::Route;
+
 /// A segment on its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     pub(crate) segment: Segment,
-    /// Which route it takes.
-    pub(crate) route: u32,
-    /// How many links of the route it has entered.
-    pub(crate) hop: u32,
-    /// Where its flow lives; [`Parcel::NO_SLOT`]: it ends at the node, nobody answers.
+    pub(crate) place: Place,
+}
+
+/// Where on its way a segment is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The next step of its route.
+    pub(crate) next: u32,
+    /// How many links it has yet to enter.
+    pub(crate) left: u32,
+    /// Where its flow lives; [`Place::NO_SLOT`]: it ends at the node, nobody answers.
     pub(crate) slot: u32,
 }
 
-impl Parcel {
+impl Place {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+    /// Before the first link.
+    #[inline]
+    pub(crate) fn start(route: Route, slot: u32) -> Self {
+        Self { next: route.first, left: route.length, slot }
+    }
+
+    /// Having entered so many more links.
+    #[inline]
+    pub(crate) fn after(self, entered: usize) -> Self {
+        Self { next: self.next + entered as u32, left: self.left - entered as u32, slot: self.slot }
+    }
 }
 
 impl Packet for Parcel {

@@ -9,11 +9,12 @@ use ramp_tcp::{ReceiverConfig, Segment, SenderConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, Observer};
 
 use crate::event_queue::EventQueue;
-use crate::flow::{Flow, FlowSpec, size_of};
-use crate::network::{Hop, Network};
-use crate::packet::Parcel;
+use crate::flow::{FlowSpec, size_of};
+use crate::hosts::{Completion, Hosts, World};
+use crate::network::{Drop, Network};
+use crate::packet::{Parcel, Place};
 use crate::random::{Purpose, Stream};
-use crate::topology::Routes;
+use crate::topology::{Route, Routes};
 use crate::traffic::{Arrival, Generator};
 use crate::{FlowTotals, Outcome, SimulationError};
 
@@ -55,16 +56,13 @@ struct Simulation<'a, O> {
     now: Time,
     queue: EventQueue,
     network: Network,
+    hosts: Hosts,
     generators: Vec<Generator>,
     configs: Vec<Option<FlowConfigs>>,
-    /// Stream without feedback of each generator.
-    streams: Vec<Option<Parcel>>,
+    /// Stream without feedback of each generator: its flow and its route.
+    streams: Vec<Option<(u32, Route)>>,
     /// Explicit flows by time of opening, latest first.
     to_open: Vec<(Time, u32)>,
-    slots: Vec<Option<Box<Flow>>>,
-    free_slots: Vec<u32>,
-    flows: Vec<FlowTotals>,
-    data_packets: u64,
     under_test_live: u64,
     /// Every flow under test has completed.
     all_complete: bool,
@@ -91,24 +89,20 @@ impl<'a, O: Observer> Simulation<'a, O> {
             .enumerate()
             .map(|(i, traffic)| Generator::new(traffic, i, seed))
             .collect();
+        let totals =
+            scenario.flows.iter().map(|flow| FlowTotals::new(size_of(&flow.source), flow.under_test));
+        let hosts = Hosts::new(network.drops_source() + 2 + generators.len() as u32, totals.collect());
         let mut simulation = Self {
             scenario,
             observer,
             now: Time::ZERO,
             queue: EventQueue::default(),
             network,
+            hosts,
             streams: vec![None; generators.len()],
             generators,
             configs: scenario.traffic.iter().map(|traffic| configs(scenario, &traffic.kind)).collect(),
             to_open: openings(scenario, seed),
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            flows: scenario
-                .flows
-                .iter()
-                .map(|flow| FlowTotals::new(size_of(&flow.source), flow.under_test))
-                .collect(),
-            data_packets: 0,
             under_test_live: 0,
             all_complete: false,
         };
@@ -130,16 +124,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
             at_this_instant = if time == self.now { at_this_instant + 1 } else { 0 };
             self.now = time;
             events += 1;
-            if events % EVENTS_BETWEEN_CHECKS == 0 {
+            if events.is_multiple_of(EVENTS_BETWEEN_CHECKS) {
                 if interrupted.load(Ordering::Relaxed) {
                     return Err(SimulationError::Interrupted { at: time });
                 }
                 if at_this_instant > EVENTS_PER_INSTANT_MAX {
                     return Err(SimulationError::Stalled { at: time, what: self.describe(source) });
-                }
-                if let Some(link) = self.network.overfull(time) {
-                    let link = self.scenario.topology.links[link].name.clone();
-                    return Err(SimulationError::Overfull { link, at: time });
                 }
             }
             match self.due(source) {
@@ -148,6 +138,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Due::Opening => self.on_opening(),
                 Due::Generator(generator) => self.on_generator(generator)?,
                 Due::Flow(slot) => self.on_flow(slot),
+            }
+            if self.network.news(time) {
+                self.report();
+                if let Some(link) = self.network.overfull() {
+                    let link = self.scenario.topology.links[link as usize].name.clone();
+                    return Err(SimulationError::Overfull { link, at: time });
+                }
             }
             if self.all_complete && stop.when_complete {
                 return Ok(self.finish(events, time));
@@ -179,11 +176,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.network.drops_source() + 2 + generator
     }
 
-    #[inline]
-    fn flow_source(&self, slot: u32) -> u32 {
-        self.network.drops_source() + 2 + self.generators.len() as u32 + slot
-    }
-
     fn describe(&self, source: u32) -> String {
         match self.due(source) {
             Due::Link(link) => format!("link `{}`", self.scenario.topology.links[link as usize].name),
@@ -192,137 +184,54 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Due::Generator(generator) => {
                 format!("traffic `{}`", self.scenario.traffic[generator as usize].name)
             }
-            Due::Flow(slot) => {
-                format!("flow {}", self.slots[slot as usize].as_ref().map_or(u32::MAX, |flow| flow.id))
-            }
+            Due::Flow(slot) => format!("flow {}", self.hosts.id(slot).unwrap_or(u32::MAX)),
         }
+    }
+
+    /// The hosts, and what they act on.
+    #[inline]
+    fn hosts(&mut self) -> (&mut Hosts, World<'_, O>) {
+        let Self { now, network, queue, observer, hosts, .. } = self;
+        (hosts, World { now: *now, network, queue, observer: *observer })
     }
 
     #[inline]
     fn on_link(&mut self, link: u32) {
-        while let Some(hop) = self.network.poll_packet(self.now, link) {
-            match hop {
-                Hop::Arrived(packet) => self.deliver(packet.slot, &packet.segment),
-                Hop::Onward(parcel) => self.network.send(self.now, &parcel, &mut self.queue),
+        let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
+        let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
+        while self.network.poll_packet(self.now, link, &mut parcel) {
+            let Parcel { segment, place } = &parcel;
+            if place.left > 0 {
+                self.network.send(self.now, &mut self.queue, segment, *place);
+                continue;
             }
-            self.report_drops();
+            let (hosts, mut world) = self.hosts();
+            if let Some(completion) = hosts.deliver(&mut world, place.slot, segment) {
+                self.on_completed(completion);
+            }
         }
-        self.report_drops();
         self.queue.set(link, self.network.poll_timeout(link));
-        self.report_link_samples();
     }
 
     fn on_drops_due(&mut self) {
         self.network.handle_drops_due(self.now);
-        self.report_drops();
         self.queue.set(self.network.drops_source(), self.network.drops_timeout());
     }
 
-    /// A segment has reached its host. Hosts that have closed do not answer.
-    #[inline]
-    fn deliver(&mut self, slot: u32, segment: &Segment) {
-        let Some(Some(flow)) = self.slots.get_mut(slot as usize) else { return };
-        if flow.id != segment.flow() {
-            return;
-        }
-        if segment.to_receiver() {
-            flow.receiver.handle_segment(self.now, segment);
-            self.drain_receiver(slot);
-        } else {
-            flow.sender.handle_segment(self.now, segment);
-            if flow.sampled {
-                self.observer.on_flow(&flow.sender.sample(self.now));
-            }
-            self.drain_sender(slot);
-        }
-    }
-
-    /// The timers of a flow, or its application, may be due.
     fn on_flow(&mut self, slot: u32) {
-        let now = self.now;
-        let source = self.flow_source(slot);
-        let Some(flow) = &mut self.slots[slot as usize] else { return self.queue.set(source, Time::NEVER) };
-        // It has moved later since it was armed.
-        let timeout = flow.poll_timeout();
-        if timeout > now {
-            return self.queue.set(source, timeout);
+        let (hosts, mut world) = self.hosts();
+        if let Some(completion) = hosts.handle_timeout(&mut world, slot) {
+            self.on_completed(completion);
         }
-        if flow.writer.poll_timeout() <= now {
-            flow.writer.handle_timeout(now, &mut flow.sender);
-        }
-        if flow.sender.poll_timeout() <= now {
-            flow.sender.handle_timeout(now);
-        }
-        let receiver_due = flow.receiver.poll_timeout() <= now;
-        if receiver_due {
-            flow.receiver.handle_timeout(now);
-        }
-        self.drain_sender(slot);
-        if receiver_due {
-            self.drain_receiver(slot);
-        }
-        if let Some(flow) = &self.slots[slot as usize] {
-            self.queue.set(source, flow.poll_timeout());
-        }
-    }
-
-    /// Carries out what the sender of `slot` wants after something was handed in.
-    #[inline]
-    fn drain_sender(&mut self, slot: u32) {
-        let source = self.flow_source(slot);
-        let Some(flow) = &mut self.slots[slot as usize] else { return };
-        while let Some(segment) = flow.sender.poll_transmit(self.now) {
-            flow.data_packets += u64::from(segment.payload_bytes() > 0);
-            let parcel = Parcel { segment, route: flow.forward, hop: 0, slot };
-            self.network.send(self.now, &parcel, &mut self.queue);
-        }
-        while let Some(kind) = flow.sender.poll_event() {
-            self.observer.on_event(&FlowEvent { now: self.now, flow: flow.id, kind });
-        }
-        self.queue.set_at_latest(source, flow.sender.poll_timeout());
-        if flow.completed && flow.over() {
-            self.close(slot);
-        }
-        self.report_drops();
-    }
-
-    /// Carries out what the receiver of `slot` wants after something was handed in.
-    #[inline]
-    fn drain_receiver(&mut self, slot: u32) {
-        let source = self.flow_source(slot);
-        let Some(flow) = &mut self.slots[slot as usize] else { return };
-        while let Some(segment) = flow.receiver.poll_transmit(self.now) {
-            let parcel = Parcel { segment, route: flow.backward, hop: 0, slot };
-            self.network.send(self.now, &parcel, &mut self.queue);
-        }
-        self.queue.set_at_latest(source, flow.receiver.poll_timeout());
-        if flow.sampled
-            && let Some(bytes) = flow.poll_progress()
-        {
-            let kind = FlowEventKind::Received { bytes };
-            self.observer.on_event(&FlowEvent { now: self.now, flow: flow.id, kind });
-        }
-        if !flow.completed && flow.receiver.completed() {
-            flow.completed = true;
-            self.on_completed(slot);
-        }
-        self.report_drops();
     }
 
     #[cold]
-    fn on_completed(&mut self, slot: u32) {
-        let Some(flow) = &mut self.slots[slot as usize] else { return };
-        let bytes = flow.receiver.received_bytes();
-        let kind = FlowEventKind::Completed { bytes };
-        self.observer.on_event(&FlowEvent { now: self.now, flow: flow.id, kind });
-        let totals = &mut self.flows[flow.id as usize];
-        totals.completed = self.now;
-        let under_test = totals.under_test;
-        if let Some((generator, session)) = flow.session {
+    fn on_completed(&mut self, completion: Completion) {
+        if let Some((generator, session)) = completion.session {
             self.generators[generator as usize].on_completed(self.now, session);
             self.arm_generator(generator);
         }
-        if under_test {
+        if completion.under_test {
             self.under_test_live -= 1;
             self.look_for_end();
         }
@@ -331,26 +240,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Whether every flow under test has completed and none can come.
     fn look_for_end(&mut self) {
         self.all_complete = self.under_test_live == 0
-            && !self.to_open.iter().any(|&(_, id)| self.flows[id as usize].under_test)
+            && !self.to_open.iter().any(|&(_, id)| self.hosts.totals[id as usize].under_test)
             && !self.generators.iter().any(|generator| generator.more_under_test(self.now));
-    }
-
-    /// Frees a flow that is over.
-    #[cold]
-    fn close(&mut self, slot: u32) {
-        if let Some(flow) = self.slots[slot as usize].take() {
-            self.account(&flow);
-            self.free_slots.push(slot);
-            self.queue.set(self.flow_source(slot), Time::NEVER);
-        }
-    }
-
-    fn account(&mut self, flow: &Flow) {
-        let totals = &mut self.flows[flow.id as usize];
-        totals.received_bytes = flow.receiver.received_bytes();
-        totals.retransmitted_bytes = flow.sender.sample(self.now).retransmitted_bytes;
-        totals.data_packets = flow.data_packets;
-        self.data_packets += flow.data_packets;
     }
 
     fn on_opening(&mut self) {
@@ -361,8 +252,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let config = &self.scenario.flows[id as usize];
             let spec = FlowSpec {
                 id,
-                forward: self.network.routes.id(config.from, config.to),
-                backward: self.network.routes.id(config.to, config.from),
+                forward: self.network.routes.between(config.from, config.to),
+                backward: self.network.routes.between(config.to, config.from),
                 source: &config.source,
                 sender: &config.sender,
                 receiver: &config.receiver,
@@ -388,13 +279,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn open_drawn(&mut self, generator: u32, drawn: &Drawn) -> Result<(), SimulationError> {
-        let id = self.new_id(drawn.size_bytes, drawn.under_test)?;
+        let id = self.hosts.new_id(drawn.size_bytes, drawn.under_test)?;
         let Some((senders, receiver)) = self.configs[generator as usize].take() else { return Ok(()) };
         let (from, to) = drawn.pair;
         let spec = FlowSpec {
             id,
-            forward: self.network.routes.id(from, to),
-            backward: self.network.routes.id(to, from),
+            forward: self.network.routes.between(from, to),
+            backward: self.network.routes.between(to, from),
             source: &Source::Sized(drawn.size_bytes),
             sender: &senders[usize::from(drawn.under_test)],
             receiver: &receiver,
@@ -406,51 +297,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn open(&mut self, spec: &FlowSpec<'_>) {
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
-        self.announce(spec.id);
-        let totals = &self.flows[spec.id as usize];
-        self.under_test_live += u64::from(totals.under_test);
-        self.slots[slot as usize] = Some(Box::new(Flow::open(self.now, spec)));
-        self.drain_sender(slot);
-        // Its writer has a timer as well.
-        self.queue.set_at_latest(
-            self.flow_source(slot),
-            self.slots[slot as usize].as_ref().map_or(Time::NEVER, |flow| flow.poll_timeout()),
-        );
-    }
-
-    fn announce(&mut self, id: u32) {
-        let totals = &mut self.flows[id as usize];
-        totals.opened = self.now;
-        let kind = FlowEventKind::Opened { size_bytes: totals.size_bytes, under_test: totals.under_test };
-        self.observer.on_event(&FlowEvent { now: self.now, flow: id, kind });
-    }
-
-    fn new_id(&mut self, size_bytes: u64, under_test: bool) -> Result<u32, SimulationError> {
-        let id = u32::try_from(self.flows.len()).map_err(|_| SimulationError::TooManyFlows)?;
-        self.flows.push(FlowTotals::new(size_bytes, under_test));
-        Ok(id)
+        self.under_test_live += u64::from(self.hosts.totals[spec.id as usize].under_test);
+        let (hosts, mut world) = self.hosts();
+        hosts.open(&mut world, spec);
     }
 
     fn open_stream(&mut self, generator: u32, (from, to): (usize, usize)) -> Result<(), SimulationError> {
-        let id = self.new_id(u64::MAX, false)?;
-        self.announce(id);
-        let route = self.network.routes.id(from, to);
-        let segment = Segment::data(id, 0, self.now, 0, 0);
-        self.streams[generator as usize] = Some(Parcel { segment, route, hop: 0, slot: Parcel::NO_SLOT });
+        let id = self.hosts.new_id(u64::MAX, false)?;
+        let (hosts, mut world) = self.hosts();
+        hosts.announce(&mut world, id);
+        self.streams[generator as usize] = Some((id, self.network.routes.between(from, to)));
         Ok(())
     }
 
     fn send_from_stream(&mut self, generator: u32, wire_bytes: u32) {
-        if let Some(stream) = &mut self.streams[generator as usize] {
-            let segment = &mut stream.segment;
-            *segment = Segment::data(segment.flow(), 0, self.now, segment.number() + 1, wire_bytes);
-            let parcel = *stream;
-            self.network.send(self.now, &parcel, &mut self.queue);
-            self.report_drops();
+        if let Some((id, route)) = self.streams[generator as usize] {
+            let segment = Segment::data(id, 0, self.now, 0, wire_bytes);
+            self.network.send(self.now, &mut self.queue, &segment, Place::start(route, Place::NO_SLOT));
         }
     }
 
@@ -464,20 +327,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.queue.set(self.generator_source(generator), next);
     }
 
-    #[inline]
-    fn report_drops(&mut self) {
-        while let Some(drop) = self.network.poll_drop() {
-            let segment = &drop.parcel.segment;
-            let data = segment.payload_bytes() > 0;
-            let totals = &mut self.flows[segment.flow() as usize];
-            totals.dropped_packets += u64::from(data);
-            let kind = FlowEventKind::Dropped { link: drop.link, wire_bytes: segment.wire_bytes(), data };
-            self.observer.on_event(&FlowEvent { now: self.now, flow: segment.flow(), kind });
+    #[cold]
+    fn report(&mut self) {
+        while let Some(Drop { link, parcel }) = self.network.poll_drop() {
+            let (flow, wire_bytes) = (parcel.flow(), parcel.wire_bytes());
+            let data = parcel.segment.payload_bytes() > 0;
+            self.hosts.totals[flow as usize].dropped_packets += u64::from(data);
+            let kind = FlowEventKind::Dropped { link, wire_bytes, data };
+            self.observer.on_event(&FlowEvent { now: self.now, flow, kind });
         }
-    }
-
-    #[inline]
-    fn report_link_samples(&mut self) {
         while let Some(sample) = self.network.sampler.poll_sample(self.now) {
             self.observer.on_link(&sample);
         }
@@ -486,25 +344,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn finish(mut self, events: u64, end: Time) -> Outcome {
         self.now = end;
         self.network.sampler.finish();
-        self.report_link_samples();
-        for slot in 0..self.slots.len() {
-            if let Some(flow) = self.slots[slot].take() {
-                self.account(&flow);
-            }
-        }
-        for (id, totals) in self.flows.iter().enumerate() {
-            if totals.completed == Time::NEVER {
-                let kind = FlowEventKind::Unfinished { bytes: totals.received_bytes };
-                self.observer.on_event(&FlowEvent { now: end, flow: id as u32, kind });
-            }
-        }
-        Outcome {
-            end,
-            data_packets: self.data_packets,
-            events,
-            links: self.network.totals(end),
-            flows: self.flows,
-        }
+        self.report();
+        let flows = self.hosts.finish(end, self.observer);
+        let data_packets = flows.iter().map(|flow| flow.data_packets).sum();
+        Outcome { end, data_packets, events, links: self.network.totals(end), flows }
     }
 }
 

@@ -8,7 +8,7 @@ use ramp_tcp::Segment;
 
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Ticket};
+use crate::packet::{Parcel, Place, Ticket};
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -20,10 +20,10 @@ pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) kind: Kind,
-    /// Whether it is computed together with its feeder.
-    pub(crate) fused: bool,
     /// Packets whose chain ends here, in order of arrival at the far end.
     pub(crate) under_way: VecDeque<UnderWay>,
+    /// Packets that the link keeps itself.
+    pub(crate) held: usize,
     arrived: Count,
     dropped: Count,
 }
@@ -41,11 +41,9 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     pub(crate) segment: Segment,
+    pub(crate) place: Place,
     pub(crate) arrival: Time,
     pub(crate) passages: Passages,
-    pub(crate) route: u32,
-    pub(crate) slot: u32,
-    pub(crate) hop: u32,
 }
 
 impl Stage {
@@ -62,14 +60,15 @@ impl Stage {
         };
         Self {
             kind,
-            fused: false,
             under_way: VecDeque::new(),
+            held: 0,
             arrived: Count::default(),
             dropped: Count::default(),
         }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
+    #[inline]
     pub(crate) fn settles(&self) -> bool {
         !matches!(self.kind, Kind::Other(_))
     }
@@ -78,25 +77,26 @@ impl Stage {
     ///
     /// Only for stages that settle.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, ticket: Ticket) -> Option<Time> {
+    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32, segment: &Segment) -> Option<Time> {
         match &mut self.kind {
             Kind::Plain(fifo) => {
-                let arrival = fifo.settle(now, ticket.wire_bytes());
-                add(&mut self.arrived, ticket.wire_bytes());
+                add(&mut self.arrived, wire_bytes);
+                let arrival = fifo.settle(now, wire_bytes);
                 if arrival.is_none() {
-                    add(&mut self.dropped, ticket.wire_bytes());
+                    add(&mut self.dropped, wire_bytes);
                 }
                 arrival
             }
-            Kind::Settling(link) => settle(link, now, ticket),
+            Kind::Settling(link) => settle(link, now, Ticket::new(segment)),
             Kind::Other(_) => unreachable!("such a stage holds its packets"),
         }
     }
 
-    /// What waits at `now`, the packet in service not counted.
+    /// What waits at `now`, when a packet has just entered; the packet in service is not counted.
+    #[inline]
     pub(crate) fn queue(&mut self, now: Time) -> Count {
         match &mut self.kind {
-            Kind::Plain(fifo) => fifo.queue(now),
+            Kind::Plain(fifo) => fifo.queue(),
             Kind::Settling(link) => queue(link, now),
             Kind::Other(link) => queue(link, now),
         }
@@ -137,7 +137,7 @@ impl Stage {
     }
 }
 
-#[inline]
+#[inline(never)]
 fn settle(link: &mut Link<Ticket>, now: Time, ticket: Ticket) -> Option<Time> {
     let mut dropped = false;
     link.handle_packet(now, ticket, &mut |_, _, _| dropped = true);

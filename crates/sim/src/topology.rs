@@ -9,10 +9,26 @@ use crate::SimulationError;
 /// Every route in use, interned by its two ends.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    ids: HashMap<(u32, u32), u32>,
-    links: Vec<u32>,
-    /// Where in `links` each route begins; one more entry than routes.
-    starts: Vec<u32>,
+    by_ends: HashMap<(u32, u32), Route>,
+    steps: Vec<Step>,
+}
+
+/// A span of [`Routes::steps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) first: u32,
+    /// How many links; never 0.
+    pub(crate) length: u32,
+}
+
+/// One link of a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) link: u32,
+    /// Whether a route begins here.
+    pub(crate) first: bool,
+    /// Whether the link is computed together with the one before it.
+    pub(crate) fused: bool,
 }
 
 /// Who hands packets to a link.
@@ -29,7 +45,7 @@ pub(crate) enum Feeder {
 impl Routes {
     /// The routes of everything in `scenario`, both directions.
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, SimulationError> {
-        let mut routes = Self { starts: vec![0], ..Self::default() };
+        let mut routes = Self::default();
         let mut by_source: Vec<(u32, u32)> = Vec::new();
         let mut both = |(from, to): (usize, usize)| {
             by_source.push((from as u32, to as u32));
@@ -55,30 +71,35 @@ impl Routes {
     }
 
     /// The route between two nodes of the scenario.
-    pub(crate) fn id(&self, from: usize, to: usize) -> u32 {
-        self.ids[&(from as u32, to as u32)]
+    pub(crate) fn between(&self, from: usize, to: usize) -> Route {
+        self.by_ends[&(from as u32, to as u32)]
     }
 
-    /// The links of a route, in order.
+    /// All routes, one after the other.
     #[inline]
-    pub(crate) fn links(&self, route: u32) -> &[u32] {
-        &self.links[self.starts[route as usize] as usize..self.starts[route as usize + 1] as usize]
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
-    /// The links of every route.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.starts.len() as u32 - 1).map(|route| self.links(route))
+    /// Notes which links are computed together with the one before them.
+    pub(crate) fn fuse(&mut self, fused: &[bool]) {
+        for step in &mut self.steps {
+            step.fused = fused[step.link as usize];
+        }
     }
 
     /// Who feeds each of `links` links.
     pub(crate) fn feeders(&self, links: usize) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::Nobody; links];
-        for route in self.iter() {
-            for (i, &link) in route.iter().enumerate() {
-                let new = if i == 0 { Feeder::Several } else { Feeder::Link(route[i - 1]) };
-                let feeder = &mut feeders[link as usize];
-                *feeder = if *feeder == Feeder::Nobody || *feeder == new { new } else { Feeder::Several };
-            }
+        let mut before = None;
+        for step in &self.steps {
+            let new = match before {
+                Some(link) if !step.first => Feeder::Link(link),
+                _ => Feeder::Several,
+            };
+            let feeder = &mut feeders[step.link as usize];
+            *feeder = if *feeder == Feeder::Nobody || *feeder == new { new } else { Feeder::Several };
+            before = Some(step.link);
         }
         feeders
     }
@@ -89,20 +110,20 @@ impl Routes {
         arrived_by: &[Option<usize>],
         (from, to): (u32, u32),
     ) -> Result<(), SimulationError> {
-        let begin = self.links.len();
+        let name = |node: u32| scenario.topology.nodes.get(node as usize).cloned().unwrap_or_default();
+        let no_route = || SimulationError::NoRoute { from: name(from), to: name(to) };
+        let begin = self.steps.len();
         let mut node = to as usize;
         while node != from as usize {
-            let Some(link) = arrived_by.get(node).copied().flatten() else {
-                let name =
-                    |node: u32| scenario.topology.nodes.get(node as usize).cloned().unwrap_or_default();
-                return Err(SimulationError::NoRoute { from: name(from), to: name(to) });
-            };
-            self.links.push(link as u32);
+            let link = arrived_by.get(node).copied().flatten().ok_or_else(no_route)?;
+            self.steps.push(Step { link: link as u32, first: false, fused: false });
             node = scenario.topology.links[link].from;
         }
-        self.links[begin..].reverse();
-        self.ids.insert((from, to), self.starts.len() as u32 - 1);
-        self.starts.push(self.links.len() as u32);
+        self.steps[begin..].reverse();
+        // From a node to itself, there is nothing to simulate.
+        self.steps.get_mut(begin).ok_or_else(no_route)?.first = true;
+        let route = Route { first: begin as u32, length: (self.steps.len() - begin) as u32 };
+        self.by_ends.insert((from, to), route);
         Ok(())
     }
 }

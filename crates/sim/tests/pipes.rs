@@ -18,13 +18,41 @@ struct Pipe {
 }
 
 /// HyStart paper, Fig. 9.
-const A: Pipe = Pipe { rate: mbit(100), rtt_ms: 106.0, wire_bytes: 1500, buffer: 883, initial_window: 10, access: mbit(1000) };
+const A: Pipe = Pipe {
+    rate: mbit(100),
+    rtt_ms: 106.0,
+    wire_bytes: 1500,
+    buffer: 883,
+    initial_window: 10,
+    access: mbit(1000),
+};
 /// Enhanced Start's topology.
-const B: Pipe = Pipe { rate: mbit(40), rtt_ms: 100.4, wire_bytes: 1000, buffer: 250, initial_window: 2, access: mbit(500) };
+const B: Pipe = Pipe {
+    rate: mbit(40),
+    rtt_ms: 100.4,
+    wire_bytes: 1000,
+    buffer: 250,
+    initial_window: 2,
+    access: mbit(500),
+};
 /// Paced Start's default path.
-const C: Pipe = Pipe { rate: mbit(100), rtt_ms: 80.0, wire_bytes: 1000, buffer: 1000, initial_window: 2, access: mbit(1000) };
+const C: Pipe = Pipe {
+    rate: mbit(100),
+    rtt_ms: 80.0,
+    wire_bytes: 1000,
+    buffer: 1000,
+    initial_window: 2,
+    access: mbit(1000),
+};
 /// BEST's GEO path.
-const D: Pipe = Pipe { rate: mbit(150), rtt_ms: 600.0, wire_bytes: 1448, buffer: 12431, initial_window: 10, access: mbit(1000) };
+const D: Pipe = Pipe {
+    rate: mbit(150),
+    rtt_ms: 600.0,
+    wire_bytes: 1448,
+    buffer: 12431,
+    initial_window: 10,
+    access: mbit(1000),
+};
 
 const HEADER: u32 = 52;
 
@@ -57,7 +85,9 @@ fn close(value: f64, expected: f64, tolerance: f64) {
 
 #[test]
 fn slow_start_overflows_the_queue_when_the_model_says() {
-    for (pipe, at, cwnd) in [(&A, 0.908, 1768.0), (&B, 0.855, 507.0), (&C, 0.879, 2002.0), (&D, 7.370, 20202.0)] {
+    for (pipe, at, cwnd) in
+        [(&A, 0.908, 1768.0), (&B, 0.855, 507.0), (&C, 0.879, 2002.0), (&D, 7.370, 20202.0)]
+    {
         let (_, log) = play(&scenario(pipe, "slow_start", at + 0.5), 1);
         let drop = first_drop(&log).expect("slow start overflows the queue");
         close(drop.secs_f64(), at, 0.001);
@@ -128,6 +158,7 @@ fn a_sized_transfer_takes_as_long_as_its_rounds() {
     assert_eq!(outcome.flows[0].completed, outcome.end);
     assert_eq!(outcome.flows[0].received_bytes, 70 * 1448);
     assert_eq!(outcome.data_packets, 70);
-    let received = log.events.iter().filter(|event| matches!(event.kind, FlowEventKind::Received { .. })).count();
+    let received =
+        log.events.iter().filter(|event| matches!(event.kind, FlowEventKind::Received { .. })).count();
     assert_eq!(received, 70, "below 145 kB every segment passes a number of three digits");
 }

@@ -10,6 +10,9 @@ use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;
 
+/// ns-2's Newreno sends at most so many new segments per ACK while it recovers.
+const BURST_IN_RECOVERY: u32 = 2;
+
 impl Sender {
     /// An ACK arrived on an established connection.
     #[inline]
@@ -21,7 +24,11 @@ impl Sender {
         let in_flight = self.board.in_flight();
         let prior_una = self.board.una();
         let fack = prior_una.max(self.board.highest_sacked_end());
-        self.burst_left = self.rules.max_burst;
+        self.burst_left = if self.rules.recovery.is_newreno() && self.repair.state == SenderState::Recovery {
+            BURST_IN_RECOVERY.min(self.rules.max_burst)
+        } else {
+            self.rules.max_burst
+        };
         let delivery = self.take_in(segment);
         let window_changed = ack >= prior_una && self.note_window(now, segment);
         let mut view = AckView { now, in_flight, rtt: None, rate: 0 };

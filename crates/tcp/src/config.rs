@@ -99,14 +99,27 @@ pub struct VegasConfig {
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Recovery {
-    /// RFC 6582; the timer restarts on the first partial ACK only.
+    /// RFC 6582 as ns-2's Newreno does it: the window stays as deflated as partial ACKs left it, and the timer
+    /// restarts on the first partial ACK only.
     NewRenoImpatient,
-    /// RFC 6582; the timer restarts on every partial ACK.
+    /// The same, but the timer restarts on every partial ACK.
     NewRenoSteady,
     /// RFC 6675.
     Sack,
     /// SACK as ns-2's Sack1 does it: `pipe` is a counter, and a partial ACK takes two off it.
     SackNs2,
+}
+
+impl Recovery {
+    /// Whether it follows ns-2 where that departs from the RFCs.
+    pub(crate) fn is_ns2(self) -> bool {
+        self != Self::Sack
+    }
+
+    /// Whether it is ns-2's Newreno.
+    pub(crate) fn is_newreno(self) -> bool {
+        matches!(self, Self::NewRenoImpatient | Self::NewRenoSteady)
+    }
 }
 
 /// Retransmission timer.
@@ -202,7 +215,7 @@ impl SenderConfig {
             recovery: Recovery::Sack,
             prr: !era,
             rack_tlp: !era,
-            limited_transmit: !era,
+            limited_transmit: true,
             undo: !era,
             rto: if era {
                 RtoConfig {

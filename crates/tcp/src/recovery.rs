@@ -63,7 +63,8 @@ impl Sender {
         self.due = Due::Head;
         match self.recovery_in_use() {
             Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
-                self.set_cwnd(ssthresh.saturating_add(u64::from(DUPLICATE_ACKS) * mss));
+                self.repair.inflation = u64::from(DUPLICATE_ACKS) * mss;
+                self.set_cwnd(ssthresh.saturating_add(self.repair.inflation));
             }
             Recovery::SackNs2 => {
                 self.repair.pipe = outstanding.saturating_sub(u64::from(DUPLICATE_ACKS) * mss);
@@ -175,12 +176,15 @@ impl Sender {
                     // RFC 6582 §3.2 step 3: deflate by what was acknowledged, add back what leaves.
                     let back = if delivery.advanced_bytes >= mss { mss } else { 0 };
                     self.set_cwnd(self.cwnd().saturating_sub(delivery.advanced_bytes).max(mss) + back);
+                    self.repair.inflation =
+                        self.repair.inflation.saturating_sub(delivery.advanced_bytes).saturating_add(back);
                     if mode == Recovery::NewRenoSteady || !self.repair.partial {
                         self.arm_timeout(now);
                     }
                     self.repair.partial = true;
                 } else if facts.duplicate {
                     self.set_cwnd(self.cwnd().saturating_add(mss));
+                    self.repair.inflation = self.repair.inflation.saturating_add(mss);
                 }
             }
             Recovery::SackNs2 => {
@@ -223,12 +227,12 @@ impl Sender {
 
     fn leave_recovery(&mut self) {
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
-        let cwnd = match self.recovery_in_use() {
-            // RFC 6582 §3.2 step 3: either the window is small or the burst is limited.
-            Recovery::NewRenoImpatient | Recovery::NewRenoSteady if self.rules.max_burst == u32::MAX => {
-                ssthresh.min(self.board.out_bytes().max(mss) + mss)
-            }
-            _ => ssthresh,
+        let cwnd = if self.rules.recovery.is_newreno() {
+            // ns-2 does not go back to ssthresh after partial ACKs, and slow start takes it there.
+            self.burst_left = self.rules.max_burst;
+            self.cwnd().saturating_sub(self.repair.inflation)
+        } else {
+            ssthresh
         };
         self.set_cwnd(cwnd.max(mss));
         self.repair.state = SenderState::Open;

@@ -156,6 +156,8 @@ pub(crate) struct Repair {
     pub(crate) prr: Prr,
     /// ns-2's `pipe` as a counter, bytes.
     pub(crate) pipe: u64,
+    /// What duplicate ACKs have added to the window (ns-2 `dupwnd_`); part of the window while NewReno recovers.
+    pub(crate) inflation: u64,
     pub(crate) rescued: bool,
     /// NewReno: a partial ACK has been seen in this recovery.
     pub(crate) partial: bool,
@@ -254,6 +256,7 @@ impl Sender {
                 point: 0,
                 prr: Prr::default(),
                 pipe: 0,
+                inflation: 0,
                 rescued: false,
                 partial: false,
                 undo: Undo::default(),

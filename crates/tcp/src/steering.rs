@@ -53,8 +53,15 @@ impl Sender {
     pub(crate) fn report_congestion(&mut self, now: Time, kind: CongestionKind, lost: u64, deciding: Time) {
         let mss = self.mss();
         // In fast recovery the window is inflated or rationed; what it stands for is ssthresh.
-        let window = if self.repair.state == SenderState::Recovery { self.ssthresh() } else { self.cwnd() };
-        let flight = self.board.out_bytes().min(window);
+        let window = if self.repair.state != SenderState::Recovery {
+            self.cwnd()
+        } else if self.rules.recovery.is_newreno() {
+            self.cwnd().saturating_sub(self.repair.inflation)
+        } else {
+            self.ssthresh()
+        };
+        // ns-2 halves the window, used or not.
+        let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
         let was_starting = self.starting();
         self.startup.on_congestion(&Congestion {

@@ -122,7 +122,7 @@ impl Sender {
         let reduced = match self.repair.state {
             SenderState::Open => false,
             SenderState::Recovery => self.rules.linux_timer && una < self.repair.point,
-            SenderState::Loss => una < self.repair.point,
+            SenderState::Loss => !self.rules.recovery.is_ns2() && una < self.repair.point,
         };
         self.rtt.back_off();
         self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });

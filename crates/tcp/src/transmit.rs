@@ -87,12 +87,14 @@ impl Sender {
         let mss = self.mss();
         let mut cwnd = self.cwnd();
         let duplicates = self.repair.duplicates;
-        if duplicates > 0 && self.repair.state == SenderState::Open {
-            if !self.rules.limited_transmit {
+        if duplicates > 0 && self.repair.state != SenderState::Recovery {
+            let open = self.repair.state == SenderState::Open;
+            if open && !self.rules.limited_transmit {
                 return Err(Blocked::Other);
             }
-            if self.board.sacked_segments() == 0 {
-                // RFC 3042; with SACK the pipe shrinks by itself.
+            // RFC 3042; with SACK the pipe shrinks by itself. In ns-2 it also helps what a timeout sends again.
+            let limited = open || (self.rules.limited_transmit && self.rules.recovery.is_ns2());
+            if limited && self.board.sacked_segments() == 0 {
                 cwnd = cwnd.saturating_add(mss * u64::from(duplicates.min(2)));
             }
         }
@@ -262,6 +264,8 @@ impl Sender {
                 let needed = self.board.record(una).flags & (Flags::SACKED | Flags::RETRANSMITTED) == 0;
                 needed.then(|| {
                     self.sent_since = true;
+                    // ns-2 does not count it: `note_sent` will.
+                    self.repair.pipe = self.repair.pipe.saturating_sub(self.mss());
                     self.send_again(now, una)
                 })
             }

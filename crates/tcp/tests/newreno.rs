@@ -9,6 +9,7 @@ use support::{Script, config, ms};
 fn script(recovery: Recovery) -> Script {
     let mut rules = config(Profile::Era);
     rules.recovery = recovery;
+    rules.limited_transmit = false;
     let mut script = Script::warmed_up(&rules, 20);
     // Holes at 0, 5 and 10: every other arrival is a duplicate ACK.
     for i in 0..2 {

@@ -9,9 +9,10 @@ use ramp_tcp::{Profile, ReceiverConfig, Recovery};
 use support::{Adversary, MSS, config, transfer};
 
 /// Recovery and `maxburst_`; what ns-2 counted: packets acknowledged, dropped and retransmitted, timeouts.
-const ROWS: [(Recovery, u32, u64, u64, u64, u64); 5] = [
+///
+/// Without `maxburst_` Newreno ends its recovery in a burst, and how much of it is lost depends on the side links.
+const ROWS: [(Recovery, u32, u64, u64, u64, u64); 4] = [
     (Recovery::SackNs2, 0, 91_286, 279, 279, 0),
-    (Recovery::NewRenoImpatient, 0, 26_479, 324, 904, 2),
     (Recovery::NewRenoImpatient, 5, 60_276, 279, 812, 1),
     (Recovery::NewRenoSteady, 0, 1_837, 279, 188, 0),
     (Recovery::NewRenoSteady, 5, 1_837, 279, 188, 0),

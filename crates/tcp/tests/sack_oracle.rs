@@ -167,6 +167,7 @@ proptest! {
         // An even window, so that half of it is whole; the first segment is lost, so that it never grows.
         let window = window / 2 * 2;
         let mut rules = config(Profile::Era);
+        rules.limited_transmit = false;
         rules.recovery = Recovery::Sack;
         rules.initial_window_packets = window as u32;
         let mut script = Script::with_bytes(&rules, (window + extra) * MSS);
@@ -209,7 +210,9 @@ impl Oracle {
 
 #[test]
 fn three_contiguous_duplicates_mean_loss() {
-    let mut script = Script::warmed_up(&config(Profile::Era), 20);
+    let mut rules = config(Profile::Era);
+    rules.limited_transmit = false;
+    let mut script = Script::warmed_up(&rules, 20);
     assert!(script.ack(ms(100), 0, &[(1, 2)]).is_empty());
     assert!(script.ack(ms(101), 0, &[(1, 3)]).is_empty());
     assert_eq!(script.ack(ms(102), 0, &[(1, 4)]), [0]);
@@ -218,7 +221,9 @@ fn three_contiguous_duplicates_mean_loss() {
 
 #[test]
 fn three_ranges_mean_loss_of_what_is_below_all_of_them() {
-    let mut script = Script::warmed_up(&config(Profile::Era), 20);
+    let mut rules = config(Profile::Era);
+    rules.limited_transmit = false;
+    let mut script = Script::warmed_up(&rules, 20);
     script.ack(ms(100), 0, &[(1, 2)]);
     script.ack(ms(101), 0, &[(3, 4), (1, 2)]);
     assert_eq!(script.ack(ms(102), 0, &[(5, 6), (3, 4), (1, 2)]), [0]);

@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
             Format::Csv => {
                 out.write_all(provenance.comment().as_bytes())?;
                 let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(Row::COLUMNS).map_err(io::Error::from)?;
+                csv.write_record(Row::COLUMNS).map_err(io_error)?;
                 Lines::Csv(Box::new(csv))
             }
         };
@@ -122,9 +122,20 @@ impl<W: Write> Writer<W> {
             Lines::Csv(csv) => row
                 .cells(|cell| csv.write_field(cell))
                 .and_then(|()| csv.write_record(None::<&[u8]>))
-                .map_err(|error| TraceError::Io(error.into())),
+                .map_err(|error| TraceError::Io(io_error(error))),
         };
         self.failed = written.err();
+    }
+}
+
+/// The error of the output itself, so that its kind stays known.
+fn io_error(error: csv::Error) -> io::Error {
+    if !error.is_io_error() {
+        return error.into();
+    }
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -74,13 +74,15 @@ function format(kind, value, unit = unitFor(kind, value)) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const minus = value < 0 ? "\u2212" : "";
   const number = kind === "count" ? String(Math.round(Math.abs(value) * 10) / 10) : digits(Math.abs(value) / unit[0]);
-  return minus + number + (unit[1] ? `\u202f${unit[1]}` : "");
+  return minus + number + named(unit);
 }
+
+const named = (unit) => (unit[1] && unit[1] !== "×" ? `\u202f${unit[1]}` : unit[1]);
 
 /* A round number of an axis, with its unit: `10 kB`, `0.5 s`. */
 function formatTick(kind, value) {
   const unit = unitFor(kind, value);
-  return `${axisLabels([value], unit)[0]}${unit[1] ? `\u202f${unit[1]}` : ""}`;
+  return axisLabels([value], unit)[0] + named(unit);
 }
 
 /* Labels of an axis: as many decimals as its step needs, the unit named once in the heading. */

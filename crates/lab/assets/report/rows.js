@@ -48,7 +48,7 @@ function domain(spec, rows, left, right) {
 function axis(picture, spec, x, { left, right, top, bottom }) {
   const unit = unitFor(spec.kind, Math.max(Math.abs(x.low), Math.abs(x.high)));
   const ticks = x.logarithmic ? x.ticks(Math.floor((right - left) / 46)) : linearTicks(x.low / unit[0], x.high / unit[0], Math.floor((right - left) / 62)).map((tick) => tick * unit[0]);
-  const labels = axisLabels(ticks, unit);
+  const labels = x.logarithmic ? ticks.map((tick) => axisLabels([tick], unit)[0]) : axisLabels(ticks, unit);
   for (const [index, tick] of ticks.entries()) {
     picture.append(svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }));
     picture.append(svg("text", { class: "muted", x: x(tick), y: bottom + 16, "text-anchor": "middle" }, labels[index]));

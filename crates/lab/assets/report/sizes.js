@@ -11,7 +11,7 @@ if (sizesFigure && data.sizes.bytes.length > 1) {
   const draw = () => { if (area.clientWidth) { area.replaceChildren(sizesPicture(area.clientWidth)); sizesValues(); } };
 
   function sizesPicture(width) {
-    const height = narrow() ? 250 : 330, left = narrow() ? 52 : 64, right = width - 12, top = 10, bottom = height - 44;
+    const height = narrow() ? 250 : 330, left = narrow() ? 52 : 64, right = width - 22, top = 10, bottom = height - 44;
     const { bytes, rows } = data.sizes;
     const all = rows.flatMap((row, arm) => (visible.has(arm) ? bytes.flatMap((_, size) => [row.low[size], row.mean[size], row.high[size]].filter((value) => value > 0).map((value) => value / reference(size))) : []));
     const low = Math.min(...all, relative ? 1 : Infinity), high = Math.max(...all, relative ? 1.1 : 0);
@@ -71,7 +71,7 @@ if (sizesFigure && data.sizes.bytes.length > 1) {
     choose(Number.isFinite(step) ? chosen + step : step < 0 ? 0 : data.sizes.bytes.length - 1, true);
   });
   const pointed = (event) => {
-    const box = area.getBoundingClientRect(), left = narrow() ? 52 : 64, share = (event.clientX - box.left - left) / (box.width - left - 12);
+    const box = area.getBoundingClientRect(), left = narrow() ? 52 : 64, share = (event.clientX - box.left - left) / (box.width - left - 22);
     const { bytes } = data.sizes, wanted = Math.log(bytes[0]) + share * Math.log(bytes[bytes.length - 1] / bytes[0]);
     const nearest = bytes.reduce((best, size, index) => (Math.abs(Math.log(size) - wanted) < Math.abs(Math.log(bytes[best]) - wanted) ? index : best), 0);
     if (nearest !== chosen) choose(nearest, false);

@@ -152,16 +152,17 @@ function drawReferences(chart, u) {
   }
   if (chart.capacity && path.capacity.length > 1) labels.push(capacityLabel(u, ratio));
   ctx.setLineDash([]);
-  ctx.lineJoin = "round";
-  ctx.lineWidth = 4 * ratio;
-  ctx.strokeStyle = cssValue("--paper");
-  ctx.fillStyle = cssValue("--ink-2");
   let above = -Infinity;
   for (const [y, text, x] of labels.filter(Boolean).sort((a, b) => a[0] - b[0])) {
     const clear = x === undefined ? Math.max(y, above + 14 * ratio) : y;
     if (x === undefined) above = clear;
     const at = x ?? bbox.left + bbox.width - 5 * ratio;
-    ctx.strokeText(text, at, clear);
+    const width = ctx.measureText(text).width;
+    ctx.globalAlpha = 0.82;
+    ctx.fillStyle = cssValue("--paper");
+    ctx.fillRect(at - width - 3 * ratio, clear - 10.5 * ratio, width + 6 * ratio, 14 * ratio);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = cssValue("--ink-2");
     ctx.fillText(text, at, clear);
   }
   ctx.restore();
@@ -200,7 +201,28 @@ function drawExits(chart, u) {
     }
     ctx.stroke(); ctx.fill();
   }
+  if (chart.key === "queue") drawDrops(u, ratio);
   ctx.restore();
+}
+
+/* Each algorithm's drops on a line of their own below the upper edge. */
+function drawDrops(u, ratio) {
+  const { ctx, bbox } = u, size = 2.6 * ratio;
+  ctx.lineWidth = 1.3 * ratio;
+  let line = 0;
+  for (const [index, arm] of arms.entries()) {
+    if (!visible.has(index) || !arm.series?.drops.length) continue;
+    const y = bbox.top + (6 + 7 * line) * ratio;
+    line += 1;
+    ctx.strokeStyle = armColour(arm);
+    ctx.beginPath();
+    for (const time of arm.series.drops) {
+      const x = u.valToPos(time, "x", true);
+      ctx.moveTo(x - size, y - size); ctx.lineTo(x + size, y + size);
+      ctx.moveTo(x - size, y + size); ctx.lineTo(x + size, y - size);
+    }
+    ctx.stroke();
+  }
 }
 
 /* One hover for all. */

@@ -164,7 +164,7 @@ table!(
         ),
         field("prr", "true, false", "true / false", "Proportional rate reduction (RFC 9937)."),
         field("rack-tlp", "true, false", "true / false", "RACK-TLP (RFC 8985)."),
-        field("limited-transmit", "true, false", "true / false", "RFC 3042."),
+        field("limited-transmit", "true, false", "true", "RFC 3042."),
         field("undo", "true, false", "true / false", "Undo reductions that turn out to be spurious."),
         field("rto-initial", "time", "1 s / 3 s", "Retransmission timer before the first RTT sample."),
         field("rto-min", "time", "200 ms", "Its lower bound."),

@@ -149,3 +149,36 @@ impl Observer for Log {
         self.events.push(*event);
     }
 }
+
+/// Paced Start §5.2: sources and sinks on both sides of a 20 Mbit/s bottleneck of 20 ms, 50 Mbit/s edges.
+///
+/// Of the `hosts` on each side, the first half are sources.
+pub(crate) fn dumbbell(hosts: usize, seconds: f64) -> Scenario {
+    routers(2, hosts, 100, seconds)
+}
+
+/// Paced Start §5.2: eleven routers in a line with twelve hosts each.
+pub(crate) fn parking_lot(seconds: f64) -> Scenario {
+    routers(11, 12, 1_000, seconds)
+}
+
+/// The node number of a router's host.
+pub(crate) fn host(router: usize, host: usize, routers: usize, hosts: usize) -> usize {
+    routers + router * hosts + host
+}
+
+fn routers(routers: usize, hosts: usize, buffer: u64, seconds: f64) -> Scenario {
+    let mut scenario = empty(routers * (1 + hosts), seconds);
+    for router in 1..routers {
+        link(&mut scenario, router - 1, router, plain(mbit(20), ms(20.0), buffer));
+        link(&mut scenario, router, router - 1, plain(mbit(20), ms(20.0), buffer));
+    }
+    for router in 0..routers {
+        for i in 0..hosts {
+            let node = host(router, i, routers, hosts);
+            link(&mut scenario, router, node, plain(mbit(50), Time::ZERO, 1_000_000));
+            link(&mut scenario, node, router, plain(mbit(50), Time::ZERO, 1_000_000));
+        }
+    }
+    scenario
+}

@@ -2,7 +2,9 @@
 
 use ramp::{Rate, Time};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
-use ramp_scenario::{FlowConfig, NamedLink, Scenario, Source, Stop, Topology, Traffic, TrafficKind};
+use ramp_scenario::{
+    FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
+};
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
 /// The path of one oracle run.
@@ -19,6 +21,12 @@ const RECEIVER: usize = 3;
 const NODES: [&str; 6] = ["sender", "left", "right", "receiver", "cbr-sender", "cbr-receiver"];
 
 impl Bottleneck {
+    /// How long an ACK of 40 bytes takes back.
+    pub(crate) fn return_delay(&self) -> Time {
+        let serialisation = self.rate.time_of(40) + self.side_rate.time_of(40) + self.side_rate.time_of(40);
+        self.delay + self.side_delay + self.side_delay + serialisation
+    }
+
     /// One flow over this path, with a CBR flow of `cbr` beside it (rate 0: none), from `start` to `end`.
     pub(crate) fn scenario(
         &self,
@@ -39,6 +47,8 @@ impl Bottleneck {
             (1, 0, side, Limit::Unlimited),
             (4, 1, side, Limit::Unlimited),
             (2, 5, side, Limit::Unlimited),
+            (5, 2, side, Limit::Unlimited),
+            (1, 4, side, Limit::Unlimited),
         ] {
             links.push(NamedLink {
                 name: format!("{}-{}", NODES[from], NODES[to]),
@@ -67,6 +77,7 @@ impl Bottleneck {
                 kind: TrafficKind::Cbr { rate: cbr, packet_bytes: 1000 },
             });
         }
+        let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
         Scenario {
             name: "oracle".into(),
             description: String::new(),
@@ -88,6 +99,10 @@ impl Bottleneck {
             stop: Stop { after: end, when_complete: false },
             runs: 1,
             seed: 1,
+            steering,
+            settings: Vec::new(),
+            trace_offset_range: Time::ZERO,
+            files: Vec::new(),
         }
     }
 }

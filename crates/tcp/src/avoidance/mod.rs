@@ -40,7 +40,7 @@ pub(crate) enum Avoid {
 impl Avoid {
     pub(crate) fn new(config: &SenderConfig) -> Self {
         match config.avoidance {
-            Avoidance::Reno => Self::Reno(Reno::default()),
+            Avoidance::Reno => Self::Reno(Reno::new(config.recovery.is_ns2())),
             Avoidance::Cubic => Self::Cubic(Cubic::new(config.cubic_beta_1024)),
             Avoidance::Vegas => Self::Vegas(Vegas::new(config.vegas)),
         }

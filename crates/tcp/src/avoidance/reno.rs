@@ -6,11 +6,23 @@ use super::Growth;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
     counted: u64,
+    /// With every ACK adds its share instead, as ns-2 does; what `counted` holds is then a fraction of a byte.
+    fine: bool,
 }
 
 impl Reno {
+    pub(crate) fn new(fine: bool) -> Self {
+        Self { counted: 0, fine }
+    }
+
     #[inline]
     pub(crate) fn on_ack(&mut self, growth: &Growth) -> u64 {
+        if self.fine {
+            self.counted = self.counted.saturating_add(growth.acked.saturating_mul(growth.mss));
+            let step = self.counted / growth.cwnd.max(1);
+            self.counted -= step * growth.cwnd;
+            return growth.cwnd.saturating_add(step);
+        }
         self.count(growth, growth.cwnd)
     }
 
@@ -66,5 +78,26 @@ mod tests {
             }
             assert_eq!(cwnd, start + mss, "from {packets} packets");
         }
+    }
+
+    #[test]
+    fn adds_a_share_with_every_ack_as_ns2_does() {
+        let mut reno = Reno::new(true);
+        let mut cwnd = 10_000;
+        let mut ns2 = 10.0_f64;
+        for _ in 0..100 {
+            ns2 += 1.0 / ns2;
+            cwnd = reno.on_ack(&Growth {
+                now: Time::ZERO,
+                cwnd,
+                acked: 1000,
+                mss: 1000,
+                min_rtt: Time::NEVER,
+                rtt: None,
+                una: 0,
+                next: 0,
+            });
+        }
+        assert!((cwnd as f64 / 1000.0 - ns2).abs() < 0.01, "{cwnd}, {ns2}");
     }
 }

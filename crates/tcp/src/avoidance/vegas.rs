@@ -30,7 +30,7 @@ impl Vegas {
     pub(crate) fn new(config: VegasConfig) -> Self {
         Self {
             config,
-            reno: Reno::default(),
+            reno: Reno::new(config.mean_rtt),
             round_end: 0,
             round_min: Time::NEVER,
             round_sum: Time::ZERO,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::number::{kind, round, show, show_interval, show_short};
-use crate::{Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
+use crate::{ArmSummary, Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
 
 /// One metric over all runs of all arms.
 #[derive(Serialize)]
@@ -33,6 +33,21 @@ struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     describe: String,
+}
+
+impl Row {
+    fn without_value(arm: usize) -> Self {
+        Self {
+            arm,
+            values: None,
+            mean: None,
+            low: None,
+            high: None,
+            flag: Some("no value"),
+            text: None,
+            describe: "no run has a value".to_owned(),
+        }
+    }
 }
 
 /// Time to the first so many bytes; all columns have the length of `bytes`.
@@ -94,9 +109,9 @@ pub(super) fn shown_at_once(comparison: &Comparison) -> usize {
 
 fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
     let (kind, factor) = kind(&info.unit);
-    let rows = comparison.arms.iter().enumerate().filter_map(|(arm, summary)| {
-        let s = summary.metric(&info.id)?;
-        Some(Row {
+    let rows = comparison.arms.iter().enumerate().map(|(arm, summary)| {
+        let Some(s) = summary.metric(&info.id) else { return Row::without_value(arm) };
+        Row {
             arm,
             values: Some(s.values.iter().flatten().map(|v| round(v * factor)).collect()),
             mean: Some(round(s.mean * factor)),
@@ -105,7 +120,7 @@ fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
             flag: s.modes.map(|_| "two groups"),
             text: None,
             describe: describe(s, &info.unit),
-        })
+        }
     });
     let unit = if kind == "count" && !matches!(info.unit.as_str(), "count" | "") {
         format!(" [{}]", info.unit)
@@ -240,6 +255,36 @@ fn group(
 fn reference_mean(comparison: &Comparison, info: &MetricInfo, label: &str) -> f64 {
     let arm = comparison.arms.iter().find(|arm| arm.label == label);
     arm.and_then(|arm| arm.metric(&info.id)).map_or(0.0, |summary| summary.mean)
+}
+
+/// How an arm stands against the best, as the terminal says it: "best", "within 5 %", "cannot tell", "+12 %", "2.40×".
+/// The yardstick is put against the best, too.
+pub(super) fn standing(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> Option<String> {
+    let best = comparison.best.as_deref()?;
+    if best == arm.label {
+        return Some("best".to_owned());
+    }
+    let (first, second) = if arm.yardstick { (best, arm.label.as_str()) } else { (arm.label.as_str(), best) };
+    let pair =
+        comparison.pairs.iter().find(|p| p.metric == info.id && p.arm == first && p.against == second)?;
+    Some(match (pair.finding, pair.ratio) {
+        (Finding::Equivalent, _) if !arm.yardstick => {
+            format!("within {}", show_short(comparison.margin, "share"))
+        }
+        (Finding::CannotTell, _) if !arm.yardstick => "cannot tell".to_owned(),
+        (_, Some(ratio)) => {
+            let ratio = if arm.yardstick { 1.0 / ratio } else { ratio };
+            if ratio >= 2.0 {
+                show(ratio, "ratio")
+            } else {
+                format!("{:+.0} %", (ratio - 1.0) * 100.0).replace('-', "\u{2212}")
+            }
+        }
+        (_, None) => super::number::show_signed(
+            if arm.yardstick { -pair.difference } else { pair.difference },
+            &info.unit,
+        ),
+    })
 }
 
 fn pair_text(pair: &Pair, info: &MetricInfo, yardstick: bool) -> String {

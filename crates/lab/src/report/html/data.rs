@@ -1,6 +1,6 @@
 //! The block of data that the charts are drawn from.
 
-use ramp_trace::{FlowSeries, RunSeries};
+use ramp_trace::{FlowSeries, MarkKind, RunSeries};
 use serde::Serialize;
 
 use super::charts::{self, Differences, Distribution, Sizes};
@@ -16,6 +16,8 @@ const MOST_POINTS: usize = 1_400;
 const FEWEST_POINTS: usize = 60;
 /// Curves of each arm.
 const CURVES: usize = 5;
+/// Marks of drops on each arm.
+const MOST_DROPS: usize = 300;
 /// Points of the capacity's curve.
 const CAPACITY_POINTS: usize = 400;
 
@@ -52,6 +54,8 @@ struct Series {
     queue: Curve,
     rtt: Curve,
     delivered: Curve,
+    /// When packets were dropped, seconds since the flow was opened.
+    drops: Vec<f64>,
 }
 
 /// Seconds since the flow was opened, and values; `None` breaks the line.
@@ -167,7 +171,20 @@ fn series(arm: &ArmSummary, context: &Context, points: usize, view: &View) -> Op
             .map_or(Curve { t: Vec::new(), y: Vec::new() }, |q| curve(&q.time_s, &bytes(&q.queue_bytes))),
         rtt: curve(&rtt_t, &rtt_y),
         delivered: curve(&flow.time_s, &bytes(&flow.delivered_bytes)),
+        drops: drops(flow),
     })
+}
+
+/// Drops closer together than the marks are wide need no mark each.
+fn drops(flow: &FlowSeries) -> Vec<f64> {
+    let times: Vec<f64> = flow
+        .marks
+        .iter()
+        .filter(|mark| mark.kind == MarkKind::Drop)
+        .map(|mark| round(mark.time_s - flow.opened_s))
+        .collect();
+    let every = times.len().div_ceil(MOST_DROPS).max(1);
+    times.into_iter().step_by(every).collect()
 }
 
 /// Step of the times: a power of ten below one in five hundred of a round trip.

@@ -27,13 +27,18 @@ pub fn render(comparison: &Comparison) -> String {
     page::page(&Comparison { arms: ordered(comparison), metrics, ..comparison.clone() })
 }
 
-/// Best first in the deciding metric, yardsticks last: one order for every table, legend and chart of the page.
+/// Best first in the deciding metric, those with the most values before others, yardsticks last: one order for every table, legend and chart of the page.
 fn ordered(comparison: &Comparison) -> Vec<ArmSummary> {
     let primary = comparison.metrics.iter().find(|metric| metric.id == comparison.primary);
     let sign = if primary.is_some_and(|metric| metric.better == Better::Higher) { -1.0 } else { 1.0 };
-    let value = |arm: &ArmSummary| arm.metric(&comparison.primary).map_or(f64::INFINITY, |s| sign * s.mean);
+    let primary = |arm: &ArmSummary| {
+        arm.metric(&comparison.primary).map_or((0, f64::INFINITY), |summary| (summary.n, sign * summary.mean))
+    };
     let mut arms = comparison.arms.clone();
-    arms.sort_by(|a, b| a.yardstick.cmp(&b.yardstick).then(value(a).total_cmp(&value(b))));
+    arms.sort_by(|a, b| {
+        let ((n_a, mean_a), (n_b, mean_b)) = (primary(a), primary(b));
+        a.yardstick.cmp(&b.yardstick).then(n_b.cmp(&n_a)).then(mean_a.total_cmp(&mean_b))
+    });
     arms
 }
 

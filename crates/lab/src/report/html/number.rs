@@ -27,12 +27,17 @@ pub(super) fn interval_below(interval: Option<&Interval>, unit: &str) -> String 
 }
 
 /// An interval with its unit named once: `1.39–1.45 s`.
+///
+/// Two ends that three digits cannot tell apart get up to two more.
 pub(super) fn show_interval(interval: &Interval, unit: &str) -> String {
     let reference = interval.low.abs().max(interval.high.abs());
     let (low, name) = scaled(interval.low, reference, unit);
     let (high, _) = scaled(interval.high, reference, unit);
     let dash = if low < 0.0 || high < 0.0 { " … " } else { "–" };
-    join(&format!("{}{dash}{}", digits(low, unit), digits(high, unit)), name)
+    let ends = |more| (digits_and(low, unit, more), digits_and(high, unit, more));
+    let alike = interval.low >= interval.high;
+    let (low, high) = (0..2).map(ends).find(|(low, high)| alike || low != high).unwrap_or_else(|| ends(2));
+    join(&format!("{low}{dash}{high}"), name)
 }
 
 /// A value with its sign always shown.
@@ -92,6 +97,11 @@ fn scaled(value: f64, reference: f64, unit: &str) -> (f64, &str) {
 }
 
 fn digits(value: f64, unit: &str) -> String {
+    digits_and(value, unit, 0)
+}
+
+/// Three digits and `more`.
+fn digits_and(value: f64, unit: &str, more: usize) -> String {
     let size = value.abs();
     let whole = matches!(unit, "count" | "packets" | "flows");
     let decimals = match size {
@@ -103,6 +113,7 @@ fn digits(value: f64, unit: &str) -> String {
         s if s >= 0.00995 => 3,
         _ => 4,
     };
+    let decimals = decimals + more;
     let text = format!("{size:.decimals$}");
     let grouped = group(&text);
     if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
@@ -129,7 +140,10 @@ fn group(text: &str) -> String {
 }
 
 fn join(number: &str, unit: &str) -> String {
-    if unit.is_empty() { number.to_owned() } else { format!("{number}{SPACE}{unit}") }
+    match unit {
+        "" | "×" => format!("{number}{unit}"),
+        _ => format!("{number}{SPACE}{unit}"),
+    }
 }
 
 #[cfg(test)]
@@ -147,6 +161,7 @@ mod tests {
         assert_eq!(shown(7_212_345.0, "bytes"), "7.21 MB");
         assert_eq!(shown(0.971, "share"), "97.1 %");
         assert_eq!(shown(0.98, "BDP"), "0.98 BDP");
+        assert_eq!(shown(2.448, "ratio"), "2.45×");
         assert_eq!(shown(31.0, "packets"), "31");
         assert_eq!(shown(2.5, "packets"), "2.5");
         assert_eq!(shown(1_234_567.0, "count"), "1 234 567");
@@ -166,6 +181,17 @@ mod tests {
     fn an_interval_has_one_unit() {
         let interval = Interval { low: 0.95, high: 1.05, method: IntervalMethod::T };
         assert_eq!(show_interval(&interval, "s").replace(SPACE, " "), "0.95–1.05 s");
+    }
+
+    #[test]
+    fn a_narrow_interval_gets_more_digits() {
+        let interval = |low, high| Interval { low, high, method: IntervalMethod::T };
+        assert_eq!(show_interval(&interval(30.89, 30.91), "s").replace(SPACE, " "), "30.89–30.91 s");
+        assert_eq!(show_interval(&interval(2.0, 2.0), "packets"), "2–2");
+        assert_eq!(
+            show_interval(&interval(1.0, 1.000_000_1), "BDP").replace(SPACE, " "),
+            "1.0000–1.0000 BDP"
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 const PANELS: [(&str, &str, &str); 5] = [
     ("cwnd", "Congestion window", "payload bytes; ● end of start-up"),
     ("in_flight", "In flight", "payload bytes; ▲ end of start-up"),
-    ("queue", "Bottleneck queue", "wire bytes waiting"),
+    ("queue", "Bottleneck queue", "wire bytes waiting; × drops"),
     ("rtt", "Round-trip time", "of each ACK with a valid sample"),
     ("delivered", "Delivered", "payload bytes acknowledged, against what the path could have carried"),
 ];
@@ -109,8 +109,12 @@ fn opening(html: &mut Html, comparison: &Comparison) {
         Text(&comparison.provenance.scenario),
         named(comparison)
     ));
-    for note in &comparison.notes {
-        html.add(format_args!("<p class=\"warning\">{}</p>\n", Text(note.trim_start_matches("* "))));
+    if !comparison.notes.is_empty() {
+        html.raw("<div class=\"warning\">");
+        for note in &comparison.notes {
+            html.add(format_args!("<p>{}</p>\n", Text(note.trim_start_matches("* "))));
+        }
+        html.raw("</div>\n");
     }
     html.raw("<dl class=\"facts\">\n");
     facts(html, comparison);

@@ -1,5 +1,6 @@
 //! The table that answers in half a minute.
 
+use super::charts::standing;
 use super::data::styles;
 use super::number::{interval_below, show, show_interval};
 use super::text::{Html, Text};
@@ -18,8 +19,8 @@ pub(super) fn table(html: &mut Html, comparison: &Comparison) {
     html.raw("<table class=\"sortable\" id=\"summary-table\">\n");
     html.raw("<caption class=\"visually-hidden\">Each algorithm over all runs. Headings sort.</caption>\n<thead><tr>");
     html.raw("<th scope=\"col\"><button type=\"button\">Algorithm</button></th>");
-    for (position, column) in columns.iter().enumerate() {
-        heading(html, column, position == 0 && column.info.is_some());
+    for column in &columns {
+        heading(html, column);
     }
     html.raw("</tr></thead>\n");
     let (yardsticks, contenders): (Vec<usize>, Vec<usize>) =
@@ -51,33 +52,53 @@ pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
     ));
 }
 
-/// A column: a metric, or how start-up ended (`info` is then its time).
+/// A column of a metric.
 struct Column<'a> {
     info: Option<&'a MetricInfo>,
     title: &'a str,
-    exit: bool,
-    dots: bool,
+    shows: Shows,
+}
+
+/// What a column shows of its metric.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// Mean and interval.
+    Mean,
+    /// The same for the metric that decides, drawn, too.
+    Deciding,
+    /// How the arm stands against the best.
+    Standing,
+    /// Why start-up ended; the metric says when.
+    Exit,
 }
 
 fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
     let find = |id: &str| comparison.metrics.iter().find(|metric| metric.id == id);
-    let metric = |id: &str, dots| {
-        find(id).map(|info| Column { info: Some(info), title: &info.name, exit: false, dots })
-    };
-    let mut columns: Vec<Column<'_>> = metric(&comparison.primary, true).into_iter().collect();
-    columns.push(Column { info: find(EXIT_TIME), title: "left start-up", exit: true, dots: false });
-    columns.extend(COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| metric(id, false)));
+    let mut columns = Vec::new();
+    if let Some(info) = find(&comparison.primary) {
+        columns.push(Column { info: Some(info), title: &info.name, shows: Shows::Deciding });
+        if comparison.best.is_some() {
+            columns.push(Column { info: Some(info), title: "against the best", shows: Shows::Standing });
+        }
+    }
+    columns.push(Column { info: find(EXIT_TIME), title: "left start-up", shows: Shows::Exit });
+    let rest = COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| find(id));
+    columns.extend(rest.map(|info| Column { info: Some(info), title: &info.name, shows: Shows::Mean }));
     columns
 }
 
-fn heading(html: &mut Html, column: &Column<'_>, sorted: bool) {
+fn heading(html: &mut Html, column: &Column<'_>) {
     let sort = match column.info.map(|info| info.better) {
-        Some(Better::Higher) if sorted => " aria-sort=\"descending\"",
-        _ if sorted => " aria-sort=\"ascending\"",
+        _ if column.shows != Shows::Deciding => "",
+        Some(Better::Higher) => " aria-sort=\"descending\"",
+        _ => " aria-sort=\"ascending\"",
+    };
+    let class = if column.shows == Shows::Exit { " class=\"text\"" } else { "" };
+    let meaning = match (column.shows, column.info) {
+        (Shows::Standing, _) => "paired, seed by seed; see the differences below",
+        (_, Some(info)) => &info.meaning,
         _ => "",
     };
-    let class = if column.exit { " class=\"text\"" } else { "" };
-    let meaning = column.info.map_or("", |info| info.meaning.as_str());
     html.add(format_args!(
         "<th scope=\"col\"{class}{sort}><button type=\"button\" title=\"{}\">{}</button></th>",
         Text(meaning),
@@ -87,50 +108,39 @@ fn heading(html: &mut Html, column: &Column<'_>, sorted: bool) {
 
 fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'_>], style: usize) {
     let summary = &comparison.arms[arm];
-    let best = comparison.best.as_deref() == Some(&summary.label);
     html.add(format_args!(
         "<tr data-arm=\"{arm}\"><th scope=\"row\" data-value=\"{}\">",
         Text(&summary.label)
     ));
     swatch(html, summary, style);
     html.add(format_args!("{}", Text(&summary.label)));
-    tags(html, comparison, summary, best);
+    tags(html, comparison, summary);
     html.raw("</th>");
     for column in columns {
-        if column.exit {
-            exit_cell(html, summary, column);
-        } else if let Some(info) = column.info {
-            metric_cell(html, comparison, summary, (info, column.dots));
+        match (column.shows, column.info) {
+            (Shows::Exit, _) => exit_cell(html, summary, column),
+            (Shows::Standing, Some(info)) => standing_cell(html, comparison, summary, info),
+            (shows, Some(info)) => metric_cell(html, comparison, summary, (info, shows == Shows::Deciding)),
+            (_, None) => {}
         }
     }
     html.raw("</tr>\n");
 }
 
-fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, best: bool) {
-    let against_best = |pair: &&crate::Pair| {
-        pair.metric == comparison.primary
-            && pair.arm == arm.label
-            && Some(&pair.against) == comparison.best.as_ref()
-    };
-    if best {
-        html.raw("<span class=\"tag good\">best</span>");
-    } else if arm.yardstick {
+fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary) {
+    if arm.yardstick {
         html.raw(
             "<span class=\"tag\" title=\"It knows the path: for scale, not a contender\">yardstick</span>",
         );
     }
-    match comparison.pairs.iter().find(against_best).map(|pair| pair.finding) {
-        Some(Finding::Equivalent) if !arm.yardstick => {
-            html.raw("<span class=\"tag good\" title=\"Within the margin of the best\">equivalent</span>");
-        }
-        Some(Finding::CannotTell) if !arm.yardstick => html.raw(
-            "<span class=\"tag\" title=\"The runs show neither a difference from the best nor equivalence\">\
-             not told apart</span>",
-        ),
-        _ => {}
-    }
     if arm.metric(&comparison.primary).is_some_and(|summary| summary.modes.is_some()) {
         html.raw("<span class=\"tag warn\" title=\"The runs fall into two groups; see the distributions\">two groups</span>");
+    }
+    let unfinished = arm.n - arm.metric(&comparison.primary).map_or(0, |summary| summary.n.min(arm.n));
+    if unfinished > 0 {
+        html.add(format_args!(
+            "<span class=\"tag warn\" title=\"Runs without a value in the deciding metric\">{unfinished} unfinished</span>"
+        ));
     }
     let wanted = comparison.seeds.len();
     if (arm.n as usize) < wanted {
@@ -150,6 +160,28 @@ fn exit_cell(html: &mut Html, arm: &ArmSummary, column: &Column<'_>) {
         html.raw("</span>");
     }
     html.raw("</td>");
+}
+
+fn standing_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) {
+    let pair = comparison
+        .pairs
+        .iter()
+        .find(|p| p.metric == info.id && p.arm == arm.label && Some(&p.against) == comparison.best.as_ref());
+    let best = comparison.best.as_ref() == Some(&arm.label);
+    // Sorted by the ratio: the best is 1, the yardstick stands in a body of its own.
+    let key = match pair {
+        _ if best => "1".to_owned(),
+        Some(pair) => format!("{:e}", pair.ratio.unwrap_or(pair.difference)),
+        None => String::new(),
+    };
+    let class = match pair.map(|pair| pair.finding) {
+        _ if best => "good",
+        Some(Finding::Equivalent) => "good",
+        Some(Finding::CannotTell) => "unclear",
+        _ => "",
+    };
+    let text = standing(comparison, arm, info).unwrap_or_else(|| "–".to_owned());
+    html.add(format_args!("<td data-value=\"{key}\"><span class=\"{class}\">{}</span></td>", Text(&text)));
 }
 
 /// `delay`, or with several reasons `delay 24, loss 6`.

@@ -1,0 +1,83 @@
+//! The Rust of `docs/guide/library.md` compiles and does what it says.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+/// The code blocks of the guide in one language, in order.
+fn blocks(language: &str) -> Vec<String> {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/library.md");
+    let text = fs::read_to_string(guide).unwrap();
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// The block stands in this file, apart from indentation.
+fn stands_here(block: &str) {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let here = squeezed(include_str!("guide.rs"));
+    assert!(here.contains(&squeezed(block)), "the guide says something else than its test:\n{block}");
+}
+
+#[test]
+fn the_core_in_rust() {
+    use ramp::{Ack, AckFlags, Config, Startup, UNSET, algorithm};
+
+    let hystart = algorithm("hystart").expect("it is in the registry");
+    let config = Config {
+        mss_bytes: 1448,
+        flags: 0,
+        initial_window_bytes: 10 * 1448,
+        initial_ssthresh_bytes: UNSET,
+        abc_limit_packets: 0,
+        reserved: 0,
+        path_bdp_bytes: 0,
+        path_bytes_per_s: 0,
+        parameter: hystart.default_parameters(),
+    };
+    let mut startup = Startup::new(hystart, &config);
+    let ack = Ack {
+        now_ns: 40_000_000,
+        sent_bytes: 14_480,
+        newest_acked_bytes: 1_448,
+        delivered_bytes: 1_448,
+        acked_bytes: 1_448,
+        in_flight_bytes: 14_480,
+        rtt_us: 40_000,
+        mss_bytes: 1_448,
+        flags: AckFlags::CWND_LIMITED,
+        ..Ack::default()
+    };
+    let cwnd_bytes = startup.on_ack(&ack).cwnd_bytes;
+    assert_eq!(cwnd_bytes, 11 * 1448);
+
+    stands_here(&blocks("rust")[0]);
+}
+
+#[test]
+fn the_simulator() -> Result<(), Box<dyn Error>> {
+    use std::sync::atomic::AtomicBool;
+
+    use ramp_scenario::{Arm, Scenario};
+    use ramp_sim::simulate;
+    use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+
+    struct Exits(Vec<String>);
+
+    impl Observer for Exits {
+        fn on_event(&mut self, event: &FlowEvent) {
+            if let FlowEventKind::StartupExit { reason, cwnd_bytes, .. } = event.kind {
+                self.0.push(format!("{} at {}: {reason:?}, {cwnd_bytes} bytes", event.flow, event.now));
+            }
+        }
+    }
+
+    let scenario = Scenario::open("geo-satellite")?.with_arm(&Arm::parse("hystart")?);
+    let mut exits = Exits(Vec::new());
+    let outcome = simulate(&scenario, 1, &mut exits, &AtomicBool::new(false))?;
+    assert_eq!(exits.0.len(), 1);
+    assert!(outcome.data_packets > 0);
+
+    stands_here(&blocks("rust")[1]);
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `ramp list`, `ramp explain`, `ramp run`, and how output adapts to who reads it.
+
+mod support;
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use support::{Place, SMALL, stderr};
+
+const PATH: [&str; 6] = ["--rate", "20mbit", "--rtt", "40ms", "--size", "200kB"];
+
+#[test]
+fn everything_that_can_be_listed_has_rows() {
+    let place = Place::new("list");
+    let topics = place.stdout(&["list"]);
+    let topics: Vec<&str> = topics.lines().skip(1).filter_map(|l| l.split_whitespace().next()).collect();
+    assert!(topics.len() >= 10, "{topics:?}");
+    for topic in topics {
+        let json: Value = serde_json::from_str(&place.stdout(&["list", topic, "--json"])).unwrap();
+        let rows = json.as_array().unwrap();
+        assert!(!rows.is_empty(), "{topic}");
+        let first = rows[0].as_object().unwrap();
+        assert!(
+            first.len() >= 2 && first.values().any(|v| !v.as_str().unwrap().is_empty()),
+            "{topic}: {first:?}"
+        );
+        assert!(place.stdout(&["list", topic]).lines().count() > rows.len(), "{topic}");
+    }
+}
+
+#[test]
+fn every_algorithm_scenario_and_metric_is_explained() {
+    let place = Place::new("explain");
+    for (topic, key) in [("algorithms", "algorithm"), ("scenarios", "scenario"), ("metrics", "metric")] {
+        let rows: Value = serde_json::from_str(&place.stdout(&["list", topic, "--json"])).unwrap();
+        for row in rows.as_array().unwrap() {
+            let name = row[key].as_str().unwrap();
+            let text = place.stdout(&["explain", name]);
+            assert!(text.starts_with(name) && text.lines().count() >= 2, "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_algorithm_is_explained_with_its_parameters_and_its_document() {
+    let place = Place::new("explain_hystart");
+    let text = place.stdout(&["explain", "hystart"]);
+    for part in
+        ["Parameters", "low_window = 16 packets", "0 to 100000", "Linux hystart_low_window", "Deviations"]
+    {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}
+
+#[test]
+fn a_run_writes_every_sample_after_how_to_make_it_again() {
+    let place = Place::new("run_csv");
+    let mut command = vec!["run", "--algorithm", "slow_start", "--seed", "3"];
+    command.extend(PATH);
+    let csv = place.stdout(&command);
+    assert!(csv.starts_with("# version: "), "{csv:.80}");
+    assert!(csv.contains(&format!("# command: \"ramp {}\"", command.join(" "))));
+    assert!(csv.contains("# seed: 3\n"));
+    let rows: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
+    let columns = rows[0].split(',').count();
+    assert!(rows.iter().all(|row| row.split(',').count() == columns));
+    assert!(rows.iter().any(|row| row.starts_with("completed,")), "the transfer does not end");
+    assert!(place.stdout(&command) == csv, "the same run gives other bytes");
+}
+
+#[test]
+fn samples_go_to_a_file_by_its_ending() {
+    let place = Place::new("run_file");
+    let mut command = vec!["run", "--samples", "run.jsonl"];
+    command.extend(PATH);
+    let output = place.ramp(&command);
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("download time"), "{}", stderr(&output));
+    let lines = place.read("run.jsonl");
+    let mut objects = lines.lines().map(|l| serde_json::from_str::<Value>(l).unwrap());
+    assert!(objects.next().unwrap()["provenance"]["version"].is_string());
+    assert!(objects.any(|o| o["record"] == "flow"));
+    command[2] = "run.txt";
+    let output = place.ramp(&command);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains(".jsonl"), "{}", stderr(&output));
+    assert!(!place.path("run.txt").exists());
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    let place = Place::new("broken_pipe");
+    let mut command = place.command(&["run", "--rate", "100mbit", "--rtt", "20ms", "--size", "20MB"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        !stderr(&output).contains("panicked") && !stderr(&output).contains("pipe"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn tables_fit_the_width_that_columns_gives() {
+    let place = Place::new("widths");
+    place.stdout(&[&SMALL[..], &["--out", "out"]].concat());
+    for width in [60, 80, 120, 200] {
+        for arguments in [&["report", "out"][..], &["list", "algorithms"], &["explain", "hystart"]] {
+            let output = place.command(arguments).env("COLUMNS", width.to_string()).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let code = |line: &str| line.starts_with("startup --") || line.starts_with("report: ");
+            let prose = |line: &&str| !code(line);
+            let longest = text.lines().filter(prose).map(|l| l.chars().count()).max().unwrap();
+            assert!(longest <= width, "{arguments:?}: {longest} > {width}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_and_for_those_who_ask() {
+    let place = Place::new("colour");
+    assert!(!place.stdout(&["explain", "hystart"]).contains('\x1b'));
+    assert!(place.stdout(&["explain", "hystart", "--color", "always"]).contains('\x1b'));
+}
+
+#[test]
+fn help_shows_examples() {
+    let place = Place::new("help");
+    for command in [&["--help"][..], &["compare", "--help"], &["run", "--help"], &["explain", "--help"]] {
+        assert!(place.stdout(command).contains("Examples:\n  ramp "), "{command:?}");
+    }
+    assert!(place.stdout(&["completions", "bash"]).contains("_ramp"));
+}

@@ -1,0 +1,228 @@
+//! Where segments come from and go to: live flows, and what each has come to.
+
+use ramp::Time;
+use ramp_path::Packet;
+use ramp_tcp::Segment;
+use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+
+use crate::event_queue::EventQueue;
+use crate::flow::{Flow, FlowSpec};
+use crate::network::Network;
+use crate::packet::Place;
+use crate::{FlowTotals, SimulationError};
+
+/// Live flows in slots that are used again, and the totals of all flows by id.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    slots: Vec<Option<Box<Flow>>>,
+    free_slots: Vec<u32>,
+    /// The event source of slot 0.
+    first_source: u32,
+    pub(crate) totals: Vec<FlowTotals>,
+}
+
+/// What a flow acts on.
+pub(crate) struct World<'a, O> {
+    pub(crate) now: Time,
+    pub(crate) network: &'a mut Network,
+    pub(crate) queue: &'a mut EventQueue,
+    pub(crate) observer: &'a mut O,
+}
+
+/// The last byte of a flow has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    pub(crate) under_test: bool,
+    /// Generator and web session that wait for it.
+    pub(crate) session: Option<(u32, u32)>,
+}
+
+impl Hosts {
+    /// No flow lives yet; `totals` are those of the explicit flows.
+    pub(crate) fn new(first_source: u32, totals: Vec<FlowTotals>) -> Self {
+        Self { slots: Vec::new(), free_slots: Vec::new(), first_source, totals }
+    }
+
+    /// A segment has reached its host. Hosts that have closed do not answer.
+    #[inline]
+    pub(crate) fn deliver<O: Observer>(
+        &mut self,
+        world: &mut World<'_, O>,
+        slot: u32,
+        segment: &Segment,
+    ) -> Option<Completion> {
+        let flow = self.slots.get_mut(slot as usize)?.as_deref_mut()?;
+        if flow.id != segment.flow() {
+            return None;
+        }
+        let source = self.first_source + slot;
+        let mut completed = false;
+        if segment.to_receiver() {
+            flow.receiver.handle_segment(world.now, segment);
+            completed = drain_receiver(world, flow, slot, source);
+        } else {
+            flow.sender.handle_segment(world.now, segment);
+            if flow.sampled {
+                world.observer.on_flow(&flow.sender.sample(world.now));
+            }
+            drain_sender(world, flow, slot, source);
+        }
+        if flow.completed { self.on_completed(world, slot, completed) } else { None }
+    }
+
+    /// The timers of a flow, or its application, may be due.
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        world: &mut World<'_, O>,
+        slot: u32,
+    ) -> Option<Completion> {
+        let source = self.first_source + slot;
+        let now = world.now;
+        let Some(flow) = self.slots.get_mut(slot as usize).and_then(Option::as_deref_mut) else {
+            world.queue.set(source, Time::NEVER);
+            return None;
+        };
+        let mut completed = false;
+        // Otherwise, it has moved later since it was armed.
+        if flow.poll_timeout() <= now {
+            if flow.writer.poll_timeout() <= now {
+                flow.writer.handle_timeout(now, &mut flow.sender);
+            }
+            if flow.sender.poll_timeout() <= now {
+                flow.sender.handle_timeout(now);
+            }
+            let receiver_due = flow.receiver.poll_timeout() <= now;
+            if receiver_due {
+                flow.receiver.handle_timeout(now);
+            }
+            drain_sender(world, flow, slot, source);
+            if receiver_due {
+                completed = drain_receiver(world, flow, slot, source);
+            }
+        }
+        flow.armed = flow.poll_timeout();
+        world.queue.set(source, flow.armed);
+        if flow.completed { self.on_completed(world, slot, completed) } else { None }
+    }
+
+    /// Opens the flow of `spec`, whose totals exist.
+    pub(crate) fn open<O: Observer>(&mut self, world: &mut World<'_, O>, spec: &FlowSpec<'_>) {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        self.announce(world, spec.id);
+        let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, spec)));
+        let source = self.first_source + slot;
+        drain_sender(world, flow, slot, source);
+        // The application has a timer as well.
+        arm(world, flow, source, flow.poll_timeout());
+    }
+
+    /// Tells the observer that a flow begins.
+    pub(crate) fn announce<O: Observer>(&mut self, world: &mut World<'_, O>, id: u32) {
+        let totals = &mut self.totals[id as usize];
+        totals.opened = world.now;
+        let kind = FlowEventKind::Opened { size_bytes: totals.size_bytes, under_test: totals.under_test };
+        world.observer.on_event(&FlowEvent { now: world.now, flow: id, kind });
+    }
+
+    /// The id of a flow that nobody has listed.
+    pub(crate) fn new_id(&mut self, size_bytes: u64, under_test: bool) -> Result<u32, SimulationError> {
+        let id = u32::try_from(self.totals.len()).map_err(|_| SimulationError::TooManyFlows)?;
+        self.totals.push(FlowTotals::new(size_bytes, under_test));
+        Ok(id)
+    }
+
+    /// The flow in `slot`, for messages.
+    pub(crate) fn id(&self, slot: u32) -> Option<u32> {
+        Some(self.slots.get(slot as usize)?.as_ref()?.id)
+    }
+
+    /// The run is over: totals of every flow, and a last word about each that has not completed.
+    pub(crate) fn finish<O: Observer>(mut self, now: Time, observer: &mut O) -> Vec<FlowTotals> {
+        for flow in std::mem::take(&mut self.slots).into_iter().flatten() {
+            self.account(now, &flow);
+        }
+        for (id, totals) in self.totals.iter().enumerate() {
+            if totals.completed == Time::NEVER {
+                let kind = FlowEventKind::Unfinished { bytes: totals.received_bytes };
+                observer.on_event(&FlowEvent { now, flow: id as u32, kind });
+            }
+        }
+        self.totals
+    }
+
+    /// Everything has arrived, just now or before. The flow goes on until its sender knows.
+    #[cold]
+    fn on_completed<O: Observer>(
+        &mut self,
+        world: &mut World<'_, O>,
+        slot: u32,
+        now: bool,
+    ) -> Option<Completion> {
+        let flow = self.slots[slot as usize].as_deref()?;
+        let totals = &mut self.totals[flow.id as usize];
+        let completion = Completion { under_test: totals.under_test, session: flow.session };
+        if now {
+            totals.completed = world.now;
+            let kind = FlowEventKind::Completed { bytes: flow.receiver.received_bytes() };
+            world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
+        }
+        if flow.over()
+            && let Some(flow) = self.slots[slot as usize].take()
+        {
+            self.account(world.now, &flow);
+            self.free_slots.push(slot);
+            world.queue.set(self.first_source + slot, Time::NEVER);
+        }
+        now.then_some(completion)
+    }
+
+    fn account(&mut self, now: Time, flow: &Flow) {
+        let totals = &mut self.totals[flow.id as usize];
+        totals.received_bytes = flow.receiver.received_bytes();
+        totals.retransmitted_bytes = flow.sender.sample(now).retransmitted_bytes;
+        totals.data_packets = flow.data_packets;
+    }
+}
+
+/// Carries out what a sender wants after something was handed in.
+#[inline]
+fn drain_sender<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) {
+    while let Some(segment) = flow.sender.poll_transmit(world.now) {
+        flow.data_packets += u64::from(segment.payload_bytes() > 0);
+        world.network.send(world.now, world.queue, &segment, Place::start(flow.forward, slot));
+    }
+    while let Some(kind) = flow.sender.poll_event() {
+        world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
+    }
+    arm(world, flow, source, flow.sender.poll_timeout());
+}
+
+/// Carries out what a receiver wants after something was handed in; whether the last byte has just arrived.
+#[inline]
+fn drain_receiver<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) -> bool {
+    while let Some(segment) = flow.receiver.poll_transmit(world.now) {
+        world.network.send(world.now, world.queue, &segment, Place::start(flow.backward, slot));
+    }
+    arm(world, flow, source, flow.receiver.poll_timeout());
+    if flow.sampled
+        && let Some(bytes) = flow.poll_progress()
+    {
+        let kind = FlowEventKind::Received { bytes };
+        world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
+    }
+    let completed = !flow.completed && flow.receiver.completed();
+    flow.completed |= completed;
+    completed
+}
+
+/// A flow that is due later than it is armed for finds out when it is woken.
+#[inline]
+fn arm<O>(world: &mut World<'_, O>, flow: &mut Flow, source: u32, timeout: Time) {
+    if timeout < flow.armed {
+        flow.armed = timeout;
+        world.queue.set(source, timeout);
+    }
+}

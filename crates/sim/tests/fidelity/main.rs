@@ -1,0 +1,78 @@
+//! The simulator against ns-2 and ns-3, whose results lie beside the project; the tables of `docs/fidelity.md`.
+
+#![allow(clippy::disallowed_methods, reason = "where the oracles lie, and whether to rewrite the document")]
+
+mod bulk;
+mod dumbbell;
+mod measure;
+mod ns2;
+mod ns3;
+mod oracle;
+mod report;
+mod topology;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use bulk::{Bulk, Compared};
+
+#[test]
+fn runs_of_other_simulators_come_out_the_same() {
+    let Some(folder) = oracle::folder() else { return };
+    let ns2 = play(&ns2::cases(), |case: &Bulk| case.compare(&folder));
+    let ns3 = play(&ns3::cases(), |case: &Bulk| case.compare(&folder));
+    let loads = play(&dumbbell::CASES, |case| dumbbell::compare(&folder, *case));
+    let tables = format!(
+        "ns-2, one flow:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
+        report::single_flows(&ns2),
+        report::loads(&loads),
+        report::single_flows(&ns3),
+    );
+    eprintln!("{tables}");
+    let mut faults: Vec<String> = ns2.iter().chain(&ns3).flat_map(Compared::faults).collect();
+    faults.extend(loads.iter().flat_map(dumbbell::Load::faults));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    report::check_document(&tables);
+}
+
+#[test]
+fn every_difference_beyond_five_percent_is_explained() {
+    for case in ns2::cases().into_iter().chain(ns3::cases()) {
+        let allowed = case.allowed;
+        if allowed.throughput > 0.05 || allowed.drops > 0.05 {
+            assert!(report::explained(allowed.reason), "{}: no heading `{}`", case.name, allowed.reason);
+        }
+    }
+}
+
+#[test]
+fn runs_are_the_same_every_time() {
+    let Some(folder) = oracle::folder() else { return };
+    let case = &ns2::cases()[8];
+    let text = || report::single_flows(&[case.compare(&folder)]);
+    assert_eq!(text(), text());
+}
+
+/// Applies `run` to every case on all cores; results in order.
+fn play<C: Sync, R: Send>(cases: &[C], run: impl Fn(&C) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, next, run) = (sender.clone(), &next, &run);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(index) else { return };
+                    sender.send((index, run(case))).expect("the receiver outlives the threads");
+                }
+            });
+        }
+    });
+    drop(sender);
+    let mut results: Vec<_> = receiver.iter().collect();
+    results.sort_by_key(|(index, _)| *index);
+    assert_eq!(results.len(), cases.len(), "a result per case");
+    results.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,165 @@
+//! The tables, as they stand in `docs/fidelity.md`.
+
+use std::path::Path;
+
+use crate::bulk::{Compared, Pair};
+use crate::dumbbell::Load;
+
+const BEGIN: &str = "<!-- made by the test `fidelity`; `make bless` -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// A cell and the numbers in it.
+type Cells = Vec<String>;
+
+/// Single flows, as an aligned Markdown table.
+pub(crate) fn single_flows(rows: &[Compared]) -> String {
+    let head = [
+        "run",
+        "Mbit/s",
+        "oracle",
+        "",
+        "drops",
+        "oracle",
+        "",
+        "first drop",
+        "oracle",
+        "exit at",
+        "oracle",
+        "RTO",
+        "oracle",
+        "curve",
+        "start-up",
+        "see",
+    ];
+    let cells = rows.iter().map(|row| {
+        let mut cells = vec![row.name.clone()];
+        cells.extend(compared(row.throughput, 2));
+        cells.extend(compared(row.drops, 0));
+        cells.extend(both(row.first_drop, 3));
+        cells.extend(both(row.exit_cwnd, 0));
+        cells.extend(both(row.timeouts, 0));
+        cells.extend([row.curve, row.startup].map(percent));
+        cells.push(if row.allowed.reason.is_empty() {
+            String::new()
+        } else {
+            format!("[why](#{})", anchor(row.allowed.reason))
+        });
+        cells
+    });
+    markdown(&head, cells)
+}
+
+/// Loads of many flows.
+pub(crate) fn loads(rows: &[Load]) -> String {
+    let head = [
+        "workload",
+        "median Mbit/s",
+        "oracle",
+        "",
+        "mean Mbit/s",
+        "oracle",
+        "",
+        "loss %",
+        "oracle",
+        "",
+        "lossy flows",
+        "oracle",
+        "flows with RTO",
+        "oracle",
+    ];
+    let cells = rows.iter().map(|row| {
+        let mut cells = vec![row.name.clone()];
+        cells.extend(compared(row.median_mbps, 4));
+        cells.extend(compared(row.mean_mbps, 4));
+        let hundredfold = |x: Option<f64>| x.map(|x| 100.0 * x);
+        cells.extend(compared(
+            Pair { ours: hundredfold(row.loss.ours), theirs: hundredfold(row.loss.theirs) },
+            3,
+        ));
+        cells.extend(both(row.lossy_flows, 0));
+        cells.extend(both(row.flows_with_rto, 0));
+        cells
+    });
+    markdown(&head, cells)
+}
+
+/// Whether the document holds `tables`; rewrites it where the environment asks for it.
+///
+/// # Panics
+/// If it does not, or has no place for them.
+pub(crate) fn check_document(tables: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let (before, rest) = text.split_once(BEGIN).expect("the document has a place for the tables");
+    let (_, after) = rest.split_once(END).expect("the place for the tables ends");
+    let wanted = format!("{before}{BEGIN}\n{tables}\n{END}{after}");
+    if std::env::var_os("RAMP_BLESS").is_some() {
+        std::fs::write(&path, wanted).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    } else {
+        assert!(text == wanted, "docs/fidelity.md is not what the test finds: `make bless`");
+    }
+}
+
+/// Whether the document explains `reason` under a heading of its own.
+pub(crate) fn explained(reason: &str) -> bool {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    text.lines().any(|line| line == format!("### {reason}"))
+}
+
+/// How a heading is linked to.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    kept.chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+fn compared(pair: Pair, decimals: usize) -> Cells {
+    let mut cells = both(pair, decimals);
+    cells.push(pair.difference().filter(|d| d.is_finite()).map_or(String::new(), |d| signed(100.0 * d)));
+    cells
+}
+
+/// Without a minus before what rounds to nothing, so that the document is the same everywhere.
+fn signed(percent: f64) -> String {
+    let rounded = (10.0 * percent).round() / 10.0;
+    if rounded.total_cmp(&-0.0).is_eq() { "+0.0 %".to_owned() } else { format!("{rounded:+.1} %") }
+}
+
+fn both(pair: Pair, decimals: usize) -> Cells {
+    [pair.ours, pair.theirs].map(|value| value.map_or("-".to_owned(), |v| format!("{v:.decimals$}"))).into()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn markdown<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = Cells>) -> String {
+    let mut table: Vec<Cells> = vec![head.map(str::to_owned).into()];
+    table.extend(rows);
+    let mut widths = [0; N];
+    for row in &table {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width).max(3);
+        }
+    }
+    let mut lines = Vec::new();
+    for (i, row) in table.iter().enumerate() {
+        lines.push(line(widths.iter().zip(row).enumerate().map(|(column, (width, cell))| {
+            let fill = " ".repeat(width - cell.chars().count());
+            if column == 0 { format!("{cell}{fill}") } else { format!("{fill}{cell}") }
+        })));
+        if i == 0 {
+            lines.push(line(widths.iter().enumerate().map(|(column, width)| {
+                format!("{}{}", "-".repeat(width - 1), if column == 0 { "-" } else { ":" })
+            })));
+        }
+    }
+    lines.concat()
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
