@@ -154,12 +154,8 @@ fn limited_once() -> impl Iterator<Item = Bulk> {
         let mut case = enhanced_start(algorithm, max_burst, variant);
         case.name = case.name.replace("nr_lss100", "nr_lss100 once");
         case.oracle = Oracle::Known { throughput_mbps: acked * 8e-3 / 20.0, drops, timeouts: 1.0 };
-        case.allowed = Allowed {
-            throughput: 0.025,
-            first_drop: f64::INFINITY,
-            exit_cwnd: f64::INFINITY,
-            ..CLOSE
-        };
+        case.allowed =
+            Allowed { throughput: 0.025, first_drop: f64::INFINITY, exit_cwnd: f64::INFINITY, ..CLOSE };
         case
     })
 }
