@@ -1,0 +1,2 @@
+//! Scenarios played with the kernel's own TCP over emulated paths.
+#![cfg(target_os = "linux")]
