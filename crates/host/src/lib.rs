@@ -1,0 +1,15 @@
+//! Start-up algorithms on a live host.
+//!
+//! [`Host`] attaches an algorithm to a [`Scope`] (a network namespace, a control group, a route), remembers what it
+//! replaced, and puts that back exactly. What is attached outlives the process: the kernel's objects are pinned in a
+//! BPF file system, and what they replaced is on record before anything changes.
+//!
+//! This crate decides nothing about connections; `ramp-linux` puts the algorithms into the kernel.
+
+mod error;
+mod host;
+mod scope;
+
+pub use error::HostError;
+pub use host::Host;
+pub use scope::Scope;
