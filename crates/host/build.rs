@@ -29,7 +29,9 @@ fn compile(source: &Path, object: &Path) {
     command.args(["-Wno-unused-parameter", "-DRAMP_BPF", "-I", "../../include", "-I", "../linux/bpf"]);
     command.args(["-idirafter", &system, "-c"]).arg(source).arg("-o").arg(object);
     let result = command.output().unwrap_or_else(|error| {
-        panic!("{clang}: {error}. Building ramp-host needs clang and libbpf's headers (Debian: clang libbpf-dev)")
+        panic!(
+            "{clang}: {error}. Building ramp-host needs clang and libbpf's headers (Debian: clang libbpf-dev)"
+        )
     });
     assert!(
         result.status.success(),

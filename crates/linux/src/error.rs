@@ -1,7 +1,7 @@
 //! Why an algorithm could not be loaded, in words that say what to do.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use libbpf_rs::ErrorKind;
 use thiserror::Error;
@@ -57,6 +57,14 @@ pub enum LoadError {
         reason: String,
         /// All of them.
         log: String,
+    },
+    /// It would not outlive its process.
+    #[error("cannot pin it in {}: {cause}", directory.display())]
+    Pin {
+        /// A directory of a BPF file system.
+        directory: PathBuf,
+        /// Why.
+        cause: io::Error,
     },
     /// Anything else.
     #[error("{what}: {source}")]

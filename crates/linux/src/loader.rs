@@ -3,21 +3,22 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback,
-    PrintLevel, RingBuffer, RingBufferBuilder, set_print,
+    ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder, OpenObject, PrintCallback, PrintLevel,
+    RingBuffer, RingBufferBuilder, set_print,
 };
 use ramp::Algorithm;
 
 use crate::error::LoadError;
 use crate::event::{Counters, Event};
 use crate::options::Options;
+use crate::pinned::detach_pinned;
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
@@ -29,10 +30,12 @@ const NAME_MAX: usize = 15;
 const OPERATIONS: &str = "startup";
 const SETTINGS: &str = ".rodata.settings";
 const COUNTERS: &str = ".bss.counters";
-const EVENTS: &str = "events";
-/// What is pinned, and its names in the directory.
-const PINNED_LINK: &str = "link";
-const PINNED_OPERATIONS: &str = "operations";
+pub(crate) const EVENTS: &str = "events";
+pub(crate) const FLOWS: &str = "flows";
+/// Names in a directory of pins; `events` and `flows` keep theirs.
+pub(crate) const PINNED_LINK: &str = "link";
+pub(crate) const PINNED_OPERATIONS: &str = "operations";
+pub(crate) const PINNED_COUNTERS: &str = "counters";
 
 /// The compiled BPF object of an algorithm; `None`: no row of the registry.
 pub fn bpf_object(id: &str) -> Option<&'static [u8]> {
@@ -44,24 +47,63 @@ pub fn bpf_object(id: &str) -> Option<&'static [u8]> {
 /// Where the kernel knows no links for congestion controls (before 6.4) it is registered the old way, which differs
 /// in one thing: a process that dies without detaching leaves it behind.
 pub fn load(algorithm: &'static Algorithm, options: &Options) -> Result<Loaded, LoadError> {
+    let heard = Listening::begin();
+    let mut loaded = prepare(algorithm, options, &heard)?;
+    loaded.register(&heard)?;
+    loaded
+        .listen()
+        .map_err(|source| LoadError::explain("mapping the ring buffer", source, heard.so_far()))?;
+    Ok(loaded)
+}
+
+/// Loads an algorithm and registers it so that it outlives this process.
+///
+/// Its maps and its registration get names in a new directory of a BPF file system, and have them before the
+/// registration exists: whenever this process dies, [`detach_pinned`] on the directory undoes what it did.
+/// [`Pinned`](crate::Pinned) reads what is there.
+pub fn load_pinned(
+    algorithm: &'static Algorithm,
+    options: &Options,
+    directory: &Path,
+) -> Result<Loaded, LoadError> {
+    let heard = Listening::begin();
+    let mut loaded = prepare(algorithm, options, &heard)?;
+    let pinning = |cause| LoadError::Pin { directory: directory.to_path_buf(), cause };
+    fs::create_dir(directory).map_err(pinning)?;
+    let done = loaded
+        .pin_maps(directory)
+        .map_err(pinning)
+        .and_then(|()| loaded.register(&heard))
+        .and_then(|()| loaded.pin_link(directory).map_err(pinning));
+    match done {
+        Ok(()) => Ok(loaded),
+        Err(error) => {
+            // What went wrong is reported; the directory only holds our own names.
+            let _ = detach_pinned(directory);
+            Err(error)
+        }
+    }
+}
+
+/// In the kernel, but not yet registered.
+fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) -> Result<Loaded, LoadError> {
     let name = options.name.clone().unwrap_or_else(|| format!("ramp_{}", algorithm.id));
     if name.is_empty() || name.len() > NAME_MAX || name.bytes().any(|b| b.is_ascii_whitespace() || b == 0) {
         return Err(LoadError::Name { name });
     }
-    let heard = Listening::begin();
-    let linked = open(algorithm, &name, options, true).and_then(OpenObject::load);
-    let (object, linked) = match linked {
-        Ok(object) => (object, true),
+    let load = |link| open(algorithm, &name, options, link).and_then(OpenObject::load);
+    let (object, linked) = match load(options.link) {
+        Ok(object) => (object, options.link),
         Err(first) => {
             let log = heard.so_far();
             // Any other trouble comes again, and is then explained by the first report.
-            match open(algorithm, &name, options, false).and_then(OpenObject::load) {
+            match load(false) {
                 Ok(object) => (object, false),
                 Err(_) => return Err(LoadError::explain("loading the program", first, log)),
             }
         }
     };
-    let mut loaded = Loaded {
+    Ok(Loaded {
         algorithm,
         name,
         link: None,
@@ -69,18 +111,7 @@ pub fn load(algorithm: &'static Algorithm, options: &Options) -> Result<Loaded, 
         received: Arc::default(),
         object,
         linked,
-    };
-    loaded.attach().map_err(|source| {
-        if source.kind() == ErrorKind::AlreadyExists {
-            LoadError::NameTaken { name: loaded.name.clone() }
-        } else {
-            LoadError::explain("registering the congestion control", source, heard.so_far())
-        }
-    })?;
-    loaded
-        .listen()
-        .map_err(|source| LoadError::explain("mapping the ring buffer", source, heard.so_far()))?;
-    Ok(loaded)
+    })
 }
 
 /// An algorithm in the kernel, registered under [`Loaded::name`].
@@ -194,10 +225,10 @@ impl Loaded {
 
     /// Lets the registration outlive this process, by names in a new directory of a BPF file system.
     ///
-    /// [`detach_pinned`] takes it back. Pinned beside it: `counters` and `events`.
+    /// [`detach_pinned`] takes it back, and [`Pinned`](crate::Pinned) reads what is there.
     pub fn pin(mut self, directory: &Path) -> io::Result<()> {
         fs::create_dir(directory)?;
-        let result = self.pin_in(directory);
+        let result = self.pin_maps(directory).and_then(|()| self.pin_link(directory));
         if result.is_err() {
             // What went wrong is reported; the directory only holds our own names.
             let _ = detach_pinned(directory);
@@ -210,16 +241,21 @@ impl Loaded {
         self.link = None;
     }
 
-    fn pin_in(&mut self, directory: &Path) -> io::Result<()> {
+    fn pin_maps(&mut self, directory: &Path) -> io::Result<()> {
         for mut map in self.object.maps_mut() {
             let name = match map.name().to_str() {
-                Some(COUNTERS) => "counters",
+                Some(COUNTERS) => PINNED_COUNTERS,
                 Some(EVENTS) => EVENTS,
+                Some(FLOWS) => FLOWS,
                 Some(OPERATIONS) => PINNED_OPERATIONS,
                 _ => continue,
             };
             map.pin(directory.join(name)).map_err(io::Error::other)?;
         }
+        Ok(())
+    }
+
+    fn pin_link(&mut self, directory: &Path) -> io::Result<()> {
         if let Some(link) = &mut self.link {
             if self.linked {
                 link.pin(directory.join(PINNED_LINK)).map_err(io::Error::other)?;
@@ -227,6 +263,16 @@ impl Loaded {
             link.disconnect();
         }
         Ok(())
+    }
+
+    fn register(&mut self, heard: &Listening) -> Result<(), LoadError> {
+        self.attach().map_err(|source| {
+            if source.kind() == ErrorKind::AlreadyExists {
+                LoadError::NameTaken { name: self.name.clone() }
+            } else {
+                LoadError::explain("registering the congestion control", source, heard.so_far())
+            }
+        })
     }
 
     fn attach(&mut self) -> libbpf_rs::Result<()> {
@@ -271,37 +317,6 @@ impl fmt::Debug for Loaded {
             .field("linked", &self.linked)
             .finish_non_exhaustive()
     }
-}
-
-/// Takes back what [`Loaded::pin`] left in a directory, and the directory.
-pub fn detach_pinned(directory: &Path) -> io::Result<()> {
-    let operations = directory.join(PINNED_OPERATIONS);
-    let link = directory.join(PINNED_LINK);
-    if link.exists() {
-        // Detaching acts at once, but only Linux 6.11 can; removing the last reference acts a moment later.
-        if let Err(error) = Link::open(&link).and_then(|link| link.detach())
-            && !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput | ErrorKind::Other)
-        {
-            return Err(io::Error::other(error));
-        }
-        fs::remove_file(link)?;
-    } else if operations.exists() {
-        // Registered without a link: deleting the only element unregisters it.
-        let map = MapHandle::from_pinned_path(&operations).map_err(io::Error::other)?;
-        match map.delete(&0u32.to_ne_bytes()) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(io::Error::other(error)),
-        }
-    }
-    let pins: Vec<PathBuf> = [PINNED_OPERATIONS, "counters", EVENTS].map(|name| directory.join(name)).into();
-    for pin in pins {
-        match fs::remove_file(pin) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    fs::remove_dir(directory)
 }
 
 fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> libbpf_rs::Result<OpenObject> {

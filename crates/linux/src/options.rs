@@ -28,6 +28,8 @@ pub struct Options {
     pub record: Record,
     /// Room for events not yet drained: a power of two and a multiple of the page size.
     pub ring_bytes: u32,
+    /// Register by a link where the kernel can (Linux 6.4). Without one the registration stays when its process dies.
+    pub link: bool,
 }
 
 /// The kernel's congestion avoidance after start-up.
@@ -75,6 +77,7 @@ impl Options {
             avoidance: Avoidance::default(),
             record: Record::default(),
             ring_bytes: 4 << 20,
+            link: true,
         }
     }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use ramp::{Algorithm, ExitReason, algorithm, algorithms};
 use ramp_linux::{
-    Counters, Event, FlowEvent, LoadError, Loaded, Options, Record, Replay, detach_pinned, load,
+    Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, Replay, detach_pinned, load,
+    load_pinned,
 };
 use support::{Bottleneck, Network, Open, ready, run};
 
@@ -230,18 +231,38 @@ fn pinned_it_outlives_its_loader_until_it_is_taken_back() {
     std::fs::create_dir(&file_system).expect("a mount point");
     run(&format!("mount -t bpf bpf {file_system}"));
     let network = Network::new(Bottleneck::None);
-    let loaded = put_in(algorithm("hystart").expect("a row"), "g", Record::Exits);
-    let name = loaded.name().to_owned();
-    let directory = format!("{file_system}/{name}");
-    let pinned = loaded.pin(directory.as_ref());
-    let outlived = network.offers(&name);
-    let taken_back = detach_pinned(directory.as_ref());
-    let gone = !network.offers(&name);
+    let tried = std::panic::catch_unwind(|| {
+        // With a link, and as kernels before 6.4 do it; pinned afterwards, and from the start.
+        for (link, afterwards) in [(true, true), (true, false), (false, true), (false, false)] {
+            outlives_its_loader(&network, &file_system, link, afterwards);
+        }
+    });
     run(&format!("umount {file_system}"));
     std::fs::remove_dir(&file_system).expect("the mount point is empty again");
-    pinned.expect("pinning");
-    taken_back.expect("detaching");
-    assert!(outlived && gone, "outlived its loader: {outlived}; gone after detaching: {gone}");
+    tried.expect("pinning and taking back");
+}
+
+fn outlives_its_loader(network: &Network, file_system: &str, link: bool, afterwards: bool) {
+    let algorithm = algorithm("hystart").expect("a row");
+    let mut options = Options::new(algorithm);
+    options.name = Some("rg_hystart".into());
+    options.link = link;
+    let directory = std::path::PathBuf::from(format!("{file_system}/rg_hystart"));
+    if afterwards {
+        let loaded = load(algorithm, &options).expect("loads");
+        assert_eq!(loaded.linked(), link);
+        loaded.pin(&directory).expect("pins");
+    } else {
+        drop(load_pinned(algorithm, &options, &directory).expect("loads and pins"));
+    }
+    assert!(network.offers("rg_hystart"), "it does not outlive its loader: {link} {afterwards}");
+    assert_eq!(network.transfer("rg_hystart", Open::Active, 20_000), 20_000);
+    let pinned = Pinned::open(&directory).expect("pins");
+    assert_eq!(pinned.counters().expect("counters").opened, 1);
+    pinned.detach().expect("detaching");
+    assert!(!network.offers("rg_hystart") && !directory.exists());
+    assert!(Pinned::open(&directory).is_none());
+    detach_pinned(&directory).expect("doing it again does no harm");
 }
 
 #[test]

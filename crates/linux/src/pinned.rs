@@ -1,0 +1,96 @@
+//! What outlives its loader: names in a directory of a BPF file system.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle};
+
+use crate::event::Counters;
+use crate::loader::{EVENTS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS};
+
+/// An algorithm that [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left behind.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    directory: PathBuf,
+}
+
+impl Pinned {
+    /// Looks into a directory of pins; `None`: it holds none.
+    pub fn open(directory: &Path) -> Option<Self> {
+        [PINNED_LINK, PINNED_OPERATIONS, PINNED_COUNTERS]
+            .iter()
+            .any(|name| directory.join(name).exists())
+            .then(|| Self { directory: directory.to_path_buf() })
+    }
+
+    /// Where.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Totals over all its connections.
+    pub fn counters(&self) -> io::Result<Counters> {
+        let map = self.map(PINNED_COUNTERS)?;
+        let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(io::Error::other)?;
+        bytes
+            .and_then(|bytes| Counters::parse(&bytes))
+            .ok_or_else(|| io::Error::other("the counters do not have the expected size"))
+    }
+
+    /// Its ring buffer, of which [`Event`](crate::Event)s are read.
+    pub fn events(&self) -> io::Result<MapHandle> {
+        self.map(EVENTS)
+    }
+
+    /// The socket storage of its connections, for an iterator.
+    pub fn flows(&self) -> io::Result<MapHandle> {
+        self.map(FLOWS)
+    }
+
+    /// Takes it out of the kernel, and the directory away. Running connections finish with what they have.
+    pub fn detach(self) -> io::Result<()> {
+        detach_pinned(&self.directory)
+    }
+
+    fn map(&self, name: &str) -> io::Result<MapHandle> {
+        MapHandle::from_pinned_path(self.directory.join(name)).map_err(io::Error::other)
+    }
+}
+
+/// Takes back what [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left in a directory, and
+/// the directory.
+///
+/// Whatever is missing already is passed over, so an interrupted attempt can be made again.
+pub fn detach_pinned(directory: &Path) -> io::Result<()> {
+    let operations = directory.join(PINNED_OPERATIONS);
+    let link = directory.join(PINNED_LINK);
+    if link.exists() {
+        // Detaching acts at once, but only Linux 6.11 can; removing the last reference acts a moment later.
+        if let Err(error) = Link::open(&link).and_then(|link| link.detach())
+            && !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput | ErrorKind::Other)
+        {
+            return Err(io::Error::other(error));
+        }
+        fs::remove_file(link)?;
+    } else if operations.exists() {
+        // Registered without a link, or with one that is gone: deleting the only element unregisters it. All other
+        // errors say that there is nothing to unregister.
+        let map = MapHandle::from_pinned_path(&operations).map_err(io::Error::other)?;
+        if let Err(error) = map.delete(&0u32.to_ne_bytes())
+            && error.kind() == ErrorKind::PermissionDenied
+        {
+            return Err(io::Error::other(error));
+        }
+    }
+    for name in [PINNED_OPERATIONS, PINNED_COUNTERS, EVENTS, FLOWS] {
+        missing_ok(fs::remove_file(directory.join(name)))?;
+    }
+    missing_ok(fs::remove_dir(directory))
+}
+
+fn missing_ok(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
