@@ -23,6 +23,11 @@ impl Clock {
         Time::from_ns(nanoseconds(ClockId::CLOCK_MONOTONIC).saturating_sub(self.origin))
     }
 
+    /// An instant of `CLOCK_MONOTONIC`, as BPF programs tell it; what lies before the start is zero.
+    pub fn from_monotonic(self, at: Time) -> Time {
+        Time::from_ns(at.ns().saturating_sub(self.origin))
+    }
+
     /// The instant on `CLOCK_MONOTONIC`, for timers.
     pub(crate) fn monotonic(self, at: Time) -> TimeSpec {
         TimeSpec::from(Duration::from_nanos(self.origin.saturating_add(at.ns())))

@@ -1,34 +1,20 @@
 //! One TCP transfer over the path, with real sockets.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, Backlog, SetSockOpt, SockFlag, SockType, SockaddrIn, bind, connect, getsockopt, listen,
-    setsockopt, socket, sockopt,
-};
-use nix::sys::time::{TimeVal, TimeValLike};
 use ramp::{ExitReason, Time};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
 
-use crate::engine::ENGINE_PRIORITY;
-use crate::plan::Host;
-use crate::{Clock, EmulatorError, Running, TcpInfo, sys};
+use crate::connection::{Connect, Connection, Opener, run_above_engine};
+use crate::{Clock, EmulatorError, Running, TcpInfo};
 
-/// Sockets' threads run above the emulator's, or it could keep them from the processor.
-const PRIORITY: i32 = ENGINE_PRIORITY + 10;
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
-/// How often blocked calls look whether they should give up, milliseconds.
-const BLOCK_MS: i64 = 100;
-
 /// What to transfer.
 #[derive(Clone, Debug)]
 pub struct Download {
@@ -44,15 +30,6 @@ pub struct Download {
     pub sample_every: Time,
     /// Give up after this long.
     pub limit: Time,
-}
-
-/// Who opens a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opener {
-    /// The sender, as in simulation: data flows one round trip later.
-    Sender,
-    /// The receiver, as a web client does: the sender's socket comes from a listener.
-    Receiver,
 }
 
 /// What became of it. Times are those of [`Running::clock`].
@@ -108,83 +85,27 @@ impl Running {
     ) -> Result<Downloaded, EmulatorError> {
         let flow = self.scenario().flows.get(download.flow);
         let flow = flow.ok_or(EmulatorError::Flow { index: download.flow })?;
-        let host = |node| self.plan().host(node).ok_or(EmulatorError::Flow { index: download.flow });
-        let (from, to) = (host(flow.from)?, host(flow.to)?);
-        let now = self.clock().now();
         let size_bytes = download.size_bytes;
         let opened = FlowEventKind::Opened { size_bytes, under_test: flow.under_test };
+        let now = self.clock().now();
         observer.on_event(&FlowEvent { now, flow: download.flow as u32, kind: opened });
-        let connection = self.connect(download, from, to, now)?;
-        Transfer { download, clock: self.clock(), connection, opened: now }.run(observer)
+        let connection = self.connect(&Connect {
+            flow: download.flow,
+            congestion_control: download.congestion_control.clone(),
+            opener: download.opener,
+            paced: false,
+            limit: download.limit,
+        })?;
+        let deadline = connection.opened + download.limit;
+        Transfer { download, clock: self.clock(), connection, deadline }.run(observer)
     }
-
-    fn connect(
-        &self,
-        download: &Download,
-        from: &Host,
-        to: &Host,
-        now: Time,
-    ) -> Result<Connection, EmulatorError> {
-        let name = download.congestion_control.as_deref();
-        let sending = || self.in_namespace(from.end, || tcp_socket(from.address, name))?;
-        let receiving = || self.in_namespace(to.end, || tcp_socket(to.address, None))?;
-        let (listening, connecting) = match download.opener {
-            Opener::Sender => (receiving()?, sending()?),
-            Opener::Receiver => (sending()?, receiving()?),
-        };
-        if let Some(window) = self.buffers().window {
-            let receiver = if download.opener == Opener::Sender { &listening } else { &connecting };
-            sys::set_window_clamp(receiver.as_fd(), window)
-                .map_err(|cause| EmulatorError::io("setting TCP_WINDOW_CLAMP", cause))?;
-        }
-        listen(&listening, Backlog::MAXCONN).map_err(|error| EmulatorError::io("listening", error))?;
-        let listener = TcpListener::from(listening);
-        let there = listener.local_addr().map_err(|cause| EmulatorError::io("asking for a port", cause))?;
-        let std::net::SocketAddr::V4(there) = there else {
-            return Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT));
-        };
-        let limit = download.limit;
-        block_at_most(&connecting, limit.ns() / 1_000_000)?;
-        block_at_most(&listener, limit.ns() / 1_000_000)?;
-        let late = |action, error: io::Error| match error.raw_os_error().map(Errno::from_raw) {
-            Some(Errno::EINPROGRESS | Errno::EAGAIN | Errno::ETIMEDOUT) => {
-                EmulatorError::Late { action, limit }
-            }
-            _ => EmulatorError::io(action, error),
-        };
-        let address = SockaddrIn::from(SocketAddrV4::new(*there.ip(), there.port()));
-        nix_connect(&connecting, &address).map_err(|error| late("connecting", error))?;
-        let connected = self.clock().now();
-        let (accepted, _) = listener.accept().map_err(|error| late("accepting a connection", error))?;
-        let accepted_at = self.clock().now();
-        let connecting = TcpStream::from(connecting);
-        let (sender, receiver, established) = match download.opener {
-            Opener::Sender => (connecting, accepted, connected),
-            Opener::Receiver => (accepted, connecting, accepted_at),
-        };
-        for stream in [&sender, &receiver] {
-            block_at_most(stream, BLOCK_MS as u64)?;
-        }
-        let congestion_control = getsockopt(&sender, sockopt::TcpCongestion)
-            .map_err(|error| EmulatorError::io("reading TCP_CONGESTION", error))?;
-        let congestion_control = congestion_control.to_string_lossy().trim_end_matches('\0').to_owned();
-        Ok(Connection { sender, receiver, established, congestion_control, deadline: now + limit })
-    }
-}
-
-struct Connection {
-    sender: TcpStream,
-    receiver: TcpStream,
-    established: Time,
-    congestion_control: String,
-    deadline: Time,
 }
 
 struct Transfer<'a> {
     download: &'a Download,
     clock: Clock,
     connection: Connection,
-    opened: Time,
+    deadline: Time,
 }
 
 /// What the threads of a transfer share.
@@ -201,11 +122,11 @@ impl Transfer<'_> {
         thread::scope(|scope| {
             let sending = scope.spawn(|| {
                 // Without the privilege it works as well as it can; the emulator's report tells.
-                let _ = sys::run_realtime(PRIORITY);
+                let _ = run_above_engine();
                 self.send(&shared)
             });
             let receiving = scope.spawn(|| {
-                let _ = sys::run_realtime(PRIORITY);
+                let _ = run_above_engine();
                 let result = self.receive(&shared);
                 // The other end waits as long as this thread lives.
                 let _ = done.send(());
@@ -221,7 +142,7 @@ impl Transfer<'_> {
                 .map_err(|cause| EmulatorError::io("reading TCP_INFO", cause))?;
             let result = Downloaded {
                 congestion_control: self.connection.congestion_control.clone(),
-                opened: self.opened,
+                opened: self.connection.opened,
                 established: self.connection.established,
                 completed,
                 received_bytes: shared.received.load(Ordering::Relaxed),
@@ -240,7 +161,7 @@ impl Transfer<'_> {
     }
 
     fn over(&self, shared: &Shared) -> bool {
-        shared.over.load(Ordering::Relaxed) || self.clock.now() >= self.connection.deadline
+        shared.over.load(Ordering::Relaxed) || self.clock.now() >= self.deadline
     }
 
     fn send(&self, shared: &Shared) -> io::Result<()> {
@@ -364,44 +285,6 @@ fn exit(sample: &FlowSample) -> FlowEventKind {
     };
     let cwnd_bytes = sample.cwnd_bytes;
     FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent: Time::ZERO }
-}
-
-/// A socket of the calling thread's namespace, bound to `address`.
-fn tcp_socket(address: Ipv4Addr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
-    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
-        .map_err(|error| EmulatorError::io("making a socket", error))?;
-    if let Some(name) = congestion_control {
-        // Before it connects or listens: a connection must not begin under another one.
-        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name)).map_err(|error| {
-            let reason = match error {
-                Errno::ENOENT => "the kernel has no such one".to_owned(),
-                Errno::EPERM => {
-                    "this user may not choose it (net.ipv4.tcp_allowed_congestion_control); CAP_NET_ADMIN may"
-                        .to_owned()
-                }
-                other => other.to_string(),
-            };
-            EmulatorError::CongestionControl { name: name.to_owned(), reason }
-        })?;
-    }
-    let address = SockaddrIn::from(SocketAddrV4::new(address, 0));
-    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &address)
-        .map_err(|error| EmulatorError::io("binding a socket", error))?;
-    Ok(socket)
-}
-
-fn nix_connect(socket: &OwnedFd, address: &SockaddrIn) -> io::Result<()> {
-    Ok(connect(std::os::fd::AsRawFd::as_raw_fd(socket), address)?)
-}
-
-/// Reads, writes, `connect` and `accept` fail after this long.
-fn block_at_most(socket: &impl AsFd, ms: u64) -> Result<(), EmulatorError> {
-    let limit = TimeVal::milliseconds(i64::try_from(ms.max(1)).unwrap_or(i64::MAX / 1000));
-    let set = || -> nix::Result<()> {
-        sockopt::ReceiveTimeout.set(socket, &limit)?;
-        sockopt::SendTimeout.set(socket, &limit)
-    };
-    set().map_err(|error| EmulatorError::io("setting a time limit", error))
 }
 
 fn is_wait(error: &io::Error) -> bool {

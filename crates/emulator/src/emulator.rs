@@ -13,8 +13,8 @@ use ramp::Time;
 use ramp_scenario::Scenario;
 
 use crate::engine::{Engine, Played, Stop};
-use crate::namespace::{HostSettings, Namespace};
-use crate::network::Network;
+use crate::namespace::{HostSettings, HostTcp, Namespace};
+use crate::network::{Network, Recorded};
 use crate::plan::{Buffers, End, Host, Plan};
 use crate::privileges::missing_capabilities;
 use crate::report::{ErrorReport, Lateness, LinkReport, Verdict, tolerated};
@@ -39,6 +39,10 @@ pub struct Options {
     pub device_queue_packets: u32,
     /// Keep the length of the bottleneck's queue after each arrival.
     pub sample_queue: bool,
+    /// Keep every packet that a link drops.
+    pub record_drops: bool,
+    /// What the hosts' TCP is told.
+    pub tcp: HostTcp,
     /// Play what is faster than [`crate::RATED`].
     pub beyond_rating: bool,
 }
@@ -62,6 +66,8 @@ impl Default for Options {
             back_dating: Time::from_us(100),
             device_queue_packets: 40_000,
             sample_queue: false,
+            record_drops: false,
+            tcp: HostTcp::default(),
             beyond_rating: false,
         }
     }
@@ -85,10 +91,12 @@ impl Emulator {
                 queue_packets: options.device_queue_packets,
                 time_stamps: plan.time_stamps,
                 buffers: plan.buffers,
+                tcp: options.tcp,
             })
         };
         let devices = [set_up(End::Sender)?, set_up(End::Receiver)?];
-        let network = Network::new(&scenario, &plan, seed, options.sample_queue);
+        let recorded = Recorded { queue: options.sample_queue, drops: options.record_drops };
+        let network = Network::new(&scenario, &plan, seed, recorded);
         let stop = Arc::new(Stop::new().map_err(|cause| EmulatorError::io("making an eventfd", cause))?);
         let clock = Clock::start();
         let engine = Engine {
@@ -197,6 +205,7 @@ impl Running {
             totals,
         };
         let (queue, queue_samples_lost) = played.network.take_samples();
+        let (drops, drops_lost) = played.network.take_drops();
         Ok(ErrorReport {
             verdict: Verdict::new(&lateness, tolerated, &ports),
             lateness,
@@ -206,6 +215,8 @@ impl Running {
             links: played.network.totals().into_iter().map(link).collect(),
             queue,
             queue_samples_lost,
+            drops,
+            drops_lost,
             played: played.span,
             cpu_share: played.busy.secs_f64() / played.span.secs_f64().max(1e-9),
             realtime: played.realtime,

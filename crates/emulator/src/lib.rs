@@ -11,6 +11,7 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
+mod connection;
 mod download;
 mod emulator;
 mod engine;
@@ -26,10 +27,12 @@ mod sys;
 mod tcp_info;
 
 pub use clock::Clock;
-pub use download::{Download, Downloaded, Opener};
+pub use connection::{Connect, Connection, Opener, run_above_engine};
+pub use download::{Download, Downloaded};
 pub use emulator::{Emulator, Options, Running};
 pub use error::EmulatorError;
+pub use namespace::HostTcp;
 pub use plan::{Buffers, End, Host, RATED, SHORTEST_RTT, Unsupported, check};
 pub use privileges::{enter_user_namespace, missing_capabilities};
-pub use report::{ErrorReport, Lateness, LinkReport, PortReport, Verdict};
+pub use report::{Dropped, ErrorReport, Lateness, LinkReport, PortReport, Verdict};
 pub use tcp_info::TcpInfo;

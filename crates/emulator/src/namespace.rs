@@ -14,8 +14,10 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
 
+use ramp::Time;
+
 use crate::EmulatorError;
-use crate::netlink;
+use crate::netlink::{self, RouteMetric};
 use crate::plan::Buffers;
 use crate::sys::{self, Setting};
 
@@ -37,6 +39,34 @@ pub(crate) struct HostSettings {
     pub(crate) queue_packets: u32,
     pub(crate) time_stamps: bool,
     pub(crate) buffers: Buffers,
+    pub(crate) tcp: HostTcp,
+}
+
+/// What the hosts' TCP is told beside buffers. The default is the kernel's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTcp {
+    /// Window before the first ACK, packets (route metric `initcwnd`); `None`: the kernel's, 10.
+    pub initial_window_packets: Option<u32>,
+    /// Every segment is acknowledged (route metric `quickack`).
+    pub quick_acks: bool,
+    /// Lower bound of the retransmission timer, whole milliseconds (route metric `rto_min`); `None`: the kernel's, 200 ms.
+    pub rto_min: Option<Time>,
+    /// `net.ipv4.tcp_sack`.
+    pub sack: bool,
+    /// `net.ipv4.tcp_slow_start_after_idle`.
+    pub idle_restart: bool,
+}
+
+impl Default for HostTcp {
+    fn default() -> Self {
+        Self {
+            initial_window_packets: None,
+            quick_acks: false,
+            rto_min: None,
+            sack: true,
+            idle_restart: true,
+        }
+    }
 }
 
 impl Namespace {
@@ -116,7 +146,26 @@ fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
         set(&label, Setting::Netmask(Ipv4Addr::new(255, 255, 0, 0)))?;
     }
     set(DEVICE, Setting::Up)?;
+    set_routes(&settings.tcp)
+        .map_err(|cause| EmulatorError::denied("setting up routes", "CAP_NET_ADMIN", cause))?;
     Ok(tun)
+}
+
+/// Routes that carry what TCP reads from routes; each is narrower than the device's own.
+fn set_routes(tcp: &HostTcp) -> io::Result<()> {
+    let metrics = [
+        tcp.initial_window_packets.map(RouteMetric::InitialWindow),
+        tcp.quick_acks.then_some(RouteMetric::QuickAck),
+        tcp.rto_min.map(|least| RouteMetric::RtoMin((least.ns() / 1_000_000) as u32)),
+    ];
+    let metrics: Vec<RouteMetric> = metrics.into_iter().flatten().collect();
+    if metrics.is_empty() {
+        return Ok(());
+    }
+    for half in [[10, 77, 0, 0], [10, 77, 128, 0]] {
+        netlink::set_route(DEVICE, half.into(), 17, &metrics)?;
+    }
+    Ok(())
 }
 
 fn openable() -> bool {
@@ -132,6 +181,8 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
         // A connection must not begin with what an earlier one has learnt.
         ("ipv4/tcp_no_metrics_save", "1".to_owned()),
         ("ipv4/tcp_timestamps", u8::from(settings.time_stamps).to_string()),
+        ("ipv4/tcp_sack", u8::from(settings.tcp.sack).to_string()),
+        ("ipv4/tcp_slow_start_after_idle", u8::from(settings.tcp.idle_restart).to_string()),
         // A default that paces (bbr) would leave pacing on in sockets that are given another one later.
         ("ipv4/tcp_congestion_control", "reno".to_owned()),
     ] {

@@ -1,6 +1,7 @@
-//! The one thing that only rtnetlink sets within a user namespace.
+//! What rtnetlink alone sets within a user namespace: a device's queue, and what TCP reads from routes.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
@@ -8,35 +9,91 @@ use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
 
 const RTM_NEWLINK: u16 = 16;
+const RTM_NEWROUTE: u16 = 24;
 const NLM_F_REQUEST_ACK: u16 = 1 | 4;
+const NLM_F_REPLACE_CREATE: u16 = 0x100 | 0x400;
 const NLMSG_ERROR: u16 = 2;
 const IFLA_TXQLEN: u16 = 13;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_METRICS: u16 = 8;
+
+/// What a route tells TCP; numbers of `linux/rtnetlink.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RouteMetric {
+    /// `initcwnd`, packets.
+    InitialWindow(u32),
+    /// `quickack`.
+    QuickAck,
+    /// `rto_min`, milliseconds.
+    RtoMin(u32),
+}
+
+impl RouteMetric {
+    fn attribute(self) -> Vec<u8> {
+        let (kind, value) = match self {
+            Self::InitialWindow(packets) => (11, packets),
+            Self::RtoMin(ms) => (13, ms),
+            Self::QuickAck => (15, 1),
+        };
+        attribute(kind, &value.to_ne_bytes())
+    }
+}
 
 /// Sets `txqueuelen` of a device of the calling thread's namespace (the ioctl asks for privileges outside).
 pub(crate) fn set_queue(device: &str, packets: u32) -> io::Result<()> {
-    let index = if_nametoindex(device)?;
-    let kind = SockType::Raw;
-    let socket = socket(AddressFamily::Netlink, kind, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
-    send(socket.as_raw_fd(), &request(index, packets), MsgFlags::empty())?;
+    // struct ifinfomsg
+    let mut body = vec![0; 4];
+    body.extend(if_nametoindex(device)?.to_ne_bytes());
+    body.extend([0; 8]);
+    body.extend(attribute(IFLA_TXQLEN, &packets.to_ne_bytes()));
+    ask(RTM_NEWLINK, 0, &body)
+}
+
+/// Adds a route to a network through a device of the calling thread's namespace.
+pub(crate) fn set_route(
+    device: &str,
+    network: Ipv4Addr,
+    prefix: u8,
+    metrics: &[RouteMetric],
+) -> io::Result<()> {
+    const AF_INET: u8 = 2;
+    const TABLE_MAIN: u8 = 254;
+    const PROTOCOL_STATIC: u8 = 4;
+    const SCOPE_LINK: u8 = 253;
+    const UNICAST: u8 = 1;
+    // struct rtmsg
+    let mut body = vec![AF_INET, prefix, 0, 0, TABLE_MAIN, PROTOCOL_STATIC, SCOPE_LINK, UNICAST, 0, 0, 0, 0];
+    body.extend(attribute(RTA_DST, &network.octets()));
+    body.extend(attribute(RTA_OIF, &if_nametoindex(device)?.to_ne_bytes()));
+    let metrics: Vec<u8> = metrics.iter().flat_map(|metric| metric.attribute()).collect();
+    body.extend(attribute(RTA_METRICS, &metrics));
+    ask(RTM_NEWROUTE, NLM_F_REPLACE_CREATE, &body)
+}
+
+fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+    let protocol = SockProtocol::NetlinkRoute;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
+    // struct nlmsghdr
+    let mut message = Vec::with_capacity(16 + body.len());
+    message.extend((16 + body.len() as u32).to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
+    message.extend((NLM_F_REQUEST_ACK | flags).to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend(body);
+    send(socket.as_raw_fd(), &message, MsgFlags::empty())?;
     let mut answer = [0; 256];
     let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
     acknowledged(&answer[..length])
 }
 
-/// `struct nlmsghdr`, `struct ifinfomsg` and one attribute.
-fn request(index: u32, packets: u32) -> Vec<u8> {
-    let mut message = Vec::with_capacity(40);
-    message.extend(40u32.to_ne_bytes());
-    message.extend(RTM_NEWLINK.to_ne_bytes());
-    message.extend(NLM_F_REQUEST_ACK.to_ne_bytes());
-    message.extend([0; 8]);
-    message.extend([0; 4]);
-    message.extend(index.to_ne_bytes());
-    message.extend([0; 8]);
-    message.extend(8u16.to_ne_bytes());
-    message.extend(IFLA_TXQLEN.to_ne_bytes());
-    message.extend(packets.to_ne_bytes());
-    message
+/// `struct rtattr`; the lengths used here need no padding.
+fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + value.len());
+    bytes.extend((4 + value.len() as u16).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes
 }
 
 /// An acknowledgement is an error message with the error 0.

@@ -11,6 +11,7 @@ use ramp_trace::LinkSample;
 
 use crate::packet::IpPacket;
 use crate::plan::Plan;
+use crate::report::Dropped;
 
 /// Most samples of a queue that are kept.
 const SAMPLES_MAX: usize = 1 << 20;
@@ -28,6 +29,39 @@ pub(crate) struct Network {
     sampled: Option<u32>,
     samples: Vec<LinkSample>,
     samples_lost: u64,
+    drops: Drops,
+}
+
+/// What links dropped, as far as there is room.
+#[derive(Debug, Default)]
+struct Drops {
+    wanted: bool,
+    kept: Vec<Dropped>,
+    lost: u64,
+}
+
+impl Drops {
+    fn push(&mut self, now: Time, link: usize, packet: &IpPacket) {
+        if !self.wanted {
+            return;
+        }
+        if self.kept.len() == SAMPLES_MAX {
+            self.lost += 1;
+            return;
+        }
+        let [from, to] = packet.ends();
+        let (link, wire_bytes) = (link as u32, packet.wire_bytes());
+        self.kept.push(Dropped { now, link, from, to, wire_bytes, data: packet.data() });
+    }
+}
+
+/// What is kept beside totals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recorded {
+    /// The bottleneck's queue after each arrival.
+    pub(crate) queue: bool,
+    /// Every drop.
+    pub(crate) drops: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +96,7 @@ impl Packet for Parcel {
 
 impl Network {
     /// The links that the plan's routes cross, seeded as the simulator seeds them.
-    pub(crate) fn new(scenario: &Scenario, plan: &Plan, seed: u64, sampled: bool) -> Self {
+    pub(crate) fn new(scenario: &Scenario, plan: &Plan, seed: u64, recorded: Recorded) -> Self {
         let used: BTreeSet<usize> = plan.routes.values().flatten().copied().collect();
         let stages = used.iter().map(|&index| Stage {
             index,
@@ -78,9 +112,10 @@ impl Network {
             hops: hops.collect(),
             overhead: plan.overhead,
             spare: Vec::new(),
-            sampled: stage(scenario.bottleneck).filter(|_| sampled),
+            sampled: stage(scenario.bottleneck).filter(|_| recorded.queue),
             samples: Vec::new(),
             samples_lost: 0,
+            drops: Drops { wanted: recorded.drops, ..Drops::default() },
             stages,
         }
     }
@@ -125,9 +160,11 @@ impl Network {
             if due > now || due == Time::NEVER {
                 return None;
             }
-            let spare = &mut self.spare;
-            let packet =
-                stage.link.poll_packet(due, &mut |_, parcel: Parcel, _| spare.push(parcel.packet.bytes));
+            let (spare, drops, number) = (&mut self.spare, &mut self.drops, stage.index);
+            let packet = stage.link.poll_packet(due, &mut |at, parcel: Parcel, _| {
+                drops.push(at, number, &parcel.packet);
+                spare.push(parcel.packet.bytes);
+            });
             stage.next = stage.link.poll_timeout();
             debug_assert!(packet.is_some() || stage.next > due, "link {index} makes no progress");
             let Some(mut parcel) = packet else { continue };
@@ -149,13 +186,21 @@ impl Network {
         (std::mem::take(&mut self.samples), self.samples_lost)
     }
 
+    /// What links dropped, and how many found no room.
+    pub(crate) fn take_drops(&mut self) -> (Vec<Dropped>, u64) {
+        (std::mem::take(&mut self.drops.kept), self.drops.lost)
+    }
+
     fn enter(&mut self, now: Time, parcel: Parcel) {
         let index = self.hops[parcel.route as usize][parcel.hop as usize];
         let stage = &mut self.stages[index as usize];
         let now = now.max(stage.entered);
         stage.entered = now;
-        let spare = &mut self.spare;
-        stage.link.handle_packet(now, parcel, &mut |_, parcel, _| spare.push(parcel.packet.bytes));
+        let (spare, drops, number) = (&mut self.spare, &mut self.drops, stage.index);
+        stage.link.handle_packet(now, parcel, &mut |at, parcel, _| {
+            drops.push(at, number, &parcel.packet);
+            spare.push(parcel.packet.bytes);
+        });
         stage.next = stage.link.poll_timeout();
         if self.sampled == Some(index) {
             if self.samples.len() == SAMPLES_MAX {
@@ -180,7 +225,7 @@ mod tests {
     fn network(text: &str) -> Network {
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
         let plan = Plan::new(&scenario, false).expect("the emulator plays it");
-        Network::new(&scenario, &plan, 1, true)
+        Network::new(&scenario, &plan, 1, Recorded { queue: true, drops: true })
     }
 
     const DOWN: ([u8; 4], [u8; 4]) = ([10, 77, 0, 1], [10, 77, 128, 1]);
@@ -243,5 +288,8 @@ mod tests {
         );
         assert!(totals.dropped().packets > 100 && totals.inside.packets > 5);
         assert_eq!(totals.peak_queue.packets, 10);
+        let (drops, lost) = network.take_drops();
+        assert_eq!((drops.len() as u64, lost), (totals.dropped().packets, 0));
+        assert!(drops.iter().all(|drop| drop.data && drop.wire_bytes == 1500 && drop.from.port() == 1));
     }
 }

@@ -1,6 +1,6 @@
 //! IP packets as links see them.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use ramp_path::Packet;
 
@@ -11,9 +11,12 @@ pub(crate) struct IpPacket {
     pub(crate) bytes: Vec<u8>,
     pub(crate) from: Ipv4Addr,
     pub(crate) to: Ipv4Addr,
+    /// Source and destination; 0: the protocol has none.
+    ports: [u16; 2],
     wire_bytes: u32,
     flow: u32,
     pure_ack: bool,
+    data: bool,
 }
 
 impl IpPacket {
@@ -26,10 +29,22 @@ impl IpPacket {
             wire_bytes: bytes.len() as u32 + overhead,
             from: headers.from,
             to: headers.to,
+            ports: headers.ports,
             flow: headers.flow,
             pure_ack: headers.pure_ack,
+            data: headers.data,
             bytes,
         })
+    }
+
+    /// Where it comes from and where it goes.
+    pub(crate) fn ends(&self) -> [SocketAddrV4; 2] {
+        [SocketAddrV4::new(self.from, self.ports[0]), SocketAddrV4::new(self.to, self.ports[1])]
+    }
+
+    /// Whether it carries payload.
+    pub(crate) fn data(&self) -> bool {
+        self.data
     }
 }
 
@@ -48,8 +63,10 @@ impl Packet for IpPacket {
 struct Headers {
     from: Ipv4Addr,
     to: Ipv4Addr,
+    ports: [u16; 2],
     flow: u32,
     pure_ack: bool,
+    data: bool,
 }
 
 const TCP: u8 = 6;
@@ -77,8 +94,10 @@ impl Headers {
         Some(Self {
             from: address(12),
             to: address(16),
+            ports: [u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])],
             flow: fnv1a([protocol].iter().chain(&fixed[12..20]).chain(&ports)),
             pure_ack: protocol == TCP && first_fragment && is_pure_ack(body),
+            data: protocol != TCP || !first_fragment || has_payload(body),
         })
     }
 }
@@ -86,6 +105,10 @@ impl Headers {
 fn is_pure_ack(tcp: &[u8]) -> bool {
     let (Some(offset), Some(flags)) = (tcp.get(12), tcp.get(13)) else { return false };
     flags & TCP_KINDS == TCP_ACK && tcp.len() == usize::from(offset >> 4) * 4
+}
+
+fn has_payload(tcp: &[u8]) -> bool {
+    tcp.get(12).is_some_and(|offset| tcp.len() > usize::from(offset >> 4) * 4)
 }
 
 /// FNV-1a, 32 bits (Fowler, Noll, Vo).
@@ -129,7 +152,10 @@ pub(crate) mod tests {
             (0x14, 0, false),
             (0x02, 0, false),
         ] {
-            assert_eq!(parsed(tcp(A, B, (1, 2), flags, payload)).pure_ack(), pure, "{flags:#x} {payload}");
+            let packet = parsed(tcp(A, B, (1, 2), flags, payload));
+            assert_eq!(packet.pure_ack(), pure, "{flags:#x} {payload}");
+            assert_eq!(packet.data(), payload > 0, "{flags:#x} {payload}");
+            assert_eq!(packet.ends().map(|end| end.port()), [1, 2]);
         }
     }
 

@@ -1,6 +1,7 @@
 //! How far the emulator was from the scenario.
 
 use std::fmt;
+use std::net::SocketAddrV4;
 
 use hdrhistogram::Histogram;
 use ramp::Time;
@@ -28,6 +29,10 @@ pub struct ErrorReport {
     pub queue: Vec<LinkSample>,
     /// Samples of the queue that found no room.
     pub queue_samples_lost: u64,
+    /// What links dropped, if asked for.
+    pub drops: Vec<Dropped>,
+    /// Drops that found no room among them; the links' totals have them.
+    pub drops_lost: u64,
     /// How long the emulator ran.
     pub played: Time,
     /// Share of one processor that its thread took.
@@ -79,6 +84,23 @@ pub struct LinkReport {
     pub name: String,
     /// What went through.
     pub totals: Totals,
+}
+
+/// A packet that a link dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// When, on [`crate::Clock`].
+    pub now: Time,
+    /// Index into the scenario's links.
+    pub link: u32,
+    /// Who sent it.
+    pub from: SocketAddrV4,
+    /// To whom.
+    pub to: SocketAddrV4,
+    /// As links count it.
+    pub wire_bytes: u32,
+    /// Whether it carried payload.
+    pub data: bool,
 }
 
 /// Whether the results of a run stand.

@@ -107,6 +107,22 @@ pub(crate) fn set_window_clamp(socket: BorrowedFd<'_>, bytes: u64) -> io::Result
     })
 }
 
+/// TCP's own pacing, at the rate that the kernel derives from window and round-trip time.
+pub(crate) fn set_paced(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // All ones would mean "no limit", and leave pacing off.
+    let value = u64::MAX - 1;
+    // SAFETY: the option is one long integer, which outlives the call.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const value).cast(),
+            size_of::<u64>() as libc::socklen_t,
+        )
+    })
+}
+
 /// Has `command` start in a network namespace, and end with the thread that started it.
 pub(crate) fn start_in(command: &mut Command, namespace: OwnedFd) {
     let enter = move || {

@@ -1,0 +1,175 @@
+//! TCP connections between the hosts of flows.
+
+use std::ffi::OsString;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SetSockOpt, SockFlag, SockType, SockaddrIn, bind, connect, getsockopt, listen,
+    setsockopt, socket, sockopt,
+};
+use nix::sys::time::{TimeVal, TimeValLike};
+use ramp::Time;
+
+use crate::engine::ENGINE_PRIORITY;
+use crate::{EmulatorError, Running, sys};
+
+/// Sockets' threads run above the emulator's, or it could keep them from the processor.
+const PRIORITY: i32 = ENGINE_PRIORITY + 10;
+/// How often blocked calls look whether they should give up, milliseconds.
+const BLOCK_MS: u64 = 100;
+
+/// Which connection.
+#[derive(Clone, Debug)]
+pub struct Connect {
+    /// Index of the flow: its hosts are the connection's.
+    pub flow: usize,
+    /// The sender's congestion control; `None`: the namespace's default, `reno`.
+    pub congestion_control: Option<String>,
+    /// Who opens it.
+    pub opener: Opener,
+    /// TCP spaces the sender's packets whatever its congestion control, as under `fq`.
+    pub paced: bool,
+    /// Give up after this long.
+    pub limit: Time,
+}
+
+/// Who opens a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opener {
+    /// The sender, as in simulation: data flows one round trip later.
+    Sender,
+    /// The receiver, as a web client does: the sender's socket comes from a listener.
+    Receiver,
+}
+
+/// An open connection. Its sockets' calls fail with `WouldBlock` after a tenth of a second.
+#[derive(Debug)]
+pub struct Connection {
+    /// The sender's socket.
+    pub sender: TcpStream,
+    /// The receiver's socket.
+    pub receiver: TcpStream,
+    /// When the first SYN was sent, on [`Running::clock`].
+    pub opened: Time,
+    /// When the sender's socket was connected.
+    pub established: Time,
+    /// What steers the sender.
+    pub congestion_control: String,
+    /// The sender's end.
+    pub local: SocketAddrV4,
+    /// The receiver's end.
+    pub remote: SocketAddrV4,
+}
+
+/// Puts the calling thread above the emulator's, where sockets' threads belong (`CAP_SYS_NICE`).
+pub fn run_above_engine() -> io::Result<()> {
+    sys::run_realtime(PRIORITY)
+}
+
+impl Running {
+    /// Opens a connection between the hosts of a flow, and waits until both ends have it.
+    pub fn connect(&self, wanted: &Connect) -> Result<Connection, EmulatorError> {
+        let index = wanted.flow;
+        let flow = self.scenario().flows.get(index).ok_or(EmulatorError::Flow { index })?;
+        let host = |node| self.plan().host(node).ok_or(EmulatorError::Flow { index });
+        let (from, to) = (host(flow.from)?, host(flow.to)?);
+        let name = wanted.congestion_control.as_deref();
+        let sending = || self.in_namespace(from.end, || tcp_socket(from.address, name))?;
+        let receiving = || self.in_namespace(to.end, || tcp_socket(to.address, None))?;
+        let (listening, connecting) = match wanted.opener {
+            Opener::Sender => (receiving()?, sending()?),
+            Opener::Receiver => (sending()?, receiving()?),
+        };
+        if let Some(window) = self.buffers().window {
+            let receiver = if wanted.opener == Opener::Sender { &listening } else { &connecting };
+            sys::set_window_clamp(receiver.as_fd(), window)
+                .map_err(|cause| EmulatorError::io("setting TCP_WINDOW_CLAMP", cause))?;
+        }
+        if wanted.paced {
+            let sender = if wanted.opener == Opener::Sender { &connecting } else { &listening };
+            sys::set_paced(sender.as_fd())
+                .map_err(|cause| EmulatorError::io("setting SO_MAX_PACING_RATE", cause))?;
+        }
+        listen(&listening, Backlog::MAXCONN).map_err(|error| EmulatorError::io("listening", error))?;
+        let listener = TcpListener::from(listening);
+        let there = listener.local_addr().map_err(|cause| EmulatorError::io("asking for a port", cause))?;
+        let std::net::SocketAddr::V4(there) = there else {
+            return Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT));
+        };
+        let limit = wanted.limit;
+        block_at_most(&connecting, limit.ns() / 1_000_000)?;
+        block_at_most(&listener, limit.ns() / 1_000_000)?;
+        let late = |action, error: io::Error| match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EINPROGRESS | Errno::EAGAIN | Errno::ETIMEDOUT) => {
+                EmulatorError::Late { action, limit }
+            }
+            _ => EmulatorError::io(action, error),
+        };
+        let address = SockaddrIn::from(SocketAddrV4::new(*there.ip(), there.port()));
+        let opened = self.clock().now();
+        nix_connect(&connecting, &address).map_err(|error| late("connecting", error))?;
+        let connected = self.clock().now();
+        let (accepted, _) = listener.accept().map_err(|error| late("accepting a connection", error))?;
+        let accepted_at = self.clock().now();
+        let connecting = TcpStream::from(connecting);
+        let (sender, receiver, established) = match wanted.opener {
+            Opener::Sender => (connecting, accepted, connected),
+            Opener::Receiver => (accepted, connecting, accepted_at),
+        };
+        for stream in [&sender, &receiver] {
+            block_at_most(stream, BLOCK_MS)?;
+        }
+        let congestion_control = getsockopt(&sender, sockopt::TcpCongestion)
+            .map_err(|error| EmulatorError::io("reading TCP_CONGESTION", error))?;
+        let congestion_control = congestion_control.to_string_lossy().trim_end_matches('\0').to_owned();
+        let ends = [sender.local_addr(), sender.peer_addr()].map(|end| match end {
+            Ok(std::net::SocketAddr::V4(end)) => Ok(end),
+            Ok(_) => Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT)),
+            Err(cause) => Err(EmulatorError::io("asking for a port", cause)),
+        });
+        let [local, remote] = ends;
+        let (local, remote) = (local?, remote?);
+        Ok(Connection { sender, receiver, opened, established, congestion_control, local, remote })
+    }
+}
+
+/// A socket of the calling thread's namespace, bound to `address`.
+fn tcp_socket(address: Ipv4Addr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(|error| EmulatorError::io("making a socket", error))?;
+    if let Some(name) = congestion_control {
+        // Before it connects or listens: a connection must not begin under another one.
+        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name)).map_err(|error| {
+            let reason = match error {
+                Errno::ENOENT => "the kernel has no such one".to_owned(),
+                Errno::EPERM => {
+                    "this user may not choose it (net.ipv4.tcp_allowed_congestion_control); CAP_NET_ADMIN may"
+                        .to_owned()
+                }
+                other => other.to_string(),
+            };
+            EmulatorError::CongestionControl { name: name.to_owned(), reason }
+        })?;
+    }
+    let address = SockaddrIn::from(SocketAddrV4::new(address, 0));
+    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &address)
+        .map_err(|error| EmulatorError::io("binding a socket", error))?;
+    Ok(socket)
+}
+
+fn nix_connect(socket: &OwnedFd, address: &SockaddrIn) -> io::Result<()> {
+    Ok(connect(std::os::fd::AsRawFd::as_raw_fd(socket), address)?)
+}
+
+/// Reads, writes, `connect` and `accept` fail after this long.
+fn block_at_most(socket: &impl AsFd, ms: u64) -> Result<(), EmulatorError> {
+    let limit = TimeVal::milliseconds(i64::try_from(ms.max(1)).unwrap_or(i64::MAX / 1000));
+    let set = || -> nix::Result<()> {
+        sockopt::ReceiveTimeout.set(socket, &limit)?;
+        sockopt::SendTimeout.set(socket, &limit)
+    };
+    set().map_err(|error| EmulatorError::io("setting a time limit", error))
+}
