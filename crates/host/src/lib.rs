@@ -6,10 +6,12 @@
 //!
 //! This crate decides nothing about connections; `ramp-linux` puts the algorithms into the kernel.
 
+mod assign;
 mod error;
 mod host;
 mod scope;
 
+pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, Opened, WHOLE};
 pub use error::HostError;
 pub use host::Host;
 pub use scope::Scope;

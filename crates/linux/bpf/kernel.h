@@ -70,12 +70,21 @@ struct inet_sock {
 
 struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
+	__u8 icsk_ca_setsockopt : 1;
 	__u8 icsk_pending;
 	__u64 icsk_ca_priv[ICSK_CA_PRIV_WORDS];
 };
 
 struct tcp_rack {
 	__u32 end_seq;
+};
+
+struct minmax_sample {
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
 };
 
 struct tcp_sock {
@@ -93,13 +102,21 @@ struct tcp_sock {
 	__u32 delivered_ce;
 	__u32 lost;
 	__u32 srtt_us;
+	__u32 write_seq;
+	__u32 rate_delivered;
+	__u32 rate_interval_us;
+	__u32 chrono_start;
+	__u32 chrono_stat[3];
 	__u8 is_cwnd_limited : 1;
+	__u8 chrono_type : 2;
 	__u64 bytes_sent;
 	__u64 bytes_acked;
 	__u64 bytes_retrans;
 	__u64 first_tx_mstamp;
+	__u64 delivered_mstamp;
 	__u64 tcp_clock_cache;
 	struct tcp_rack rack;
+	struct minmax rtt_min;
 };
 
 struct ack_sample {

@@ -17,7 +17,7 @@ mod replay;
 
 pub use error::LoadError;
 pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, OpenEvent, Tuple};
-pub use loader::{Cost, Loaded, bpf_object, load, load_pinned};
+pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned};
 pub use options::{Avoidance, Options, Record};
 pub use pinned::{Pinned, detach_pinned};
 pub use replay::{Difference, Replay};

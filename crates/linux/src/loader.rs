@@ -42,6 +42,12 @@ pub fn bpf_object(id: &str) -> Option<&'static [u8]> {
     OBJECTS.iter().find(|(known, _)| *known == id).map(|(_, object)| *object)
 }
 
+/// Does something with libbpf, and where that fails finds the cause in what libbpf and verifier said.
+pub fn explained<T>(what: &'static str, work: impl FnOnce() -> libbpf_rs::Result<T>) -> Result<T, LoadError> {
+    let heard = Listening::begin();
+    work().map_err(|source| LoadError::explain(what, source, heard.so_far()))
+}
+
 /// Loads an algorithm and registers it under its name.
 ///
 /// Where the kernel knows no links for congestion controls (before 6.4) it is registered the old way, which differs
