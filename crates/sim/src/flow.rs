@@ -133,7 +133,7 @@ impl Writer {
 }
 
 /// Payload bytes that `source` comes to; `u64::MAX`: endless.
-pub(crate) fn size_of(source: &Source) -> u64 {
+pub fn size_of(source: &Source) -> u64 {
     match *source {
         Source::Bulk | Source::Chunks { chunks: 0, .. } => u64::MAX,
         Source::Sized(bytes) => bytes,
@@ -141,8 +141,9 @@ pub(crate) fn size_of(source: &Source) -> u64 {
     }
 }
 
-/// The smallest number above `bytes` with at most three significant digits.
-fn next_round_number(bytes: u64) -> u64 {
+/// The smallest number above `bytes` with at most three significant digits: from how many in-order bytes on
+/// progress is reported again.
+pub fn next_round_number(bytes: u64) -> u64 {
     let step = 10u64.pow(bytes.max(1).ilog10().saturating_sub(2));
     (bytes / step + 1).saturating_mul(step)
 }

@@ -20,6 +20,7 @@ mod topology;
 mod traffic;
 
 pub use error::SimulationError;
+pub use flow::{next_round_number, size_of};
 pub use outcome::{FlowTotals, LinkTotals, Outcome};
 pub use random::link_seed;
-pub use simulation::simulate;
+pub use simulation::{opening_times, simulate};

@@ -102,7 +102,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             streams: vec![None; generators.len()],
             generators,
             configs: scenario.traffic.iter().map(|traffic| configs(scenario, &traffic.kind)).collect(),
-            to_open: openings(scenario, seed),
+            to_open: opening_times(scenario, seed),
             under_test_live: 0,
             all_complete: false,
         };
@@ -117,7 +117,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let stop = self.scenario.stop;
         let mut events = 0u64;
         let mut at_this_instant = 0u64;
-        while let Some((time, source)) = self.queue.peek() {
+        while let Some((time, source)) = self.queue.pop() {
             if time > stop.after {
                 break;
             }
@@ -359,8 +359,8 @@ struct Drawn {
     session: Option<u32>,
 }
 
-/// When explicit flows open, latest first.
-fn openings(scenario: &Scenario, seed: u64) -> Vec<(Time, u32)> {
+/// When the explicit flows of a run open, with their ids, latest first.
+pub fn opening_times(scenario: &Scenario, seed: u64) -> Vec<(Time, u32)> {
     let opening = |(i, flow): (usize, &FlowConfig)| {
         let jitter = Stream::new(seed, Purpose::Start, i as u64).uniform() * flow.start_jitter.ns() as f64;
         (flow.start + Time::from_ns(jitter as u64), i as u32)
