@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use ramp_linux::LoadError;
 use thiserror::Error;
 
+use crate::detach::Detached;
+
 /// Why something could not be done to this host.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -29,6 +31,22 @@ pub enum HostError {
     /// The algorithm did not get into the kernel.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// Some attachments are gone, another is not.
+    #[error("{} detached, then: {cause}", done.len())]
+    Partly {
+        /// Those that are gone.
+        done: Vec<Detached>,
+        /// Why the first of the others is not.
+        cause: Box<HostError>,
+    },
+    /// It failed, and so did taking back what had been done.
+    #[error("{cause}; and it could not be undone: {undoing}")]
+    NotUndone {
+        /// Why it failed.
+        cause: Box<HostError>,
+        /// Why it is still there.
+        undoing: Box<HostError>,
+    },
     /// A file, or what the kernel shows as one.
     #[error("cannot {action} {}: {cause}", path.display())]
     File {
@@ -69,10 +87,38 @@ impl HostError {
     }
 
     /// What to do about it, where that is known.
-    pub fn advice(&self) -> Option<&str> {
+    pub fn advice(&self) -> Option<String> {
         match self {
-            Self::Input { advice, .. } | Self::Refused { advice, .. } if !advice.is_empty() => Some(advice),
+            Self::Input { advice, .. } | Self::Refused { advice, .. } if !advice.is_empty() => {
+                Some(advice.clone())
+            }
+            Self::Partly { cause, .. } => cause.advice(),
+            Self::NotUndone { .. } => Some("ramp status shows what is left; ramp detach tries again".into()),
+            Self::File { path, cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
+                Some(permission(path))
+            }
+            Self::System { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
+                Some(format!("{NETNS}; changing routes takes CAP_NET_ADMIN"))
+            }
             _ => None,
         }
+    }
+}
+
+const NETNS: &str = "entering a network namespace takes CAP_SYS_ADMIN";
+
+fn permission(path: &Path) -> String {
+    let path_text = path.display();
+    if path.starts_with("/proc/sys") {
+        "this takes CAP_NET_ADMIN".into()
+    } else if path.starts_with("/run/netns") || path.starts_with("/proc") {
+        NETNS.into()
+    } else if path.to_string_lossy().contains("bpf") {
+        format!(
+            "let this user write there, as root: install -d -o USER {path_text} (and chmod o+x /sys/fs/bpf, which is \
+             often root's alone), or give --pins a directory of another BPF file system"
+        )
+    } else {
+        format!("let this user write there, as root: install -d -o USER {path_text}")
     }
 }

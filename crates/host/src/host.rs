@@ -1,17 +1,20 @@
 //! Where this host keeps what ramp has done to it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Below which the kernel's objects are pinned.
-const PINS: &str = "/sys/fs/bpf/ramp";
+pub const PINS: &str = "/sys/fs/bpf/ramp";
 /// Where it is on record what they replaced.
-const RECORDS: &str = "/run/ramp";
+pub const RECORDS: &str = "/run/ramp";
 
 /// A host, as far as ramp changes it: a directory of pins and a directory of records.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Host {
     pins: PathBuf,
     records: PathBuf,
+    on_step: Option<Arc<dyn Fn(&'static str) + Send + Sync>>,
 }
 
 impl Host {
@@ -22,7 +25,13 @@ impl Host {
 
     /// Places of one's own; `pins` lies in a BPF file system.
     pub fn at(pins: impl Into<PathBuf>, records: impl Into<PathBuf>) -> Self {
-        Self { pins: pins.into(), records: records.into() }
+        Self { pins: pins.into(), records: records.into(), on_step: None }
+    }
+
+    /// Tells every step just before it is taken. A process may die at any of them: [`Host::detach`] recovers.
+    #[must_use]
+    pub fn on_step(self, told: impl Fn(&'static str) + Send + Sync + 'static) -> Self {
+        Self { on_step: Some(Arc::new(told)), ..self }
     }
 
     /// Below which the kernel's objects are pinned.
@@ -33,5 +42,20 @@ impl Host {
     /// Where it is on record what they replaced.
     pub fn records(&self) -> &Path {
         &self.records
+    }
+
+    pub(crate) fn step(&self, what: &'static str) {
+        if let Some(told) = &self.on_step {
+            told(what);
+        }
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("pins", &self.pins)
+            .field("records", &self.records)
+            .finish_non_exhaustive()
     }
 }

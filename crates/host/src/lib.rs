@@ -7,11 +7,26 @@
 //! This crate decides nothing about connections; `ramp-linux` puts the algorithms into the kernel.
 
 mod assign;
+mod attach;
+mod bpffs;
+mod detach;
 mod error;
 mod host;
+mod namespace;
+mod netlink;
+pub mod privileges;
+mod record;
+mod route;
 mod scope;
+mod sockets;
+mod status;
+mod sysctl;
+mod target;
 
 pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, Opened, WHOLE};
+pub use attach::{Attached, Change};
+pub use detach::{Detached, Restored};
 pub use error::HostError;
-pub use host::Host;
-pub use scope::Scope;
+pub use host::{Host, PINS, RECORDS};
+pub use scope::{Prefix, Scope};
+pub use status::{AttachedAlgorithm, Attachment, Health};

@@ -101,11 +101,8 @@ impl Assign {
 
     /// What has been assigned so far.
     pub fn counters(&self) -> Result<AssignCounters, HostError> {
-        let map = self
-            .object
-            .maps()
-            .find(|map| map.name() == COUNTERS)
-            .expect("the object counts what it assigns");
+        let map =
+            self.object.maps().find(|map| map.name() == COUNTERS).expect("the object counts what it assigns");
         counters(&map)
     }
 
@@ -155,6 +152,11 @@ impl Assign {
         counters(&map)
     }
 
+    /// Whether [`Assign::pin`] has left an assignment in a directory.
+    pub fn is_pinned(directory: &Path) -> bool {
+        directory.join(PINNED_LINK).exists()
+    }
+
     /// Ends what [`Assign::pin`] left in a directory; nothing there is no error.
     pub fn detach_pinned(directory: &Path) -> Result<(), HostError> {
         let link = directory.join(PINNED_LINK);
@@ -192,10 +194,8 @@ impl Assign {
 }
 
 fn counters(map: &impl MapCore) -> Result<AssignCounters, HostError> {
-    let bytes = map
-        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-        .map_err(bpf("read the counters"))?
-        .unwrap_or_default();
+    let bytes =
+        map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("read the counters"))?.unwrap_or_default();
     AssignCounters::parse(&bytes).ok_or_else(|| {
         HostError::system::<io::Error>("read the counters")(io::Error::other("they have an unexpected size"))
     })
@@ -249,8 +249,7 @@ fn settings(arms: &[AssignArm], options: AssignOptions) -> Vec<u8> {
         bytes.extend(upto.to_ne_bytes());
         bytes.extend(0u32.to_ne_bytes());
     }
-    let flags =
-        if options.all { ASSIGN_ALL } else { 0 } | if options.record { ASSIGN_RECORD } else { 0 };
+    let flags = if options.all { ASSIGN_ALL } else { 0 } | if options.record { ASSIGN_RECORD } else { 0 };
     bytes.extend((arms.len() as u32).to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
     bytes

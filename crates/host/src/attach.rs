@@ -1,0 +1,239 @@
+//! Attaching: on record first, then into the kernel, then in force.
+
+use std::time::SystemTime;
+
+use ramp::Algorithm;
+use ramp_linux::{LoadError, Options, Pinned, Record as Events, load_pinned};
+
+use crate::error::HostError;
+use crate::host::Host;
+use crate::record::{Entry, Instance, Phase, Record};
+use crate::scope::Scope;
+use crate::sysctl;
+use crate::target::{Now, Target};
+
+/// Names of one algorithm that may be registered at once.
+const NAMES_MAX: u32 = 99;
+
+/// What attaching came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// The congestion control's name in the kernel.
+    pub name: String,
+    /// What it took the place of.
+    pub replaced: String,
+    /// How it went.
+    pub change: Change,
+    /// What had been left unfinished and is now undone.
+    pub recovered: Option<String>,
+}
+
+/// How attaching went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is in force now.
+    Made,
+    /// It took the place of another of ours.
+    Replaced,
+    /// It was in force already.
+    None,
+}
+
+impl Host {
+    /// Has new connections of this scope start by this algorithm.
+    ///
+    /// Of `options`, the parameters count. If anything fails, what has been done is undone.
+    pub fn attach(
+        &self,
+        scope: &Scope,
+        algorithm: &'static Algorithm,
+        options: &Options,
+    ) -> Result<Attached, HostError> {
+        let target = Target::of(scope)?;
+        let _lock = self.lock()?;
+        self.prepare_pins()?;
+        let key = target.key();
+        let mut recovered = None;
+        if self.has_entry(&key) {
+            match self.entry(&key)? {
+                Entry::Known(record) if record.phase == Phase::Attached && self.registered(&record)? => {
+                    let record = self.drop_retired(*record)?;
+                    return self.attach_over(record, algorithm, options);
+                }
+                Entry::Known(record) => {
+                    let what = match record.phase {
+                        Phase::Attached => "an attachment whose algorithm had gone",
+                        Phase::Attaching => "an attachment that had been interrupted",
+                        Phase::Replacing => "a replacement that had been interrupted",
+                        Phase::Detaching => "a detachment that had been interrupted",
+                    };
+                    self.undo(*record)?;
+                    recovered = Some(what.to_owned());
+                }
+                Entry::Stale(_) => self.erase(&key)?,
+                Entry::Lost => self.undo_lost(&key)?,
+            }
+        }
+        let attached = self.attach_anew(scope, target, algorithm, options)?;
+        Ok(Attached { recovered, ..attached })
+    }
+
+    fn attach_anew(
+        &self,
+        scope: &Scope,
+        target: Target,
+        algorithm: &'static Algorithm,
+        options: &Options,
+    ) -> Result<Attached, HostError> {
+        let replaced = target.replaceable()?;
+        if let Some(name) = replaced.congestion_control().filter(|name| is_ours(name)) {
+            return Err(HostError::refused(
+                format!("{scope} runs {name}, which is ramp's, but what it replaced is not on record here"),
+                "detach it where it was attached (the same --pins and --records), or set what you want by hand first",
+            ));
+        }
+        let replaced_text = replaced.to_string();
+        let instance = new_instance(1, algorithm, options)?;
+        let name = instance.name.clone();
+        let mut record = Record::new(scope.to_string(), target, replaced, instance)?;
+        let done = self.write(&record).and_then(|()| {
+            self.make_mirror(&record.target.key())?;
+            self.write(&record)?;
+            self.put_in(&record, options)?;
+            record.phase = Phase::Attached;
+            self.write(&record)
+        });
+        match done {
+            Ok(()) => Ok(Attached { name, replaced: replaced_text, change: Change::Made, recovered: None }),
+            Err(error) => {
+                record.phase = Phase::Attaching;
+                Err(after(error, self.undo(record).map(|_| ())))
+            }
+        }
+    }
+
+    fn attach_over(
+        &self,
+        mut record: Record,
+        algorithm: &'static Algorithm,
+        options: &Options,
+    ) -> Result<Attached, HostError> {
+        let replaced = record.replaced.to_string();
+        let key = record.target.key();
+        let old = record.current().expect("a finished record has an instance in force").clone();
+        let pins = self.instance(&key, &old);
+        match record.target.now(&record.replaced, Some((&pins, &old.name)))? {
+            Now::Runs(Some(name)) if name == old.name => {}
+            now => {
+                let found = match now {
+                    Now::Runs(Some(name)) => format!("somebody has set {name} since"),
+                    Now::Runs(None) => "somebody has taken it away since".into(),
+                    Now::Altered(route) => format!("somebody has changed it since ({})", route.describe()),
+                    Now::Gone(what) => format!("the {what} is gone"),
+                };
+                return Err(HostError::refused(
+                    format!("{} is attached to {}, but {found}", old.name, record.scope),
+                    format!(
+                        "ramp detach --scope {}, which leaves what others have set, then attach again",
+                        record.scope
+                    ),
+                ));
+            }
+        }
+        if old.algorithm == algorithm.id && old.parameters == options.parameters {
+            return Ok(Attached { name: old.name, replaced, change: Change::None, recovered: None });
+        }
+        let new = new_instance(old.number + 1, algorithm, options)?;
+        let name = new.name.clone();
+        record.instances.push(new);
+        record.phase = Phase::Replacing;
+        let done = self.write(&record).and_then(|()| self.put_in(&record, options));
+        if let Err(error) = done {
+            return Err(after(error, self.go_back(record)));
+        }
+        record.instances.swap(0, 1);
+        record.phase = Phase::Attached;
+        self.write(&record)?;
+        self.drop_retired(record)?;
+        Ok(Attached { name, replaced, change: Change::Replaced, recovered: None })
+    }
+
+    /// The last instance into the kernel, and in force.
+    fn put_in(&self, record: &Record, options: &Options) -> Result<(), HostError> {
+        let instance = record.instances.last().expect("a record has an instance");
+        let algorithm = ramp::algorithm(&instance.algorithm).expect("it was attached by its identifier");
+        let options = Options { name: Some(instance.name.clone()), record: Events::Flows, ..options.clone() };
+        let pins = self.instance(&record.target.key(), instance);
+        self.step("load the algorithm");
+        drop(load_pinned(algorithm, &options, &pins)?);
+        self.step("put it in force");
+        record.target.carry(&record.replaced, &instance.name, &pins)?;
+        self.step("verify that it is in force");
+        match record.target.now(&record.replaced, Some((&pins, &instance.name)))? {
+            Now::Runs(Some(name)) if name == instance.name => Ok(()),
+            now => Err(HostError::refused(
+                format!("{} would not take {}: it has {now:?}", record.scope, instance.name),
+                "",
+            )),
+        }
+    }
+
+    /// Whether the instance in force is still registered.
+    pub(crate) fn registered(&self, record: &Record) -> Result<bool, HostError> {
+        let Some(instance) = record.current() else { return Ok(false) };
+        let pinned = Pinned::open(&self.instance(&record.target.key(), instance)).is_some();
+        Ok(pinned && sysctl::available()?.contains(&instance.name))
+    }
+}
+
+/// An error whose traces have been removed, or not.
+fn after(cause: HostError, undoing: Result<(), HostError>) -> HostError {
+    match undoing {
+        Ok(()) => cause,
+        Err(undoing) => HostError::NotUndone { cause: Box::new(cause), undoing: Box::new(undoing) },
+    }
+}
+
+/// Whether a congestion control may be one that [`Host::attach`] registered.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let (head, id) = name.split_once('_').unwrap_or((name, ""));
+    let numbered = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    ramp::algorithm(id).is_some() && (head == "ramp" || head.strip_prefix('r').is_some_and(numbered))
+}
+
+fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result<Instance, HostError> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Ok(Instance {
+        number,
+        algorithm: algorithm.id.to_owned(),
+        parameters: options.parameters.to_vec(),
+        name: free_name(algorithm)?,
+        since_s: since.map_or(0, |since| since.as_secs()),
+    })
+}
+
+/// `ramp_<id>`, or `r2_<id>` and so on while that is taken.
+fn free_name(algorithm: &Algorithm) -> Result<String, HostError> {
+    let taken = sysctl::available()?;
+    let first = format!("ramp_{}", algorithm.id);
+    let others = (2..=NAMES_MAX).map(|number| format!("r{number}_{}", algorithm.id));
+    let mut names = std::iter::once(first.clone()).chain(others);
+    names
+        .find(|name| !taken.contains(name))
+        .ok_or_else(|| HostError::Load(LoadError::NameTaken { name: first }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ours;
+
+    #[test]
+    fn tells_its_own_names_from_others() {
+        for name in ["ramp_best", "r2_best", "r99_hystartpp", "ramp_slow_start"] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in ["cubic", "bbr", "best", "ramp_", "ramp_cubic", "r_best", "rx_best"] {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
+}
