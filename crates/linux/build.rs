@@ -30,6 +30,13 @@ fn main() {
             .expect("writing to a string");
     }
     table.push_str("];\n");
+    let cubic = clang.compile_source("bpf/cubic.bpf.c", "cubic", &[]);
+    writeln!(
+        table,
+        "/// CUBIC without HyStart.\npub(crate) const CUBIC: &[u8] = include_bytes!({:?});",
+        cubic.to_string_lossy()
+    )
+    .expect("writing to a string");
     fs::write(clang.output.join("objects.rs"), table).expect("OUT_DIR is writable");
 }
 
@@ -61,9 +68,17 @@ impl Clang {
 
     fn compile(&self, id: &str) -> PathBuf {
         assert!(id.len() <= 10, "{id}: the kernel's names hold 15 characters, ramp_ among them");
-        let object = self.output.join(format!("{id}.bpf.o"));
-        let system = format!("/usr/include/{}-linux-gnu", self.architecture);
         let algorithm = format!("-DALGORITHM={id}");
+        let mut options = vec![algorithm.as_str()];
+        if paces(id) {
+            options.push("-DRAMP_PACES");
+        }
+        self.compile_source("bpf/startup.bpf.c", id, &options)
+    }
+
+    fn compile_source(&self, source: &str, name: &str, options: &[&str]) -> PathBuf {
+        let object = self.output.join(format!("{name}.bpf.o"));
+        let system = format!("/usr/include/{}-linux-gnu", self.architecture);
         // mcpu=v3: atomics that return a value (Linux 5.12).
         let arguments = [
             "--target=bpf",
@@ -75,18 +90,13 @@ impl Clang {
             "-Werror",
             "-Wno-unused-parameter",
             "-DRAMP_BPF",
-            &algorithm,
             "-I",
             "../../include",
             "-idirafter",
             &system,
             "-c",
         ];
-        let mut arguments = arguments.to_vec();
-        if paces(id) {
-            arguments.push("-DRAMP_PACES");
-        }
-        self.run(&arguments, Path::new("bpf/startup.bpf.c"), Some(&object));
+        self.run(&[&arguments[..], options].concat(), Path::new(source), Some(&object));
         object
     }
 

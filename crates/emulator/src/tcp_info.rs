@@ -30,6 +30,7 @@ pub struct TcpInfo {
     pub bytes_sent: u64,
     pub bytes_retrans: u64,
     pub snd_wnd: u32,
+    pub total_rto: u16,
 }
 
 /// The kernel's "no threshold yet".
@@ -51,7 +52,7 @@ impl TcpInfo {
     }
 
     /// As a sample of `flow`. The kernel tells no single RTT samples and no total of losses: `rtt` is zero, and
-    /// `lost_bytes` is what was retransmitted. `paces`: whether the congestion control uses its pacing rate.
+    /// `lost_bytes` is what was retransmitted or waits for it. `paces`: whether the congestion control uses its pacing rate.
     pub fn sample(&self, now: Time, flow: u32, paces: bool) -> FlowSample {
         let bytes = |packets: u32| u64::from(packets) * u64::from(self.snd_mss);
         let in_flight = (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost);
@@ -65,7 +66,7 @@ impl TcpInfo {
             sent_bytes: self.bytes_sent,
             delivered_bytes: self.bytes_acked + bytes(self.sacked),
             retransmitted_bytes: self.bytes_retrans,
-            lost_bytes: self.bytes_retrans,
+            lost_bytes: self.bytes_retrans + bytes(self.lost.saturating_sub(self.retrans)),
             rtt: Time::ZERO,
             // The kernel starts from the largest number.
             min_rtt: if self.min_rtt_us == u32::MAX {
@@ -92,6 +93,10 @@ impl TcpInfo {
             let word = known.get(at..).and_then(|rest| rest.first_chunk());
             word.map_or(0, |word| u32::from_ne_bytes(*word))
         };
+        let half = |at: usize| {
+            let half = known.get(at..).and_then(|rest| rest.first_chunk());
+            half.map_or(0, |half| u16::from_ne_bytes(*half))
+        };
         let long = |at: usize| {
             let long = known.get(at..).and_then(|rest| rest.first_chunk());
             long.map_or(0, |long| u64::from_ne_bytes(*long))
@@ -116,6 +121,7 @@ impl TcpInfo {
             bytes_sent: long(200),
             bytes_retrans: long(208),
             snd_wnd: word(228),
+            total_rto: half(240),
         }
     }
 }

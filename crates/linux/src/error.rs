@@ -11,7 +11,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LoadError {
     /// The name does not fit the kernel.
-    #[error("{name:?} cannot name a congestion control: it takes 1 to 15 bytes without white space")]
+    #[error(
+        "{name:?} cannot name a congestion control: it takes 1 to 15 letters, digits, dots and underscores"
+    )]
     Name {
         /// As asked for.
         name: String,

@@ -214,7 +214,14 @@ pub struct Counters {
     /// Events for which the ring buffer had no room.
     pub lost_events: u64,
     exits: [u64; 16],
+    /// Ends of start-ups that were kept for [`Onlooker::exits_since`](crate::Onlooker::exits_since).
+    pub(crate) logged: u64,
+    startup_us: u64,
+    durations: [u64; DURATIONS],
 }
+
+/// `RAMP_DURATIONS`.
+const DURATIONS: usize = 18;
 
 impl Counters {
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
@@ -231,6 +238,20 @@ impl Counters {
         self.exits.iter().sum()
     }
 
+    /// How long start-ups lasted, all together.
+    pub fn startup_time(&self) -> Time {
+        Time::from_us(self.startup_us)
+    }
+
+    /// Start-ups that lasted no longer than 1 ms, 2 ms, 4 ms and so on, and as the last all of them (`None`).
+    pub fn durations(&self) -> impl Iterator<Item = (Option<Time>, u64)> {
+        let last = DURATIONS - 1;
+        self.durations.iter().enumerate().scan(0, move |sum, (i, count)| {
+            *sum += count;
+            Some(((i < last).then(|| Time::from_ms(1 << i)), *sum))
+        })
+    }
+
     /// Connections that are open now.
     pub fn open(&self) -> u64 {
         self.opened.saturating_sub(self.closed)
@@ -238,14 +259,14 @@ impl Counters {
 }
 
 /// A record of plain integers, every bit pattern of which is a value.
-trait Plain: Copy {}
+pub(crate) trait Plain: Copy {}
 impl Plain for OpenEvent {}
 impl Plain for AckEvent {}
 impl Plain for CongestionEvent {}
 impl Plain for FlowEvent {}
 impl Plain for Counters {}
 
-fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
+pub(crate) fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
     if bytes.len() != size_of::<T>() {
         return None;
     }

@@ -8,6 +8,7 @@
 //! This crate makes no paths and opens no sockets: whoever does selects the algorithm by [`Loaded::name`] as
 //! `TCP_CONGESTION`, per route, or as a namespace's default.
 
+mod cubic;
 mod error;
 mod event;
 mod loader;
@@ -15,6 +16,7 @@ mod options;
 mod pinned;
 mod replay;
 
+pub use cubic::{PlainCubic, load_cubic_without_hystart};
 pub use error::LoadError;
 pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, OpenEvent, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned};

@@ -23,7 +23,7 @@ use crate::pinned::detach_pinned;
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// `BPF_F_LINK` (Linux 6.4): the registration lives and dies with a link.
-const BPF_F_LINK: u32 = 1 << 13;
+pub(crate) const BPF_F_LINK: u32 = 1 << 13;
 /// `TCP_CA_NAME_MAX` less the final zero.
 const NAME_MAX: usize = 15;
 
@@ -32,10 +32,13 @@ const SETTINGS: &str = ".rodata.settings";
 const COUNTERS: &str = ".bss.counters";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const FLOWS: &str = "flows";
-/// Names in a directory of pins; `events` and `flows` keep theirs.
+pub(crate) const EXITS: &str = "exits";
+const TABLE: &str = "startup_table";
+/// Names in a directory of pins; `events`, `flows` and `exits` keep theirs.
 pub(crate) const PINNED_LINK: &str = "link";
 pub(crate) const PINNED_OPERATIONS: &str = "operations";
 pub(crate) const PINNED_COUNTERS: &str = "counters";
+pub(crate) const PINNED_TABLE: &str = "table";
 
 /// The compiled BPF object of an algorithm; `None`: no row of the registry.
 pub fn bpf_object(id: &str) -> Option<&'static [u8]> {
@@ -94,7 +97,7 @@ pub fn load_pinned(
 /// In the kernel, but not yet registered.
 fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) -> Result<Loaded, LoadError> {
     let name = options.name.clone().unwrap_or_else(|| format!("ramp_{}", algorithm.id));
-    if name.is_empty() || name.len() > NAME_MAX || name.bytes().any(|b| b.is_ascii_whitespace() || b == 0) {
+    if !valid_name(&name) {
         return Err(LoadError::Name { name });
     }
     let load = |link| open(algorithm, &name, options, link).and_then(OpenObject::load);
@@ -206,6 +209,16 @@ impl Loaded {
         Ok(std::mem::take(&mut received.events))
     }
 
+    /// Sees what happens, without taking events from [`Self::drain`].
+    pub fn onlooker(&self) -> io::Result<Onlooker> {
+        let handle = |name| MapHandle::try_from(&self.map(name)?).map_err(io::Error::other);
+        Ok(Onlooker {
+            table: Table::Link(self.attach_table().map_err(io::Error::other)?),
+            counters: handle(COUNTERS)?,
+            exits: handle(EXITS)?,
+        })
+    }
+
     /// What the callbacks have cost so far.
     pub fn costs(&self) -> Vec<Cost> {
         let ids: Vec<_> = self
@@ -281,6 +294,14 @@ impl Loaded {
         })
     }
 
+    /// A link of the iterator over connections in start-up.
+    fn attach_table(&self) -> libbpf_rs::Result<Link> {
+        let missing = || libbpf_rs::Error::from(io::Error::from(io::ErrorKind::NotFound));
+        let flows = self.object.maps().find(|map| map.name() == OsStr::new(FLOWS)).ok_or_else(missing)?;
+        let table = self.object.progs().find(|program| program.name() == OsStr::new(TABLE));
+        attach_iterator(&table.ok_or_else(missing)?, flows.as_fd())
+    }
+
     fn attach(&mut self) -> libbpf_rs::Result<()> {
         for mut map in self.object.maps_mut() {
             if map.name() == OsStr::new(OPERATIONS) {
@@ -334,9 +355,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
             Some(EVENTS) => map.set_max_entries(options.ring_bytes)?,
             Some(OPERATIONS) => {
                 if let Some(operations) = map.initial_value_mut() {
-                    // The name is the first member of our struct tcp_congestion_ops.
-                    operations[..=NAME_MAX].fill(0);
-                    operations[..name.len()].copy_from_slice(name.as_bytes());
+                    name_operations(operations, name);
                 }
                 map.set_map_flags(if link { BPF_F_LINK } else { 0 })?;
             }
@@ -344,6 +363,18 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
         }
     }
     Ok(object)
+}
+
+/// Whether the kernel takes it (`bpf_obj_name_cpy`).
+pub(crate) fn valid_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(plain)
+}
+
+/// The name is the first member of our `struct tcp_congestion_ops`.
+pub(crate) fn name_operations(operations: &mut [u8], name: &str) {
+    operations[..=NAME_MAX].fill(0);
+    operations[..name.len()].copy_from_slice(name.as_bytes());
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -6,7 +6,7 @@ use ramp::{Algorithm, Config, ConfigFlags, PARAMETERS_MAX, UNSET};
 const UNPACED_PACKETS: u64 = 10;
 
 /// How an algorithm runs in the kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Name of the congestion control, at most 15 bytes; `None`: `ramp_<id>`. Two loads need two names.
     pub name: Option<String>,

@@ -1,0 +1,279 @@
+//! The applications of a run: each flow opens its connection at its time, writes, and reads at the other end.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ramp::Time;
+use ramp_emulator::{Connect, Connection, EmulatorError, Opener, Running, run_above_engine};
+use ramp_scenario::{FlowConfig, Scenario, Source};
+use ramp_sim::{next_round_number, size_of};
+use ramp_tcp::Pacing;
+use ramp_trace::{FlowEvent, FlowEventKind};
+
+use crate::TestbedError;
+use crate::controls::Controls;
+
+/// Written or read at once.
+const CHUNK: usize = 256 << 10;
+/// How often waiting threads look whether the run was interrupted.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What the threads of a run share.
+pub(crate) struct Stage<'a> {
+    pub(crate) running: &'a Running,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) controls: &'a Controls,
+    pub(crate) interrupted: &'a AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Flows under test that have not completed.
+    under_test: usize,
+    /// Set once: the run has ended.
+    over: Option<Time>,
+    open: Vec<Arc<Opened>>,
+}
+
+/// A connection that has been opened.
+pub(crate) struct Opened {
+    pub(crate) flow: usize,
+    pub(crate) connection: Connection,
+}
+
+/// What became of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Transfer {
+    /// `None`: the run ended first.
+    pub(crate) opened: Option<Time>,
+    pub(crate) completed: Option<Time>,
+    pub(crate) received_bytes: u64,
+    pub(crate) events: Vec<FlowEvent>,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(
+        running: &'a Running,
+        scenario: &'a Scenario,
+        controls: &'a Controls,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let under_test = scenario.flows.iter().filter(|flow| flow.under_test).count();
+        let state = Mutex::new(State { under_test, ..State::default() });
+        Self { running, scenario, controls, interrupted, state, changed: Condvar::new() }
+    }
+
+    /// Connections in the order of opening, those from `from` on.
+    pub(crate) fn opened(&self, from: usize) -> Vec<Arc<Opened>> {
+        self.state().open.iter().skip(from).map(Arc::clone).collect()
+    }
+
+    /// When the run ended; `None`: it goes on.
+    pub(crate) fn over(&self) -> Option<Time> {
+        let mut state = self.state();
+        let now = self.running.clock().now();
+        if state.over.is_none()
+            && (now >= self.scenario.stop.after || self.interrupted.load(Ordering::Relaxed))
+        {
+            self.end(&mut state, now.min(self.scenario.stop.after));
+        }
+        state.over
+    }
+
+    /// Waits until `at` on the run's clock; `false`: the run ended first.
+    pub(crate) fn wait_until(&self, at: Time) -> bool {
+        loop {
+            if self.over().is_some() {
+                return false;
+            }
+            let now = self.running.clock().now();
+            if now >= at {
+                return true;
+            }
+            let left = Duration::from_nanos((at - now).ns()).min(LOOK);
+            // Whether it timed out or not, the loop looks again.
+            let _ = self.changed.wait_timeout(self.state(), left).map_err(PoisonError::into_inner);
+        }
+    }
+
+    /// One flow from its opening to its end. An error ends the run.
+    pub(crate) fn transfer(&self, flow: usize, at: Time) -> Result<Transfer, TestbedError> {
+        // Without the privilege it works as well as it can; the emulator's report tells.
+        let _ = run_above_engine();
+        let result = self.try_transfer(flow, at);
+        if result.is_err() {
+            let now = self.running.clock().now();
+            self.end(&mut self.state(), now);
+        }
+        result
+    }
+
+    fn try_transfer(&self, flow: usize, at: Time) -> Result<Transfer, TestbedError> {
+        let config = &self.scenario.flows[flow];
+        let mut transfer = Transfer::default();
+        if !self.wait_until(at) {
+            return Ok(transfer);
+        }
+        let Some(opened) = self.open(flow, config, &mut transfer)? else { return Ok(transfer) };
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let _ = run_above_engine();
+                self.receive(&opened, config)
+            });
+            let sent = self.send(&opened, &config.source);
+            let received = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sent.map_err(|cause| TestbedError::Io { action: "sending", cause })?;
+            let received = received.map_err(|cause| TestbedError::Io { action: "receiving", cause })?;
+            transfer.completed = received.completed;
+            transfer.received_bytes = received.received_bytes;
+            transfer.events.extend(received.events);
+            Ok(transfer)
+        })
+    }
+
+    fn open(
+        &self,
+        flow: usize,
+        config: &FlowConfig,
+        transfer: &mut Transfer,
+    ) -> Result<Option<Arc<Opened>>, TestbedError> {
+        let now = self.running.clock().now();
+        transfer.opened = Some(now);
+        let kind =
+            FlowEventKind::Opened { size_bytes: size_of(&config.source), under_test: config.under_test };
+        transfer.events.push(FlowEvent { now, flow: flow as u32, kind });
+        let wanted = Connect {
+            flow,
+            congestion_control: Some(self.controls.names[flow].clone()),
+            opener: Opener::Sender,
+            paced: config.sender.pacing == Pacing::Always,
+            limit: self.scenario.stop.after - now,
+        };
+        let connection = match self.running.connect(&wanted) {
+            Ok(connection) => connection,
+            // The end of the run came first.
+            Err(EmulatorError::Late { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if connection.congestion_control != self.controls.names[flow] {
+            let problem = format!(
+                "it asked for congestion control {} and got {}",
+                self.controls.names[flow], connection.congestion_control
+            );
+            return Err(TestbedError::Steering { flow: config.name.clone(), problem });
+        }
+        let now = connection.established;
+        transfer.events.push(FlowEvent { now, flow: flow as u32, kind: FlowEventKind::Established });
+        let opened = Arc::new(Opened { flow, connection });
+        self.state().open.push(Arc::clone(&opened));
+        self.changed.notify_all();
+        Ok(Some(opened))
+    }
+
+    fn send(&self, opened: &Opened, source: &Source) -> io::Result<()> {
+        let (piece, mut pieces, interval) = match *source {
+            Source::Bulk => (u64::MAX, 1, Time::ZERO),
+            Source::Sized(bytes) => (bytes, 1, Time::ZERO),
+            Source::Chunks { chunk_bytes, interval, chunks } => {
+                (chunk_bytes, if chunks == 0 { u64::MAX } else { chunks }, interval)
+            }
+        };
+        let mut next = opened.connection.opened;
+        while pieces > 0 {
+            if !self.wait_until(next) || !self.write(opened, piece)? {
+                return Ok(());
+            }
+            next += interval;
+            pieces -= u64::from(pieces != u64::MAX);
+        }
+        match opened.connection.sender.shutdown(Shutdown::Write) {
+            // The receiver has everything and is gone.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            other => other,
+        }
+    }
+
+    /// `false`: the run ended first.
+    fn write(&self, opened: &Opened, bytes: u64) -> io::Result<bool> {
+        let chunk = vec![0; CHUNK];
+        let mut stream = &opened.connection.sender;
+        let mut left = bytes;
+        while left > 0 {
+            if self.over().is_some() {
+                return Ok(false);
+            }
+            let length = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            match stream.write(&chunk[..length]) {
+                Ok(written) => left -= written as u64,
+                Err(error) if is_wait(&error) => {}
+                Err(_) if self.over().is_some() => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn receive(&self, opened: &Opened, config: &FlowConfig) -> io::Result<Transfer> {
+        let size_bytes = size_of(&config.source);
+        let mut buffer = vec![0; CHUNK];
+        let mut stream = &opened.connection.receiver;
+        let mut transfer = Transfer::default();
+        let mut report_from = 1;
+        while transfer.completed.is_none() {
+            if self.over().is_some() {
+                return Ok(transfer);
+            }
+            match stream.read(&mut buffer) {
+                Ok(0) => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the sender stopped early"));
+                }
+                Ok(read) => transfer.received_bytes += read as u64,
+                Err(error) if is_wait(&error) => continue,
+                Err(_) if self.over().is_some() => return Ok(transfer),
+                Err(error) => return Err(error),
+            }
+            let (now, flow, bytes) =
+                (self.running.clock().now(), opened.flow as u32, transfer.received_bytes);
+            let mut tell = |kind| transfer.events.push(FlowEvent { now, flow, kind });
+            if bytes >= report_from {
+                report_from = next_round_number(bytes);
+                tell(FlowEventKind::Received { bytes });
+            }
+            if bytes >= size_bytes {
+                tell(FlowEventKind::Completed { bytes });
+                transfer.completed = Some(now);
+                self.complete(config, now);
+            }
+        }
+        Ok(transfer)
+    }
+
+    fn complete(&self, config: &FlowConfig, now: Time) {
+        let mut state = self.state();
+        state.under_test -= usize::from(config.under_test);
+        if config.under_test && state.under_test == 0 && self.scenario.stop.when_complete {
+            self.end(&mut state, now);
+        }
+    }
+
+    fn end(&self, state: &mut MutexGuard<'_, State>, now: Time) {
+        if state.over.is_none() {
+            state.over = Some(now);
+            self.changed.notify_all();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}

@@ -1,0 +1,172 @@
+//! What a scenario may ask of hosts that are a kernel's.
+
+use ramp::Time;
+use ramp_scenario::{FlowConfig, Scenario};
+use ramp_tcp::{AckPolicy, Avoidance, ReceiverConfig, Recovery, SenderConfig};
+
+use crate::row::Row;
+
+/// Most flows: each has two threads.
+const FLOWS_MAX: usize = 64;
+/// What the kernel's TCP does, and a scenario may ask otherwise.
+const QUICK_ACKS: u32 = 16;
+const CUBIC_BETA: u32 = 717;
+const RTO_INITIAL: Time = Time::from_secs(1);
+pub(crate) const RTO_MIN: Time = Time::from_ms(200);
+const RTO_MAX: Time = Time::from_secs(120);
+const ACK_TIMER: Time = Time::from_ms(40);
+
+/// One thing that a scenario asks and a kernel run cannot do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Unsupported {
+    /// What the emulator says of the path.
+    #[error(transparent)]
+    Path(#[from] ramp_emulator::Unsupported),
+    #[error("{flows} flows; there are threads for {FLOWS_MAX}")]
+    Flows { flows: usize },
+    #[error("flow `{flow}`: `{field}` is {asked}; {kernel}")]
+    Sender { flow: String, field: &'static str, asked: String, kernel: &'static str },
+    #[error("flow `{flow}`, its receiver: `{field}` is {asked}; {kernel}")]
+    Receiver { flow: String, field: &'static str, asked: String, kernel: &'static str },
+    #[error("flow `{flow}` has another `{field}` than `{first}`; it is set for a whole network namespace")]
+    Mixed { flow: String, first: String, field: &'static str },
+    #[error("one round more in start-up is a question for the simulator")]
+    ExtraRounds,
+}
+
+/// Whether [`crate::play`] can play `scenario` with this row; everything that it cannot is named.
+pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
+    let mut all = Vec::new();
+    if let Err(path) = ramp_emulator::check(scenario) {
+        all.push(path.into());
+    }
+    if scenario.flows.len() > FLOWS_MAX {
+        all.push(Unsupported::Flows { flows: scenario.flows.len() });
+    }
+    for flow in &scenario.flows {
+        all.extend(sender(flow, row));
+        all.extend(receiver(flow));
+        if flow.sender.extra_startup_rounds > 0 && !all.contains(&Unsupported::ExtraRounds) {
+            all.push(Unsupported::ExtraRounds);
+        }
+    }
+    if let Some((first, others)) = scenario.flows.split_first() {
+        all.extend(others.iter().flat_map(|flow| mixed(first, flow)));
+    }
+    if all.is_empty() { Ok(()) } else { Err(all) }
+}
+
+/// What the senders' rules ask, field by field as scenario files call them.
+fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
+    let SenderConfig { recovery, rto, .. } = &flow.sender;
+    let s = &flow.sender;
+    let own_row = flow.under_test && row != Row::Core;
+    let ms = |time: Time| format!("{:.3} ms", time.secs_f64() * 1e3);
+    let whole_ms = |time: Time| time.ns().is_multiple_of(1_000_000) && time > Time::ZERO;
+    let off = |on: bool| if on { "on" } else { "off" }.to_owned();
+    let refusals = [
+        (
+            s.recovery != Recovery::Sack,
+            "recovery",
+            format!("{recovery:?}"),
+            "Linux repairs as RFC 6675 and RACK say",
+        ),
+        (!s.prr, "prr", off(s.prr), "Linux reduces proportionally in every recovery"),
+        (!s.rack_tlp, "rack-tlp", off(s.rack_tlp), "Linux finds losses by RACK-TLP"),
+        (!s.limited_transmit, "limited-transmit", off(false), "Linux always has it"),
+        (!s.undo, "undo", off(s.undo), "Linux undoes spurious reductions"),
+        (
+            s.avoidance == Avoidance::Vegas,
+            "congestion-control",
+            "vegas".into(),
+            "the algorithms continue with CUBIC or Reno",
+        ),
+        (
+            s.initial_ssthresh_packets.is_some(),
+            "initial-ssthresh",
+            format!("{} packets", s.initial_ssthresh_packets.unwrap_or(0)),
+            "a connection without metrics of earlier ones begins without one",
+        ),
+        (
+            s.abc_limit_packets != 0 && own_row,
+            "abc-limit",
+            s.abc_limit_packets.to_string(),
+            "the kernel's own congestion controls grow by all that an ACK acknowledges",
+        ),
+        (s.max_burst_packets != 0, "max-burst", s.max_burst_packets.to_string(), "Linux has no such limit"),
+        (!s.handshake, "handshake", off(false), "a kernel's connection begins with one"),
+        (
+            s.cubic_beta_1024 != CUBIC_BETA,
+            "cubic-beta",
+            format!("{}/1024", s.cubic_beta_1024),
+            "Linux's is 717/1024, for the whole machine",
+        ),
+        (rto.initial != RTO_INITIAL, "rto-initial", ms(rto.initial), "Linux's is 1 s"),
+        (rto.min != RTO_MIN && !whole_ms(rto.min), "rto-min", ms(rto.min), "routes know whole milliseconds"),
+        (rto.max != RTO_MAX, "rto-max", ms(rto.max), "Linux's is 120 s"),
+        (rto.tick != Time::ZERO, "rto-tick", ms(rto.tick), "Linux counts microseconds"),
+        (
+            !rto.min_of_variance,
+            "rto-min-of-variance",
+            off(false),
+            "Linux's bound holds for the variance term",
+        ),
+    ];
+    let name =
+        |(_, field, asked, kernel)| Unsupported::Sender { flow: flow.name.clone(), field, asked, kernel };
+    refusals.into_iter().filter(|refusal| refusal.0).map(name).collect()
+}
+
+fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
+    let ReceiverConfig { ack_policy, sack_blocks, sack_suppression_segments, ack_bytes, .. } = flow.receiver;
+    let header = flow.sender.header_bytes;
+    let stamped = header >= 52;
+    // A pure ACK has the headers of a data packet.
+    let kernel_ack = header;
+    let delayed =
+        "the kernel acknowledges every segment, or as Linux does: the first 16 at once, then every second";
+    let acks = match ack_policy {
+        AckPolicy::Quick => None,
+        AckPolicy::Linux { quick, timer } => match (quick == QUICK_ACKS, timer == ACK_TIMER) {
+            (true, true) => None,
+            (false, _) => Some(("quick-acks", quick.to_string(), "Linux begins with 16")),
+            (true, false) => {
+                Some(("ack-timer", format!("{:.3} ms", timer.secs_f64() * 1e3), "Linux waits 40 ms at least"))
+            }
+        },
+        AckPolicy::Delayed { every, .. } => Some(("acks", format!("every {every}th"), delayed)),
+    };
+    let kernel_blocks = if stamped { 3 } else { 4 };
+    let blocks = (sack_blocks != 0 && sack_blocks < kernel_blocks).then(|| {
+        (
+            "sack-blocks",
+            sack_blocks.to_string(),
+            "Linux sends as many as fit: 3 beside time stamps, 4 without",
+        )
+    });
+    let suppression = (sack_suppression_segments != 0).then(|| {
+        ("sack-suppression", sack_suppression_segments.to_string(), "no Linux receiver suppresses SACK")
+    });
+    let size = (ack_bytes != kernel_ack).then(|| {
+        ("ack-size", format!("{ack_bytes} bytes"), "the kernel's ACKs have the headers of its data packets")
+    });
+    let name =
+        |(field, asked, kernel)| Unsupported::Receiver { flow: flow.name.clone(), field, asked, kernel };
+    [acks, blocks, suppression, size].into_iter().flatten().map(name).collect()
+}
+
+/// What a network namespace has once.
+fn mixed(first: &FlowConfig, flow: &FlowConfig) -> Vec<Unsupported> {
+    let quick = |flow: &FlowConfig| flow.receiver.ack_policy == AckPolicy::Quick;
+    let differing = [
+        (flow.sender.initial_window_packets != first.sender.initial_window_packets, "initial-window"),
+        (flow.sender.idle_restart != first.sender.idle_restart, "idle-restart"),
+        (flow.sender.rto.min != first.sender.rto.min, "rto-min"),
+        (quick(flow) != quick(first), "acks"),
+        ((flow.receiver.sack_blocks == 0) != (first.receiver.sack_blocks == 0), "sack-blocks"),
+        (flow.receiver.window != first.receiver.window, "window"),
+    ];
+    let name = |(_, field)| Unsupported::Mixed { flow: flow.name.clone(), first: first.name.clone(), field };
+    differing.into_iter().filter(|(differs, _)| *differs).map(name).collect()
+}

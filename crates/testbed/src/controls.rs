@@ -1,0 +1,280 @@
+//! Which congestion control steers which flow, and putting those into the kernel that it does not have.
+
+use std::fmt;
+
+use ramp_scenario::{FlowConfig, Scenario};
+use ramp_tcp::Avoidance;
+
+use crate::TestbedError;
+use crate::row::Row;
+
+/// Why rows that need BPF cannot be had here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// This build has no BPF programs.
+    NotBuilt,
+    /// Capabilities are missing.
+    Capabilities(Vec<&'static str>),
+    /// Privileges do not reach outside a user namespace.
+    UserNamespace,
+    /// The kernel does not describe its types.
+    NoBtf,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBuilt => f.write_str(
+                "this build has no BPF programs: build ramp with `--features linux` (it needs clang and libbpf's, libelf's \
+                 and zlib's headers), or `make linux`",
+            ),
+            Self::Capabilities(missing) => write!(
+                f,
+                "loading BPF programs needs {}, which this process does not have: run as root, or give it CAP_BPF, \
+                 CAP_NET_ADMIN and CAP_PERFMON",
+                missing.join(" and ")
+            ),
+            Self::UserNamespace => f.write_str(
+                "loading BPF programs needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON of the host; those of a user \
+                 namespace do not count: run as root",
+            ),
+            Self::NoBtf => f.write_str(
+                "this kernel carries no BTF (/sys/kernel/btf/vmlinux), without which BPF programs cannot be fitted to it",
+            ),
+        }
+    }
+}
+
+/// What keeps BPF programs out of this process's kernel; `None`: nothing that is known beforehand.
+pub fn obstacle() -> Option<Obstacle> {
+    if cfg!(not(feature = "bpf")) {
+        return Some(Obstacle::NotBuilt);
+    }
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    // The initial user namespace maps every number to itself.
+    let map = read("/proc/self/uid_map");
+    if map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"] {
+        return Some(Obstacle::UserNamespace);
+    }
+    let missing = missing(&read("/proc/thread-self/status"));
+    if !missing.is_empty() {
+        return Some(Obstacle::Capabilities(missing));
+    }
+    (!std::path::Path::new("/sys/kernel/btf/vmlinux").exists()).then_some(Obstacle::NoBtf)
+}
+
+/// Of the three that BPF congestion controls need; numbers of `linux/capability.h`.
+fn missing(status: &str) -> Vec<&'static str> {
+    const SYS_ADMIN: u32 = 21;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let has = |bit: u32| effective >> bit & 1 == 1;
+    // CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
+    [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")]
+        .into_iter()
+        .filter(|(bit, _)| !has(*bit) && (*bit == 12 || !has(SYS_ADMIN)))
+        .map(|(_, name)| name)
+        .collect()
+}
+
+/// What steers one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steered {
+    /// The kernel's own.
+    Own(Row),
+    /// The flow's algorithm, from BPF.
+    Core,
+}
+
+/// What steers `flow`. A flow that is not under test and asks for what a Linux host is without us has just that.
+pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
+    if flow.under_test {
+        return if row == Row::Core { Steered::Core } else { Steered::Own(row) };
+    }
+    let sender = &flow.sender;
+    let as_it_comes =
+        sender.parameters == sender.startup.default_parameters() && sender.abc_limit_packets == 0;
+    match (sender.startup.id, sender.avoidance) {
+        ("hystart", Avoidance::Cubic) if as_it_comes => Steered::Own(Row::Cubic),
+        ("slow_start", Avoidance::Reno) if as_it_comes => Steered::Own(Row::Reno),
+        _ => Steered::Core,
+    }
+}
+
+/// The congestion controls of a run, in the kernel as long as this lives.
+pub(crate) struct Controls {
+    /// Of each flow.
+    pub(crate) steered: Vec<Steered>,
+    /// What each flow sets as `TCP_CONGESTION`.
+    pub(crate) names: Vec<String>,
+    #[cfg(feature = "bpf")]
+    pub(crate) loaded: Vec<ramp_linux::Loaded>,
+    /// Which of `loaded` steers each flow.
+    #[cfg(feature = "bpf")]
+    pub(crate) loaded_of: Vec<Option<usize>>,
+    /// CUBIC without HyStart.
+    #[cfg(feature = "bpf")]
+    _plain: Option<ramp_linux::PlainCubic>,
+}
+
+impl Controls {
+    /// Loads what the flows of `scenario` need.
+    pub(crate) fn new(scenario: &Scenario, row: Row) -> Result<Self, TestbedError> {
+        let steered: Vec<Steered> = scenario.flows.iter().map(|flow| steered(flow, row)).collect();
+        let bpf = steered.iter().any(|s| match s {
+            Steered::Core => true,
+            Steered::Own(row) => row.needs_bpf(),
+        });
+        if bpf && let Some(obstacle) = obstacle() {
+            return Err(TestbedError::Obstacle(obstacle));
+        }
+        Self::load(scenario, steered)
+    }
+
+    #[cfg(not(feature = "bpf"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with BPF it can fail")]
+    fn load(_: &Scenario, steered: Vec<Steered>) -> Result<Self, TestbedError> {
+        let name = |steered: &Steered| match steered {
+            Steered::Own(row) => row.name().to_owned(),
+            Steered::Core => String::new(),
+        };
+        Ok(Self { names: steered.iter().map(name).collect(), steered })
+    }
+
+    #[cfg(feature = "bpf")]
+    fn load(scenario: &Scenario, steered: Vec<Steered>) -> Result<Self, TestbedError> {
+        let (mut loaded, mut known, mut plain) = (Vec::new(), Vec::<Settings>::new(), None);
+        let (mut names, mut loaded_of) = (Vec::new(), Vec::new());
+        let failed = |id: &str, cause| TestbedError::Load { name: id.to_owned(), cause: Box::new(cause) };
+        for (flow, steered) in scenario.flows.iter().zip(&steered) {
+            match steered {
+                Steered::Own(row @ Row::CubicWithoutHystart) => {
+                    let name = registered_name("cubic_ss", 0);
+                    if plain.is_none() {
+                        let load = ramp_linux::load_cubic_without_hystart(&name);
+                        plain = Some(load.map_err(|cause| failed(row.name(), cause))?);
+                    }
+                    names.push(name);
+                    loaded_of.push(None);
+                }
+                Steered::Own(row) => {
+                    names.push(row.name().to_owned());
+                    loaded_of.push(None);
+                }
+                Steered::Core => {
+                    let settings = settings(flow);
+                    let index = match known.iter().position(|known| same(known, &settings)) {
+                        Some(index) => index,
+                        None => {
+                            let (algorithm, options) = &settings;
+                            let name = Some(registered_name(algorithm.id, known.len()));
+                            let options = ramp_linux::Options { name, ..options.clone() };
+                            let load = ramp_linux::load(algorithm, &options);
+                            loaded.push(load.map_err(|cause| failed(algorithm.id, cause))?);
+                            known.push(settings);
+                            known.len() - 1
+                        }
+                    };
+                    names.push(loaded[index].name().to_owned());
+                    loaded_of.push(Some(index));
+                }
+            }
+        }
+        Ok(Self { steered, names, loaded, loaded_of, _plain: plain })
+    }
+}
+
+#[cfg(feature = "bpf")]
+type Settings = (&'static ramp::Algorithm, ramp_linux::Options);
+
+/// Whether one load serves both.
+#[cfg(feature = "bpf")]
+fn same(a: &Settings, b: &Settings) -> bool {
+    a.0.id == b.0.id && a.1 == b.1
+}
+
+/// Names are the whole machine's: this one tells the algorithm, the process and the load apart, in 15 bytes.
+#[cfg(feature = "bpf")]
+fn registered_name(id: &str, number: usize) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let digit = |value: usize| char::from(DIGITS[value % DIGITS.len()]);
+    let mut process = std::process::id() as usize;
+    let mut tag = String::new();
+    for _ in 0..4 {
+        tag.push(digit(process));
+        process /= DIGITS.len();
+    }
+    let id: String = id.chars().take(9).collect();
+    format!("{id}.{tag}{}", digit(number))
+}
+
+/// How a flow's algorithm is told what the scenario says.
+#[cfg(feature = "bpf")]
+fn settings(flow: &FlowConfig) -> Settings {
+    let sender = &flow.sender;
+    let algorithm = sender.startup;
+    let mut options = ramp_linux::Options::new(algorithm);
+    // Defaults stay the kernel's, which may differ from the simulator's.
+    let defaults = algorithm.default_parameters();
+    for (value, (asked, default)) in options.parameters.iter_mut().zip(sender.parameters.iter().zip(defaults))
+    {
+        if *asked != default {
+            *value = *asked;
+        }
+    }
+    options.abc_limit_packets = sender.abc_limit_packets;
+    options.delayed_acks = sender.delayed_acks;
+    options.path_bdp_bytes = sender.path_bdp_bytes;
+    options.path_bytes_per_s = sender.path_bytes_per_s;
+    options.avoidance = match sender.avoidance {
+        Avoidance::Reno => ramp_linux::Avoidance::Reno,
+        // Vegas has been refused.
+        Avoidance::Cubic | Avoidance::Vegas => ramp_linux::Avoidance::Cubic,
+    };
+    options.record = if sender.sampled { ramp_linux::Record::All } else { ramp_linux::Record::Exits };
+    options.ring_bytes = RING_BYTES;
+    (algorithm, options)
+}
+
+/// Tens of thousands of ACKs.
+#[cfg(feature = "bpf")]
+const RING_BYTES: u32 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_capabilities_are_named() {
+        let none = "CapEff:\t0000000000000000\n";
+        assert_eq!(missing(none), ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"]);
+        // CAP_NET_ADMIN and CAP_BPF.
+        assert_eq!(missing("CapEff:\t0000008000001000\n"), ["CAP_PERFMON"]);
+        // CAP_SYS_ADMIN alone.
+        assert_eq!(missing("CapEff:\t0000000000200000\n"), ["CAP_NET_ADMIN"]);
+        assert!(missing("CapEff:\t000001ffffffffff\n").is_empty());
+    }
+
+    #[test]
+    fn flows_beside_those_under_test_are_what_a_linux_host_is() {
+        let text = "[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n\
+            [[flow]]\nsize = '1 MB'\n\
+            [[flow]]\nalgorithm = 'hystart'\nsize = '1 MB'\n\
+            [[flow]]\nalgorithm = 'best'\nsize = '1 MB'\n\
+            [[flow]]\nalgorithm = 'slow_start'\ncongestion-control = 'reno'\nsize = '1 MB'\n";
+        let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
+        let all = |row| scenario.flows.iter().map(|flow| steered(flow, row)).collect::<Vec<_>>();
+        let others = [Steered::Own(Row::Cubic), Steered::Core, Steered::Own(Row::Reno)];
+        assert_eq!(all(Row::Core), [&[Steered::Core], &others[..]].concat());
+        assert_eq!(all(Row::Bbr), [&[Steered::Own(Row::Bbr)], &others[..]].concat());
+    }
+
+    #[cfg(feature = "bpf")]
+    #[test]
+    fn registered_names_fit_the_kernel_and_differ() {
+        let names: std::collections::BTreeSet<String> =
+            (0..60).map(|number| registered_name("slow_start", number)).collect();
+        assert_eq!(names.len(), 60);
+        assert!(names.iter().all(|name| name.len() <= 15 && name.starts_with("slow_star.")));
+    }
+}

@@ -1,0 +1,67 @@
+//! What can go wrong.
+
+use std::io;
+
+use ramp::Time;
+use ramp_emulator::{EmulatorError, ErrorReport};
+
+use crate::check::Unsupported;
+use crate::controls::Obstacle;
+
+/// Why a run has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TestbedError {
+    /// The scenario asks for what a kernel run cannot do.
+    #[error("the kernel cannot play this scenario: {}", list(.0))]
+    Unsupported(Vec<Unsupported>),
+    /// The BPF programs cannot be had.
+    #[error("{0}")]
+    Obstacle(Obstacle),
+    /// The path could not be emulated, or a connection not be opened.
+    #[error(transparent)]
+    Emulator(#[from] EmulatorError),
+    /// An algorithm did not load.
+    #[cfg(feature = "bpf")]
+    #[error("{name}: {cause}")]
+    Load {
+        /// Which congestion control.
+        name: String,
+        /// Why.
+        cause: Box<ramp_linux::LoadError>,
+    },
+    /// The kernel did not steer a flow as asked.
+    #[error("flow `{flow}`: {problem}")]
+    Steering {
+        /// Which flow.
+        flow: String,
+        /// What went wrong.
+        problem: String,
+    },
+    /// The emulator's error would have changed the answer each time.
+    #[error("{}; tried {attempts} times with this seed", report.verdict)]
+    Refused {
+        /// How often it was tried.
+        attempts: u32,
+        /// Of the last attempt.
+        report: Box<ErrorReport>,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted at {at}")]
+    Interrupted {
+        /// How far the run had come.
+        at: Time,
+    },
+    /// The kernel refused something.
+    #[error("{action}: {cause}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What the kernel said.
+        cause: io::Error,
+    },
+}
+
+fn list(reasons: &[Unsupported]) -> String {
+    reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,148 @@
+//! What the programs in the kernel tell through their ring buffers: every ACK of a start-up, and its end.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use ramp::{ExitReason, Time};
+use ramp_emulator::Clock;
+use ramp_linux::{AckEvent, Event, Loaded};
+use ramp_scenario::Scenario;
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample};
+
+use crate::TestbedError;
+use crate::controls::{Controls, Steered};
+use crate::play::FlowTold;
+use crate::watch::Seen;
+
+/// Events by load and by the kernel's number of the connection, in order.
+#[derive(Default)]
+pub(crate) struct Told {
+    events: BTreeMap<(usize, u64), Vec<Event>>,
+}
+
+impl Told {
+    pub(crate) fn gather(&mut self, loaded: &[Loaded]) -> io::Result<()> {
+        for (index, loaded) in loaded.iter().enumerate() {
+            for event in loaded.drain(Duration::ZERO)? {
+                self.events.entry((index, event.header().flow)).or_default().push(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Events that found no room in the ring buffers.
+    pub(crate) fn lost(controls: &Controls) -> io::Result<u64> {
+        controls.loaded.iter().map(|loaded| Ok(loaded.counters()?.lost_events)).sum()
+    }
+
+    /// Every connection that should have a program has one: without memory for its state it would be plain CUBIC.
+    pub(crate) fn check(controls: &Controls, scenario: &Scenario) -> Result<(), TestbedError> {
+        for (index, loaded) in controls.loaded.iter().enumerate() {
+            let counters = loaded.counters();
+            let counters = counters
+                .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
+            if counters.without_storage + counters.late > 0 {
+                let flow = controls.loaded_of.iter().position(|of| *of == Some(index)).unwrap_or(0);
+                return Err(TestbedError::Steering {
+                    flow: scenario.flows[flow].name.clone(),
+                    problem: "the kernel had no memory for the algorithm's state (net.core.optmem_max)"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What was told of one flow, as samples and events.
+    pub(crate) fn of_flow(&self, flow: usize, seen: &Seen, controls: &Controls, clock: Clock) -> FlowTold {
+        let Some(load) = controls.loaded_of[flow].filter(|_| controls.steered[flow] == Steered::Core) else {
+            return FlowTold::default();
+        };
+        let mut told = FlowTold { steers: true, ..FlowTold::default() };
+        let Some(opened) = &seen.connection else { return told };
+        let ends = [opened.connection.local, opened.connection.remote].map(SocketAddr::V4);
+        let Some(events) = self.events.iter().find_map(|((from, _), events)| {
+            (*from == load && events.iter().any(|event| tuple(event) == Some(ends))).then_some(events)
+        }) else {
+            return told;
+        };
+        let mut looks = seen.looks.iter().map(|look| look.sample).peekable();
+        let mut known = FlowSample { flow: flow as u32, ..FlowSample::default() };
+        let mut newest: Option<&AckEvent> = None;
+        let mut acks = events.iter().filter_map(ack).skip(1);
+        for event in events {
+            match event {
+                Event::Ack(event) => {
+                    let now = clock.from_monotonic(event.header.time());
+                    while let Some(look) = looks.next_if(|look| look.now <= now) {
+                        known = FlowSample { min_rtt: known.min_rtt, ..look };
+                    }
+                    // What the next ACK found under way is what this one left there.
+                    let in_flight = acks.next().map(|next| next.ack.in_flight_bytes);
+                    known = sample(now, event, in_flight, &known);
+                    told.samples.push(known);
+                    newest = Some(event);
+                }
+                Event::Exit(exit) if told.exited.is_none() => {
+                    let now = clock.from_monotonic(exit.exited().unwrap_or(exit.header.time()));
+                    let sent = newest.map_or(Time::ZERO, |event| Time::from_ns(event.ack.newest_sent_ns));
+                    let decision = exit.decision;
+                    let kind = FlowEventKind::StartupExit {
+                        reason: decision.exit_reason(),
+                        evidence: decision.evidence,
+                        limit: decision.limit,
+                        cwnd_bytes: decision.cwnd_bytes,
+                        deciding_sent: clock.from_monotonic(sent),
+                    };
+                    if decision.exit_reason() != ExitReason::None {
+                        told.events.push(FlowEvent { now, flow: flow as u32, kind });
+                    }
+                    told.exited = Some(now);
+                }
+                _ => {}
+            }
+        }
+        told.count = events.len() as u64;
+        told
+    }
+}
+
+fn ack(event: &Event) -> Option<&AckEvent> {
+    if let Event::Ack(event) = event { Some(event) } else { None }
+}
+
+fn tuple(event: &Event) -> Option<[SocketAddr; 2]> {
+    let tuple = match event {
+        Event::Open(event) => &event.tuple,
+        Event::Exit(event) | Event::Close(event) => &event.tuple,
+        Event::Ack(_) | Event::Congestion(_) => return None,
+    };
+    Some([tuple.local(), tuple.remote()])
+}
+
+/// One ACK of a start-up. What only `TCP_INFO` tells is as at the latest look.
+fn sample(now: Time, event: &AckEvent, in_flight: Option<u64>, known: &FlowSample) -> FlowSample {
+    let ack = &event.ack;
+    let rtt = Time::from_us(u64::from(ack.rtt_us));
+    let min_rtt = match (rtt, known.min_rtt) {
+        (Time::ZERO, known) => known,
+        (rtt, Time::ZERO) => rtt,
+        (rtt, known) => rtt.min(known),
+    };
+    FlowSample {
+        now,
+        cwnd_bytes: event.after.cwnd_bytes,
+        ssthresh_bytes: event.after.ssthresh_bytes,
+        in_flight_bytes: in_flight.unwrap_or(ack.in_flight_bytes.saturating_sub(ack.acked_bytes)),
+        sent_bytes: ack.sent_bytes,
+        delivered_bytes: ack.delivered_bytes,
+        rtt,
+        min_rtt,
+        pacing_bytes_per_s: event.after.pacing_bytes_per_s,
+        delivery_bytes_per_s: ack.delivery_bytes_per_s,
+        phase: event.after.phase(),
+        ..*known
+    }
+}

@@ -1,0 +1,345 @@
+//! One run from scenario to samples.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ramp::{Time, UNSET};
+use ramp_emulator::{Buffers, Emulator, End, ErrorReport, HostTcp, Verdict};
+use ramp_scenario::Scenario;
+use ramp_sim::{FlowTotals, LinkTotals, Outcome, opening_times, size_of};
+use ramp_tcp::AckPolicy;
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
+
+use crate::TestbedError;
+use crate::applications::{Stage, Transfer};
+use crate::check::{RTO_MIN, check};
+use crate::controls::{Controls, Steered};
+use crate::exits::{self, Hystart};
+#[cfg(feature = "bpf")]
+use crate::kernel_events::Told;
+use crate::log::Log;
+use crate::row::Row;
+use crate::watch::{Look, Seen, Watched};
+
+/// How a run is played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How the emulator works; what it records and what it tells the hosts is the scenario's.
+    pub emulator: ramp_emulator::Options,
+    /// A run whose error would have changed the answer is played again, until it has been tried this often.
+    pub attempts: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { emulator: ramp_emulator::Options::default(), attempts: 3 }
+    }
+}
+
+/// What a run came to, apart from what the observer saw.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// As the simulator tells it. `events` counts packets read and written.
+    pub outcome: Outcome,
+    /// How far the emulator was from the scenario.
+    pub report: ErrorReport,
+    /// Socket buffers of both namespaces.
+    pub buffers: Buffers,
+    /// Samples, and what of them was lost.
+    pub samples: SampleCounts,
+    /// How often it was played; all but the last attempt were refused.
+    pub attempts: u32,
+    /// Release of the kernel.
+    pub kernel: String,
+}
+
+/// Samples of the flows, and what of them was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleCounts {
+    /// Looks at `TCP_INFO` that showed a change.
+    pub looks: u64,
+    /// ACKs and congestion events that the programs in the kernel told.
+    pub kernel_events: u64,
+    /// Looks that failed.
+    pub lost_looks: u64,
+    /// Events for which the ring buffer had no room.
+    pub lost_kernel_events: u64,
+    /// Queue samples and drops that the emulator had no room for.
+    pub lost_link_samples: u64,
+}
+
+impl SampleCounts {
+    /// All that was lost.
+    pub fn lost(&self) -> u64 {
+        self.lost_looks + self.lost_kernel_events + self.lost_link_samples
+    }
+}
+
+/// Plays `scenario` once, in real time, as the run with this seed, and then tells `observer` what happened.
+///
+/// With [`Row::Core`] the flows under test are steered as the scenario says ([`Scenario::with_arm`]); every other row
+/// is a congestion control of the kernel, which steers them instead. Flows that are not under test keep theirs.
+/// `interrupted` is looked at ten times a second.
+///
+/// # Errors
+///
+/// [`TestbedError::Unsupported`] names what [`check`] finds; [`TestbedError::Refused`] is a run that the machine was too
+/// busy for, as often as `options` says.
+pub fn play<O: Observer>(
+    scenario: &Scenario,
+    row: Row,
+    seed: u64,
+    options: &Options,
+    observer: &mut O,
+    interrupted: &AtomicBool,
+) -> Result<Played, TestbedError> {
+    check(scenario, row).map_err(TestbedError::Unsupported)?;
+    let scenario = scenario.at_seed(seed);
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        // Loaded anew each time: what is told belongs to one attempt.
+        let controls = Controls::new(&scenario, row)?;
+        let run = Run { scenario: &scenario, seed, controls: &controls, options };
+        let (log, played) = run.play(attempts, interrupted)?;
+        if !matches!(played.report.verdict, Verdict::Refused(_)) {
+            log.tell(played.outcome.end, observer);
+            return Ok(played);
+        }
+        if attempts >= options.attempts {
+            return Err(TestbedError::Refused { attempts, report: Box::new(played.report) });
+        }
+    }
+}
+
+struct Run<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    controls: &'a Controls,
+    options: &'a Options,
+}
+
+impl Run<'_> {
+    fn play(&self, attempts: u32, interrupted: &AtomicBool) -> Result<(Log, Played), TestbedError> {
+        let scenario = self.scenario;
+        let emulator = ramp_emulator::Options {
+            sample_queue: true,
+            record_drops: true,
+            tcp: host_tcp(scenario),
+            ..self.options.emulator.clone()
+        };
+        let running = Emulator::start(scenario, self.seed, &emulator)?;
+        let buffers = running.buffers();
+        let base_rtt = (0..scenario.flows.len()).map(|flow| scenario.facts(flow).base_rtt).min();
+        let openings = opening_times(scenario, self.seed);
+        let stage = Stage::new(&running, scenario, self.controls, interrupted);
+        let (transfers, watched) = thread::scope(|scope| {
+            let stage = &stage;
+            let threads: Vec<_> = (0..scenario.flows.len())
+                .map(|flow| {
+                    let at = openings.iter().find(|(_, id)| *id as usize == flow).map_or(Time::ZERO, |o| o.0);
+                    scope.spawn(move || stage.transfer(flow, at))
+                })
+                .collect();
+            let watcher = scope.spawn(|| Watched::watch(stage, base_rtt.unwrap_or_default()));
+            let transfers: Vec<_> = threads.into_iter().map(joined).collect();
+            (transfers, joined(watcher))
+        });
+        let transfers = transfers.into_iter().collect::<Result<Vec<Transfer>, _>>()?;
+        let watched =
+            watched.map_err(|cause| TestbedError::Io { action: "reading the ring buffer", cause })?;
+        let end = stage.over().unwrap_or(scenario.stop.after);
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(TestbedError::Interrupted { at: end });
+        }
+        let hystart = Hystart::read(&running, End::Sender)?;
+        #[cfg(feature = "bpf")]
+        let clock = running.clock();
+        let report = running.stop()?;
+        let mut samples = SampleCounts {
+            looks: watched.flows.iter().map(|seen| seen.looks.len() as u64).sum(),
+            lost_looks: watched.flows.iter().map(|seen| seen.failed).sum(),
+            lost_link_samples: report.queue_samples_lost + report.drops_lost,
+            ..SampleCounts::default()
+        };
+        let mut log = Log::default();
+        for transfer in &transfers {
+            transfer.events.iter().for_each(|event| log.event(*event));
+        }
+        report.queue.iter().for_each(|sample| log.link(*sample));
+        #[cfg(feature = "bpf")]
+        {
+            Told::check(self.controls, scenario)?;
+            samples.lost_kernel_events = Told::lost(self.controls)
+                .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
+        }
+        for (index, seen) in watched.flows.iter().enumerate() {
+            #[cfg(not(feature = "bpf"))]
+            let told = FlowTold::default();
+            #[cfg(feature = "bpf")]
+            let told = watched.told.of_flow(index, seen, self.controls, clock);
+            samples.kernel_events += told.count;
+            if scenario.flows[index].sender.sampled {
+                self.tell(index, seen, &told, hystart, &mut log);
+            }
+        }
+        let flows = self.totals(&transfers, &watched.flows, &report, &mut log);
+        for (index, transfer) in transfers.iter().enumerate().filter(|(_, t)| t.completed.is_none()) {
+            let kind = FlowEventKind::Unfinished { bytes: transfer.received_bytes };
+            log.event(FlowEvent { now: end, flow: index as u32, kind });
+        }
+        let outcome = Outcome {
+            end,
+            data_packets: flows.iter().map(|flow| flow.data_packets).sum(),
+            events: report.ports.iter().map(|port| port.read.packets + port.written.packets).sum(),
+            links: links(scenario, &report),
+            flows,
+        };
+        let kernel = crate::kernel_release();
+        Ok((log, Played { outcome, report, buffers, samples, attempts, kernel }))
+    }
+
+    /// Samples and events of one flow.
+    fn tell(&self, index: usize, seen: &Seen, told: &FlowTold, hystart: Hystart, log: &mut Log) {
+        let flow = index as u32;
+        let mss = u64::from(self.scenario.flows[index].sender.mss_bytes);
+        let own = match self.controls.steered[index] {
+            Steered::Own(row) => Some(row),
+            Steered::Core => None,
+        };
+        for sample in &told.samples {
+            log.flow(*sample);
+        }
+        for event in &told.events {
+            log.event(*event);
+        }
+        let mut before = FlowSample { flow, ssthresh_bytes: UNSET, ..FlowSample::default() };
+        let mut left = told.steers;
+        let mut timeouts = 0;
+        for Look { sample, in_slow_start, timeouts: expired } in &seen.looks {
+            let now = sample.now;
+            let mut tell = |kind| log.event(FlowEvent { now, flow, kind });
+            let sample = told.adjusted(sample);
+            if !left && !in_slow_start {
+                left = true;
+                let kind = exits::exit(own, &before, &sample);
+                let kind = if own == Some(Row::Cubic) { hystart.explain(kind, mss) } else { kind };
+                tell(kind);
+            }
+            if *expired > timeouts {
+                tell(FlowEventKind::Timeout { backoff: expired - timeouts });
+                timeouts = *expired;
+            }
+            let repairing = |state| state != SenderState::Open;
+            match (repairing(before.state), repairing(sample.state)) {
+                (false, true) => {
+                    let FlowSample { cwnd_bytes, in_flight_bytes, .. } = sample;
+                    tell(FlowEventKind::RecoveryStart { cwnd_bytes, in_flight_bytes });
+                }
+                (true, false) => tell(FlowEventKind::RecoveryEnd),
+                _ => {}
+            }
+            log.flow(sample);
+            before = sample;
+        }
+    }
+
+    fn totals(
+        &self,
+        transfers: &[Transfer],
+        seen: &[Seen],
+        report: &ErrorReport,
+        log: &mut Log,
+    ) -> Vec<FlowTotals> {
+        let mut flows: Vec<FlowTotals> = (self.scenario.flows.iter().zip(transfers).zip(seen))
+            .map(|((config, transfer), seen)| FlowTotals {
+                opened: transfer.opened.unwrap_or(Time::NEVER),
+                completed: transfer.completed.unwrap_or(Time::NEVER),
+                size_bytes: size_of(&config.source),
+                received_bytes: transfer.received_bytes,
+                retransmitted_bytes: seen.last.bytes_retrans,
+                data_packets: u64::from(seen.last.data_segs_out),
+                dropped_packets: 0,
+                under_test: config.under_test,
+            })
+            .collect();
+        for drop in &report.drops {
+            let joins = |seen: &Seen| {
+                seen.connection.as_ref().is_some_and(|opened| {
+                    let (local, remote) = (opened.connection.local, opened.connection.remote);
+                    [(local, remote), (remote, local)].contains(&(drop.from, drop.to))
+                })
+            };
+            let Some(index) = seen.iter().position(joins) else { continue };
+            flows[index].dropped_packets += u64::from(drop.data);
+            let kind =
+                FlowEventKind::Dropped { link: drop.link, wire_bytes: drop.wire_bytes, data: drop.data };
+            log.event(FlowEvent { now: drop.now, flow: index as u32, kind });
+        }
+        flows
+    }
+}
+
+/// What the programs in the kernel told of one flow.
+#[derive(Debug, Default)]
+pub(crate) struct FlowTold {
+    /// Whether a program steers it, so that the exit is the program's to tell.
+    pub(crate) steers: bool,
+    /// Events of the ring buffer.
+    pub(crate) count: u64,
+    pub(crate) samples: Vec<FlowSample>,
+    pub(crate) events: Vec<FlowEvent>,
+    /// When start-up ended.
+    pub(crate) exited: Option<Time>,
+}
+
+impl FlowTold {
+    /// What `TCP_INFO` shows, with what the program decided in place of what it wrote into the socket: pacing holds the
+    /// socket's window down to one packet at a time.
+    fn adjusted(&self, sample: &FlowSample) -> FlowSample {
+        let mut sample = *sample;
+        if !self.steers || self.exited.is_some_and(|at| sample.now >= at) {
+            return sample;
+        }
+        let after = self.samples.partition_point(|told| told.now <= sample.now);
+        if let Some(told) = after.checked_sub(1).and_then(|last| self.samples.get(last)) {
+            sample.cwnd_bytes = told.cwnd_bytes;
+            sample.ssthresh_bytes = told.ssthresh_bytes;
+            sample.pacing_bytes_per_s = told.pacing_bytes_per_s;
+            sample.phase = told.phase;
+        }
+        sample
+    }
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The first flow's: [`check`] has made sure that all ask the same.
+fn host_tcp(scenario: &Scenario) -> HostTcp {
+    let Some(flow) = scenario.flows.first() else { return HostTcp::default() };
+    HostTcp {
+        initial_window_packets: Some(flow.sender.initial_window_packets).filter(|packets| *packets != 10),
+        quick_acks: flow.receiver.ack_policy == AckPolicy::Quick,
+        rto_min: Some(flow.sender.rto.min).filter(|least| *least != RTO_MIN),
+        sack: flow.receiver.sack_blocks > 0,
+        idle_restart: flow.sender.idle_restart,
+    }
+}
+
+/// Every link of the scenario; those that no flow crosses have seen nothing.
+fn links(scenario: &Scenario, report: &ErrorReport) -> Vec<LinkTotals> {
+    let mut links = vec![LinkTotals::default(); scenario.topology.links.len()];
+    for link in &report.links {
+        let totals = &link.totals;
+        links[link.index] = LinkTotals {
+            arrived: totals.arrived,
+            delivered: totals.delivered,
+            dropped: totals.dropped(),
+            inside: totals.inside,
+            peak_queue: totals.peak_queue,
+        };
+    }
+    links
+}
