@@ -56,6 +56,14 @@ impl AckClock {
         false
     }
 
+    /// The window grew: Linux acknowledges at once as long as it does.
+    #[inline]
+    pub(crate) fn on_growth(&mut self) {
+        if let AckPolicy::Linux { quick: 1.., .. } = self.policy {
+            self.quick |= 1;
+        }
+    }
+
     /// Data arrived out of order: Linux acknowledges at once for a while.
     pub(crate) fn on_disorder(&mut self) {
         if let AckPolicy::Linux { quick, .. } = self.policy {

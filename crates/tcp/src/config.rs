@@ -174,9 +174,10 @@ pub enum AckPolicy {
         /// Longest wait.
         timer: Time,
     },
-    /// Linux: the first `quick` ACKs at once (again after reordering), then every second segment.
+    /// Linux: as long as the window grows, and the first `quick` ACKs (again after reordering), at once; then every
+    /// second segment.
     Linux {
-        /// How many at once.
+        /// How many at once; 0: none, whatever the window does.
         quick: u32,
         /// Longest wait.
         timer: Time,
@@ -190,7 +191,8 @@ pub enum ReceiveWindow {
     Unlimited,
     /// Always this many bytes.
     Fixed(u64),
-    /// Linux dynamic right-sizing: from `initial`, twice what was delivered per RTT, up to `max`.
+    /// Linux dynamic right-sizing: room for `initial`, then twice what was delivered per RTT, up to `max`; of that
+    /// room two segments more are advertised with every segment that arrives.
     Autotuned {
         /// First window, bytes.
         initial: u64,

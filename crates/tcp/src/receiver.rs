@@ -157,7 +157,10 @@ impl Receiver {
         if number == self.next && self.out_of_order.is_empty() {
             self.next += 1;
             self.received += u64::from(segment.payload_bytes());
-            self.window.on_received(now, self.received, self.rtt, u64::from(self.mss));
+            self.window.on_received(now, self.received, self.rtt);
+            if self.window.on_segment(u64::from(self.mss)) {
+                self.clock.on_growth();
+            }
             if self.clock.on_segment(now) || segment.last() {
                 self.acknowledge();
             }
@@ -171,6 +174,9 @@ impl Receiver {
     fn handle_disorder(&mut self, now: Time, segment: &Segment) {
         let number = segment.number();
         self.acknowledge();
+        if self.window.on_segment(u64::from(self.mss)) {
+            self.clock.on_growth();
+        }
         if number < self.next {
             self.duplicate = Some((number, number + 1));
             return;
@@ -183,7 +189,7 @@ impl Receiver {
                 self.received += range.bytes;
                 self.out_of_order_segments -= range.end - range.start;
             }
-            self.window.on_received(now, self.received, self.rtt, u64::from(self.mss));
+            self.window.on_received(now, self.received, self.rtt);
             return;
         }
         self.clock.on_disorder();

@@ -4,10 +4,22 @@ use ramp::Time;
 
 use crate::ReceiveWindow;
 
+/// Linux announces no more than this before data has shown that there is room for it: the window field of a SYN.
+const FIRST_WINDOW: u64 = 65_535;
+/// What a buffer of 6 MiB, Linux's `tcp_rmem` for twenty years, holds in segments of 1448 bytes that take 2304 each.
+const USUAL_WINDOW: u64 = (6 << 20) / 8 * 5;
+
 /// What a receiver advertises.
+///
+/// Linux keeps a limit below the buffer (`rcv_ssthresh`), which every segment raises by two (`tcp_grow_window`). A
+/// receiver whose window is never in the way, or is given, keeps it too: while it rises, every segment is
+/// acknowledged at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advertised {
-    window: u64,
+    kind: ReceiveWindow,
+    /// `rcv_ssthresh`, and what it may rise to.
+    limit: u64,
+    room: u64,
     max: u64,
     /// Of the running round: when and at how many received bytes it began, and the last round's bytes.
     round_start: Time,
@@ -16,30 +28,45 @@ pub(crate) struct Advertised {
 }
 
 impl Advertised {
-    pub(crate) fn new(config: ReceiveWindow) -> Self {
-        let (window, max) = match config {
-            ReceiveWindow::Unlimited => (u64::MAX, 0),
+    pub(crate) fn new(kind: ReceiveWindow) -> Self {
+        let (room, max) = match kind {
+            ReceiveWindow::Unlimited => (USUAL_WINDOW, 0),
             ReceiveWindow::Fixed(bytes) => (bytes, 0),
             ReceiveWindow::Autotuned { initial, max } => (initial, max),
         };
-        Self { window, max, round_start: Time::ZERO, round_bytes: 0, last_round: 0 }
+        let limit = room.min(FIRST_WINDOW);
+        Self { kind, limit, room, max, round_start: Time::ZERO, round_bytes: 0, last_round: 0 }
     }
 
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
-        self.window
+        match self.kind {
+            ReceiveWindow::Unlimited => u64::MAX,
+            ReceiveWindow::Fixed(bytes) => bytes,
+            ReceiveWindow::Autotuned { .. } => self.limit,
+        }
     }
 
-    /// Data arrived in order; `received` in all.
+    /// A segment arrived. Returns whether the limit rose.
     #[inline]
-    pub(crate) fn on_received(&mut self, now: Time, received: u64, rtt: Time, mss: u64) {
-        if self.window < self.max {
-            self.tune(now, received, rtt, mss);
+    pub(crate) fn on_segment(&mut self, mss: u64) -> bool {
+        let rises = self.limit < self.room;
+        if rises {
+            self.limit = (self.limit + 2 * mss).min(self.room);
+        }
+        rises
+    }
+
+    /// The application has read; `received` in all.
+    #[inline]
+    pub(crate) fn on_received(&mut self, now: Time, received: u64, rtt: Time) {
+        if self.room < self.max {
+            self.tune(now, received, rtt);
         }
     }
 
     /// Once per round trip: room for twice what was delivered in it, more if that grows.
-    fn tune(&mut self, now: Time, received: u64, rtt: Time, mss: u64) {
+    fn tune(&mut self, now: Time, received: u64, rtt: Time) {
         if self.round_start == Time::ZERO {
             self.round_start = now;
             self.round_bytes = received;
@@ -50,7 +77,7 @@ impl Advertised {
         }
         let copied = received - self.round_bytes;
         if copied > self.last_round {
-            let base = copied.saturating_mul(2).saturating_add(16 * mss);
+            let base = copied.saturating_mul(2);
             let growth = if self.last_round == 0 {
                 0
             } else {
@@ -58,7 +85,7 @@ impl Advertised {
                     u128::from(base) * u128::from(copied - self.last_round) / u128::from(self.last_round);
                 u64::try_from(grown).unwrap_or(u64::MAX).saturating_mul(2)
             };
-            self.window = self.window.max(base.saturating_add(growth).min(self.max));
+            self.room = self.room.max(base.saturating_add(growth).min(self.max));
             self.last_round = copied;
         }
         self.round_start = now;
@@ -71,26 +98,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_to_twice_what_a_round_trip_delivers_and_never_beyond_its_maximum() {
+    fn has_room_for_twice_what_a_round_trip_delivers_and_uses_it_two_segments_at_a_time() {
         let mut advertised = Advertised::new(ReceiveWindow::Autotuned { initial: 65_536, max: 500_000 });
         let rtt = Time::from_ms(100);
         let mut received = 0;
         let mut seen = vec![];
         for round in 1..=8u64 {
-            advertised.on_received(Time::from_ms(100 * round), received, rtt, 1000);
-            seen.push(advertised.bytes());
-            received += 20_000 << round.min(5);
+            advertised.on_received(Time::from_ms(100 * round), received, rtt);
+            seen.push((advertised.room, advertised.bytes()));
+            let segments = 20 << round.min(5);
+            received += 1000 * segments;
+            for _ in 0..segments {
+                advertised.on_segment(1000);
+            }
         }
-        assert_eq!(seen[0], 65_536);
-        assert_eq!(seen[1], 2 * 40_000 + 16_000);
-        assert!(seen.windows(2).all(|w| w[0] <= w[1]));
-        assert_eq!(seen[7], 500_000);
+        assert_eq!(seen[0], (65_536, 65_535));
+        assert_eq!(seen[1], (2 * 40_000, 65_536));
+        assert_eq!(seen[2].1, 80_000, "a segment later it is what there was room for");
+        assert!(seen.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1));
+        assert_eq!(seen[7], (500_000, 500_000));
     }
 
     #[test]
     fn a_fixed_window_stays() {
         let mut advertised = Advertised::new(ReceiveWindow::Fixed(1000));
-        advertised.on_received(Time::from_secs(1), 1 << 40, Time::from_ms(1), 1000);
+        advertised.on_received(Time::from_secs(1), 1 << 40, Time::from_ms(1));
+        assert!(!advertised.on_segment(100));
         assert_eq!(advertised.bytes(), 1000);
+    }
+
+    #[test]
+    fn a_window_that_is_never_in_the_way_grows_for_as_long_as_a_usual_buffer() {
+        let mut advertised = Advertised::new(ReceiveWindow::Unlimited);
+        let grown = (0..5000).filter(|_| advertised.on_segment(1448)).count();
+        assert_eq!((grown, advertised.bytes()), (1336, u64::MAX));
     }
 }

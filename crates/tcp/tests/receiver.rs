@@ -3,8 +3,11 @@
 mod support;
 
 use ramp::Time;
-use ramp_tcp::{AckPolicy, Profile, Receiver, ReceiverConfig, Segment};
+use ramp_tcp::{AckPolicy, Profile, ReceiveWindow, Receiver, ReceiverConfig, Segment};
 use support::{config, ms};
+
+/// No larger than what a SYN can announce: it has nothing to grow to.
+const GROWN: ReceiveWindow = ReceiveWindow::Fixed(65_535);
 
 struct Feed {
     receiver: Receiver,
@@ -55,14 +58,24 @@ fn delayed_acknowledges_every_second_segment_or_after_its_timer() {
 
 #[test]
 fn linux_acknowledges_sixteen_at_once_and_then_every_second() {
-    let mut feed = Feed::new(|_| ());
+    let mut feed = Feed::new(|c| c.window = GROWN);
     assert_eq!(feed.acks(0..16).len(), 16);
     assert_eq!(feed.acks(16..22), [18, 20, 22]);
 }
 
 #[test]
+fn linux_acknowledges_at_once_as_long_as_the_window_grows() {
+    let mut feed = Feed::new(|c| c.window = ReceiveWindow::Fixed(300_000));
+    let growing = (300_000u64 - 65_535).div_ceil(2 * u64::from(config(Profile::Modern).mss_bytes));
+    assert_eq!(feed.acks(0..growing).len() as u64, growing);
+    let quick = growing + 16;
+    assert_eq!(feed.acks(growing..quick).len(), 16);
+    assert_eq!(feed.acks(quick..quick + 4), [quick + 2, quick + 4]);
+}
+
+#[test]
 fn linux_acknowledges_at_once_again_after_reordering() {
-    let mut feed = Feed::new(|_| ());
+    let mut feed = Feed::new(|c| c.window = GROWN);
     feed.acks(0..20);
     assert!(feed.data(21).is_some());
     assert!(feed.data(20).is_some(), "a filled gap");
@@ -71,7 +84,7 @@ fn linux_acknowledges_at_once_again_after_reordering() {
 
 #[test]
 fn linux_limits_the_first_ones_by_the_window() {
-    let mut feed = Feed::new(|c| c.window = ramp_tcp::ReceiveWindow::Fixed(12_000));
+    let mut feed = Feed::new(|c| c.window = ReceiveWindow::Fixed(12_000));
     assert_eq!(feed.acks(0..6).len(), 6);
     assert_eq!(feed.acks(6..10), [8, 10]);
 }
