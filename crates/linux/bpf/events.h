@@ -13,6 +13,11 @@
 #define RAMP_RECORD_FLOWS 1u /* and the end of every connection */
 #define RAMP_RECORD_ALL 2u   /* and every ACK and congestion event of a start-up */
 
+/* Start-ups by duration: up to 1 ms, 2 ms, 4 ms, ... 65.5 s, and longer. */
+#define RAMP_DURATIONS 18u
+/* Start-ups whose end can be looked up, a power of two. */
+#define RAMP_EXITS_KEPT 256u
+
 /* ramp_settings.avoidance */
 #define RAMP_CUBIC 0u
 #define RAMP_RENO 1u
@@ -32,6 +37,9 @@ struct ramp_counters {
 	ramp_u64 late;            /* attached after their start-up: plain CUBIC from there */
 	ramp_u64 lost_events;
 	ramp_u64 exits[16];       /* by exit reason */
+	ramp_u64 logged;          /* ends of start-ups, numbered from 0 */
+	ramp_u64 startup_us;      /* all start-ups' durations */
+	ramp_u64 durations[RAMP_DURATIONS];
 };
 
 /* ramp_event.kind */
@@ -93,6 +101,33 @@ struct ramp_event_flow {
 	ramp_u32 srtt_us;
 	ramp_u32 mss_bytes;
 	ramp_u32 exits;             /* start-ups ended so far: a timeout may begin another */
+};
+
+/* An end of a start-up, kept for whoever looks. Whole if both numbers are what was looked for. */
+struct ramp_kept_exit {
+	ramp_u64 begun; /* its number plus 1 */
+	struct ramp_event_flow flow;
+	ramp_u64 ended; /* likewise */
+};
+
+/* A connection in start-up, as the iterator shows it. */
+struct ramp_flow_row {
+	ramp_u64 time_ns;
+	ramp_u64 flow;
+	struct ramp_tuple tuple;
+	struct ramp_decision decision;
+	ramp_u64 opened_ns;
+	ramp_u64 sent_bytes;
+	ramp_u64 acked_bytes;
+	ramp_u64 retransmitted_bytes;
+	ramp_u64 delivery_bytes_per_s; /* the kernel's last rate sample; 0: none yet */
+	ramp_u64 pacing_bytes_per_s;   /* 0: not paced */
+	ramp_u32 cwnd_packets;
+	ramp_u32 ssthresh_packets;
+	ramp_u32 in_flight_packets;
+	ramp_u32 srtt_us;
+	ramp_u32 min_rtt_us;
+	ramp_u32 mss_bytes;
 };
 
 #endif

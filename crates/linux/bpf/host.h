@@ -69,6 +69,8 @@ static __always_inline void leave(struct sock *sk, struct flow *f)
 	f->exited_ns = bpf_ktime_get_ns();
 	f->exits++;
 	count(&counters.exits[reason & 15]);
+	count_duration(f->exited_ns - f->opened_ns);
+	keep_exit(sk, f);
 	record_flow(sk, f, RAMP_EVENT_EXIT);
 }
 

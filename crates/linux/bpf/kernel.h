@@ -127,6 +127,18 @@ struct ack_sample {
 
 enum tcp_ca_event { CA_EVENT_TX_START };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct sock *sk;
+	void *value;
+};
+
 struct bictcp {
 	__u8 found;
 };

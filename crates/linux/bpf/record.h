@@ -68,13 +68,11 @@ static __always_inline void record_congestion(struct flow *f,
 	bpf_ringbuf_submit(e, 0);
 }
 
-static __always_inline void record_flow(struct sock *sk, struct flow *f, __u32 kind)
+static __always_inline void fill_flow(struct sock *sk, const struct flow *f,
+				      struct ramp_event_flow *e)
 {
-	struct ramp_event_flow *e = record_begin(f, kind, ramp_event_flow);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!e)
-		return;
 	record_tuple(sk, &e->tuple);
 	e->decision = f->decision;
 	e->opened_ns = f->opened_ns;
@@ -88,6 +86,15 @@ static __always_inline void record_flow(struct sock *sk, struct flow *f, __u32 k
 	e->srtt_us = tp->srtt_us >> 3;
 	e->mss_bytes = tp->mss_cache;
 	e->exits = f->exits;
+}
+
+static __always_inline void record_flow(struct sock *sk, struct flow *f, __u32 kind)
+{
+	struct ramp_event_flow *e = record_begin(f, kind, ramp_event_flow);
+
+	if (!e)
+		return;
+	fill_flow(sk, f, e);
 	bpf_ringbuf_submit(e, 0);
 }
 

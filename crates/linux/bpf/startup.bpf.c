@@ -46,6 +46,7 @@ struct ramp_counters counters SEC(".bss.counters");
 
 #include "flow.h"
 #include "record.h"
+#include "onlooker.h"
 #include "host.h"
 
 SEC("struct_ops/init")
@@ -195,6 +196,22 @@ __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 }
 
 #endif
+
+/* Every connection in start-up, to whoever reads. */
+SEC("iter/bpf_sk_storage_map")
+int startup_table(struct bpf_iter__bpf_sk_storage_map *context)
+{
+	struct sock *sk = context->sk;
+	struct flow *f = context->value;
+	struct tcp_sock *tp = sk && f ? bpf_skc_to_tcp_sock(sk) : 0;
+	struct ramp_flow_row row = {};
+
+	if (!tp || !(marks((struct sock *)tp) & MARK_STARTING))
+		return 0;
+	fill_row(tp, f, &row);
+	bpf_seq_write(context->meta->seq, &row, sizeof(row));
+	return 0;
+}
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops startup = {

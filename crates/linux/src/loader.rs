@@ -10,13 +10,14 @@ use std::{fs, io};
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder, OpenObject, PrintCallback, PrintLevel,
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback, PrintLevel,
     RingBuffer, RingBufferBuilder, set_print,
 };
 use ramp::Algorithm;
 
 use crate::error::LoadError;
 use crate::event::{Counters, Event};
+use crate::onlooker::{Onlooker, Table};
 use crate::options::Options;
 use crate::pinned::detach_pinned;
 
@@ -112,10 +113,13 @@ fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) 
             }
         }
     };
+    let table = attach_table(&object)
+        .map_err(|source| LoadError::explain("attaching the iterator", source, heard.so_far()))?;
     Ok(Loaded {
         algorithm,
         name,
         link: None,
+        table: Arc::new(Mutex::new(table)),
         ring: Mutex::new(None),
         received: Arc::default(),
         object,
@@ -133,6 +137,7 @@ pub struct Loaded {
     linked: bool,
     // Fields drop in this order: the name goes before the maps.
     link: Option<Link>,
+    table: Arc<Mutex<Link>>,
     ring: Mutex<Option<RingBuffer<'static>>>,
     received: Arc<Mutex<Received>>,
     object: Object,
@@ -213,7 +218,7 @@ impl Loaded {
     pub fn onlooker(&self) -> io::Result<Onlooker> {
         let handle = |name| MapHandle::try_from(&self.map(name)?).map_err(io::Error::other);
         Ok(Onlooker {
-            table: Table::Link(self.attach_table().map_err(io::Error::other)?),
+            table: Table::Link(Arc::clone(&self.table)),
             counters: handle(COUNTERS)?,
             exits: handle(EXITS)?,
         })
@@ -266,12 +271,13 @@ impl Loaded {
                 Some(COUNTERS) => PINNED_COUNTERS,
                 Some(EVENTS) => EVENTS,
                 Some(FLOWS) => FLOWS,
+                Some(EXITS) => EXITS,
                 Some(OPERATIONS) => PINNED_OPERATIONS,
                 _ => continue,
             };
             map.pin(directory.join(name)).map_err(io::Error::other)?;
         }
-        Ok(())
+        lock(&self.table).pin(directory.join(PINNED_TABLE)).map_err(io::Error::other)
     }
 
     fn pin_link(&mut self, directory: &Path) -> io::Result<()> {
@@ -292,14 +298,6 @@ impl Loaded {
                 LoadError::explain("registering the congestion control", source, heard.so_far())
             }
         })
-    }
-
-    /// A link of the iterator over connections in start-up.
-    fn attach_table(&self) -> libbpf_rs::Result<Link> {
-        let missing = || libbpf_rs::Error::from(io::Error::from(io::ErrorKind::NotFound));
-        let flows = self.object.maps().find(|map| map.name() == OsStr::new(FLOWS)).ok_or_else(missing)?;
-        let table = self.object.progs().find(|program| program.name() == OsStr::new(TABLE));
-        attach_iterator(&table.ok_or_else(missing)?, flows.as_fd())
     }
 
     fn attach(&mut self) -> libbpf_rs::Result<()> {
@@ -344,6 +342,14 @@ impl fmt::Debug for Loaded {
             .field("linked", &self.linked)
             .finish_non_exhaustive()
     }
+}
+
+/// The iterator over connections in start-up.
+fn attach_table(object: &Object) -> libbpf_rs::Result<Link> {
+    let flows = object.maps().find(|map| map.name() == OsStr::new(FLOWS));
+    let table = object.progs_mut().find(|program| program.name() == OsStr::new(TABLE));
+    let (flows, table) = flows.zip(table).expect("the object has its table of connections");
+    table.attach_iter(flows.as_fd())
 }
 
 fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> libbpf_rs::Result<OpenObject> {

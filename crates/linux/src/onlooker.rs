@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle};
 use ramp::{Decision, Time};
@@ -88,7 +89,7 @@ pub struct Onlooker {
 
 /// Where the iterator is.
 pub(crate) enum Table {
-    Link(Link),
+    Link(Arc<Mutex<Link>>),
     /// The name of a link: every opening is a new iteration.
     Name(PathBuf),
 }
@@ -98,7 +99,7 @@ impl Onlooker {
     pub fn table(&self) -> io::Result<Vec<FlowRow>> {
         let mut bytes = Vec::new();
         match &self.table {
-            Table::Link(link) => Iter::new(link).map_err(io::Error::other)?.read_to_end(&mut bytes)?,
+            Table::Link(link) => Iter::new(&link.lock().unwrap_or_else(PoisonError::into_inner)).map_err(io::Error::other)?.read_to_end(&mut bytes)?,
             Table::Name(path) => File::open(path)?.read_to_end(&mut bytes)?,
         };
         let rows = bytes.chunks(size_of::<FlowRow>()).map(read);

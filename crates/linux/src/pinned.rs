@@ -6,7 +6,8 @@ use std::{fs, io};
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle};
 
 use crate::event::Counters;
-use crate::loader::{EVENTS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS};
+use crate::loader::{EVENTS, EXITS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS, PINNED_TABLE};
+use crate::onlooker::{Onlooker, Table};
 
 /// An algorithm that [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left behind.
 #[derive(Clone, Debug)]
@@ -40,6 +41,15 @@ impl Pinned {
     /// Its ring buffer, of which [`Event`](crate::Event)s are read.
     pub fn events(&self) -> io::Result<MapHandle> {
         self.map(EVENTS)
+    }
+
+    /// Sees what happens.
+    pub fn onlooker(&self) -> io::Result<Onlooker> {
+        Ok(Onlooker {
+            table: Table::Name(self.directory.join(PINNED_TABLE)),
+            counters: self.map(PINNED_COUNTERS)?,
+            exits: self.map(EXITS)?,
+        })
     }
 
     /// The socket storage of its connections, for an iterator.
@@ -82,7 +92,7 @@ pub fn detach_pinned(directory: &Path) -> io::Result<()> {
             return Err(io::Error::other(error));
         }
     }
-    for name in [PINNED_OPERATIONS, PINNED_COUNTERS, EVENTS, FLOWS] {
+    for name in [PINNED_OPERATIONS, PINNED_COUNTERS, PINNED_TABLE, EVENTS, FLOWS, EXITS] {
         missing_ok(fs::remove_file(directory.join(name)))?;
     }
     missing_ok(fs::remove_dir(directory))
