@@ -1,0 +1,6 @@
+//! Assigning, watching and trying on real connections of a control group. Needs root and a kernel with BTF; in CI that
+//! is not optional.
+#![cfg(target_os = "linux")]
+
+mod assign;
+mod support;
