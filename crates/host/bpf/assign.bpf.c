@@ -28,6 +28,8 @@ char licence[] SEC("license") = "GPL";
 
 const volatile struct assign_settings settings SEC(".rodata.settings") = {};
 struct assign_counters counters SEC(".bss.counters");
+/* No more connections are assigned; those that are go on being followed. */
+__u32 over SEC(".bss.over");
 
 struct connection {
 	__u64 id;
@@ -171,7 +173,7 @@ static __always_inline void assign(struct bpf_sock_ops *ops)
 	struct tcp_sock *tp;
 	__u32 arm, i;
 
-	if (!sk)
+	if (over || !sk)
 		return;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)

@@ -9,9 +9,10 @@
 #include <ramp/interface.h>
 
 /* ramp_settings.record */
-#define RAMP_RECORD_EXITS 0u /* the end of every start-up */
-#define RAMP_RECORD_FLOWS 1u /* and the end of every connection */
-#define RAMP_RECORD_ALL 2u   /* and every ACK and congestion event of a start-up */
+#define RAMP_RECORD_NOTHING 0u /* nobody reads */
+#define RAMP_RECORD_EXITS 1u   /* the end of every start-up */
+#define RAMP_RECORD_FLOWS 2u   /* and the end of every connection */
+#define RAMP_RECORD_ALL 3u     /* and every ACK and congestion event of a start-up */
 
 /* Start-ups by duration: up to 1 ms, 2 ms, 4 ms, ... 65.5 s, and longer. */
 #define RAMP_DURATIONS 18u

@@ -71,7 +71,8 @@ static __always_inline void leave(struct sock *sk, struct flow *f)
 	count(&counters.exits[reason & 15]);
 	count_duration(f->exited_ns - f->opened_ns);
 	keep_exit(sk, f);
-	record_flow(sk, f, RAMP_EVENT_EXIT);
+	if (settings.record >= RAMP_RECORD_EXITS)
+		record_flow(sk, f, RAMP_EVENT_EXIT);
 }
 
 /* sk_pacing_status NEEDED is TCP's own pacing, which works under every queueing discipline. */

@@ -18,13 +18,15 @@ use ramp::Algorithm;
 use crate::error::LoadError;
 use crate::event::{Counters, Event};
 use crate::onlooker::{Onlooker, Table};
-use crate::options::Options;
+use crate::options::{Options, Record};
 use crate::pinned::detach_pinned;
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// `BPF_F_LINK` (Linux 6.4): the registration lives and dies with a link.
 pub(crate) const BPF_F_LINK: u32 = 1 << 13;
+/// The largest page size there is: a ring buffer on every machine.
+const LEAST_RING_BYTES: u32 = 1 << 16;
 /// `TCP_CA_NAME_MAX` less the final zero.
 const NAME_MAX: usize = 15;
 
@@ -358,6 +360,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
     for mut map in object.maps_mut() {
         match map.name().to_str() {
             Some(SETTINGS) => map.set_initial_value(&options.settings())?,
+            Some(EVENTS) if options.record == Record::Nothing => map.set_max_entries(LEAST_RING_BYTES)?,
             Some(EVENTS) => map.set_max_entries(options.ring_bytes)?,
             Some(OPERATIONS) => {
                 if let Some(operations) = map.initial_value_mut() {

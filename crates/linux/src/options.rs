@@ -45,6 +45,8 @@ pub enum Avoidance {
 /// Which events go to the ring buffer; each level holds those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Record {
+    /// Nothing, since nobody drains it: [`Onlooker`](crate::Onlooker) sees enough.
+    Nothing,
     /// The end of every start-up.
     #[default]
     Exits,

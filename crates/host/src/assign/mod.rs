@@ -21,15 +21,19 @@ const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/assign.bpf.o"));
 /// Shares are out of this many.
 pub const WHOLE: u32 = 10_000;
 /// `ASSIGN_ARMS_MAX`.
-pub const ARMS_MAX: usize = 8;
+pub(crate) const ARMS_MAX: usize = 8;
 /// `TCP_CA_NAME_MAX` less the final zero.
 const NAME_MAX: usize = 15;
+
+/// The largest page size there is: a ring buffer on every machine.
+const LEAST_RING_BYTES: u32 = 1 << 16;
 
 const ASSIGN_ALL: u32 = 1;
 const ASSIGN_RECORD: u32 = 2;
 
 const SETTINGS: &str = ".rodata.settings";
 const COUNTERS: &str = ".bss.counters";
+const OVER: &str = ".bss.over";
 const EVENTS: &str = "events";
 /// What is pinned, and its names in the directory.
 const PINNED_LINK: &str = "assign";
@@ -83,7 +87,7 @@ impl Assign {
             for mut map in open.maps_mut() {
                 match map.name().to_str() {
                     Some(SETTINGS) => map.set_initial_value(&settings)?,
-                    Some(EVENTS) if !options.record => map.set_max_entries(page_size())?,
+                    Some(EVENTS) if !options.record => map.set_max_entries(LEAST_RING_BYTES)?,
                     _ => {}
                 }
             }
@@ -97,6 +101,13 @@ impl Assign {
             assign.listen().map_err(bpf("map the ring buffer"))?;
         }
         Ok(assign)
+    }
+
+    /// Leaves new connections alone from now on; those that were assigned are still followed.
+    pub fn close(&self) -> Result<(), HostError> {
+        let map = self.object.maps().find(|map| map.name() == OVER).expect("the object has its switch");
+        map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY)
+            .map_err(bpf("end the assignment"))
     }
 
     /// What has been assigned so far.
@@ -253,15 +264,6 @@ fn settings(arms: &[AssignArm], options: AssignOptions) -> Vec<u8> {
     bytes.extend((arms.len() as u32).to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
     bytes
-}
-
-/// The smallest ring buffer.
-fn page_size() -> u32 {
-    nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
-        .ok()
-        .flatten()
-        .and_then(|size| u32::try_from(size).ok())
-        .unwrap_or(4096)
 }
 
 /// For `map_err` on what libbpf does.
