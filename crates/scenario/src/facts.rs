@@ -122,19 +122,24 @@ impl Scenario {
 
     /// For each node, the link by which a breadth-first search from `from` reaches it first.
     pub fn shortest_paths(&self, from: usize) -> Vec<Option<usize>> {
-        let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.topology.nodes.len()];
-        for (index, link) in self.topology.links.iter().enumerate() {
-            leaving[link.from].push(index);
+        let links = &self.topology.links;
+        // The links out of a node as a list: its first, and after each link the next. Read often, by big topologies.
+        let mut first = vec![None; self.topology.nodes.len()];
+        let mut following = vec![None; links.len()];
+        for (index, link) in links.iter().enumerate().rev() {
+            following[index] = first[link.from].replace(index);
         }
         let mut arrived_by = vec![None; self.topology.nodes.len()];
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {
-            for &link in leaving.get(node).map_or(&[][..], Vec::as_slice) {
-                let to = self.topology.links[link].to;
+            let mut leaving = first.get(node).copied().flatten();
+            while let Some(link) = leaving {
+                let to = links[link].to;
                 if to != from && arrived_by[to].is_none() {
                     arrived_by[to] = Some(link);
                     waiting.push_back(to);
                 }
+                leaving = following[link];
             }
         }
         arrived_by
