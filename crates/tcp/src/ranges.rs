@@ -1,7 +1,7 @@
 //! Disjoint ranges of segment numbers, each with a weight: what a sender knows to be SACKed, what a receiver
 //! holds out of order.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// Segments `start..end` and the payload bytes in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,30 +11,30 @@ pub(crate) struct Range {
     pub(crate) bytes: u64,
 }
 
-/// An ordered set of ranges that neither overlap nor touch.
+/// An ordered set of ranges.
 ///
-/// The highest range is kept outside the tree, since nearly every arrival extends it.
+/// They lie side by side in a ring: arrivals extend or add the highest, acknowledgements take the lowest, and repairs
+/// happen near the lowest, where little has to move.
 ///
-/// Invariant: every range in `below` ends before `top` starts; `below` is empty if `top` is.
+/// Invariant: the ranges ascend and neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
-    top: Range,
-    below: BTreeMap<u64, (u64, u64)>,
+    ranges: VecDeque<Range>,
 }
 
 impl RangeSet {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.top.start == self.top.end
+        self.ranges.is_empty()
     }
 
     /// One past the highest number in the set; 0 if it is empty.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
-        self.top.end
+        self.ranges.back().map_or(0, |top| top.end)
     }
 
-    /// Adds `start..end`. `weigh` is called for every part that is new and gives its payload bytes.
+    /// Adds `start..end`. `weigh` is called for every part that is new, from the lowest up, and gives its payload bytes.
     ///
     /// Returns whether anything was new.
     #[inline]
@@ -42,126 +42,86 @@ impl RangeSet {
         if start >= end {
             return false;
         }
-        if !self.is_empty() && start >= self.top.start && start <= self.top.end {
-            if end <= self.top.end {
-                return false;
+        match self.ranges.back_mut() {
+            Some(top) if start < top.start => self.insert_below(start, end, weigh),
+            Some(top) if end <= top.end => false,
+            Some(top) if start <= top.end => {
+                top.bytes += weigh(top.end, end);
+                top.end = end;
+                true
             }
-            self.top.bytes += weigh(self.top.end, end);
-            self.top.end = end;
-            return true;
-        }
-        if self.is_empty() || start > self.top.end {
-            if !self.is_empty() {
-                self.below.insert(self.top.start, (self.top.end, self.top.bytes));
+            _ => {
+                self.ranges.push_back(Range { start, end, bytes: weigh(start, end) });
+                true
             }
-            self.top = Range { start, end, bytes: weigh(start, end) };
-            return true;
         }
-        self.insert_below(start, end, weigh)
     }
 
     /// The range that `number` lies in.
     pub(crate) fn containing(&self, number: u64) -> Option<Range> {
-        if number >= self.top.start {
-            return (number < self.top.end).then_some(self.top);
-        }
-        let (&start, &(end, bytes)) = self.below.range(..=number).next_back()?;
-        (number < end).then_some(Range { start, end, bytes })
+        let at = self.ranges.partition_point(|range| range.end <= number);
+        self.ranges.get(at).filter(|range| range.start <= number).copied()
     }
 
     /// Ranges from the highest down.
     pub(crate) fn descending(&self) -> impl Iterator<Item = Range> + '_ {
-        let top = (!self.is_empty()).then_some(self.top);
-        top.into_iter().chain(self.below.iter().rev().map(|(&start, &(end, bytes))| Range {
-            start,
-            end,
-            bytes,
-        }))
+        self.ranges.iter().rev().copied()
     }
 
     /// Ranges from the lowest up.
     #[cfg(test)]
     pub(crate) fn ascending(&self) -> impl Iterator<Item = Range> + '_ {
-        let top = (!self.is_empty()).then_some(self.top);
-        self.below.iter().map(|(&start, &(end, bytes))| Range { start, end, bytes }).chain(top)
+        self.ranges.iter().copied()
     }
 
     /// Takes out the lowest range if it starts at or below `number`.
     pub(crate) fn pop_reached(&mut self, number: u64) -> Option<Range> {
-        if let Some(entry) = self.below.first_entry() {
-            if *entry.key() > number {
-                return None;
-            }
-            let start = *entry.key();
-            let (end, bytes) = entry.remove();
-            return Some(Range { start, end, bytes });
-        }
-        if self.is_empty() || self.top.start > number {
-            return None;
-        }
-        Some(std::mem::take(&mut self.top))
+        if self.ranges.front()?.start <= number { self.ranges.pop_front() } else { None }
     }
 
     /// Forgets everything below `number`.
     #[inline]
     pub(crate) fn trim_below(&mut self, number: u64) {
-        while !self.is_empty() {
-            let lowest = self.below.first_key_value().map_or(self.top.start, |(&start, _)| start);
-            if lowest >= number {
-                return;
-            }
-            let Some(range) = self.pop_reached(number) else { return };
-            if range.end > number {
+        while let Some(lowest) = self.ranges.front_mut()
+            && lowest.start < number
+        {
+            if lowest.end > number {
                 // Only a receiver that contradicts itself gets here; the bytes below the cut are unknown.
-                let rest = Range { start: number, ..range };
-                if self.is_empty() {
-                    self.top = rest;
-                } else {
-                    self.below.insert(rest.start, (rest.end, rest.bytes));
-                }
+                lowest.start = number;
                 return;
             }
+            self.ranges.pop_front();
         }
     }
 
     #[cold]
     fn insert_below(&mut self, start: u64, end: u64, weigh: &mut impl FnMut(u64, u64) -> u64) -> bool {
-        // With the highest range in the tree too, there is one case only.
-        self.below.insert(self.top.start, (self.top.end, self.top.bytes));
+        let at = self.ranges.partition_point(|range| range.end < start);
+        let mut after = at;
         let mut merged = Range { start, end: start, bytes: 0 };
         let mut fresh = false;
-        if let Some((&lower, &(lower_end, bytes))) = self.below.range(..=start).next_back()
-            && lower_end >= start
+        while let Some(range) = self.ranges.get(after)
+            && range.start <= end
         {
-            merged = Range { start: lower, end: lower_end, bytes };
-            self.below.remove(&lower);
-        }
-        while merged.end < end {
-            let next = self.below.range(merged.end..).next().map(|(&s, &(e, b))| (s, e, b));
-            let gap_end = next.map_or(end, |(s, _, _)| s.min(end));
-            if gap_end > merged.end {
-                merged.bytes += weigh(merged.end, gap_end);
-                merged.end = gap_end;
+            if merged.end < range.start {
+                merged.bytes += weigh(merged.end, range.start);
                 fresh = true;
             }
-            if let Some((s, e, b)) = next
-                && s == merged.end
-            {
-                self.below.remove(&s);
-                merged.end = e;
-                merged.bytes += b;
-            }
+            merged.start = merged.start.min(range.start);
+            merged.end = range.end;
+            merged.bytes += range.bytes;
+            after += 1;
         }
-        if let Some((&s, &(e, b))) = self.below.range(merged.end..).next()
-            && s == merged.end
-        {
-            self.below.remove(&s);
-            merged.end = e;
-            merged.bytes += b;
+        if merged.end < end {
+            merged.bytes += weigh(merged.end, end);
+            merged.end = end;
+            fresh = true;
         }
-        self.below.insert(merged.start, (merged.end, merged.bytes));
-        if let Some((start, (end, bytes))) = self.below.pop_last() {
-            self.top = Range { start, end, bytes };
+        if at == after {
+            self.ranges.insert(at, merged);
+        } else {
+            self.ranges[at] = merged;
+            self.ranges.drain(at + 1..after);
         }
         fresh
     }
