@@ -1,23 +1,31 @@
 //! What happens next.
 //!
 //! Every *source* (a link, a flow's timers, a generator) has at most one pending event, so the queue is as long as
-//! there are busy sources, not packets. Arming a source again moves its entry in place: the common case, the
-//! earliest source handing out its next packet, costs one sift from the top and no allocation.
+//! there are busy sources, not packets.
 //!
-//! The heap is 4-ary with 16-byte entries: four children are 64 bytes, half the depth of a binary heap.
+//! What an event causes is mostly due soon: the next packet of a link, the crossing of an access link. So the
+//! earliest few events are a sorted list, where a new one takes its place by insertion, two or three steps from the
+//! front. All later ones, timers above all, are a heap. Arming a source again leaves its former entry behind, to be
+//! dropped when its time comes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use ramp::Time;
 
 /// Pending events, one per source, earliest first; ties go to whoever was armed first.
 ///
-/// Invariant: `heap[position[s]].source() == s` for every armed source `s`.
+/// Invariants: no entry in `far` is earlier than one in `near`; the entry in `armed` of every armed source is in one of
+/// the two, and whatever else is in them is void.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
-    position: Vec<u32>,
+    /// Latest first.
+    near: Vec<Entry>,
+    far: BinaryHeap<Reverse<Entry>>,
+    armed: Vec<Entry>,
     /// Counts armings. It wraps after 2^32 of them, which can only change the order of a tie, and always the same
     /// way.
-    armed: u32,
+    armings: u32,
 }
 
 /// Time, order of arming and source, from the highest bits to the lowest: one comparison decides.
@@ -25,6 +33,9 @@ pub(crate) struct EventQueue {
 struct Entry(u128);
 
 impl Entry {
+    /// Of a source that is not armed: never due.
+    const IDLE: Self = Self(u128::MAX);
+
     #[inline]
     fn new(time: Time, order: u32, source: u32) -> Self {
         Self(u128::from(time.ns()) << 64 | u128::from(order) << 32 | u128::from(source))
@@ -39,53 +50,53 @@ impl Entry {
     }
 }
 
-const ARITY: usize = 4;
-const IDLE: u32 = u32::MAX;
+/// Half of it moves at once between the list and the heap.
+const NEAR_MAX: usize = 64;
 
 impl EventQueue {
-    /// The earliest event and its source.
+    /// The earliest event and its source, which is not armed any more.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|entry| (entry.time(), entry.source()))
+    pub(crate) fn pop(&mut self) -> Option<(Time, u32)> {
+        loop {
+            let Some(entry) = self.near.pop() else {
+                self.refill();
+                if self.near.is_empty() {
+                    return None;
+                }
+                continue;
+            };
+            let armed = &mut self.armed[entry.source() as usize];
+            if *armed == entry {
+                *armed = Entry::IDLE;
+                return Some((entry.time(), entry.source()));
+            }
+        }
     }
 
     /// When `source` is due; `Time::NEVER` if it is not armed.
     #[inline]
     pub(crate) fn time(&self, source: u32) -> Time {
-        match self.position.get(source as usize) {
-            Some(&at) if at != IDLE => self.heap[at as usize].time(),
-            _ => Time::NEVER,
-        }
+        self.armed.get(source as usize).map_or(Time::NEVER, |entry| entry.time())
     }
 
     /// Arm `source` for `time`, whatever it was armed for; `Time::NEVER` disarms it.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, time: Time) {
-        if source as usize >= self.position.len() {
-            self.position.resize(source as usize + 1, IDLE);
+        if source as usize >= self.armed.len() {
+            self.armed.resize(source as usize + 1, Entry::IDLE);
         }
-        let at = self.position[source as usize];
+        let armed = &mut self.armed[source as usize];
+        if time == armed.time() {
+            return;
+        }
         if time == Time::NEVER {
-            if at != IDLE {
-                self.remove(at as usize);
-            }
+            *armed = Entry::IDLE;
             return;
         }
-        if at == IDLE {
-            let entry = self.entry(time, source);
-            self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1, entry);
-            return;
-        }
-        let old = self.heap[at as usize].time();
-        if time != old {
-            let entry = self.entry(time, source);
-            if time < old {
-                self.sift_up(at as usize, entry);
-            } else {
-                self.sift_down(at as usize, entry);
-            }
-        }
+        self.armings = self.armings.wrapping_add(1);
+        *armed = Entry::new(time, self.armings, source);
+        let entry = *armed;
+        self.insert(entry);
     }
 
     /// Arm `source` for `time` unless it is due earlier anyway.
@@ -99,64 +110,44 @@ impl EventQueue {
     }
 
     #[inline]
-    fn entry(&mut self, time: Time, source: u32) -> Entry {
-        self.armed = self.armed.wrapping_add(1);
-        Entry::new(time, self.armed, source)
-    }
-
-    fn remove(&mut self, at: usize) {
-        self.position[self.heap[at].source() as usize] = IDLE;
-        let Some(last) = self.heap.pop() else { return };
-        if at < self.heap.len() {
-            if at > 0 && last < self.heap[(at - 1) / ARITY] {
-                self.sift_up(at, last);
-            } else {
-                self.sift_down(at, last);
-            }
+    fn insert(&mut self, entry: Entry) {
+        if self.near.first().is_none_or(|&latest| latest < entry) && !self.far.is_empty() {
+            self.far.push(Reverse(entry));
+            return self.bound();
+        }
+        let mut at = self.near.len();
+        self.near.push(entry);
+        while at > 0 && self.near[at - 1] < entry {
+            self.near[at] = self.near[at - 1];
+            at -= 1;
+        }
+        self.near[at] = entry;
+        if self.near.len() > NEAR_MAX {
+            self.far.extend(self.near.drain(..NEAR_MAX / 2).map(Reverse));
+            self.bound();
         }
     }
 
-    fn sift_up(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.put(at, self.heap[parent]);
-            at = parent;
-        }
-        self.put(at, entry);
-    }
-
+    /// Drops void entries before they outnumber the sources.
     #[inline]
-    fn sift_down(&mut self, mut at: usize, entry: Entry) {
-        loop {
-            let first = at * ARITY + 1;
-            if first >= self.heap.len() {
-                break;
-            }
-            let end = self.heap.len().min(first + ARITY);
-            let children = &self.heap[first..end];
-            let mut least = entry;
-            let mut child = at;
-            for (i, &other) in children.iter().enumerate() {
-                let less = other < least;
-                least = if less { other } else { least };
-                child = if less { first + i } else { child };
-            }
-            if child == at {
-                break;
-            }
-            self.put(at, least);
-            at = child;
+    fn bound(&mut self) {
+        if self.far.len() > 2 * self.armed.len() + NEAR_MAX {
+            let armed = &self.armed;
+            self.far.retain(|&Reverse(entry)| armed[entry.source() as usize] == entry);
         }
-        self.put(at, entry);
     }
 
-    #[inline]
-    fn put(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
-        self.position[entry.source() as usize] = at as u32;
+    /// Moves the earliest of the heap to the list, which is empty.
+    #[cold]
+    fn refill(&mut self) {
+        while self.near.len() < NEAR_MAX / 2
+            && let Some(Reverse(entry)) = self.far.pop()
+        {
+            if self.armed[entry.source() as usize] == entry {
+                self.near.push(entry);
+            }
+        }
+        self.near.reverse();
     }
 }
 
@@ -166,12 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, u32)> {
-        std::iter::from_fn(|| {
-            let (time, source) = queue.peek()?;
-            queue.set(source, Time::NEVER);
-            Some((time.ns(), source))
-        })
-        .collect()
+        std::iter::from_fn(|| queue.pop()).map(|(time, source)| (time.ns(), source)).collect()
     }
 
     #[test]
@@ -197,21 +183,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_sorted_list(steps in proptest::collection::vec((0u32..40, 0u64..60), 1..300)) {
+        fn agrees_with_a_sorted_list(steps in proptest::collection::vec((0u32..400, 0u64..600), 1..3000)) {
             let mut queue = EventQueue::default();
             let mut model: Vec<(u64, usize, u32)> = Vec::new();
             for (i, &(source, time)) in steps.iter().enumerate() {
-                // 50 and later stand for disarming.
-                let disarm = time >= 50;
+                // 500 and later stand for disarming and, odd ones, for taking out the earliest.
+                let disarm = time >= 500;
+                let at = model.iter().position(|e| e.2 == source);
+                if disarm && time % 2 == 1 {
+                    let earliest = model.iter().min().copied();
+                    model.retain(|e| Some(*e) != earliest);
+                    prop_assert_eq!(queue.pop(), earliest.map(|e| (Time::from_ns(e.0), e.2)));
+                    continue;
+                }
                 queue.set(source, if disarm { Time::NEVER } else { Time::from_ns(time) });
-                match model.iter().position(|e| e.2 == source) {
+                match at {
                     Some(at) if disarm => { model.remove(at); }
                     Some(at) if model[at].0 != time => model[at] = (time, i, source),
                     None if !disarm => model.push((time, i, source)),
                     _ => {}
                 }
-                let earliest = model.iter().min().map(|e| (Time::from_ns(e.0), e.2));
-                prop_assert_eq!(queue.peek(), earliest);
+                prop_assert!(queue.far.len() <= 2 * queue.armed.len() + NEAR_MAX);
+                prop_assert!(queue.near.len() <= NEAR_MAX);
             }
             model.sort_unstable();
             let expected: Vec<_> = model.iter().map(|e| (e.0, e.2)).collect();
