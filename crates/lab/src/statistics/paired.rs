@@ -8,23 +8,23 @@ use crate::comparison::Interval;
 
 /// How one arm differs from another, pair by pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Paired {
+pub struct Paired {
     /// Pairs in which both have a value.
-    pub(crate) n: u32,
+    pub n: u32,
     /// Mean of `a - b`.
-    pub(crate) difference: f64,
+    pub difference: f64,
     /// 95 % interval of it (t).
-    pub(crate) difference_interval: Option<Interval>,
+    pub difference_interval: Option<Interval>,
     /// Geometric mean of `a / b`; `None` unless all values are positive.
-    pub(crate) ratio: Option<f64>,
+    pub ratio: Option<f64>,
     /// 95 % interval of it (t on logarithms).
-    pub(crate) ratio_interval: Option<Interval>,
+    pub ratio_interval: Option<Interval>,
     /// Centre of what was tested: mean of `ln a - ln b` where all are positive, else of `a - b`.
-    pub(crate) centre: f64,
+    pub centre: f64,
     /// Two-sided paired t test; `None` below two pairs.
-    pub(crate) p: Option<f64>,
+    pub p: Option<f64>,
     /// Two one-sided tests against the margin: the larger p; `None` below two pairs.
-    pub(crate) p_equivalence: Option<f64>,
+    pub p_equivalence: Option<f64>,
 }
 
 /// Compare `a` with `b`, position by position; `None` without a pair.
@@ -32,7 +32,7 @@ pub(crate) struct Paired {
 /// `margin` is the share of `b` that counts as no difference. Positive values are compared by their logarithms, so the
 /// margin is the same both ways (1/(1 + margin) to 1 + margin); others by their differences, with the margin
 /// taken from the mean of `|b|`.
-pub(crate) fn paired(a: &[Option<f64>], b: &[Option<f64>], margin: f64) -> Option<Paired> {
+pub fn paired(a: &[Option<f64>], b: &[Option<f64>], margin: f64) -> Option<Paired> {
     let both: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
     if both.is_empty() {
         return None;
