@@ -1,6 +1,6 @@
 //! `ramp compare`: play every algorithm on one path, judge, report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -8,15 +8,19 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use indicatif::ProgressBar;
 use ramp_lab::Comparison;
-use ramp_scenario::{Arm, Scenario, Setting};
+use ramp_scenario::{Scenario, Setting};
 use ramp_trace::Provenance;
 
+use crate::backend::Backend;
 use crate::error::CliError;
+use crate::kernel;
 use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
 use crate::progress;
-use crate::provenance::{self, BACKEND, VERSION};
+use crate::provenance::{self, VERSION};
 use crate::report::{FormatArgs, PLAN, Plan, write_outputs};
-use crate::scenario_args::{ScenarioArgs, Sweep, YARDSTICK};
+use crate::rows::{Row, playable};
+use crate::scenario_args::{ScenarioArgs, Sweep};
+use crate::sides::{SidesPlan, beside, print_sides, write_sides};
 use crate::store::{Store, file_name_part};
 use crate::terminal::Terminal;
 
@@ -33,14 +37,24 @@ Examples:
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
   ramp compare --trace link.down --delay-trace link.delay --rtt 40ms
   ramp compare --sweep algorithm.hystart.low_window=16,32,64
-  ramp compare cable --sweep path.buffer='0.25 bdp,1 bdp,4 bdp'")]
+  ramp compare cable --sweep path.buffer='0.25 bdp,1 bdp,4 bdp'
+  ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB      with this kernel's own TCP, in real time
+  ramp compare --on sim,linux --algorithms hystart,best              simulator and kernel side by side")]
 pub(crate) struct CompareArgs {
+    /// What plays: sim, linux, or both side by side
+    ///
+    /// `sim` is the simulator. `linux` plays with this kernel's own TCP over an emulated path, in real time, one run
+    /// after the other (docs/guide/linux.md).
+    #[arg(long, value_enum, value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
+    on: Vec<Backend>,
     /// Algorithms to compare, separated by commas, each with settings of its own if wanted; without it, all
     ///
-    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`
+    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; with --on linux also
+    /// cubic, cubic_no_hystart, bbr and reno, the kernel's own
     #[arg(long, short, value_name = "A,B,C")]
     algorithms: Vec<String>,
-    /// Runs per algorithm; run i of every algorithm meets the same random numbers
+    /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; on linux,
+    /// where a run takes as long as it takes, at most 3]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the first run; the next ones count up
@@ -64,89 +78,244 @@ pub(crate) struct CompareArgs {
     scenario: ScenarioArgs,
 }
 
+impl CompareArgs {
+    /// Whether it plays with this kernel's TCP.
+    pub(crate) fn on_linux(&self) -> bool {
+        self.on.contains(&Backend::Linux)
+    }
+}
+
 /// Run the command.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let comparisons = Variant::all(args)?;
+    let comparisons = Comparisons::all(args)?;
     if let Some(jobs) = args.jobs {
         // Fails only when the pool is in use already, which it is not.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
     }
-    let runs: usize = comparisons.iter().map(|c| c.arms.len() * c.plan.seeds.len()).sum();
     let interrupted = progress::interruption();
-    let bar = progress::bar(runs);
     let command = provenance::command();
-    let options =
-        PlayOptions { reuse: !args.no_cache, command: &command, bar: &bar, interrupted: &interrupted };
-    let mut judged = Vec::new();
-    let mut total = Played::default();
-    for variant in &comparisons {
-        let store = Store::create(&variant.directory)?;
-        store.write_json(PLAN, &variant.plan)?;
-        let (comparison, played) = variant.play(&store, &options)?;
-        total.reused += played.reused;
-        total.fresh += played.fresh;
-        total.missing += played.missing;
-        judged.push((variant, store, comparison));
+    let mut played = Played::default();
+    let mut judged: BTreeMap<(usize, Backend), (Store, Comparison)> = BTreeMap::new();
+    // Virtual time first: it is over soon.
+    for backend in [Backend::Sim, Backend::Linux] {
+        let variants = || comparisons.variants().filter(|(_, variant)| variant.backend == backend);
+        let runs: usize = variants().map(|(_, variant)| variant.runs()).sum();
+        if runs == 0 {
+            continue;
+        }
+        if backend == Backend::Linux {
+            eprintln!("{}", announcement(runs, variants().map(|(_, variant)| variant)));
+        }
+        let bar = progress::bar(runs);
+        let options =
+            PlayOptions { reuse: !args.no_cache, command: &command, bar: &bar, interrupted: &interrupted };
+        for (number, variant) in variants() {
+            let store = Store::create(&variant.directory)?;
+            store.write_json(PLAN, &variant.plan)?;
+            let (comparison, more) = variant.play(&store, &options)?;
+            played.add(more);
+            judged.insert((number, backend), (store, comparison));
+        }
+        bar.finish_and_clear();
     }
-    bar.finish_and_clear();
-    if interrupted.load(Ordering::Relaxed) && total.missing > 0 {
-        let directory = args.out.as_deref().unwrap_or(&comparisons[0].directory);
-        say_interrupted(&total, runs, directory);
+    let runs: usize = comparisons.variants().map(|(_, variant)| variant.runs()).sum();
+    if interrupted.load(Ordering::Relaxed) && played.missing > 0 {
+        say_interrupted(&played, runs, &comparisons.place(args));
         return Err(CliError::Interrupted);
     }
-    if total.reused > 0 {
-        eprintln!("{} of {runs} runs were finished already", total.reused);
+    if played.reused > 0 {
+        eprintln!("{} of {runs} runs were finished already", played.reused);
     }
-    for (variant, store, comparison) in &judged {
-        write_outputs(store, comparison)?;
-        if let Some(label) = &variant.label
+    for (number, set) in comparisons.sets.iter().enumerate() {
+        if let Some(label) = &set.label
             && !args.format.for_machines()
         {
             writeln!(out, "{}", terminal.bold(label))?;
         }
-        args.format.print(comparison, terminal, out)?;
-        args.format.say_where(store, out)?;
+        let results: Vec<_> = set.variants.iter().filter_map(|v| judged.get(&(number, v.backend))).collect();
+        for (store, comparison) in &results {
+            write_outputs(store, comparison)?;
+        }
+        if let ([(_, first), (_, second)], Some(sides)) = (results.as_slice(), &set.sides) {
+            let files = Store::bare(&sides.directory)?;
+            let both = beside(&sides.plan, [first, second]);
+            write_sides(&files, &sides.plan, &both)?;
+            print_sides(args.format, &files, &both, terminal, out)?;
+            continue;
+        }
+        for (store, comparison) in results {
+            args.format.print(comparison, terminal, out)?;
+            args.format.say_where(store, out)?;
+        }
     }
-    Ok(())
+    if played.refused.is_empty() { Ok(()) } else { Err(CliError::Refused { refused: played.refused }) }
 }
 
-/// One comparison: a scenario, its rows, its seeds and its place.
-struct Variant {
-    /// The swept field and its value; `None`: there is only this one.
+/// How long it will take at most, for those who wonder.
+fn announcement<'a>(runs: usize, variants: impl Iterator<Item = &'a Variant>) -> String {
+    let longest = variants.map(|variant| variant.scenario.stop.after.secs_f64()).fold(0.0, f64::max);
+    format!(
+        "linux: {runs} runs in real time, one after the other, each {longest:.0} s at most; Ctrl-C keeps the finished ones"
+    )
+}
+
+/// Refuses a scenario that the kernel cannot play, with everything that it asks in vain.
+pub(crate) fn check(scenario: &Scenario, rows: &[Row]) -> Result<(), CliError> {
+    let mut reasons: Vec<String> = Vec::new();
+    for row in rows {
+        for reason in kernel::check(scenario, row).err().into_iter().flatten() {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let era = scenario.text.lines().any(|line| line.replace(' ', "").starts_with("profile=\"era\""));
+    let help = era.then(|| {
+        "the scenario's hosts are those of its time (`profile = \"era\"`); `--profile modern` takes back what the profile \
+         says, though not what the file sets itself"
+            .to_owned()
+    });
+    Err(CliError::Unplayable { scenario: scenario.name.clone(), reasons, help })
+}
+
+/// Everything that the command line asks for.
+struct Comparisons {
+    sets: Vec<Set>,
+}
+
+/// One scenario, on one backend or on two.
+struct Set {
+    /// The swept fields and their values; `None`: there is only this one.
     label: Option<String>,
+    variants: Vec<Variant>,
+    sides: Option<Sides>,
+}
+
+/// Where two backends meet.
+struct Sides {
+    plan: SidesPlan,
+    directory: PathBuf,
+}
+
+impl Comparisons {
+    /// One, or one per value of swept scenario fields; each on every backend.
+    fn all(args: &CompareArgs) -> Result<Self, CliError> {
+        let sweep = Sweep::parse(&args.sweep)?;
+        let named = !args.algorithms.is_empty();
+        let rows = sweep.rows(&args.algorithms)?;
+        let mut backends = args.on.clone();
+        backends.sort_unstable();
+        backends.dedup();
+        let mut played = Vec::new();
+        for &backend in &backends {
+            // Rows that a sweep asks for are asked for by name.
+            let named = named || !sweep.rows.is_empty();
+            let (rows, without) = playable(&rows, backend, named, backends.len() == 1)?;
+            if let Some(without) = without {
+                eprintln!("{without}");
+            }
+            played.push((backend, rows));
+        }
+        let mut sets = Vec::new();
+        for settings in &sweep.variants {
+            let scenario = args.scenario.scenario(settings)?;
+            let texts: Vec<&str> = settings.iter().map(Setting::text).collect();
+            let label = (!texts.is_empty()).then(|| texts.join(", "));
+            let place = Place::new(args, label.as_deref(), &scenario, backends.len() > 1);
+            let mut variants = Vec::new();
+            for (backend, rows) in &played {
+                if *backend == Backend::Linux {
+                    check(&scenario, rows)?;
+                }
+                variants.push(Variant::new(args, *backend, scenario.clone(), rows.clone(), &place)?);
+            }
+            let sides = match variants.as_slice() {
+                [first, second] => Some(Sides {
+                    plan: SidesPlan::new(
+                        &provenance::command(),
+                        &place.both,
+                        [(first.backend, &first.directory), (second.backend, &second.directory)],
+                    ),
+                    directory: place.both,
+                }),
+                _ => None,
+            };
+            sets.push(Set { label, variants, sides });
+        }
+        Ok(Self { sets })
+    }
+
+    /// Each with the number of its set.
+    fn variants(&self) -> impl Iterator<Item = (usize, &Variant)> {
+        self.sets.iter().enumerate().flat_map(|(number, set)| set.variants.iter().map(move |v| (number, v)))
+    }
+
+    /// Where to look for results.
+    fn place(&self, args: &CompareArgs) -> PathBuf {
+        let first = self.sets.first().and_then(|set| set.variants.first());
+        args.out.clone().or_else(|| first.map(|first| first.directory.clone())).unwrap_or_default()
+    }
+}
+
+/// Where the results of a scenario go.
+struct Place {
+    /// Of each backend alone.
+    sim: PathBuf,
+    linux: PathBuf,
+    /// Of both together.
+    both: PathBuf,
+}
+
+impl Place {
+    fn new(args: &CompareArgs, label: Option<&str>, scenario: &Scenario, together: bool) -> Self {
+        if let Some(out) = &args.out {
+            let out = label.map_or_else(|| out.clone(), |label| out.join(file_name_part(label)));
+            let of = |name: &str| if together { out.join(name) } else { out.clone() };
+            return Self { sim: of("sim"), linux: of("linux"), both: out };
+        }
+        // Results of one backend are found again whether it was alone or not.
+        let digest = digest(scenario);
+        let short = digest.get(..8).unwrap_or(&digest);
+        let place = |tail: &str| {
+            Path::new("ramp-results").join(format!("{}-{short}{tail}", file_name_part(&scenario.name)))
+        };
+        Self { sim: place(""), linux: place("-linux"), both: place("-sim-linux") }
+    }
+
+    fn of(&self, backend: Backend) -> &Path {
+        match backend {
+            Backend::Sim => &self.sim,
+            Backend::Linux => &self.linux,
+        }
+    }
+}
+
+/// One comparison: a scenario, what plays it, its rows, its seeds and its place.
+struct Variant {
+    backend: Backend,
     scenario: Scenario,
-    arms: Vec<Arm>,
+    rows: Vec<Row>,
     plan: Plan,
     directory: PathBuf,
 }
 
 impl Variant {
-    /// The comparisons that the command line asks for: one, or one per value of swept scenario fields.
-    fn all(args: &CompareArgs) -> Result<Vec<Self>, CliError> {
-        let sweep = Sweep::parse(&args.sweep)?;
-        let arms = sweep.arms(&args.algorithms)?;
-        let mut variants = Vec::new();
-        for settings in &sweep.variants {
-            let scenario = args.scenario.scenario(settings)?;
-            let texts: Vec<&str> = settings.iter().map(Setting::text).collect();
-            let label = (!texts.is_empty()).then(|| texts.join(", "));
-            variants.push(Self::new(args, label, scenario, arms.clone())?);
-        }
-        Ok(variants)
-    }
-
     fn new(
         args: &CompareArgs,
-        label: Option<String>,
+        backend: Backend,
         scenario: Scenario,
-        arms: Vec<Arm>,
+        rows: Vec<Row>,
+        place: &Place,
     ) -> Result<Self, CliError> {
-        let labels: Vec<String> = arms.iter().map(|a| a.label.clone()).collect();
+        let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
         if labels.iter().collect::<BTreeSet<_>>().len() < labels.len() {
             return Err(CliError::input(format!("--algorithms names a row twice: {}", labels.join(", "))));
         }
         let first = args.seed.unwrap_or(scenario.seed);
-        let count = u64::from(args.runs.unwrap_or(scenario.runs).max(1));
+        let count = u64::from(args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1));
         let last = first.checked_add(count - 1).ok_or_else(|| {
             CliError::input(format!(
                 "--seed {first} and --runs {count} go beyond the largest seed, {}",
@@ -157,61 +326,55 @@ impl Variant {
         let provenance = Provenance {
             version: VERSION.to_owned(),
             command: provenance::command(),
-            backend: BACKEND.to_owned(),
+            backend: backend.identity(),
             scenario: scenario.name.clone(),
             scenario_hash: digest.clone(),
             scenario_text: scenario.text.clone(),
             arm: String::new(),
             seed: first,
         };
-        let directory = match (&args.out, &label) {
-            (Some(out), None) => out.clone(),
-            (Some(out), Some(label)) => out.join(file_name_part(label)),
-            (None, _) => Path::new("ramp-results").join(format!(
-                "{}-{}",
-                file_name_part(&scenario.name),
-                digest.get(..8).unwrap_or(&digest)
-            )),
-        };
         let plan = Plan {
             provenance,
             context: context(&scenario),
             arms: labels,
-            yardsticks: arms
-                .iter()
-                .filter(|a| a.algorithm.id == YARDSTICK)
-                .map(|a| a.label.clone())
-                .collect(),
+            yardsticks: rows.iter().filter(|row| row.yardstick()).map(|row| row.label.clone()).collect(),
             seeds: (first..=last).collect(),
         };
-        Ok(Self { label, scenario, arms, plan, directory })
+        Ok(Self { backend, scenario, rows, plan, directory: place.of(backend).to_path_buf() })
+    }
+
+    fn runs(&self) -> usize {
+        self.rows.len() * self.plan.seeds.len()
     }
 
     /// All real runs; then for each row the run that stands for it, with curves and once more leaving start-up a
     /// round later.
     fn play(&self, store: &Store, options: &PlayOptions<'_>) -> Result<(Comparison, Played), CliError> {
-        let run = |arm, seed| Run {
+        // A run in real time is not played twice: it keeps its curves at once.
+        let real_time = self.backend == Backend::Linux;
+        let run = |row, seed| Run {
             scenario: &self.scenario,
             digest: &self.plan.provenance.scenario_hash,
-            arm,
+            row,
+            backend: self.backend,
             seed,
             extra_startup_rounds: 0,
-            curves: false,
+            curves: real_time,
         };
         let real: Vec<Run<'_>> = self
             .plan
             .seeds
             .iter()
-            .flat_map(|seed| self.arms.iter().map(move |arm| run(arm, *seed)))
+            .flat_map(|seed| self.rows.iter().map(move |row| run(row, *seed)))
             .collect();
         let (mut records, played) = play_all(&real, store, options)?;
         let comparison = self.plan.judge(&records);
-        if played.missing > 0 {
+        if played.missing > 0 || real_time {
             return Ok((comparison, played));
         }
-        let shown = self.arms.iter().filter_map(|arm| {
-            let row = comparison.arms.iter().find(|row| row.label == arm.label)?;
-            Some((run(arm, row.representative.as_ref()?.seed), row.representative.as_ref()?.exit.is_some()))
+        let shown = self.rows.iter().filter_map(|row| {
+            let arm = comparison.arms.iter().find(|arm| arm.label == row.label)?;
+            Some((run(row, arm.representative.as_ref()?.seed), arm.representative.as_ref()?.exit.is_some()))
         });
         let closer: Vec<Run<'_>> = shown
             .flat_map(|(run, left)| {

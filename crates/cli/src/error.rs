@@ -32,6 +32,47 @@ pub(crate) enum CliError {
         /// Why.
         cause: SimulationError,
     },
+    /// What the kernel, or this process's privileges, cannot do.
+    #[error("{message}")]
+    Kernel {
+        /// What.
+        message: String,
+        /// Why, and what to do.
+        #[help]
+        help: Option<String>,
+    },
+    /// A scenario asks for what a run with the kernel's TCP cannot do.
+    #[error("the kernel cannot play `{scenario}`:{}", reasons.iter().map(|r| format!("\n- {r}")).collect::<String>())]
+    Unplayable {
+        /// Its name.
+        scenario: String,
+        /// Everything that it asks in vain.
+        reasons: Vec<String>,
+        /// What may be changed.
+        #[help]
+        help: Option<String>,
+    },
+    /// A run in real time failed.
+    #[error("run {run} failed: {cause}")]
+    Run {
+        /// Row and seed.
+        run: String,
+        /// Why.
+        cause: String,
+    },
+    /// The machine was too busy for some runs.
+    #[error(
+        "{} refused: the emulator's error would have changed the answer{}",
+        if refused.len() == 1 { "a run was" } else { "runs were" },
+        refused.iter().map(|r| format!("\n- {r}")).collect::<String>()
+    )]
+    #[diagnostic(help(
+        "the other results stand; on an idle machine, the same command plays the missing ones"
+    ))]
+    Refused {
+        /// Which, and why.
+        refused: Vec<String>,
+    },
     /// A file or directory.
     #[error("cannot {action} {}: {cause}", path.display())]
     File {
@@ -69,9 +110,14 @@ impl CliError {
     /// 2: the input; 130: interrupted, as a shell reports SIGINT; 1: everything else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Input { .. } | Self::Scenario(_) => 2,
+            Self::Input { .. } | Self::Scenario(_) | Self::Unplayable { .. } => 2,
             Self::Interrupted => 130,
-            Self::Simulation { .. } | Self::File { .. } | Self::Output(_) => 1,
+            Self::Simulation { .. }
+            | Self::Kernel { .. }
+            | Self::Run { .. }
+            | Self::Refused { .. }
+            | Self::File { .. }
+            | Self::Output(_) => 1,
         }
     }
 

@@ -1,16 +1,20 @@
 //! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss.
 
+mod backend;
 mod compare;
 mod document;
 mod error;
 mod explain;
+mod kernel;
 mod list;
 mod play;
 mod progress;
 mod provenance;
 mod report;
+mod rows;
 mod run;
 mod scenario_args;
+mod sides;
 mod store;
 mod table;
 mod terminal;
@@ -29,6 +33,7 @@ Examples:
   ramp compare                                     a GEO satellite download, all algorithms
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
+  ramp compare --on linux                          the same with this kernel's own TCP, in real time
   ramp list scenarios                              what else there is to compare on
   ramp explain hystart                             how an algorithm decides
 
@@ -82,6 +87,9 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    if command.on_linux() {
+        kernel::prepare()?;
+    }
     match command {
         Command::Compare(args) => compare::compare(&args, terminal, out),
         Command::Run(args) => run::run(&args, out),
@@ -91,6 +99,17 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ramp", out);
             Ok(())
+        }
+    }
+}
+
+impl Command {
+    /// Whether it plays anything with this kernel's TCP.
+    fn on_linux(&self) -> bool {
+        match self {
+            Self::Compare(args) => args.on_linux(),
+            Self::Run(args) => args.on_linux(),
+            _ => false,
         }
     }
 }

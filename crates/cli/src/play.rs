@@ -2,17 +2,21 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 use ramp_lab::{CapacityStep, Context, Meter, RunKey, RunRecord};
-use ramp_scenario::{Arm, Scenario, Source};
+use ramp_scenario::{Scenario, Source};
 use ramp_sim::{SimulationError, simulate};
 use ramp_trace::{Both, Provenance, Recorder, RecorderOptions};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use crate::backend::Backend;
 use crate::error::CliError;
-use crate::provenance::{BACKEND, VERSION};
+use crate::kernel::{self, KernelError};
+use crate::provenance::VERSION;
+use crate::rows::Row;
 use crate::store::{Store, hexadecimal};
 
 /// One run to be played.
@@ -23,7 +27,9 @@ pub(crate) struct Run<'a> {
     /// Of that scenario.
     pub(crate) digest: &'a str,
     /// What steers the flows under test.
-    pub(crate) arm: &'a Arm,
+    pub(crate) row: &'a Row,
+    /// What plays it.
+    pub(crate) backend: Backend,
     /// For everything random.
     pub(crate) seed: u64,
     /// What if they stayed in start-up for so many rounds more.
@@ -33,7 +39,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// How many runs came from where.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
     /// Found in the results directory.
     pub(crate) reused: usize,
@@ -41,6 +47,18 @@ pub(crate) struct Played {
     pub(crate) fresh: usize,
     /// Neither, because of Ctrl-C.
     pub(crate) missing: usize,
+    /// Neither, because the machine was too busy; which, and why.
+    pub(crate) refused: Vec<String>,
+}
+
+impl Played {
+    /// And those of another comparison.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.reused += more.reused;
+        self.fresh += more.fresh;
+        self.missing += more.missing;
+        self.refused.extend(more.refused);
+    }
 }
 
 impl Run<'_> {
@@ -48,17 +66,17 @@ impl Run<'_> {
     pub(crate) fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.digest.to_owned(),
-            arm: self.arm.label.clone(),
+            arm: self.row.label.clone(),
             seed: self.seed,
             version: VERSION.to_owned(),
-            backend: BACKEND.to_owned(),
+            backend: self.backend.identity(),
             extra_startup_rounds: self.extra_startup_rounds,
         }
     }
 
     /// The scenario as this run plays it.
     pub(crate) fn scenario(&self) -> Scenario {
-        let mut scenario = self.scenario.at_seed(self.seed).with_arm(self.arm);
+        let mut scenario = self.row.scenario(&self.scenario.at_seed(self.seed));
         for flow in scenario.flows.iter_mut().filter(|f| f.under_test) {
             flow.sender.extra_startup_rounds += self.extra_startup_rounds;
         }
@@ -70,44 +88,64 @@ impl Run<'_> {
         Provenance {
             version: VERSION.to_owned(),
             command: command.to_owned(),
-            backend: BACKEND.to_owned(),
+            backend: self.backend.identity(),
             scenario: self.scenario.name.clone(),
             scenario_hash: self.digest.to_owned(),
             scenario_text: self.scenario.text.clone(),
-            arm: self.arm.label.clone(),
+            arm: self.row.label.clone(),
             seed: self.seed,
         }
     }
 
-    /// Play it; `None` if interrupted.
-    fn play(&self, command: &str, interrupted: &AtomicBool) -> Result<Option<RunRecord>, CliError> {
+    /// Play it.
+    fn play(&self, command: &str, interrupted: &AtomicBool) -> Result<Ended, CliError> {
         let scenario = self.scenario();
         let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
         let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });
         let mut observer = Both(Meter::new(&context(&scenario)), self.curves.then_some(recorder));
-        let outcome = simulate(&scenario, self.seed, &mut observer, interrupted);
-        let Both(meter, recorder) = observer;
-        match outcome {
-            Ok(outcome) => {
-                let found = meter.finish(outcome.end);
-                Ok(Some(RunRecord {
-                    provenance: self.provenance(command),
-                    extra_startup_rounds: self.extra_startup_rounds,
-                    metrics: found.metrics,
-                    exit: found.exit,
-                    downloads: found.downloads,
-                    series: recorder.map(Recorder::finish),
-                }))
+        let (end, emulation) = match self.backend {
+            Backend::Sim => match simulate(&scenario, self.seed, &mut observer, interrupted) {
+                Ok(outcome) => (outcome.end, None),
+                Err(SimulationError::Interrupted { .. }) => return Ok(Ended::Interrupted),
+                Err(cause) => return Err(CliError::Simulation { run: self.to_string(), cause }),
+            },
+            Backend::Linux => {
+                match kernel::play(&scenario, self.row, self.seed, &mut observer, interrupted) {
+                    Ok((end, emulation)) => (end, Some(emulation)),
+                    Err(KernelError::Interrupted { .. }) => return Ok(Ended::Interrupted),
+                    Err(KernelError::Refused(reason)) => return Ok(Ended::Refused(reason)),
+                    Err(KernelError::Failed(cause)) => {
+                        return Err(CliError::Run { run: self.to_string(), cause });
+                    }
+                }
             }
-            Err(SimulationError::Interrupted { .. }) => Ok(None),
-            Err(cause) => Err(CliError::Simulation { run: self.to_string(), cause }),
-        }
+        };
+        let Both(meter, recorder) = observer;
+        let found = meter.finish(end);
+        Ok(Ended::Finished(Box::new(RunRecord {
+            provenance: self.provenance(command),
+            extra_startup_rounds: self.extra_startup_rounds,
+            metrics: found.metrics,
+            exit: found.exit,
+            downloads: found.downloads,
+            emulation,
+            series: recorder.map(Recorder::finish),
+        })))
     }
+}
+
+/// How a run ended.
+enum Ended {
+    Finished(Box<RunRecord>),
+    /// By Ctrl-C.
+    Interrupted,
+    /// The machine was too busy for the answer to stand.
+    Refused(String),
 }
 
 impl fmt::Display for Run<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, seed {}", self.arm.label, self.seed)
+        write!(f, "{}, seed {}", self.row.label, self.seed)
     }
 }
 
@@ -125,22 +163,39 @@ pub(crate) fn play_all(
     let reused = records.iter().flatten().count();
     let bar = options.bar;
     bar.inc(reused as u64);
-    // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
-    let waiting = records.iter_mut().zip(runs).filter(|(record, _)| record.is_none());
-    waiting.par_bridge().try_for_each(|(slot, run)| -> Result<(), CliError> {
+    let refused = Mutex::new(Vec::new());
+    let play = |(slot, run): (&mut Option<RunRecord>, &Run<'_>)| -> Result<(), CliError> {
         if options.interrupted.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if let Some(record) = run.play(options.command, options.interrupted)? {
-            store.save(&record)?;
+        if run.backend == Backend::Linux {
             bar.set_message(run.to_string());
-            bar.inc(1);
-            *slot = Some(record);
         }
+        match run.play(options.command, options.interrupted)? {
+            Ended::Finished(record) => {
+                store.save(&record)?;
+                bar.set_message(run.to_string());
+                *slot = Some(*record);
+            }
+            Ended::Refused(reason) => {
+                let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.push(format!("{run}: {reason}"));
+            }
+            Ended::Interrupted => return Ok(()),
+        }
+        bar.inc(1);
         Ok(())
-    })?;
+    };
+    // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
+    let waiting = records.iter_mut().zip(runs).filter(|(record, _)| record.is_none());
+    let (real, virtual_time): (Vec<_>, Vec<_>) = waiting.partition(|(_, run)| run.backend == Backend::Linux);
+    virtual_time.into_iter().par_bridge().try_for_each(play)?;
+    // Real time cannot be shared: each has the machine for itself.
+    real.into_iter().try_for_each(play)?;
     let finished = records.iter().flatten().count();
-    let played = Played { reused, fresh: finished - reused, missing: runs.len() - finished };
+    let refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let missing = runs.len() - finished - refused.len();
+    let played = Played { reused, fresh: finished - reused, missing, refused };
     Ok((records.into_iter().flatten().collect(), played))
 }
 

@@ -5,9 +5,6 @@ use std::env;
 /// Version of ramp with a fingerprint of the sources that decide results: `0.1.0+5d41402a`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("RAMP_SOURCE"));
 
-/// What plays scenarios.
-pub(crate) const BACKEND: &str = "sim";
-
 /// Options that change where and how results appear, not what they are.
 const WITHOUT_VALUE: [&str; 3] = ["--json", "--csv", "--no-cache"];
 const WITH_VALUE: [&str; 5] = ["--out", "-o", "--jobs", "-j", "--color"];

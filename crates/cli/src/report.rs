@@ -1,7 +1,7 @@
 //! `ramp report`: judge the runs of a results directory again, and what every comparison writes.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, text};
@@ -9,7 +9,9 @@ use ramp_lab::{Comparison, Context, JudgeOptions, RunKey, RunRecord, judge};
 use ramp_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Backend;
 use crate::error::CliError;
+use crate::sides::{SIDES_PLAN, SidesPlan, beside, print_sides, write_sides};
 use crate::store::{Store, write_whole};
 use crate::terminal::Terminal;
 
@@ -50,20 +52,66 @@ Examples:
 pub(crate) struct ReportArgs {
     /// A results directory of `ramp compare`
     directory: PathBuf,
+    /// Of results of two backends, those of one
+    #[arg(long, value_enum, value_name = "BACKEND")]
+    on: Option<Backend>,
     #[command(flatten)]
     format: FormatArgs,
 }
 
 /// Run the command.
 pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let store = Store::open(&args.directory)?;
+    if args.directory.join(SIDES_PLAN).is_file() {
+        return sides(args, terminal, out);
+    }
+    if args.on.is_some() {
+        return Err(CliError::input_help(
+            format!("`{}` holds the results of one backend", args.directory.display()),
+            "leave --on out",
+        ));
+    }
+    let (store, comparison) = judged(&args.directory)?;
+    write_outputs(&store, &comparison)?;
+    args.format.print(&comparison, terminal, out)?;
+    args.format.say_where(&store, out)
+}
+
+/// Both backends, or the one that was asked for.
+fn sides(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let files = Store::bare(&args.directory)?;
+    let plan: SidesPlan = files.read_json(SIDES_PLAN)?;
+    let mut results = Vec::new();
+    for (name, place) in &plan.sides {
+        if args.on.is_none_or(|on| on.to_string() == *name) {
+            let (store, comparison) = judged(&args.directory.join(place))?;
+            write_outputs(&store, &comparison)?;
+            results.push((store, comparison));
+        }
+    }
+    match results.as_slice() {
+        [(_, first), (_, second)] => {
+            let both = beside(&plan, [first, second]);
+            write_sides(&files, &plan, &both)?;
+            print_sides(args.format, &files, &both, terminal, out)
+        }
+        [(store, only)] => {
+            args.format.print(only, terminal, out)?;
+            args.format.say_where(store, out)
+        }
+        _ => Err(CliError::input(format!("`{}` has no such results", args.directory.display()))),
+    }
+}
+
+/// The runs of a results directory.
+fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
+    let store = Store::open(directory)?;
     let plan: Plan = store.read_json(PLAN)?;
     let records = plan.finished(&store);
     let planned = plan.arms.len() * plan.seeds.len();
     let real = records.iter().filter(|r| r.extra_startup_rounds == 0).count();
     if real == 0 {
         return Err(CliError::input_help(
-            format!("`{}` has no finished run", args.directory.display()),
+            format!("`{}` has no finished run", directory.display()),
             format!("play them: {}", plan.provenance.command),
         ));
     }
@@ -71,9 +119,7 @@ pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write
         eprintln!("{real} of {planned} runs are finished; to play the rest: {}", plan.provenance.command);
     }
     let comparison = plan.judge(&records);
-    write_outputs(&store, &comparison)?;
-    args.format.print(&comparison, terminal, out)?;
-    args.format.say_where(&store, out)
+    Ok((store, comparison))
 }
 
 /// Name of the plan's file.
@@ -132,6 +178,16 @@ fn to_json(comparison: &Comparison) -> Result<String, CliError> {
 }
 
 impl FormatArgs {
+    /// Whether it is JSON.
+    pub(crate) fn json(self) -> bool {
+        self.json
+    }
+
+    /// Whether it is CSV.
+    pub(crate) fn csv(self) -> bool {
+        self.csv
+    }
+
     /// Whether standard output is for a program.
     pub(crate) fn for_machines(self) -> bool {
         self.json || self.csv

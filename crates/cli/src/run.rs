@@ -2,18 +2,22 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use ramp_lab::{Context, Meter, RunRecord, explain_exit};
-use ramp_scenario::Arm;
+use ramp_lab::{Context, Emulation, Meter, RunRecord, explain_exit};
 use ramp_sim::{SimulationError, simulate};
 use ramp_trace::{Both, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
 
+use crate::backend::Backend;
+use crate::compare::check;
 use crate::error::CliError;
+use crate::kernel::{self, KernelError};
 use crate::play::{Run, context, digest};
 use crate::progress;
 use crate::provenance;
+use crate::rows::{Row, playable};
 use crate::scenario_args::ScenarioArgs;
 use crate::store::write_whole;
 
@@ -26,9 +30,14 @@ use crate::store::write_whole;
 Examples:
   ramp run geo-satellite --algorithm best --samples best.csv
   ramp run --rate 100mbit --rtt 50ms --samples run.jsonl
-  ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head")]
+  ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head
+  ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
 pub(crate) struct RunArgs {
-    /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]
+    /// What plays it
+    #[arg(long, value_enum, value_name = "BACKEND", default_value = "sim")]
+    on: Backend,
+    /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also cubic,
+    /// cubic_no_hystart, bbr and reno, the kernel's own
     #[arg(long, short, value_name = "A", default_value = "hystart")]
     algorithm: String,
     /// For everything random; without it, the scenario's first
@@ -44,6 +53,13 @@ pub(crate) struct RunArgs {
     scenario: ScenarioArgs,
 }
 
+impl RunArgs {
+    /// Whether it plays with this kernel's TCP.
+    pub(crate) fn on_linux(&self) -> bool {
+        self.on == Backend::Linux
+    }
+}
+
 /// Run the command.
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> {
     let format = match &args.samples {
@@ -52,11 +68,21 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         None => Format::Csv,
     };
     let scenario = args.scenario.scenario(&[])?;
-    let arm = Arm::parse(&args.algorithm)?;
+    let row = row(args)?;
+    if args.on == Backend::Linux {
+        check(&scenario, slice::from_ref(&row))?;
+    }
     let digest = digest(&scenario);
     let seed = args.seed.unwrap_or(scenario.seed);
-    let run =
-        Run { scenario: &scenario, digest: &digest, arm: &arm, seed, extra_startup_rounds: 0, curves: false };
+    let run = Run {
+        scenario: &scenario,
+        digest: &digest,
+        row: &row,
+        backend: args.on,
+        seed,
+        extra_startup_rounds: 0,
+        curves: false,
+    };
     let interrupted = progress::interruption();
     let record = match &args.samples {
         Some(path) => {
@@ -101,17 +127,30 @@ fn play<W: Write>(
     let provenance = run.provenance(&provenance::command());
     let writer = Writer::new(out, format, &provenance).map_err(output)?;
     let mut observer = Both(Meter::new(&context), StopOnFailure { writer, stop: interrupted });
-    let outcome = simulate(&scenario, run.seed, &mut observer, interrupted);
+    let played = match run.backend {
+        Backend::Sim => match simulate(&scenario, run.seed, &mut observer, interrupted) {
+            Ok(outcome) => Ok((outcome.end, None)),
+            Err(SimulationError::Interrupted { at }) => {
+                eprintln!("interrupted at {at} of simulated time");
+                Err(CliError::Interrupted)
+            }
+            Err(cause) => Err(CliError::Simulation { run: run.to_string(), cause }),
+        },
+        Backend::Linux => match kernel::play(&scenario, run.row, run.seed, &mut observer, interrupted) {
+            Ok((end, emulation)) => Ok((end, Some(emulation))),
+            Err(KernelError::Interrupted { at }) => {
+                eprintln!("interrupted after {at}");
+                Err(CliError::Interrupted)
+            }
+            Err(KernelError::Refused(reason)) => {
+                Err(CliError::Refused { refused: vec![format!("{run}: {reason}")] })
+            }
+            Err(KernelError::Failed(cause)) => Err(CliError::Run { run: run.to_string(), cause }),
+        },
+    };
     let Both(meter, StopOnFailure { writer, .. }) = observer;
     writer.finish().map_err(output)?;
-    let end = match outcome {
-        Ok(outcome) => outcome.end,
-        Err(SimulationError::Interrupted { at }) => {
-            eprintln!("interrupted at {at} of simulated time");
-            return Err(CliError::Interrupted);
-        }
-        Err(cause) => return Err(CliError::Simulation { run: run.to_string(), cause }),
-    };
+    let (end, emulation) = played?;
     let found = meter.finish(end);
     let record = RunRecord {
         provenance,
@@ -119,6 +158,7 @@ fn play<W: Write>(
         metrics: found.metrics,
         exit: found.exit,
         downloads: found.downloads,
+        emulation,
         series: None,
     };
     Ok((record, context))
@@ -167,9 +207,42 @@ fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: O
             eprintln!("  {:28} {:>12} {}", definition.name, significant(value), definition.unit);
         }
     }
+    if let Some(emulation) = &record.emulation {
+        say_emulation(emulation);
+    }
     if let Some(path) = samples {
         eprintln!("samples: {}", path.display());
     }
+}
+
+/// How true the path was, and with which sockets.
+fn say_emulation(emulation: &Emulation) {
+    let verdict = match emulation.marked.as_slice() {
+        [] => "ok".to_owned(),
+        reasons => format!("marked: {}", reasons.join("; ")),
+    };
+    let priority = if emulation.realtime { "real-time" } else { "normal" };
+    eprintln!("emulation on {}: {verdict}", emulation.kernel);
+    eprintln!(
+        "  packets late by [us]: median {:.1}, 99 % {:.1}, most {:.1}; {:.0} tolerated; {} packets, {priority} priority, \
+         {:.0} % of a processor, attempt {}",
+        emulation.lateness_median_us,
+        emulation.lateness_p99_us,
+        emulation.lateness_max_us,
+        emulation.tolerated_us,
+        emulation.packets,
+        emulation.cpu_share * 100.0,
+        emulation.attempts,
+    );
+    eprintln!("  samples: {}, {} lost", emulation.samples, emulation.samples_lost);
+    eprintln!("  {}", emulation.sockets);
+}
+
+/// The one row of a run.
+fn row(args: &RunArgs) -> Result<Row, CliError> {
+    let row = Row::parse(&args.algorithm)?;
+    let (mut rows, _) = playable(slice::from_ref(&row), args.on, true, true)?;
+    Ok(rows.pop().unwrap_or(row))
 }
 
 /// Four digits that say something; counts whole.

@@ -7,6 +7,8 @@ use clap::Args;
 use ramp_scenario::{AdHoc, Arm, Scenario, Setting};
 
 use crate::error::CliError;
+use crate::kernel;
+use crate::rows::Row;
 
 /// What is played unless the command line says otherwise.
 const DEFAULT_SCENARIO: &str = "geo-satellite";
@@ -181,26 +183,26 @@ impl Sweep {
 
     /// The rows of a comparison: `named` ones (none: all algorithms, or only the yardstick beside swept rows), each
     /// swept algorithm in the place of its plain row.
-    pub(crate) fn arms(&self, named: &[String]) -> Result<Vec<Arm>, CliError> {
-        let mut arms = Vec::new();
+    pub(crate) fn rows(&self, named: &[String]) -> Result<Vec<Row>, CliError> {
+        let mut all: Vec<Row> = Vec::new();
         if !named.is_empty() {
             for text in whole_arms(named) {
-                arms.push(Arm::parse(&text)?);
+                all.push(Row::parse(&text)?);
             }
         } else if self.rows.is_empty() {
             for algorithm in ramp::algorithms() {
-                arms.push(Arm::parse(algorithm.id)?);
+                all.push(Arm::parse(algorithm.id)?.into());
             }
         } else {
-            arms.push(Arm::parse(YARDSTICK)?);
+            all.push(Arm::parse(YARDSTICK)?.into());
         }
         for rows in self.rows.iter().rev() {
-            let plain = |arm: &Arm| arm.label == rows[0].algorithm.id;
-            let place = arms.iter().position(plain).unwrap_or(0);
-            arms.retain(|arm| !plain(arm));
-            arms.splice(place..place, rows.iter().cloned());
+            let plain = |row: &Row| row.label == rows[0].algorithm.id;
+            let place = all.iter().position(plain).unwrap_or(0);
+            all.retain(|row| !plain(row));
+            all.splice(place..place, rows.iter().cloned().map(Row::from));
         }
-        Ok(arms)
+        Ok(all)
     }
 }
 
@@ -209,7 +211,10 @@ fn whole_arms(pieces: &[String]) -> Vec<String> {
     let mut arms: Vec<String> = Vec::new();
     for piece in pieces.iter().flat_map(|p| p.split(',')).map(str::trim) {
         let is_setting = !piece.contains(':')
-            && piece.split_once('=').is_some_and(|(_, value)| ramp::algorithm(value.trim()).is_none());
+            && piece.split_once('=').is_some_and(|(_, value)| {
+                let value = value.trim();
+                ramp::algorithm(value).is_none() && kernel::row(value).is_none()
+            });
         match arms.last_mut().filter(|last| is_setting && last.contains(':')) {
             Some(last) => {
                 last.push(',');
@@ -231,7 +236,7 @@ mod tests {
 
     fn labels(named: &[&str], sweeps: &[&str]) -> Vec<String> {
         let sweep = Sweep::parse(&strings(sweeps)).unwrap();
-        sweep.arms(&strings(named)).unwrap().into_iter().map(|a| a.label).collect()
+        sweep.rows(&strings(named)).unwrap().into_iter().map(|a| a.label).collect()
     }
 
     #[test]

@@ -28,6 +28,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Open a directory for files alone, made if it does not exist.
+    pub(crate) fn bare(directory: &Path) -> Result<Self, CliError> {
+        fs::create_dir_all(directory).map_err(CliError::file("create", directory))?;
+        Ok(Self { directory: directory.to_path_buf() })
+    }
+
     /// Open a directory that has results.
     pub(crate) fn open(directory: &Path) -> Result<Self, CliError> {
         let store = Self { directory: directory.to_path_buf() };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
-use crate::{Context, ExitRecord, Reason};
+use crate::{Context, EmulationSummary, ExitRecord, Reason};
 
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// How the numbers were made, one sentence each.
     pub method: Vec<String>,
+    /// How true the path was, where it was played in real time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationSummary>,
 }
 
 /// What a metric is.
@@ -85,6 +88,9 @@ pub struct ArmSummary {
     pub downloads: Vec<DownloadSummary>,
     /// The run with the median of the primary metric, for curves.
     pub representative: Option<Representative>,
+    /// How true the path was, where it was played in real time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationSummary>,
 }
 
 impl ArmSummary {

@@ -45,7 +45,10 @@ fn window(over_bdp: f64) -> String {
 /// The deciding comparison, and whether it measured what it meant to.
 pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
     let (evidence, limit) = (exit.evidence as f64, exit.limit as f64);
+    let known = exit.evidence > 0 || exit.limit > 0;
     match exit.reason {
+        Reason::AckTrain if !known => "the ACK train grew as long as the bound".to_owned(),
+        Reason::Delay if !known => "the round-trip time rose above the bound".to_owned(),
         Reason::Ssthresh => format!("the window of {} reached ssthresh of {}", bytes(evidence), bytes(limit)),
         Reason::AckTrain => {
             let both = [evidence * 1e-6, limit * 1e-6].map(seconds);

@@ -9,7 +9,7 @@ use crate::comparison::{
     Summary,
 };
 use crate::statistics::{Paired, holm, paired, summarise};
-use crate::{Context, Reason, RunRecord, explain_exit, metric, verdict};
+use crate::{Context, Emulation, EmulationSummary, Reason, RunRecord, explain_exit, metric, verdict};
 
 /// How runs are judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         .iter()
         .flat_map(|info| pairs(&info.id, &arms, [&best, &baseline], yardstick.as_deref(), options.margin))
         .collect();
+    let emulation = EmulationSummary::of(runs.emulations(None));
     let mut comparison = Comparison {
         provenance: options.provenance.clone(),
         context: options.context.clone(),
@@ -79,7 +80,9 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         verdict: String::new(),
         notes: Vec::new(),
         method: method(options.margin),
+        emulation,
     };
+    comparison.method.extend(comparison.emulation.as_ref().map(played));
     comparison.notes = verdict::notes(&comparison);
     comparison.verdict = verdict::sentence(&comparison);
     comparison
@@ -160,6 +163,12 @@ impl<'a> Runs<'a> {
         metric::definitions().into_iter().filter(|d| present.contains(d.id)).map(MetricInfo::from).collect()
     }
 
+    /// What the runs of an arm, or of all, say of the path they met.
+    fn emulations(&self, label: Option<&str>) -> impl Iterator<Item = &Emulation> {
+        let arms = self.real.iter().filter(move |(arm, _)| label.is_none_or(|label| **arm == label));
+        arms.flat_map(|(_, runs)| runs.values()).filter_map(|run| run.emulation.as_ref())
+    }
+
     fn default_primary(&self) -> String {
         let any = |id| self.real.values().flat_map(|runs| runs.values()).any(|run| run.metric(id).is_some());
         let sized = any(metric::DOWNLOAD_TIME);
@@ -204,6 +213,7 @@ impl<'a> Runs<'a> {
             downloads: downloads.collect(),
             exits: exits(runs.values().copied()),
             representative: self.representative(label, runs, metrics.get(primary), options),
+            emulation: EmulationSummary::of(self.emulations(Some(label))),
             metrics,
         }
     }
@@ -340,6 +350,14 @@ fn pair(id: &str, [arm, against]: [&str; 2], test: &Paired, p: Option<f64>) -> P
         p_equivalence: test.p_equivalence,
         finding,
     }
+}
+
+/// How runs in real time were made.
+fn played(emulation: &EmulationSummary) -> String {
+    format!(
+        "Played in real time with the TCP of {}: real sockets in two network namespaces, joined by the links of the          simulator under a real clock. {}. The path is the same for the same seed; what hosts do at the same time is not.",
+        emulation.kernel, emulation.sockets
+    )
 }
 
 fn method(margin: f64) -> Vec<String> {

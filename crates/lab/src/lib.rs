@@ -8,6 +8,7 @@
 
 mod comparison;
 mod context;
+mod emulation;
 mod exit;
 mod explain;
 pub mod fixture;
@@ -18,6 +19,7 @@ mod meter;
 mod metric;
 mod record;
 pub mod report;
+mod sides;
 mod startup;
 mod statistics;
 #[cfg(test)]
@@ -29,8 +31,11 @@ pub use comparison::{
     MetricInfo, Modes, Pair, Representative, Summary,
 };
 pub use context::{CapacityStep, Context};
+pub use emulation::{Emulation, EmulationSummary};
 pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
 pub use metric::{Definition, definitions};
 pub use record::{Download, ExitRecord, Reason, RunKey, RunRecord};
+pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
+pub use statistics::{Paired, paired};

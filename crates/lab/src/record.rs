@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
+use crate::Emulation;
+
 /// What makes a run the same run: results are kept and found by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
@@ -37,6 +39,9 @@ pub struct RunRecord {
     pub exit: Option<ExitRecord>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<Download>,
+    /// What a run in real time says of itself; `None`: it was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
     /// Curves for charts; `None`: not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<RunSeries>,
@@ -68,7 +73,7 @@ pub struct ExitRecord {
     pub flow: u32,
     /// Why.
     pub reason: Reason,
-    /// Left side of the deciding comparison, in the reason's unit.
+    /// Left side of the deciding comparison, in the reason's unit; with a limit of 0 as well: unknown.
     pub evidence: u64,
     /// Right side of the deciding comparison, in the reason's unit.
     pub limit: u64,

@@ -48,6 +48,20 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             ));
         }
     }
+    for arm in &comparison.arms {
+        let Some(emulation) = arm.emulation.as_ref().filter(|emulation| emulation.marked > 0) else {
+            continue;
+        };
+        let reason = emulation.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+        notes.push(format!(
+            "{}: in {} of {} runs the emulator's error may have changed the answer{reason}.",
+            arm.label, emulation.marked, emulation.runs
+        ));
+    }
+    if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
+        let all = emulation.samples + emulation.samples_lost;
+        notes.push(format!("{} of {all} samples were lost.", emulation.samples_lost));
+    }
     let Some(info) = comparison.primary_info() else { return notes };
     for arm in &comparison.arms {
         let Some(modes) = arm.metric(&info.id).and_then(|summary| summary.modes) else { continue };

@@ -88,16 +88,16 @@ pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
 }
 
-struct Table {
-    text: String,
+pub(super) struct Table {
+    pub(super) text: String,
 }
 
 impl Table {
-    fn new(names: &[&str]) -> Self {
+    pub(super) fn new(names: &[&str]) -> Self {
         Self { text: names.join(",") + "\n" }
     }
 
-    fn row(&mut self, cells: &[String]) {
+    pub(super) fn row(&mut self, cells: &[String]) {
         let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
         self.text.push_str(&quoted.join(","));
         self.text.push('\n');
@@ -113,7 +113,7 @@ fn quote(cell: &str) -> String {
     }
 }
 
-fn some(value: Option<f64>) -> String {
+pub(super) fn some(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
@@ -132,7 +132,7 @@ fn method(method: IntervalMethod) -> &'static str {
     }
 }
 
-fn finding(finding: Finding) -> &'static str {
+pub(super) fn finding(finding: Finding) -> &'static str {
     match finding {
         Finding::Lower => "lower",
         Finding::Higher => "higher",

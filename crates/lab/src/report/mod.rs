@@ -2,8 +2,10 @@
 
 pub mod html;
 mod machine;
+mod sides;
 mod table;
 mod text;
 
 pub use machine::{csv, json, runs_csv};
+pub use sides::{sides_csv, sides_json, sides_text};
 pub use text::{TextStyle, text};

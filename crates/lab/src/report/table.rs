@@ -38,9 +38,9 @@ pub(super) struct Cell {
 
 /// A column with its cells, one per row.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct Column<'a> {
     /// Two lines of heading.
-    pub(super) heading: [&'static str; 2],
+    pub(super) heading: [&'a str; 2],
     pub(super) right: bool,
     /// Smaller ones stay longer when the width is short.
     pub(super) rank: u8,
@@ -52,7 +52,7 @@ const GAP: usize = 2;
 const FEWEST_COLUMNS: usize = 4;
 
 /// Lay out columns, the first one naming the rows; `groups` are the sizes of runs of rows that stand together.
-pub(super) fn lay_out(mut columns: Vec<Column>, groups: &[usize], width: usize, colour: bool) -> String {
+pub(super) fn lay_out(mut columns: Vec<Column<'_>>, groups: &[usize], width: usize, colour: bool) -> String {
     let all = columns.clone();
     while total_width(&columns) > width {
         let Some(least) = (0..columns.len()).max_by_key(|i| columns[*i].rank) else { break };
@@ -64,7 +64,7 @@ pub(super) fn lay_out(mut columns: Vec<Column>, groups: &[usize], width: usize, 
     table(&columns, groups, colour)
 }
 
-fn table(columns: &[Column], groups: &[usize], colour: bool) -> String {
+fn table(columns: &[Column<'_>], groups: &[usize], colour: bool) -> String {
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let mut out = String::new();
     for line in 0..2 {
@@ -89,7 +89,7 @@ fn table(columns: &[Column], groups: &[usize], colour: bool) -> String {
 
 fn push_line<'a>(
     out: &mut String,
-    cells: impl Iterator<Item = ((&'a Column, &'a usize), (&'a str, Tone))>,
+    cells: impl Iterator<Item = ((&'a Column<'a>, &'a usize), (&'a str, Tone))>,
     colour: bool,
 ) {
     let mut blanks = 0;
@@ -112,7 +112,7 @@ fn push_line<'a>(
 }
 
 /// Each row as a paragraph: its name, then one line per column.
-fn list(columns: &[Column], groups: &[usize], width: usize, colour: bool) -> String {
+fn list(columns: &[Column<'_>], groups: &[usize], width: usize, colour: bool) -> String {
     let Some((names, values)) = columns.split_first() else { return String::new() };
     let mut out = String::new();
     for row in 0..groups.iter().sum() {
@@ -159,14 +159,14 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-impl Column {
+impl Column<'_> {
     fn width(&self) -> usize {
         let cells = self.cells.iter().map(|cell| length(&cell.text));
         cells.chain(self.heading.iter().map(|heading| length(heading))).max().unwrap_or(0)
     }
 }
 
-fn total_width(columns: &[Column]) -> usize {
+fn total_width(columns: &[Column<'_>]) -> usize {
     columns.iter().map(Column::width).sum::<usize>() + GAP * columns.len().saturating_sub(1)
 }
 

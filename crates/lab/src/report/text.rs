@@ -1,9 +1,9 @@
 //! A comparison at a glance, for a terminal.
 
 use super::table::{Cell, Column, Tone, lay_out, wrap};
-use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo};
+use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
 use crate::format::{bytes, count, list, number, quantity, seconds, share, with_interval};
-use crate::{Reason, metric};
+use crate::{Context, Reason, metric};
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +36,17 @@ pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
         out.push('\n');
     }
     say(&mut out, &comparison.verdict, Tone::Heading, style);
+    if let Some(emulation) = &comparison.emulation {
+        say(&mut out, &emulation.sentence(), Tone::Aside, style);
+        say(&mut out, &format!("{}.", emulation.sockets), Tone::Aside, style);
+    }
     for note in &comparison.notes {
         say(&mut out, note, Tone::Unclear, style);
     }
     out
 }
 
-fn say(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
+pub(super) fn say(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
     for line in wrap(text, style.width) {
         out.push_str(&tone.paint(&line, style.colour));
         out.push('\n');
@@ -51,7 +55,17 @@ fn say(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
 
 /// "geo-viasat: 144 Mbit/s, 600 ms, BDP 10.8 MB, buffer 1 BDP; 36 MB; 12 runs each (seeds 1 to 12)".
 fn heading(comparison: &Comparison) -> String {
-    let context = &comparison.context;
+    let mut parts = path_facts(&comparison.context);
+    parts.push(match comparison.seeds.as_slice() {
+        [] => "no runs".to_owned(),
+        [seed] => format!("one run each (seed {seed})"),
+        [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
+    });
+    format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
+}
+
+/// "144 Mbit/s", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
+pub(super) fn path_facts(context: &Context) -> Vec<String> {
     let mut parts = Vec::new();
     if context.base_rtt_s > 0.0 && context.bdp_bytes > 0 {
         let rate = context.bdp_bytes as f64 * 8e-6 / context.base_rtt_s;
@@ -67,12 +81,7 @@ fn heading(comparison: &Comparison) -> String {
     if let Some(size) = context.size_bytes {
         parts.push(format!("{} to send", bytes(size as f64)));
     }
-    parts.push(match comparison.seeds.as_slice() {
-        [] => "no runs".to_owned(),
-        [seed] => format!("one run each (seed {seed})"),
-        [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
-    });
-    format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
+    parts
 }
 
 /// Contenders, the best first and those without a value last, and yardsticks.
@@ -97,7 +106,7 @@ fn rows(comparison: &Comparison) -> (Vec<&ArmSummary>, Vec<&ArmSummary>) {
     (contenders, yardsticks)
 }
 
-fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column> {
+fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>> {
     let info = comparison.primary_info();
     let column = |heading, rank, cell: &dyn Fn(&ArmSummary) -> String| Column {
         heading,
@@ -121,7 +130,7 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column> {
         Column { right: false, ..column(primary_heading, 1, &|arm| primary(arm, info)) },
         column(["against", "the best"], 6, &|arm| against_best(comparison, arm, info)),
         column(["left", "start-up"], 2, &|arm| mean(arm, "exit_time", &seconds)),
-        Column { right: false, ..column(["", "because of"], 5, &exits) },
+        Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
         column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
         column(["lost in", "start-up"], 4, &|arm| mean(arm, "startup_lost_packets", &count)),
         column(["start-up", "used"], 7, &|arm| mean(arm, "startup_utilisation", &share)),
@@ -193,8 +202,8 @@ fn standing(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>
 }
 
 /// "delay", or "delay 9, loss 3" where runs differ.
-fn exits(arm: &ArmSummary) -> String {
-    match arm.exits.as_slice() {
+pub(super) fn exits(exits: &[ExitCount]) -> String {
+    match exits {
         [] => "–".to_owned(),
         [only] if only.reason == Reason::Known => "knows".to_owned(),
         [only] => only.reason.word().to_owned(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::charts::{self, Differences, Distribution, Sizes};
 use super::number::round;
 use super::thin::thin;
-use crate::{ArmSummary, Comparison, Context};
+use crate::{ArmSummary, Comparison, Context, Representative};
 
 /// Points of all curves of a report together: about 1 MB.
 const POINTS: usize = 60_000;
@@ -134,11 +134,16 @@ pub(super) fn has_curves(comparison: &Comparison) -> bool {
 /// The arm's curves and the flow they follow: the one whose exit is explained, or else the first under test.
 fn curves(arm: &ArmSummary) -> Option<(&RunSeries, &FlowSeries)> {
     let representative = arm.representative.as_ref()?;
+    Some((representative.series.as_ref()?, flow_shown(representative)?))
+}
+
+/// Of a run that stands for its arm, the flow whose exit is explained, or else the first under test.
+pub(super) fn flow_shown(representative: &Representative) -> Option<&FlowSeries> {
     let series = representative.series.as_ref()?;
     let explained = representative.exit.as_ref().map(|exit| exit.flow);
     let flow = (series.flows.iter().find(|flow| Some(flow.flow) == explained))
         .or_else(|| series.flows.iter().find(|flow| flow.under_test))?;
-    (!flow.time_s.is_empty()).then_some((series, flow))
+    (!flow.time_s.is_empty()).then_some(flow)
 }
 
 fn exit(arm: &ArmSummary) -> Option<Exit> {

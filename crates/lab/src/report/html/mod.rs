@@ -5,14 +5,16 @@
 
 mod charts;
 mod data;
+mod frame;
 mod number;
 mod page;
+mod sides;
 mod summary;
 mod tables;
 mod text;
 mod thin;
 
-use crate::{ArmSummary, Better, Comparison};
+use crate::{ArmSummary, Better, Comparison, SideBySide};
 
 /// A self-contained HTML report.
 ///
@@ -25,6 +27,15 @@ pub fn render(comparison: &Comparison) -> String {
         metric.unit.retain(|c| !"<>&\"'".contains(c));
     }
     page::page(&Comparison { arms: ordered(comparison), metrics, ..comparison.clone() })
+}
+
+/// Two backends side by side as a page of its own; `places` are links to the reports of each.
+pub fn render_sides(both: &SideBySide, places: [&str; 2]) -> String {
+    let mut both = both.clone();
+    for metric in &mut both.metrics {
+        metric.unit.retain(|c| !"<>&\"'".contains(c));
+    }
+    sides::page(&both, places)
 }
 
 /// Best first in the deciding metric, those with the most values before others, yardsticks last: one order for every table, legend and chart of the page.

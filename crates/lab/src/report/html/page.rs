@@ -2,14 +2,13 @@
 
 use super::charts::{self, Distribution};
 use super::data::{self, styles};
+use super::frame::{brand, document_head, fact, fact_list};
 use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text, script_json};
 use crate::{Comparison, ExitRecord, MetricInfo};
 
-const STYLE: &str = include_str!("../../../assets/report/report.css");
-const PLOT_STYLE: &str = include_str!("../../../assets/vendor/uplot/uPlot.min.css");
 pub(super) const PLOT_SCRIPT: &str = include_str!("../../../assets/vendor/uplot/uPlot.iife.min.js");
 /// In the order in which they build on each other.
 pub(super) const SCRIPTS: [&str; 9] = [
@@ -23,10 +22,6 @@ pub(super) const SCRIPTS: [&str; 9] = [
     include_str!("../../../assets/report/rows.js"),
     include_str!("../../../assets/report/copy.js"),
 ];
-
-/// The report allows its own styles and scripts and nothing else: no request leaves the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
-                      base-uri 'none'; form-action 'none'";
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -43,7 +38,8 @@ const FIRST_CHOICES: [&str; 3] = ["time_to_capacity", "startup_utilisation", "qu
 /// The whole document.
 pub(super) fn page(comparison: &Comparison) -> String {
     let mut html = Html::default();
-    head(&mut html, comparison);
+    let title = format!("{}: start-up algorithms compared", comparison.provenance.scenario);
+    document_head(&mut html, &comparison.provenance.version, &title);
     opening(&mut html, comparison);
     summary_section(&mut html, comparison);
     if data::has_curves(comparison) {
@@ -60,32 +56,12 @@ pub(super) fn page(comparison: &Comparison) -> String {
     html.into_string()
 }
 
-fn head(html: &mut Html, comparison: &Comparison) {
-    html.add(format_args!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"ramp {0}\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{1}: start-up algorithms compared – ramp</title>\n<style>\n{PLOT_STYLE}\n{STYLE}</style>\n\
-         <noscript><style>.needs-script {{ display: none; }}</style></noscript>\n</head>\n",
-        Text(&comparison.provenance.version),
-        Text(&comparison.provenance.scenario),
-    ));
-    // Before anything is painted, so that a dark page does not flash white.
-    html.raw(
-        "<script>document.documentElement.dataset.theme = (() => { try { return localStorage.getItem(\"ramp-report-theme\") } \
-         catch { return null } })() || (matchMedia(\"(prefers-color-scheme: dark)\").matches ? \"dark\" : \"light\");</script>\n",
-    );
-}
-
 fn opening(html: &mut Html, comparison: &Comparison) {
     html.raw(
-        "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">\
-         <span class=\"brand\"><svg viewBox=\"0 0 20 13\" aria-hidden=\"true\"><path d=\"M1 12C8 12 9 1.5 13 1.5H19\" \
-         fill=\"none\" stroke=\"var(--accent)\" stroke-width=\"2.4\" stroke-linecap=\"round\"/></svg>ramp</span>\
-         <nav aria-label=\"Sections\">",
+        "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">",
     );
+    brand(html);
+    html.raw("<nav aria-label=\"Sections\">");
     let curves = data::has_curves(comparison);
     let sizes = charts::sizes_of(comparison).len() > 1;
     let sections = [
@@ -142,56 +118,16 @@ fn named(comparison: &Comparison) -> String {
 }
 
 fn facts(html: &mut Html, comparison: &Comparison) {
-    let path = &comparison.context;
-    let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
-    let varies = path.capacity.iter().any(|step| (step.bytes_per_s - first).abs() > first * 1e-9);
-    let mean = if path.base_rtt_s > 0.0 { path.bdp_bytes as f64 / path.base_rtt_s } else { first };
-    let rate = if varies { mean } else { first };
-    let mut fact = |name: &str, value: &str, note: &str| {
-        html.add(format_args!(
-            "<div><dt>{name}</dt><dd>{}<small>{}</small></dd></div>\n",
-            Text(value),
-            Text(note.trim_start_matches("* "))
-        ));
-    };
-    fact("Rate", &rate_text(rate), if varies { "payload, mean; it varies" } else { "payload" });
-    fact("Base RTT", &show(path.base_rtt_s, "s"), "empty queues");
-    let packets = path.bdp_bytes.checked_div(u64::from(path.mss_bytes)).unwrap_or(0);
-    fact("BDP", &show(path.bdp_bytes as f64, "bytes"), &format!("{packets} packets"));
-    match path.buffer_bytes {
-        None => fact("Buffer", "unlimited", ""),
-        Some(bytes) => {
-            let share = path.over_bdp(bytes as f64).map_or(String::new(), |share| show(share, "BDP"));
-            fact("Buffer", &show(bytes as f64, "bytes"), &share);
-        }
-    }
-    match path.size_bytes {
-        Some(bytes) => fact("Transfer", &show_short(bytes as f64, "bytes"), &flows(path.flows_under_test)),
-        None => {
-            fact("Transfer", &format!("{} at most", show(path.end_s, "s")), &flows(path.flows_under_test));
-        }
-    }
+    fact_list(html, &comparison.context);
     let seeds = match (comparison.seeds.first(), comparison.seeds.last()) {
         (Some(first), Some(last)) if first != last => format!("seeds {first} to {last}"),
         (Some(only), _) => format!("seed {only}"),
         _ => "none".to_owned(),
     };
-    fact("Runs per algorithm", &comparison.seeds.len().to_string(), &seeds);
-}
-
-fn rate_text(bytes_per_s: f64) -> String {
-    let bits = bytes_per_s * 8.0;
-    let (value, unit) = match bits {
-        b if b >= 0.9995e9 => (b / 1e9, "Gbit/s"),
-        b if b >= 0.9995e6 => (b / 1e6, "Mbit/s"),
-        b if b >= 0.9995e3 => (b / 1e3, "kbit/s"),
-        b => (b, "bit/s"),
-    };
-    show(value, unit)
-}
-
-fn flows(count: u32) -> String {
-    if count == 1 { "one flow".to_owned() } else { format!("{count} flows together") }
+    fact(html, "Runs per algorithm", &comparison.seeds.len().to_string(), &seeds);
+    if let Some(emulation) = &comparison.emulation {
+        fact(html, "Played by", &emulation.kernel, "in real time");
+    }
 }
 
 fn summary_section(html: &mut Html, comparison: &Comparison) {
@@ -209,6 +145,10 @@ fn summary_section(html: &mut Html, comparison: &Comparison) {
     html.raw("</p>\n");
     summary::table(html, comparison);
     tables::all_metrics(html, comparison);
+    if let Some(emulation) = &comparison.emulation {
+        html.add(format_args!("<p class=\"note small\">{}</p>\n", Text(&emulation.sentence())));
+        tables::emulation(html, comparison);
+    }
     html.raw("</section>\n");
 }
 

@@ -71,6 +71,45 @@ pub(super) fn distribution(html: &mut Html, comparison: &Comparison, info: &Metr
     close(html);
 }
 
+/// How true the path was, arm by arm.
+pub(super) fn emulation(html: &mut Html, comparison: &Comparison) {
+    open(html, "How true the path was", "Lateness of packets, arm by arm");
+    headings(
+        html,
+        &[
+            "Algorithm",
+            "Runs",
+            "Marked",
+            "Played again",
+            "Median late",
+            "99 % late",
+            "Latest",
+            "Tolerated",
+            "Samples",
+            "Lost",
+        ],
+    );
+    let us = |value: f64| show(value, "us");
+    for arm in &comparison.arms {
+        let Some(e) = &arm.emulation else { continue };
+        html.add(format_args!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            Text(&arm.label),
+            e.runs,
+            e.marked,
+            e.played_again,
+            us(e.lateness_median_us),
+            us(e.lateness_p99_us),
+            us(e.lateness_max_us),
+            us(e.tolerated_us),
+            e.samples,
+            e.samples_lost,
+        ));
+    }
+    html.raw("</tbody>");
+    close(html);
+}
+
 /// Mean time to the first so many bytes.
 pub(super) fn sizes(html: &mut Html, comparison: &Comparison) {
     open(html, "The numbers", "Download time by size, mean and 95 % interval");

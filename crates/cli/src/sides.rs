@@ -1,0 +1,105 @@
+//! Results of two backends side by side: what is kept of them, and where the two lie.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use ramp_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text};
+use ramp_lab::{Comparison, SideBySide, side_by_side};
+use serde::{Deserialize, Serialize};
+
+use crate::backend::Backend;
+use crate::error::CliError;
+use crate::report::FormatArgs;
+use crate::store::{Store, write_whole};
+use crate::terminal::Terminal;
+
+/// What a directory with two backends is about.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SidesPlan {
+    /// How to make it again.
+    pub(crate) command: String,
+    /// Name and results directory of each, relative to this one where possible.
+    pub(crate) sides: [(String, PathBuf); 2],
+}
+
+/// Name of the plan's file.
+pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
+const REPORT: &str = "report.html";
+
+impl SidesPlan {
+    /// For results of two backends, seen from `directory`.
+    pub(crate) fn new(command: &str, directory: &Path, sides: [(Backend, &Path); 2]) -> Self {
+        let seen = |place: &Path| relative(directory, place);
+        Self {
+            command: command.to_owned(),
+            sides: sides.map(|(backend, place)| (backend.to_string(), seen(place))),
+        }
+    }
+}
+
+/// `place` as seen from `directory`, where both have the same parent or one lies in the other.
+fn relative(directory: &Path, place: &Path) -> PathBuf {
+    if let Ok(below) = place.strip_prefix(directory) {
+        return below.to_path_buf();
+    }
+    match (directory.parent(), place.parent(), place.file_name()) {
+        (Some(a), Some(b), Some(name)) if a == b => Path::new("..").join(name),
+        _ => place.to_path_buf(),
+    }
+}
+
+/// Sets two comparisons side by side.
+pub(crate) fn beside(plan: &SidesPlan, comparisons: [&Comparison; 2]) -> SideBySide {
+    let names = plan.sides.each_ref().map(|(name, _)| name.as_str());
+    let mut both = side_by_side(names, comparisons);
+    both.provenance.command.clone_from(&plan.command);
+    both
+}
+
+/// Writes everything that they leave in their directory.
+pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) -> Result<(), CliError> {
+    let places = plan.sides.each_ref().map(|(_, place)| place.join(REPORT).to_string_lossy().into_owned());
+    let outputs = [
+        ("comparison.json", sides_json(both).map_err(io::Error::from)?),
+        ("comparison.csv", sides_csv(both)),
+        (REPORT, html::render_sides(both, places.each_ref().map(String::as_str))),
+    ];
+    files.write_json(SIDES_PLAN, plan)?;
+    for (name, text) in outputs {
+        write_whole(&files.path(name), |file| file.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Prints them, and says where the reports are.
+pub(crate) fn print_sides(
+    format: FormatArgs,
+    files: &Store,
+    both: &SideBySide,
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let shown = if format.json() {
+        sides_json(both).map_err(io::Error::from)?
+    } else if format.csv() {
+        sides_csv(both)
+    } else {
+        sides_text(both, &TextStyle { width: terminal.width, colour: terminal.colour })
+    };
+    out.write_all(shown.as_bytes())?;
+    format.say_where(files, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+    use std::path::Path;
+
+    #[test]
+    fn places_are_seen_from_where_the_report_is() {
+        let seen = |a: &str, b: &str| relative(Path::new(a), Path::new(b)).to_string_lossy().into_owned();
+        assert_eq!(seen("out", "out/sim"), "sim");
+        assert_eq!(seen("ramp-results/geo-1-sim-linux", "ramp-results/geo-1"), "../geo-1");
+        assert_eq!(seen("a/b", "/c/d"), "/c/d");
+    }
+}

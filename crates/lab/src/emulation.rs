@@ -1,0 +1,164 @@
+//! How true a path was that was played in real time, and with which hosts.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run in real time says of itself. A run whose error would have changed the answer has no record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Emulation {
+    /// Whose TCP it was: `Linux 6.12.9`.
+    pub kernel: String,
+    /// Why the emulator's error may have changed the answer; empty: it has not.
+    pub marked: Vec<String>,
+    /// How often the run was played; all but the last attempt were refused.
+    pub attempts: u32,
+    /// Packets handed to their hosts.
+    pub packets: u64,
+    /// How late half of them were at most, microseconds.
+    pub lateness_median_us: f64,
+    /// How late 99 % of them were at most, microseconds.
+    pub lateness_p99_us: f64,
+    /// How late the latest was, microseconds.
+    pub lateness_max_us: f64,
+    /// What the path tolerates for 99 %, microseconds.
+    pub tolerated_us: f64,
+    /// Whether the emulator ran with real-time priority.
+    pub realtime: bool,
+    /// Share of one processor that it took.
+    pub cpu_share: f64,
+    /// Samples and events that the hosts gave.
+    pub samples: u64,
+    /// Those that were lost.
+    pub samples_lost: u64,
+    /// How the sockets were set up.
+    pub sockets: String,
+}
+
+/// The same over several runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmulationSummary {
+    /// Whose TCP it was.
+    pub kernel: String,
+    /// Runs.
+    pub runs: u32,
+    /// Of these, marked ones.
+    pub marked: u32,
+    /// Attempts that were refused and played again.
+    pub played_again: u32,
+    /// Largest median, microseconds.
+    pub lateness_median_us: f64,
+    /// Largest 99 %, microseconds.
+    pub lateness_p99_us: f64,
+    /// The latest packet of all, microseconds.
+    pub lateness_max_us: f64,
+    /// What the path tolerates for 99 %, microseconds.
+    pub tolerated_us: f64,
+    /// Whether all had real-time priority.
+    pub realtime: bool,
+    /// Samples and events.
+    pub samples: u64,
+    /// Those that were lost.
+    pub samples_lost: u64,
+    /// How the sockets were set up.
+    pub sockets: String,
+    /// The reason of the first marked run.
+    pub reason: Option<String>,
+}
+
+impl EmulationSummary {
+    /// Of all runs that were emulated; `None`: there are none.
+    pub(crate) fn of<'a>(runs: impl Iterator<Item = &'a Emulation>) -> Option<Self> {
+        let mut summary: Option<Self> = None;
+        for run in runs {
+            let sum = summary.get_or_insert_with(|| Self {
+                kernel: run.kernel.clone(),
+                runs: 0,
+                marked: 0,
+                played_again: 0,
+                lateness_median_us: 0.0,
+                lateness_p99_us: 0.0,
+                lateness_max_us: 0.0,
+                tolerated_us: run.tolerated_us,
+                realtime: true,
+                samples: 0,
+                samples_lost: 0,
+                sockets: run.sockets.clone(),
+                reason: None,
+            });
+            sum.runs += 1;
+            sum.marked += u32::from(!run.marked.is_empty());
+            sum.played_again += run.attempts.saturating_sub(1);
+            sum.lateness_median_us = sum.lateness_median_us.max(run.lateness_median_us);
+            sum.lateness_p99_us = sum.lateness_p99_us.max(run.lateness_p99_us);
+            sum.lateness_max_us = sum.lateness_max_us.max(run.lateness_max_us);
+            sum.realtime &= run.realtime;
+            sum.samples += run.samples;
+            sum.samples_lost += run.samples_lost;
+            sum.reason = sum.reason.take().or_else(|| run.marked.first().cloned());
+        }
+        summary
+    }
+
+    /// One line on how true the path was.
+    pub(crate) fn sentence(&self) -> String {
+        let ms = |us: f64| crate::format::seconds(us * 1e-6);
+        let mut text = format!("{}, in real time: ", self.kernel);
+        text.push_str(&match self.marked {
+            0 => format!("{} ok", runs(self.runs)),
+            marked => format!("{} of {} marked", marked, runs(self.runs)),
+        });
+        if self.played_again > 0 {
+            text.push_str(&format!(", {} played again after a refusal", runs(self.played_again)));
+        }
+        text.push_str(&format!(
+            "; 99 % of packets at most {} late ({} is tolerated), the latest {}; ",
+            ms(self.lateness_p99_us),
+            ms(self.tolerated_us),
+            ms(self.lateness_max_us)
+        ));
+        text.push_str(&match self.samples_lost {
+            0 => "no sample lost".to_owned(),
+            lost => format!("{lost} of {} samples lost", self.samples + lost),
+        });
+        if !self.realtime {
+            text.push_str("; without real-time priority");
+        }
+        text + "."
+    }
+}
+
+fn runs(count: u32) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_run_speaks_for_all() {
+        let run = |p99, attempts, marked: &[&str]| Emulation {
+            kernel: "Linux 6.12".to_owned(),
+            lateness_p99_us: p99,
+            lateness_max_us: 900.0,
+            tolerated_us: 500.0,
+            attempts,
+            realtime: true,
+            samples: 10,
+            marked: marked.iter().map(|m| (*m).to_owned()).collect(),
+            ..Emulation::default()
+        };
+        let calm = EmulationSummary::of([run(30.0, 1, &[]), run(41.0, 1, &[])].iter()).unwrap();
+        assert_eq!(
+            calm.sentence(),
+            "Linux 6.12, in real time: 2 runs ok; 99 % of packets at most 41.0 us late (500 us is tolerated), the \
+             latest 900 us; no sample lost."
+        );
+        let mut busy = [run(30.0, 1, &[]), run(600.0, 2, &["late"])];
+        busy[0].samples_lost = 3;
+        busy[1].realtime = false;
+        let text = EmulationSummary::of(busy.iter()).unwrap().sentence();
+        assert!(text.contains("1 of 2 runs marked, 1 run played again after a refusal"), "{text}");
+        assert!(text.contains("3 of 23 samples lost; without real-time priority"), "{text}");
+        assert_eq!(EmulationSummary::of([].iter()), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! What every page has: its head, the brand, what the path is.
+
+use super::number::{show, show_short};
+use super::text::{Html, Text};
+use crate::Context;
+
+const STYLE: &str = include_str!("../../../assets/report/report.css");
+const PLOT_STYLE: &str = include_str!("../../../assets/vendor/uplot/uPlot.min.css");
+
+/// The report allows its own styles and scripts and nothing else: no request leaves the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
+
+/// Everything before the body; `title` may hold anything.
+pub(super) fn document_head(html: &mut Html, version: &str, title: &str) {
+    html.add(format_args!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"ramp {0}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{1} – ramp</title>\n<style>\n{PLOT_STYLE}\n{STYLE}</style>\n\
+         <noscript><style>.needs-script {{ display: none; }}</style></noscript>\n</head>\n",
+        Text(version),
+        Text(title),
+    ));
+    // Before anything is painted, so that a dark page does not flash white.
+    html.raw(
+        "<script>document.documentElement.dataset.theme = (() => { try { return localStorage.getItem(\"ramp-report-theme\") } \
+         catch { return null } })() || (matchMedia(\"(prefers-color-scheme: dark)\").matches ? \"dark\" : \"light\");</script>\n",
+    );
+}
+
+/// The name with its sign.
+pub(super) fn brand(html: &mut Html) {
+    html.raw(
+        "<span class=\"brand\"><svg viewBox=\"0 0 20 13\" aria-hidden=\"true\"><path d=\"M1 12C8 12 9 1.5 13 1.5H19\" \
+         fill=\"none\" stroke=\"var(--accent)\" stroke-width=\"2.4\" stroke-linecap=\"round\"/></svg>ramp</span>",
+    );
+}
+
+/// What the path is.
+pub(super) fn fact_list(html: &mut Html, path: &Context) {
+    let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
+    let varies = path.capacity.iter().any(|step| (step.bytes_per_s - first).abs() > first * 1e-9);
+    let mean = if path.base_rtt_s > 0.0 { path.bdp_bytes as f64 / path.base_rtt_s } else { first };
+    let rate = if varies { mean } else { first };
+    let mut fact = |name: &str, value: &str, note: &str| fact(html, name, value, note);
+    fact("Rate", &rate_text(rate), if varies { "payload, mean; it varies" } else { "payload" });
+    fact("Base RTT", &show(path.base_rtt_s, "s"), "empty queues");
+    let packets = path.bdp_bytes.checked_div(u64::from(path.mss_bytes)).unwrap_or(0);
+    fact("BDP", &show(path.bdp_bytes as f64, "bytes"), &format!("{packets} packets"));
+    match path.buffer_bytes {
+        None => fact("Buffer", "unlimited", ""),
+        Some(bytes) => {
+            let share = path.over_bdp(bytes as f64).map_or(String::new(), |share| show(share, "BDP"));
+            fact("Buffer", &show(bytes as f64, "bytes"), &share);
+        }
+    }
+    match path.size_bytes {
+        Some(bytes) => fact("Transfer", &show_short(bytes as f64, "bytes"), &flows(path.flows_under_test)),
+        None => {
+            fact("Transfer", &format!("{} at most", show(path.end_s, "s")), &flows(path.flows_under_test));
+        }
+    }
+}
+
+fn rate_text(bytes_per_s: f64) -> String {
+    let bits = bytes_per_s * 8.0;
+    let (value, unit) = match bits {
+        b if b >= 0.9995e9 => (b / 1e9, "Gbit/s"),
+        b if b >= 0.9995e6 => (b / 1e6, "Mbit/s"),
+        b if b >= 0.9995e3 => (b / 1e3, "kbit/s"),
+        b => (b, "bit/s"),
+    };
+    show(value, unit)
+}
+
+fn flows(count: u32) -> String {
+    if count == 1 { "one flow".to_owned() } else { format!("{count} flows together") }
+}
+
+/// One fact with a note below it.
+pub(super) fn fact(html: &mut Html, name: &str, value: &str, note: &str) {
+    html.add(format_args!(
+        "<div><dt>{name}</dt><dd>{}<small>{}</small></dd></div>\n",
+        Text(value),
+        Text(note.trim_start_matches("* "))
+    ));
+}
