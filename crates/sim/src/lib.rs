@@ -18,6 +18,7 @@ mod simulation;
 mod stage;
 mod topology;
 mod traffic;
+mod transit;
 
 pub use error::SimulationError;
 pub use flow::{next_round_number, size_of};

@@ -19,8 +19,9 @@ use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Place};
 use crate::random::link_seed;
-use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, UnderWay, add};
+use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, add};
 use crate::topology::{Feeder, Routes, Step};
+use crate::transit::{Transit, UnderWay};
 
 /// Half a gigabyte; 100 Gbit/s over 500 ms.
 pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
@@ -32,6 +33,7 @@ pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 pub(crate) struct Network {
     pub(crate) routes: Routes,
     stages: Vec<Stage>,
+    transit: Transit,
     drops_to_come: BinaryHeap<Reverse<DropToCome>>,
     drops: VecDeque<Drop>,
     drop_count: u64,
@@ -66,6 +68,7 @@ impl Network {
         Self {
             routes,
             stages,
+            transit: Transit::new(),
             drops_to_come: BinaryHeap::new(),
             drops: VecDeque::new(),
             drop_count: 0,
@@ -119,7 +122,8 @@ impl Network {
                 queue.set(link, arrival);
             }
             let place = place.after(entered + 1);
-            stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
+            let packet = UnderWay { segment: *segment, place, arrival, passages };
+            self.transit.push(&mut stage.under_way, &packet);
             if stage.under_way.len() > PACKETS_PER_LINK_MAX {
                 self.overfull = Some(link);
             }
@@ -134,13 +138,13 @@ impl Network {
         if !stage.settles() {
             return self.poll_held(now, link, parcel);
         }
-        let Some(head) = stage.under_way.front() else { return false };
+        let Some(head) = self.transit.first(&stage.under_way) else { return false };
         if head.arrival > now {
             return false;
         }
         parcel.segment = head.segment;
         parcel.place = head.place;
-        stage.under_way.pop_front();
+        self.transit.pop(&mut stage.under_way);
         true
     }
 
@@ -150,7 +154,7 @@ impl Network {
         let stage = &self.stages[link as usize];
         match &stage.kind {
             Kind::Other(other) => other.poll_timeout(),
-            _ => stage.under_way.front().map_or(Time::NEVER, |head| head.arrival),
+            _ => self.transit.first(&stage.under_way).map_or(Time::NEVER, |head| head.arrival),
         }
     }
 
@@ -189,7 +193,7 @@ impl Network {
     /// Every link's totals at `end`: what settled ahead of that is taken back.
     pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
         let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
-        for under_way in self.stages.iter().flat_map(|stage| &stage.under_way) {
+        for under_way in self.stages.iter().flat_map(|stage| self.transit.packets(&stage.under_way)) {
             self.take_back(&mut totals, end, under_way);
         }
         for Reverse(DropToCome { time, passages, drop, .. }) in &self.drops_to_come {

@@ -1,14 +1,13 @@
 //! One link in the network, in the cheapest form that its configuration allows.
 
-use std::collections::VecDeque;
-
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
 use ramp_tcp::Segment;
 
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Place, Ticket};
+use crate::packet::{Parcel, Ticket};
+use crate::transit::Lane;
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -21,7 +20,7 @@ pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 pub(crate) struct Stage {
     pub(crate) kind: Kind,
     /// Packets whose chain ends here, in order of arrival at the far end.
-    pub(crate) under_way: VecDeque<UnderWay>,
+    pub(crate) under_way: Lane,
     /// Packets that the link keeps itself.
     pub(crate) held: usize,
     arrived: Count,
@@ -35,15 +34,6 @@ pub(crate) enum Kind {
     /// It settles a packet's fate on arrival, and so needs no more than a ticket for it.
     Settling(Box<Link<Ticket>>),
     Other(Box<Link<Parcel>>),
-}
-
-/// A packet whose arrival is settled.
-#[derive(Debug)]
-pub(crate) struct UnderWay {
-    pub(crate) segment: Segment,
-    pub(crate) place: Place,
-    pub(crate) arrival: Time,
-    pub(crate) passages: Passages,
 }
 
 impl Stage {
@@ -60,7 +50,7 @@ impl Stage {
         };
         Self {
             kind,
-            under_way: VecDeque::new(),
+            under_way: Lane::new(),
             held: 0,
             arrived: Count::default(),
             dropped: Count::default(),
