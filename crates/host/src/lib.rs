@@ -22,6 +22,7 @@ mod sockets;
 mod status;
 mod sysctl;
 mod target;
+pub mod trial;
 
 pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, Opened, WHOLE};
 pub use attach::{Attached, Change};

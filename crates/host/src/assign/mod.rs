@@ -106,8 +106,7 @@ impl Assign {
     /// Leaves new connections alone from now on; those that were assigned are still followed.
     pub fn close(&self) -> Result<(), HostError> {
         let map = self.object.maps().find(|map| map.name() == OVER).expect("the object has its switch");
-        map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY)
-            .map_err(bpf("end the assignment"))
+        map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("end the assignment"))
     }
 
     /// What has been assigned so far.
