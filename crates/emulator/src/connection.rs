@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -51,7 +52,7 @@ pub struct Connection {
     /// The sender's socket.
     pub sender: TcpStream,
     /// The receiver's socket.
-    pub receiver: TcpStream,
+    pub receiver: Receiving,
     /// When the first SYN was sent, on [`Running::clock`].
     pub opened: Time,
     /// When the sender's socket was connected.
@@ -64,13 +65,42 @@ pub struct Connection {
     pub remote: SocketAddrV4,
 }
 
+/// The receiver's end of a connection. If the sender opened it, its handshake reaches this end half a round trip after
+/// the sender may send, so it is accepted when it is first asked for.
+#[derive(Debug)]
+pub struct Receiving {
+    listener: Option<TcpListener>,
+    stream: OnceLock<TcpStream>,
+}
+
+impl Receiving {
+    fn accepted_later(listener: TcpListener) -> Self {
+        Self { listener: Some(listener), stream: OnceLock::new() }
+    }
+
+    fn open(stream: TcpStream) -> Self {
+        Self { listener: None, stream: stream.into() }
+    }
+
+    /// The socket; `WouldBlock` after a tenth of a second without the connection. To be called by one thread.
+    pub fn stream(&self) -> io::Result<&TcpStream> {
+        if let (None, Some(listener)) = (self.stream.get(), &self.listener) {
+            let (stream, _) = listener.accept()?;
+            set_limits(&stream, BLOCK_MS)?;
+            // A second thread's is closed again.
+            let _ = self.stream.set(stream);
+        }
+        self.stream.get().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
 /// Puts the calling thread above the emulator's, where sockets' threads belong (`CAP_SYS_NICE`).
 pub fn run_above_engine() -> io::Result<()> {
     sys::run_realtime(PRIORITY)
 }
 
 impl Running {
-    /// Opens a connection between the hosts of a flow, and waits until both ends have it.
+    /// Opens a connection between the hosts of a flow, and waits until its sender has it.
     pub fn connect(&self, wanted: &Connect) -> Result<Connection, EmulatorError> {
         let index = wanted.flow;
         let flow = self.scenario().flows.get(index).ok_or(EmulatorError::Flow { index })?;
@@ -101,7 +131,6 @@ impl Running {
         };
         let limit = wanted.limit;
         block_at_most(&connecting, limit.ns() / 1_000_000)?;
-        block_at_most(&listener, limit.ns() / 1_000_000)?;
         let late = |action, error: io::Error| match error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::EINPROGRESS | Errno::EAGAIN | Errno::ETIMEDOUT) => {
                 EmulatorError::Late { action, limit }
@@ -112,16 +141,21 @@ impl Running {
         let opened = self.clock().now();
         nix_connect(&connecting, &address).map_err(|error| late("connecting", error))?;
         let connected = self.clock().now();
-        let (accepted, _) = listener.accept().map_err(|error| late("accepting a connection", error))?;
-        let accepted_at = self.clock().now();
         let connecting = TcpStream::from(connecting);
         let (sender, receiver, established) = match wanted.opener {
-            Opener::Sender => (connecting, accepted, connected),
-            Opener::Receiver => (accepted, connecting, accepted_at),
+            Opener::Sender => {
+                block_at_most(&listener, BLOCK_MS)?;
+                (connecting, Receiving::accepted_later(listener), connected)
+            }
+            Opener::Receiver => {
+                block_at_most(&listener, limit.ns() / 1_000_000)?;
+                let (accepted, _) =
+                    listener.accept().map_err(|error| late("accepting a connection", error))?;
+                block_at_most(&connecting, BLOCK_MS)?;
+                (accepted, Receiving::open(connecting), self.clock().now())
+            }
         };
-        for stream in [&sender, &receiver] {
-            block_at_most(stream, BLOCK_MS)?;
-        }
+        block_at_most(&sender, BLOCK_MS)?;
         let congestion_control = getsockopt(&sender, sockopt::TcpCongestion)
             .map_err(|error| EmulatorError::io("reading TCP_CONGESTION", error))?;
         let congestion_control = congestion_control.to_string_lossy().trim_end_matches('\0').to_owned();
@@ -166,10 +200,11 @@ fn nix_connect(socket: &OwnedFd, address: &SockaddrIn) -> io::Result<()> {
 
 /// Reads, writes, `connect` and `accept` fail after this long.
 fn block_at_most(socket: &impl AsFd, ms: u64) -> Result<(), EmulatorError> {
+    set_limits(socket, ms).map_err(|cause| EmulatorError::io("setting a time limit", cause))
+}
+
+fn set_limits(socket: &impl AsFd, ms: u64) -> io::Result<()> {
     let limit = TimeVal::milliseconds(i64::try_from(ms.max(1)).unwrap_or(i64::MAX / 1000));
-    let set = || -> nix::Result<()> {
-        sockopt::ReceiveTimeout.set(socket, &limit)?;
-        sockopt::SendTimeout.set(socket, &limit)
-    };
-    set().map_err(|error| EmulatorError::io("setting a time limit", error))
+    sockopt::ReceiveTimeout.set(socket, &limit)?;
+    Ok(sockopt::SendTimeout.set(socket, &limit)?)
 }

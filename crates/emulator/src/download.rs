@@ -187,10 +187,9 @@ impl Transfer<'_> {
     /// When the last byte was read; `None` if it gave up.
     fn receive(&self, shared: &Shared) -> io::Result<Option<Time>> {
         let mut buffer = vec![0; CHUNK];
-        let mut stream = &self.connection.receiver;
         let mut received = 0;
         while !self.over(shared) {
-            match stream.read(&mut buffer) {
+            match self.connection.receiver.stream().and_then(|mut stream| stream.read(&mut buffer)) {
                 Ok(0) if received < self.download.size_bytes => {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the sender stopped early"));
                 }

@@ -27,7 +27,7 @@ mod sys;
 mod tcp_info;
 
 pub use clock::Clock;
-pub use connection::{Connect, Connection, Opener, run_above_engine};
+pub use connection::{Connect, Connection, Opener, Receiving, run_above_engine};
 pub use download::{Download, Downloaded};
 pub use emulator::{Emulator, Options, Running};
 pub use error::EmulatorError;

@@ -222,14 +222,13 @@ impl<'a> Stage<'a> {
     fn receive(&self, opened: &Opened, config: &FlowConfig) -> io::Result<Transfer> {
         let size_bytes = size_of(&config.source);
         let mut buffer = vec![0; CHUNK];
-        let mut stream = &opened.connection.receiver;
         let mut transfer = Transfer::default();
         let mut report_from = 1;
         while transfer.completed.is_none() {
             if self.over().is_some() {
                 return Ok(transfer);
             }
-            match stream.read(&mut buffer) {
+            match opened.connection.receiver.stream().and_then(|mut stream| stream.read(&mut buffer)) {
                 Ok(0) => {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the sender stopped early"));
                 }
