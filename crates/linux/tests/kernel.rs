@@ -7,32 +7,46 @@ use ramp_linux::{
     Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, Replay, detach_pinned, load,
     load_pinned,
 };
+use support::path::Path;
 use support::{Bottleneck, Network, Open, ready, run};
 
 mod support;
 
-/// A queue of 200 ms behind an RTT of well under 1 ms: room for an algorithm to take its time.
-const DEEP: Bottleneck = Bottleneck::Queue(1_000_000);
+/// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.
+const DEEP: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'";
+/// Room for the initial window and no more: whoever leaves by losses does so soon.
+const SHALLOW: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '18 kB'";
+/// A receive window that path and queue have room for.
+const LOSSLESS: &str =
+    "rate = '80 Mbit/s'\nrtt = '20 ms'\nbuffer = 'unlimited'\n[receiver]\nwindow = '300 kB'";
 const MEGABYTES: u64 = 1_000_000;
-/// Enough to overflow the DEEP queue by slow start.
-const SIZE: u64 = 4 * MEGABYTES;
+/// Enough to leave start-up on each of them, save for HyStart++'s five conservative rounds on the first.
+const SIZE: u64 = 3 * MEGABYTES;
+
+/// `rtt_source = "tagged"`: one sample in a round.
+const TAGGED: u64 = 1;
 
 /// Registered under a name of its own, so that tests run side by side.
 fn put_in(algorithm: &'static Algorithm, tag: &str, record: Record) -> Loaded {
     let mut options = Options::new(algorithm);
     options.name = Some(format!("r{tag}_{}", algorithm.id));
     options.record = record;
-    // 40 Mbit/s and a part of the DEEP queue, for `ideal`.
-    options.path_bdp_bytes = 250_000;
+    // 40 Mbit/s and 20 ms, for `ideal`.
+    options.path_bdp_bytes = 96_000;
     options.path_bytes_per_s = 4_700_000;
+    if let Some(index) = algorithm.parameters.iter().position(|p| p.name == "rtt_source") {
+        options.parameters[index] = TAGGED; // looking at every ACK, Enhanced Start may never leave
+    }
     load(algorithm, &options).unwrap_or_else(|error| panic!("{}: {error}\n{}", algorithm.id, error.log()))
 }
 
 /// Everything that has come, once the last connection has closed.
 fn all_events(loaded: &Loaded, closed: u64) -> (Vec<Event>, Counters) {
-    let mut events = Vec::new();
-    for _ in 0..300 {
-        events.extend(loaded.drain(Duration::from_millis(100)).expect("events"));
+    let (mut events, mut waits) = (Vec::new(), 0);
+    while waits < 600 {
+        let more = loaded.drain(Duration::from_millis(100)).expect("events");
+        waits += u32::from(more.is_empty());
+        events.extend(more);
         let counters = loaded.counters().expect("counters");
         if counters.closed >= closed {
             events.extend(loaded.drain(Duration::ZERO).expect("events"));
@@ -63,30 +77,37 @@ fn every_algorithm_loads_and_leaves_for_its_own_reason_on_both_kinds_of_open() {
     if !ready() {
         return;
     }
-    let (deep, shallow) = (Network::new(DEEP), Network::new(Bottleneck::Queue(100_000)));
-    for algorithm in algorithms() {
-        let loaded = put_in(algorithm, "a", Record::Flows);
-        let network = if own_reasons(algorithm.id) == [ExitReason::Loss] { &shallow } else { &deep };
-        for open in [Open::Passive, Open::Active] {
-            assert_eq!(network.transfer(loaded.name(), open, SIZE), SIZE);
+    for (path, bytes, leaving_by_loss) in [(DEEP, 2 * SIZE, false), (SHALLOW, SIZE, true)] {
+        let path = Path::new(path);
+        let leaves_so = |a: &&Algorithm| (own_reasons(a.id) == [ExitReason::Loss]) == leaving_by_loss;
+        for algorithm in algorithms().iter().filter(leaves_so) {
+            leaves_for_its_own_reason(algorithm, &path, bytes);
         }
-        let (events, counters) = all_events(&loaded, 2);
-        assert_eq!((counters.opened, counters.without_storage, counters.late), (2, 0, 0), "{}", algorithm.id);
-        let exits = exits(&events);
-        assert_eq!(exits.len(), 2, "{}: {events:?}", algorithm.id);
-        for exit in exits {
-            let reason = exit.decision.exit_reason();
-            assert!(own_reasons(algorithm.id).contains(&reason), "{}: {exit:?}", algorithm.id);
-            assert!(exit.exited() > Some(exit.opened()));
-            assert!(exit.tuple.local().port() > 0 && exit.tuple.remote().port() > 0);
-            assert_eq!(counters.exits(reason), 2);
-        }
-        let acked: Vec<_> = events
-            .iter()
-            .filter_map(|e| if let Event::Close(c) = e { Some(c.acked_bytes) } else { None })
-            .collect();
-        assert!(acked.len() == 2 && acked.iter().all(|bytes| (0..=2).contains(&(bytes - SIZE))), "{acked:?}");
+        path.stop();
     }
+}
+
+fn leaves_for_its_own_reason(algorithm: &'static Algorithm, path: &Path, bytes: u64) {
+    let loaded = put_in(algorithm, "a", Record::Flows);
+    for open in [Open::Passive, Open::Active] {
+        path.transfer(loaded.name(), open, bytes);
+    }
+    let (events, counters) = all_events(&loaded, 2);
+    assert_eq!((counters.opened, counters.without_storage, counters.late), (2, 0, 0), "{}", algorithm.id);
+    let exits = exits(&events);
+    assert_eq!(exits.len(), 2, "{}: {events:?}", algorithm.id);
+    for exit in exits {
+        let reason = exit.decision.exit_reason();
+        assert!(own_reasons(algorithm.id).contains(&reason), "{}: {exit:?}", algorithm.id);
+        assert!(exit.exited() > Some(exit.opened()));
+        assert!(exit.tuple.local().port() > 0 && exit.tuple.remote().port() > 0);
+    }
+    assert_eq!(counters.all_exits(), 2);
+    let acked: Vec<_> = events
+        .iter()
+        .filter_map(|e| if let Event::Close(c) = e { Some(c.acked_bytes) } else { None })
+        .collect();
+    assert!(acked.len() == 2 && acked.iter().all(|acked| (0..=2).contains(&(acked - bytes))), "{acked:?}");
 }
 
 #[test]
@@ -94,24 +115,28 @@ fn the_kernel_decides_as_the_native_core() {
     if !ready() {
         return;
     }
-    let networks = [DEEP, Bottleneck::Queue(30_000), Bottleneck::Lossless].map(Network::new);
-    for algorithm in algorithms() {
-        let loaded = put_in(algorithm, "b", Record::All);
-        let mut replay = Replay::new(algorithm);
-        for network in &networks {
-            assert_eq!(network.transfer(loaded.name(), Open::Passive, SIZE), SIZE);
+    let mut recorded: Vec<_> =
+        algorithms().iter().map(|a| (put_in(a, "b", Record::All), Replay::new(a), Vec::new())).collect();
+    for (transfers, path) in [DEEP, SHALLOW, LOSSLESS].into_iter().enumerate() {
+        let path = Path::new(path);
+        for (loaded, _, events) in &mut recorded {
+            path.transfer(loaded.name(), Open::Passive, SIZE);
+            events.extend(all_events(loaded, transfers as u64 + 1).0);
         }
-        let (events, counters) = all_events(&loaded, networks.len() as u64);
-        assert_eq!(counters.lost_events, 0);
+        path.stop();
+    }
+    for (loaded, mut replay, events) in recorded {
+        let id = loaded.algorithm().id;
+        assert_eq!(loaded.counters().expect("counters").lost_events, 0);
         for event in &events {
-            replay.handle_event(event).unwrap_or_else(|difference| panic!("{}: {difference}", algorithm.id));
+            replay.handle_event(event).unwrap_or_else(|difference| panic!("{id}: {difference}"));
         }
         let acks = events.iter().filter(|event| matches!(event, Event::Ack(_))).count();
-        assert!(acks >= 3 && replay.compared() > acks as u64 * 2, "{}: {acks} ACKs", algorithm.id);
-        contract_holds(algorithm.id, &events);
+        assert!(acks >= 3 && replay.compared() > acks as u64 * 2, "{id}: {acks} ACKs");
+        contract_holds(id, &events);
         let pacing = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
-        assert!(loaded.paces() || !events.iter().any(pacing), "{} paces unheard", algorithm.id);
-        assert_eq!(loaded.paces(), ["paced", "ideal"].contains(&algorithm.id), "{}", algorithm.id);
+        assert!(loaded.paces() || !events.iter().any(pacing), "{id} paces unheard");
+        assert_eq!(loaded.paces(), ["paced", "ideal"].contains(&id), "{id}");
     }
 }
 
@@ -172,7 +197,7 @@ fn running_connections_survive_detach_and_replacement() {
     if !ready() {
         return;
     }
-    let network = Network::new(DEEP);
+    let network = Network::new(Bottleneck::Queue(1_000_000));
     let best = algorithm("best").expect("a row");
     let mut first = Some(put_in(best, "e", Record::Flows));
     let name = first.as_ref().expect("loaded").name().to_owned();
@@ -270,13 +295,13 @@ fn continues_with_reno_where_asked_to() {
     if !ready() {
         return;
     }
-    let network = Network::new(DEEP);
+    let path = Path::new(DEEP);
     let hystart = algorithm("hystart").expect("a row");
     let mut options = Options::new(hystart);
     options.name = Some("rh_reno".into());
     options.avoidance = ramp_linux::Avoidance::Reno;
     let loaded = load(hystart, &options).expect("loads");
-    assert_eq!(network.transfer(loaded.name(), Open::Passive, SIZE), SIZE);
+    path.transfer(loaded.name(), Open::Passive, SIZE);
     let (events, _) = all_events(&loaded, 1);
     assert_eq!(exits(&events).len(), 1);
 }

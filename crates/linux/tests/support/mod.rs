@@ -1,4 +1,4 @@
-//! Sender, router and receiver in network namespaces of their own, joined by veth pairs.
+//! Networks of their own for the tests: sender, router and receiver joined by veth pairs, and the emulator's paths.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,6 +11,8 @@ use std::{env, fs, io};
 
 use nix::sched::{CloneFlags, setns};
 use socket2::{Domain, Socket, Type};
+
+pub(crate) mod path;
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 2, 1);
@@ -41,6 +43,7 @@ pub(crate) enum Open {
 
 /// What lies between sender and receiver.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "the tests and the example use a part each")]
 pub(crate) enum Bottleneck {
     None,
     /// 40 Mbit/s with a queue of this many bytes.
@@ -71,6 +74,12 @@ impl Network {
             run(&format!("ip -n {end} link set eth0 gso_max_segs 1 up"));
             run(&format!("ip -n {r} link set eth{net} gso_max_segs 1 up"));
             run(&format!("ip -n {end} route add default via 10.77.{net}.2"));
+            // Packets received by two processors may overtake each other, which with round trips of
+            // microseconds is a loss to the sender.
+            for (name, device) in [(end, "eth0".to_owned()), (&r, format!("eth{net}"))] {
+                let steering = format!("/sys/class/net/{device}/queues/rx-0/rps_cpus");
+                run_in(name, &format!("echo 1 > {steering}"));
+            }
             // The default congestion control would leave its pacing state behind.
             sysctl(end, "net.ipv4.tcp_congestion_control=reno");
             sysctl(end, "net.ipv4.tcp_no_metrics_save=1");
@@ -212,6 +221,12 @@ impl Drop for Network {
 
 fn sysctl(namespace: &str, setting: &str) {
     run(&format!("ip netns exec {namespace} sysctl -qw {setting}"));
+}
+
+fn run_in(namespace: &str, script: &str) {
+    let output =
+        Command::new("ip").args(["netns", "exec", namespace, "sh", "-c", script]).output().expect("ip");
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 pub(crate) fn run(line: &str) {
