@@ -70,12 +70,12 @@ impl Sender {
 
     #[inline]
     fn take_in(&mut self, segment: &Segment) -> Delivery {
-        let delivery = if segment.block_count() == 0 || !self.sack_in_use() {
-            self.board.on_ack(segment.number(), std::iter::empty())
-        } else {
+        let mut blocks = 0;
+        if segment.block_count() > 0 && self.sack_in_use() {
             self.repair.sack = SackUse::Yes;
-            self.board.on_ack(segment.number(), segment.sack_blocks())
-        };
+            blocks = segment.block_count();
+        }
+        let delivery = self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks));
         self.una_offset += delivery.advanced_bytes;
         delivery
     }

@@ -109,12 +109,12 @@ impl Receiver {
                 self.due = Reply::Nothing;
                 self.clock.on_ack_sent();
                 self.last_ack = self.next;
-                let ack = Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
-                Some(if self.out_of_order.is_empty() && self.duplicate.is_none() {
-                    ack
-                } else {
-                    self.with_blocks(ack)
-                })
+                let mut ack =
+                    Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
+                if !self.out_of_order.is_empty() || self.duplicate.is_some() {
+                    self.add_blocks(&mut ack);
+                }
+                Some(ack)
             }
             Reply::SynAck => {
                 self.due = Reply::Nothing;
@@ -232,22 +232,21 @@ impl Receiver {
     }
 
     #[cold]
-    fn with_blocks(&mut self, mut ack: Segment) -> Segment {
+    fn add_blocks(&mut self, ack: &mut Segment) {
         let duplicate = self.duplicate.take();
         if self.sack_blocks == 0 || self.suppresses() {
-            return ack;
+            return;
         }
         if let Some((start, end)) = duplicate {
-            ack = ack.with_duplicate(start, end);
+            *ack = ack.with_duplicate(start, end);
         }
         for &number in &self.recent[..usize::from(self.recent_count)] {
             if ack.block_count() >= usize::from(self.sack_blocks) {
                 break;
             }
             if let Some(range) = self.out_of_order.containing(number) {
-                ack = ack.with_sack_block(range.start, range.end);
+                *ack = ack.with_sack_block(range.start, range.end);
             }
         }
-        ack
     }
 }
