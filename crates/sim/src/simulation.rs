@@ -199,18 +199,28 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn on_link(&mut self, link: u32) {
         let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
         let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
-        while self.network.poll_packet(self.now, link, &mut parcel) {
-            let Parcel { segment, place } = &parcel;
-            if place.left > 0 {
-                self.network.send(self.now, &mut self.queue, segment, *place);
-                continue;
+        loop {
+            let arrived = self.network.poll_packet(self.now, link, &mut parcel);
+            if arrived {
+                self.on_arrival(&parcel);
             }
-            let (hosts, mut world) = self.hosts();
-            if let Some(completion) = hosts.deliver(&mut world, place.slot, segment) {
-                self.on_completed(completion);
+            let next = self.network.poll_timeout(link);
+            if !arrived || next > self.now {
+                return self.queue.set(link, next);
             }
         }
-        self.queue.set(link, self.network.poll_timeout(link));
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, Parcel { segment, place }: &Parcel) {
+        if place.left > 0 {
+            self.network.send(self.now, &mut self.queue, segment, *place);
+            return;
+        }
+        let (hosts, mut world) = self.hosts();
+        if let Some(completion) = hosts.deliver(&mut world, place.slot, segment) {
+            self.on_completed(completion);
+        }
     }
 
     fn on_drops_due(&mut self) {
