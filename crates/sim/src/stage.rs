@@ -48,13 +48,7 @@ impl Stage {
                 Kind::Other(Box::new(Link::new(config, seed)))
             }
         };
-        Self {
-            kind,
-            under_way: Lane::new(),
-            held: 0,
-            arrived: Count::default(),
-            dropped: Count::default(),
-        }
+        Self { kind, under_way: Lane::new(), held: 0, arrived: Count::default(), dropped: Count::default() }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
