@@ -14,6 +14,8 @@ const NLM_F_REQUEST_ACK: u16 = 1 | 4;
 const NLM_F_REPLACE_CREATE: u16 = 0x100 | 0x400;
 const NLMSG_ERROR: u16 = 2;
 const IFLA_TXQLEN: u16 = 13;
+/// Kernels' own default.
+const LEAST_QUEUE: u32 = 1000;
 const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
 const RTA_METRICS: u16 = 8;
@@ -40,8 +42,18 @@ impl RouteMetric {
     }
 }
 
-/// Sets `txqueuelen` of a device of the calling thread's namespace (the ioctl asks for privileges outside).
+/// Sets `txqueuelen` of a device of the calling thread's namespace (the ioctl asks for privileges outside), or
+/// the half of it, or a quarter: some kernels (Debian's 6.1) take no large number.
 pub(crate) fn set_queue(device: &str, packets: u32) -> io::Result<()> {
+    match try_queue(device, packets) {
+        Err(error) if error.raw_os_error() == Some(Errno::ERANGE as i32) && packets > LEAST_QUEUE => {
+            set_queue(device, packets / 2)
+        }
+        result => result,
+    }
+}
+
+fn try_queue(device: &str, packets: u32) -> io::Result<()> {
     // struct ifinfomsg
     let mut body = vec![0; 4];
     body.extend(if_nametoindex(device)?.to_ne_bytes());
