@@ -18,6 +18,16 @@ compare: ## Compare all algorithms on the default path; ARGS="..." goes to `ramp
 	@scripts/setup compare
 	cargo run --release --locked -- compare $(ARGS)
 
+.PHONY: linux
+linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="..." go there. Best as root
+	@scripts/setup linux
+	cargo run --release --locked --features linux -- compare --on linux $(ARGS)
+
+.PHONY: linux-build
+linux-build: ## Build the command with everything that loads BPF programs: target/release/ramp
+	@scripts/setup linux
+	cargo build --release --locked --features linux
+
 .PHONY: test
 test: ## The full suite: every check below except `deny` and `bench`
 	@scripts/setup test
@@ -55,11 +65,11 @@ scripts: ## Shell scripts
 
 .PHONY: lint
 lint: ## Clippy, warnings denied
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 .PHONY: docs
 docs: ## API documentation, warnings denied
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps --locked --quiet
 
 .PHONY: c-check
 c-check: ## The core as C99, C++17 and BPF, with sanitizers
@@ -71,11 +81,11 @@ browser-test: ## The HTML report in a real browser
 
 .PHONY: rust-test
 rust-test: ## Every Rust test
-	cargo test --workspace --locked 2>&1 | scripts/count-tests
+	cargo test --workspace --all-features --locked 2>&1 | scripts/count-tests
 
 .PHONY: bless
 bless: ## Rewrite the recorded outputs that tests compare with; review the diff
-	RAMP_BLESS=1 cargo test --workspace --locked --quiet
+	RAMP_BLESS=1 cargo test --workspace --all-features --locked --quiet
 
 .PHONY: deny
 deny: ## Licences, sources and duplicates of dependencies (needs cargo-deny; advisories need a network)

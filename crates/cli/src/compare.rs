@@ -148,7 +148,12 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             args.format.say_where(store, out)?;
         }
     }
-    if played.refused.is_empty() { Ok(()) } else { Err(CliError::Refused { refused: played.refused }) }
+    if played.refused.is_empty() {
+        return Ok(());
+    }
+    // What there is shall be seen.
+    out.flush()?;
+    Err(CliError::Refused { refused: played.refused })
 }
 
 /// How long it will take at most, for those who wonder.

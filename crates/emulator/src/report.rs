@@ -152,7 +152,12 @@ impl Verdict {
         if lost > 0 {
             refused.push(format!("the kernel lost {lost} packets that the scenario does not lose"));
         }
-        let late = format!("1 % of packets were more than {} late; {tolerated} is tolerated", lateness.p99);
+        let ms = |time: Time| format!("{:.2} ms", time.secs_f64() * 1e3);
+        let late = format!(
+            "1 % of packets were more than {} late; {} is tolerated",
+            ms(lateness.p99),
+            ms(tolerated)
+        );
         if lateness.p99 > times(4) {
             refused.push(late.clone());
         }
@@ -164,7 +169,11 @@ impl Verdict {
             marked.push(late);
         }
         if lateness.max > times(10) {
-            marked.push(format!("one packet was {} late; {} is tolerated once", lateness.max, times(10)));
+            marked.push(format!(
+                "one packet was {} late; {} is tolerated once",
+                ms(lateness.max),
+                ms(times(10))
+            ));
         }
         if marked.is_empty() { Self::Ok } else { Self::Marked(marked) }
     }

@@ -48,16 +48,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             ));
         }
     }
-    for arm in &comparison.arms {
-        let Some(emulation) = arm.emulation.as_ref().filter(|emulation| emulation.marked > 0) else {
-            continue;
-        };
-        let reason = emulation.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        notes.push(format!(
-            "{}: in {} of {} runs the emulator's error may have changed the answer{reason}.",
-            arm.label, emulation.marked, emulation.runs
-        ));
-    }
+    notes.extend(marked(comparison));
     if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
         let all = emulation.samples + emulation.samples_lost;
         notes.push(format!("{} of {all} samples were lost.", emulation.samples_lost));
@@ -82,6 +73,22 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Runs that stand with a reservation.
+fn marked(comparison: &Comparison) -> Option<String> {
+    let all = comparison.emulation.as_ref().filter(|emulation| emulation.marked > 0)?;
+    let arms: Vec<String> = (comparison.arms.iter())
+        .filter_map(|arm| Some((arm, arm.emulation.as_ref().filter(|e| e.marked > 0)?)))
+        .map(|(arm, emulation)| format!("{} {}", arm.label, emulation.marked))
+        .collect();
+    let reason = all.reason.as_ref().map_or(String::new(), |reason| format!("; the first because {reason}"));
+    Some(format!(
+        "In {} of {} runs the emulator's error may have changed the answer ({}){reason}.",
+        all.marked,
+        all.runs,
+        arms.join(", ")
+    ))
 }
 
 /// The other contenders, by what may be said about them, the nearest first.

@@ -48,7 +48,9 @@ pub(super) fn ordered(both: &SideBySide) -> Vec<&SideRow> {
 }
 
 fn columns<'a>(both: &'a SideBySide, rows: &[&SideRow]) -> Vec<Column<'a>> {
-    let unit = both.info(&both.primary).map_or("s", |info| info.unit.as_str());
+    let info = both.info(&both.primary);
+    let unit = info.map_or("s", |info| info.unit.as_str());
+    let name = info.map_or("download time", |info| info.name.as_str());
     let column = |heading: [&'a str; 2], rank, cell: &dyn Fn(&SideRow) -> Cell| Column {
         heading,
         right: true,
@@ -70,17 +72,17 @@ fn columns<'a>(both: &'a SideBySide, rows: &[&SideRow]) -> Vec<Column<'a>> {
     let [first, second] = both.sides.each_ref().map(String::as_str);
     vec![
         Column { right: false, ..column(["", "algorithm"], 0, &|row| plain(row.label.clone())) },
-        column(["download", first], 1, &|row| primary(row, 0)),
-        column(["time", second], 1, &|row| primary(row, 1)),
+        column([name, first], 1, &|row| primary(row, 0)),
+        column(["", second], 1, &|row| primary(row, 1)),
         column(["", "difference"], 2, &|row| difference_cell(both, row.metric(&both.primary))),
-        column(["left", first], 4, &|row| mean(row, "exit_time", 0, &seconds)),
-        column(["start-up", second], 4, &|row| mean(row, "exit_time", 1, &seconds)),
-        column(["window", first], 3, &|row| mean(row, "exit_window_bdp", 0, &bdp)),
-        column(["/ BDP", second], 3, &|row| mean(row, "exit_window_bdp", 1, &bdp)),
+        column(["left start-up", first], 4, &|row| mean(row, "exit_time", 0, &seconds)),
+        column(["", second], 4, &|row| mean(row, "exit_time", 1, &seconds)),
+        column(["window / BDP", first], 3, &|row| mean(row, "exit_window_bdp", 0, &bdp)),
+        column(["", second], 3, &|row| mean(row, "exit_window_bdp", 1, &bdp)),
         Column { right: false, ..column(["because of", first], 6, &|row| reasons(row, 0)) },
         Column { right: false, ..column(["", second], 6, &|row| reasons(row, 1)) },
-        column(["retrans-", first], 5, &|row| mean(row, "retransmissions", 0, &count)),
-        column(["missions", second], 5, &|row| mean(row, "retransmissions", 1, &count)),
+        column(["retransmissions", first], 5, &|row| mean(row, "retransmissions", 0, &count)),
+        column(["", second], 5, &|row| mean(row, "retransmissions", 1, &count)),
     ]
 }
 
