@@ -12,6 +12,8 @@ mod bpffs;
 mod detach;
 mod error;
 mod host;
+pub mod live;
+pub mod metrics;
 mod namespace;
 mod netlink;
 pub mod privileges;

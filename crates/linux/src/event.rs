@@ -214,8 +214,8 @@ pub struct Counters {
     /// Events for which the ring buffer had no room.
     pub lost_events: u64,
     exits: [u64; 16],
-    /// Ends of start-ups that were kept for [`Onlooker::exits_since`](crate::Onlooker::exits_since).
-    pub(crate) logged: u64,
+    /// Ends of start-ups so far, as [`Onlooker::exits_since`](crate::Onlooker::exits_since) numbers them.
+    pub logged: u64,
     startup_us: u64,
     durations: [u64; DURATIONS],
 }

@@ -99,7 +99,9 @@ impl Onlooker {
     pub fn table(&self) -> io::Result<Vec<FlowRow>> {
         let mut bytes = Vec::new();
         match &self.table {
-            Table::Link(link) => Iter::new(&link.lock().unwrap_or_else(PoisonError::into_inner)).map_err(io::Error::other)?.read_to_end(&mut bytes)?,
+            Table::Link(link) => Iter::new(&link.lock().unwrap_or_else(PoisonError::into_inner))
+                .map_err(io::Error::other)?
+                .read_to_end(&mut bytes)?,
             Table::Name(path) => File::open(path)?.read_to_end(&mut bytes)?,
         };
         let rows = bytes.chunks(size_of::<FlowRow>()).map(read);

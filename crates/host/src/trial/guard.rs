@@ -115,9 +115,8 @@ impl Guard {
 
     fn slower(&self, known: &Known<'_>) -> Option<(RankTest, f64, f64)> {
         let timed = || known.done.iter().filter(|c| c.delivered && c.bytes > FIRST_WINDOW_BYTES);
-        let mut figures: Vec<_> = timed()
-            .map(|c| Ranked { stratum: self.stratum(c), new: c.arm == 0, value: c.busy_s })
-            .collect();
+        let mut figures: Vec<_> =
+            timed().map(|c| Ranked { stratum: self.stratum(c), new: c.arm == 0, value: c.busy_s }).collect();
         let effect = size_adjusted_log_ratio(timed(), self.plan.tick_s)?;
         Some((rank_test(&mut figures)?, libm::exp(effect), 1.0 + self.plan.margin))
     }

@@ -348,11 +348,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Each block is one pair.
-    fn compare(
-        &self,
-        margin: f64,
-        figure: impl Fn(&[&Connection], usize) -> Option<f64>,
-    ) -> Option<Paired> {
+    fn compare(&self, margin: f64, figure: impl Fn(&[&Connection], usize) -> Option<f64>) -> Option<Paired> {
         let of_arm = |arm| -> Vec<_> { self.0.values().map(|block| figure(block, arm)).collect() };
         paired(&of_arm(0), &of_arm(1), margin)
     }

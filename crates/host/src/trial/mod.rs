@@ -147,7 +147,10 @@ impl Trial {
     pub fn start(options: TrialOptions) -> Result<Self, HostError> {
         let TrialOptions { arms, share, length, .. } = &options;
         if *share == 0 || *share >= WHOLE {
-            return Err(HostError::input("one of the arms gets no connections", "a share between 0 and 100 %"));
+            return Err(HostError::input(
+                "one of the arms gets no connections",
+                "a share between 0 and 100 %",
+            ));
         }
         if arms[0].name() == arms[1].name() {
             return Err(HostError::input(
@@ -171,7 +174,8 @@ impl Trial {
         let assigned: Vec<_> =
             controls.into_iter().zip(shares).map(|(control, share)| AssignArm { control, share }).collect();
         let began = now()?;
-        let assign = Assign::attach(&options.cgroup, &assigned, AssignOptions { all: options.all, record: true })?;
+        let assign =
+            Assign::attach(&options.cgroup, &assigned, AssignOptions { all: options.all, record: true })?;
         let drain = options.drain.unwrap_or_else(|| (*length / 10).min(Duration::from_secs(30)));
         Ok(Self {
             guard: Guard::new(&plan),
@@ -261,7 +265,8 @@ impl Trial {
         let events = assign.drain(patience)?;
         self.counters = assign.counters()?;
         for loaded in self.loaded.iter().flatten() {
-            let exits = loaded.drain(Duration::ZERO).map_err(HostError::system("read the ends of start-ups"))?;
+            let exits =
+                loaded.drain(Duration::ZERO).map_err(HostError::system("read the ends of start-ups"))?;
             for event in exits {
                 let Event::Exit(exit) = event else { continue };
                 let ends = (exit.tuple.local(), exit.tuple.remote());
@@ -329,7 +334,8 @@ impl Trial {
 impl TrialOptions {
     fn plan(&self, controls: &[String; 2]) -> Result<Plan, HostError> {
         let block = self.block.unwrap_or_else(|| (self.length / 20).max(Duration::from_secs(1)));
-        let coarse = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).map_err(HostError::system("ask for the tick"))?;
+        let coarse =
+            clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).map_err(HostError::system("ask for the tick"))?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Ok(Plan {
             arms: [self.arms[0].name().to_owned(), self.arms[1].name().to_owned()],

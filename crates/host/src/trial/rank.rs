@@ -65,7 +65,7 @@ mod tests {
     fn one_stratum_is_wilcoxons_test() {
         let mut all = figures(0, &[1.1, 2.2, 3.3, 9.0, 7.5], &[0.5, 1.0, 2.0, 2.2, 3.0, 4.0]);
         let test = rank_test(&mut all).expect("both arms are there");
-        // scipy.stats.mannwhitneyu(new, old, method='asymptotic', use_continuity=False): U = 22.5, one tie.
+        // U, of Mann and Whitney, counts the pairs in which the new arm is above; one tie.
         let (u, mean, n) = (22.5, 15.0, 11.0);
         let variance: f64 = 5.0 * 6.0 / 12.0 * ((n + 1.0) - 6.0 / (n * (n - 1.0)));
         assert!((test.z - (u - mean) / variance.sqrt()).abs() < 1e-12, "{test:?}");

@@ -60,7 +60,8 @@ fn connections(plan: &Plan, truth: Truth, per_block: u32, seed: u64) -> Vec<(Con
             let noise: f64 = StandardNormal.sample(&mut random);
             let tail = if random.random_bool(0.02) { 10.0 } else { 1.0 };
             let slowdown = if arm == 0 { truth.slowdown } else { 1.0 };
-            let busy = 0.1 * libm::pow(bytes as f64 / 1e5, 0.6) * libm::exp(load + 0.5 * noise) * tail * slowdown;
+            let busy =
+                0.1 * libm::pow(bytes as f64 / 1e5, 0.6) * libm::exp(load + 0.5 * noise) * tail * slowdown;
             let lossy = random.random_bool(0.2);
             let extra = if arm == 0 { truth.retransmits } else { 0.0 };
             let share = if lossy { 0.1 * random.random_range(0.0..2.0) } else { 0.0 } + extra;

@@ -13,13 +13,15 @@ pub(super) fn verdict(report: &TrialReport) -> String {
     match &report.ending.how {
         How::RolledBack(stop) => rolled_back(report, stop),
         How::Completed => sentence(&comparison(report)),
-        How::Interrupted => format!(
-            "Interrupted after {}; so far {}.",
-            duration(report.ending.after_s),
-            comparison(report)
-        ),
+        How::Interrupted => {
+            format!("Interrupted after {}; so far {}.", duration(report.ending.after_s), comparison(report))
+        }
         How::Unknown => {
-            format!("The trial died after {}; until then {}.", duration(report.ending.after_s), comparison(report))
+            format!(
+                "The trial died after {}; until then {}.",
+                duration(report.ending.after_s),
+                comparison(report)
+            )
         }
     }
 }
@@ -43,10 +45,16 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
         notes.push(format!("{refused} connections could not have {arm}: their routes lock another."));
     }
     if ending.lost_events > 0 {
-        notes.push(format!("{} beginnings and ends of connections were lost for want of room.", ending.lost_events));
+        notes.push(format!(
+            "{} beginnings and ends of connections were lost for want of room.",
+            ending.lost_events
+        ));
     }
     if ending.without_storage > 0 {
-        notes.push(format!("{} connections could not be followed for want of memory.", ending.without_storage));
+        notes.push(format!(
+            "{} connections could not be followed for want of memory.",
+            ending.without_storage
+        ));
     }
     if ending.chosen > 0 {
         notes.push(format!(
@@ -76,7 +84,9 @@ fn rolled_back(report: &TrialReport, stop: &Stop) -> String {
     let [new, old] = &report.plan.arms;
     let points = format!("{} percentage points", number(stop.effect * 100.0));
     let harm = match stop.harm {
-        Harm::Slower => format!("transfers under {new} took {} longer than under {old}", percent(stop.effect - 1.0)),
+        Harm::Slower => {
+            format!("transfers under {new} took {} longer than under {old}", percent(stop.effect - 1.0))
+        }
         Harm::Retransmits => format!("{new} retransmitted {points} more than {old}"),
         Harm::Unfinished => format!("{points} more connections under {new} than under {old} did not finish"),
     };
@@ -117,11 +127,14 @@ fn comparison(report: &TrialReport) -> String {
         }
         Finding::Equivalent => {
             let margin = percent(report.plan.margin);
-            format!("transfers under {new} and {old} took the same time within {margin} ({})", change(low, high))
+            format!(
+                "transfers under {new} and {old} took the same time within {margin} ({})",
+                change(low, high)
+            )
         }
-        Finding::CannotTell => format!("the transfer times of {new} and {old} cannot be told apart ({})", {
-            change(low, high)
-        }),
+        Finding::CannotTell => {
+            format!("the transfer times of {new} and {old} cannot be told apart ({})", { change(low, high) })
+        }
     };
     format!("{words}{}: {basis}", retransmissions(report))
 }

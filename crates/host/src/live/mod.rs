@@ -1,0 +1,241 @@
+//! What the attached algorithms do at this moment: connections in start-up, and start-ups that have ended.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+use ramp::Phase;
+use ramp_lab::Reason;
+use ramp_linux::{FlowEvent, FlowRow, Onlooker, Pinned};
+use serde::Serialize;
+
+use crate::error::HostError;
+use crate::host::Host;
+use crate::record::Entry;
+
+/// `TCP_INFINITE_SSTHRESH`.
+const NO_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// A connection in start-up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flow {
+    /// Which attachment's, as it was named.
+    pub scope: String,
+    /// Identifier of its algorithm.
+    pub algorithm: String,
+    /// Its number among the algorithm's connections, from 1.
+    pub number: u64,
+    /// This host's end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Where in start-up it is.
+    pub phase: &'static str,
+    /// Since the handshake.
+    pub age_s: f64,
+    /// The kernel's window.
+    pub cwnd_packets: u32,
+    /// The same in payload bytes.
+    pub cwnd_bytes: u64,
+    /// The kernel's threshold; `None`: none yet.
+    pub ssthresh_packets: Option<u32>,
+    /// Sent and neither acknowledged nor taken for lost.
+    pub in_flight_packets: u32,
+    /// The kernel's last rate sample; `None`: none yet.
+    pub delivery_bytes_per_s: Option<u64>,
+    /// `None`: not paced.
+    pub pacing_bytes_per_s: Option<u64>,
+    /// Smoothed; `None`: no sample yet.
+    pub rtt_s: Option<f64>,
+    /// Smallest; `None`: no sample yet.
+    pub min_rtt_s: Option<f64>,
+    /// Payload acknowledged.
+    pub acked_bytes: u64,
+    /// Payload sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Payload sent again.
+    pub retransmitted_bytes: u64,
+}
+
+/// The end of a start-up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exit {
+    /// Which attachment's, as it was named.
+    pub scope: String,
+    /// Identifier of its algorithm.
+    pub algorithm: String,
+    /// Its number among the algorithm's connections, from 1.
+    pub number: u64,
+    /// This host's end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Why.
+    pub reason: Reason,
+    /// Left side of the deciding comparison, in the reason's unit.
+    pub evidence: u64,
+    /// Right side of the deciding comparison, in the reason's unit.
+    pub limit: u64,
+    /// How long it has been over.
+    pub ago_s: f64,
+    /// How long it lasted.
+    pub startup_s: f64,
+    /// The kernel's window then.
+    pub cwnd_packets: u32,
+    /// The same in payload bytes.
+    pub cwnd_bytes: u64,
+    /// Payload acknowledged by then.
+    pub acked_bytes: u64,
+    /// Packets found lost by then.
+    pub lost_packets: u32,
+    /// Smoothed RTT then.
+    pub rtt_s: f64,
+}
+
+/// All attached algorithms at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// Algorithms that are looked at: identifier and scope.
+    pub attached: Vec<(String, String)>,
+    /// Connections open under them, in start-up or after it.
+    pub open: u64,
+    /// Connections in start-up, the oldest first.
+    pub flows: Vec<Flow>,
+    /// Ends of start-ups since the last look, in order.
+    pub exits: Vec<Exit>,
+    /// Ends that were overwritten before they could be looked at.
+    pub missed: u64,
+}
+
+/// Looks at everything that is attached, now and then.
+#[derive(Debug)]
+pub struct Live {
+    host: Host,
+    sources: Vec<Source>,
+    kept: bool,
+}
+
+#[derive(Debug)]
+struct Source {
+    pins: PathBuf,
+    scope: String,
+    algorithm: String,
+    onlooker: Onlooker,
+    next_exit: u64,
+}
+
+impl Live {
+    /// `kept`: the first look also shows ends of start-ups from before it, as many as are kept.
+    pub fn new(host: &Host, kept: bool) -> Self {
+        Self { host: host.clone(), sources: Vec::new(), kept }
+    }
+
+    /// Takes notice of what has been attached or detached since; what cannot be opened is no longer there.
+    pub fn refresh(&mut self) -> Result<(), HostError> {
+        let mut found = Vec::new();
+        for (key, entry) in self.host.entries()? {
+            let Entry::Known(record) = entry else { continue };
+            for instance in &record.instances {
+                let pins = self.host.instance(&key, instance);
+                let known = self.sources.iter().position(|source| source.pins == pins);
+                if let Some(known) = known {
+                    found.push(self.sources.swap_remove(known));
+                } else if let Some(pinned) = Pinned::open(&pins) {
+                    let onlooker = match pinned.onlooker() {
+                        Ok(onlooker) => onlooker,
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                        Err(error) => return Err(HostError::file("look at", &pins)(error)),
+                    };
+                    let ended = onlooker.counters().map_err(HostError::file("read", &pins))?.logged;
+                    found.push(Source {
+                        pins,
+                        scope: record.scope.clone(),
+                        algorithm: instance.algorithm.clone(),
+                        onlooker,
+                        next_exit: if self.kept { 0 } else { ended },
+                    });
+                }
+            }
+        }
+        self.sources = found;
+        Ok(())
+    }
+
+    /// One look at all that [`Live::refresh`] has found.
+    pub fn look(&mut self) -> Result<Snapshot, HostError> {
+        let mut snapshot = Snapshot::default();
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_err(HostError::system("read the clock"))?;
+        let (now, first) = (Duration::from(now), self.kept);
+        for source in &mut self.sources {
+            let fails = |cause| HostError::file("look at", &source.pins)(cause);
+            let rows = source.onlooker.table().map_err(fails)?;
+            let counters = source.onlooker.counters().map_err(fails)?;
+            let exits = source.onlooker.exits_since(source.next_exit).map_err(fails)?;
+            snapshot.attached.push((source.algorithm.clone(), source.scope.clone()));
+            snapshot.open += counters.open();
+            snapshot.flows.extend(rows.iter().map(|row| source.flow(row)));
+            snapshot.exits.extend(exits.events.iter().map(|exit| source.exit(exit, now)));
+            snapshot.missed += if first { 0 } else { exits.missed };
+            source.next_exit = exits.next;
+        }
+        self.kept = false;
+        snapshot.flows.sort_by(|a, b| b.age_s.total_cmp(&a.age_s));
+        snapshot.exits.sort_by(|a, b| b.ago_s.total_cmp(&a.ago_s));
+        Ok(snapshot)
+    }
+}
+
+impl Source {
+    fn flow(&self, row: &FlowRow) -> Flow {
+        let seconds = |us: u32| (us > 0 && us < u32::MAX).then(|| f64::from(us) * 1e-6);
+        let some = |value: u64| (value > 0).then_some(value);
+        Flow {
+            scope: self.scope.clone(),
+            algorithm: self.algorithm.clone(),
+            number: row.flow,
+            local: row.tuple.local(),
+            remote: row.tuple.remote(),
+            phase: match row.decision.phase() {
+                Phase::Startup => "start-up",
+                Phase::Conservative => "conservative",
+                Phase::Filling => "filling",
+                Phase::Done => "done",
+            },
+            age_s: row.age().secs_f64(),
+            cwnd_packets: row.cwnd_packets,
+            cwnd_bytes: u64::from(row.cwnd_packets) * u64::from(row.mss_bytes),
+            ssthresh_packets: (row.ssthresh_packets < NO_SSTHRESH).then_some(row.ssthresh_packets),
+            in_flight_packets: row.in_flight_packets,
+            delivery_bytes_per_s: some(row.delivery_bytes_per_s),
+            pacing_bytes_per_s: some(row.pacing_bytes_per_s),
+            rtt_s: seconds(row.smoothed_rtt_us),
+            min_rtt_s: seconds(row.min_rtt_us),
+            acked_bytes: row.acked_bytes,
+            sent_bytes: row.sent_bytes,
+            retransmitted_bytes: row.retransmitted_bytes,
+        }
+    }
+
+    fn exit(&self, exit: &FlowEvent, now: Duration) -> Exit {
+        let ended = exit.exited().unwrap_or_else(|| exit.header.time());
+        Exit {
+            scope: self.scope.clone(),
+            algorithm: self.algorithm.clone(),
+            number: exit.header.flow,
+            local: exit.tuple.local(),
+            remote: exit.tuple.remote(),
+            reason: exit.decision.exit_reason().into(),
+            evidence: exit.decision.evidence,
+            limit: exit.decision.limit,
+            ago_s: now.saturating_sub(Duration::from_nanos(ended.ns())).as_secs_f64(),
+            startup_s: (ended - exit.opened()).secs_f64(),
+            cwnd_packets: exit.cwnd_packets,
+            cwnd_bytes: u64::from(exit.cwnd_packets) * u64::from(exit.mss_bytes),
+            acked_bytes: exit.acked_bytes,
+            lost_packets: exit.lost_packets,
+            rtt_s: f64::from(exit.smoothed_rtt_us) * 1e-6,
+        }
+    }
+}

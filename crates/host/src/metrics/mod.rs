@@ -1,0 +1,217 @@
+//! Counters for Prometheus, in its text format.
+
+mod exposition;
+mod server;
+
+use ramp::ExitReason;
+use ramp_lab::Reason;
+
+use crate::error::HostError;
+use crate::host::Host;
+use crate::status::{AttachedAlgorithm, Attachment, Health};
+use exposition::{Exposition, Kind};
+
+pub use exposition::CONTENT_TYPE;
+pub use server::MetricsServer;
+
+/// All counters of everything that is attached to this host, in the text format 0.0.4.
+pub fn text(host: &Host) -> Result<String, HostError> {
+    Ok(of(&host.attachments()?))
+}
+
+/// One family per figure, one sample per attachment.
+fn of(attachments: &[Attachment]) -> String {
+    let mut out = Exposition::default();
+    let labelled: Vec<_> = attachments
+        .iter()
+        .filter_map(|attachment| Some((attachment, attachment.attached.as_ref()?)))
+        .map(|(attachment, attached)| (attachment, attached, labels(attachment, attached)))
+        .collect();
+    out.family("ramp_attached", Kind::Gauge, "Whether new connections of the scope start by this algorithm.");
+    for (attachment, _, labels) in &labelled {
+        out.sample("", labels, u64::from(attachment.health == Health::InForce));
+    }
+    out.family("ramp_attached_since_seconds", Kind::Gauge, "When it was attached, in seconds since 1970.");
+    for (_, attached, labels) in &labelled {
+        out.sample("", labels, attached.since_s);
+    }
+    let counted: Vec<_> = labelled
+        .iter()
+        .filter_map(|(_, attached, labels)| Some((attached.counters.as_ref()?, labels)))
+        .collect();
+    type Figure = fn(&ramp_linux::Counters) -> u64;
+    let figures: [(&str, Kind, &str, Figure); 6] = [
+        ("ramp_connections_opened_total", Kind::Counter, "Connections that began a start-up.", |c| c.opened),
+        (
+            "ramp_connections_closed_total",
+            Kind::Counter,
+            "Of these, closed or given to another congestion control.",
+            |c| c.closed,
+        ),
+        ("ramp_connections_open", Kind::Gauge, "Connections that are open now.", |c| c.open()),
+        (
+            "ramp_connections_without_storage_total",
+            Kind::Counter,
+            "Connections that ran as the kernel's CUBIC because it had no memory for their state.",
+            |c| c.without_storage,
+        ),
+        (
+            "ramp_connections_late_total",
+            Kind::Counter,
+            "Connections that ran as the kernel's CUBIC because their start-up was over when they came.",
+            |c| c.late,
+        ),
+        ("ramp_events_lost_total", Kind::Counter, "Events for which the ring buffer had no room.", |c| {
+            c.lost_events
+        }),
+    ];
+    for (name, kind, help, figure) in figures {
+        out.family(name, kind, help);
+        for (counters, labels) in &counted {
+            out.sample("", labels, figure(counters));
+        }
+    }
+    out.family("ramp_startup_exits_total", Kind::Counter, "Start-ups that ended, by reason.");
+    for (counters, labels) in &counted {
+        for (reason, name) in reasons() {
+            let mut labels = labels.to_vec();
+            labels.push(("reason", name));
+            out.sample("", &labels, counters.exits(reason));
+        }
+    }
+    out.family(
+        "ramp_startup_duration_seconds",
+        Kind::Histogram,
+        "From the handshake to the end of start-up, waiting for data included.",
+    );
+    for (counters, labels) in &counted {
+        let mut count = 0;
+        for (bound, below) in counters.durations() {
+            let mut labels = labels.to_vec();
+            labels.push(("le", bound.map_or("+Inf".to_owned(), |bound| bound.secs_f64().to_string())));
+            out.sample("_bucket", &labels, below);
+            count = below;
+        }
+        out.sample("_sum", labels, counters.startup_time().secs_f64());
+        out.sample("_count", labels, count);
+    }
+    out.family(
+        "ramp_cgroup_assigned_total",
+        Kind::Counter,
+        "Connections of a control group that were assigned.",
+    );
+    let assigned = || labelled.iter().filter_map(|(_, attached, labels)| Some((attached.assigned?, labels)));
+    for (counters, labels) in assigned() {
+        out.sample("", labels, counters.assigned.iter().sum::<u64>());
+    }
+    out.family(
+        "ramp_cgroup_left_alone_total",
+        Kind::Counter,
+        "Connections of a control group whose application had chosen a congestion control.",
+    );
+    for (counters, labels) in assigned() {
+        out.sample("", labels, counters.chosen);
+    }
+    out.text()
+}
+
+fn labels(attachment: &Attachment, attached: &AttachedAlgorithm) -> Vec<(&'static str, String)> {
+    vec![
+        ("scope", attachment.scope.clone()),
+        ("algorithm", attached.id.clone()),
+        ("congestion_control", attached.name.clone()),
+    ]
+}
+
+/// Every reason, and what it is called: `ack_train`.
+fn reasons() -> impl Iterator<Item = (ExitReason, String)> {
+    const ALL: [ExitReason; 9] = [
+        ExitReason::Ssthresh,
+        ExitReason::AckTrain,
+        ExitReason::Delay,
+        ExitReason::Gap,
+        ExitReason::Bandwidth,
+        ExitReason::Loss,
+        ExitReason::Ecn,
+        ExitReason::Rto,
+        ExitReason::Known,
+    ];
+    ALL.into_iter().map(|reason| {
+        let name = Reason::from(reason).word().to_lowercase().replace(' ', "_");
+        (reason, name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prometheus_parse::{Scrape, Value};
+    use ramp_linux::Counters;
+
+    use super::of;
+    use crate::status::{AttachedAlgorithm, Attachment, Health};
+
+    fn attachment(scope: &str, health: Health, counters: Option<Counters>) -> Attachment {
+        let attached = AttachedAlgorithm {
+            algorithm: ramp::algorithm("best"),
+            id: "best".into(),
+            parameters: Vec::new(),
+            name: "ramp_best".into(),
+            since_s: 1_700_000_000,
+            pins: "/sys/fs/bpf/ramp/x/1".into(),
+            counters,
+            assigned: None,
+        };
+        Attachment {
+            scope: scope.into(),
+            health,
+            key: "x".into(),
+            attached: Some(attached),
+            replaced: Some("cubic".into()),
+            connections: Some(BTreeMap::new()),
+        }
+    }
+
+    fn parse(text: &str) -> Scrape {
+        Scrape::parse(text.lines().map(|line| Ok(line.to_owned()))).expect("it is the text format")
+    }
+
+    #[test]
+    fn a_parser_of_the_format_reads_it_back() {
+        let mut counters = Counters::default();
+        (counters.opened, counters.closed, counters.late) = (12, 5, 1);
+        let text = of(&[
+            attachment("system", Health::InForce, Some(counters)),
+            attachment("cgroup /a \"b\"\\c\nd", Health::Overridden("reno".into()), None),
+        ]);
+        let scrape = parse(&text);
+        let find = |name: &str, scope: &str| {
+            let mut found = scrape.samples.iter().filter(|sample| sample.metric == name);
+            found.find(|sample| sample.labels.get("scope") == Some(scope)).map(|sample| sample.value.clone())
+        };
+        assert_eq!(find("ramp_connections_opened_total", "system"), Some(Value::Counter(12.0)));
+        assert_eq!(find("ramp_connections_open", "system"), Some(Value::Gauge(7.0)));
+        assert_eq!(find("ramp_attached", "system"), Some(Value::Gauge(1.0)));
+        let Some(Value::Histogram(buckets)) = find("ramp_startup_duration_seconds", "system") else {
+            panic!("{text}")
+        };
+        assert_eq!(buckets.len(), 18);
+        assert!((buckets[10].less_than - 1.024).abs() < 1e-12);
+        assert!(buckets[17].less_than.is_infinite());
+        let exits = scrape.samples.iter().filter(|sample| sample.metric == "ramp_startup_exits_total");
+        let reasons: Vec<_> = exits.filter_map(|sample| sample.labels.get("reason")).collect();
+        assert_eq!(reasons.len(), 9);
+        assert!(reasons.contains(&"ack_train") && reasons.contains(&"bandwidth"), "{reasons:?}");
+        // Without counters there are no samples but that it is not in force.
+        assert!(text.contains(r#"ramp_attached{scope="cgroup /a \"b\"\\c\nd",algorithm="best""#), "{text}");
+        assert_eq!(text.matches("cgroup /a").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn nothing_attached_is_a_valid_answer() {
+        let text = of(&[]);
+        assert!(parse(&text).samples.is_empty());
+        assert!(text.lines().all(|line| line.starts_with('#')) && text.ends_with('\n'));
+    }
+}
