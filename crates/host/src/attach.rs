@@ -15,6 +15,9 @@ use crate::target::{Now, Target};
 /// Names of one algorithm that may be registered at once.
 const NAMES_MAX: u32 = 99;
 
+/// How often a name may be snatched away.
+const ATTEMPTS: u32 = 10;
+
 /// What attaching came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
@@ -74,8 +77,14 @@ impl Host {
                 Entry::Lost => self.undo_lost(&key)?,
             }
         }
-        let attached = self.attach_anew(scope, target, algorithm, options)?;
-        Ok(Attached { recovered, ..attached })
+        let mut attempts = 0;
+        loop {
+            match self.attach_anew(scope, target.clone(), algorithm, options) {
+                // Somebody was quicker to register this name; the next attempt takes another.
+                Err(HostError::Load(LoadError::NameTaken { .. })) if attempts < ATTEMPTS => attempts += 1,
+                attached => return attached.map(|attached| Attached { recovered, ..attached }),
+            }
+        }
     }
 
     fn attach_anew(
@@ -162,7 +171,8 @@ impl Host {
     fn put_in(&self, record: &Record, options: &Options) -> Result<(), HostError> {
         let instance = record.instances.last().expect("a record has an instance");
         let algorithm = ramp::algorithm(&instance.algorithm).expect("it was attached by its identifier");
-        let options = Options { name: Some(instance.name.clone()), record: Events::Flows, ..options.clone() };
+        let options =
+            Options { name: Some(instance.name.clone()), record: Events::Nothing, ..options.clone() };
         let pins = self.instance(&record.target.key(), instance);
         self.step("load the algorithm");
         drop(load_pinned(algorithm, &options, &pins)?);

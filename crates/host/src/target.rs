@@ -66,12 +66,12 @@ impl Target {
         }
     }
 
-    /// A name for files. The same thing has the same key, however the user named it.
+    /// A name for files; a BPF file system takes no dots. The same thing has the same key, however the user named it.
     pub(crate) fn key(&self) -> String {
         match self {
             Self::Default { netns } => format!("default-{netns}"),
             Self::Route { netns, prefix } => {
-                format!("route-{netns}-{}", prefix.to_string().replace(['/', ' '], "_"))
+                format!("route-{netns}-{}", prefix.to_string().replace(['/', ' ', '.'], "_"))
             }
             Self::Cgroup { id, .. } => format!("cgroup-{id}"),
         }

@@ -10,8 +10,8 @@ use std::{fs, io};
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback, PrintLevel,
-    RingBuffer, RingBufferBuilder, set_print,
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback,
+    PrintLevel, RingBuffer, RingBufferBuilder, set_print,
 };
 use ramp::Algorithm;
 
@@ -283,13 +283,14 @@ impl Loaded {
     }
 
     fn pin_link(&mut self, directory: &Path) -> io::Result<()> {
-        if let Some(link) = &mut self.link {
-            if self.linked {
-                link.pin(directory.join(PINNED_LINK)).map_err(io::Error::other)?;
-            }
+        let Some(mut link) = self.link.take() else { return Ok(()) };
+        if self.linked {
+            // Dropped here: the pin alone holds it now.
+            link.pin(directory.join(PINNED_LINK)).map_err(io::Error::other)
+        } else {
             link.disconnect();
+            Ok(())
         }
-        Ok(())
     }
 
     fn register(&mut self, heard: &Listening) -> Result<(), LoadError> {

@@ -1,0 +1,24 @@
+//! Attaching to a live kernel and back again. Needs root and a kernel with BTF; in CI that is not optional.
+#![cfg(target_os = "linux")]
+
+mod crash;
+mod refusals;
+mod routes;
+mod scopes;
+mod support;
+mod unprivileged;
+
+use std::env;
+
+/// What a child process of a test does; without being asked to, nothing.
+#[test]
+fn child() {
+    let Ok(words) = env::var("RAMP_CHILD") else { return };
+    let words: Vec<&str> = words.split(' ').collect();
+    match words[0] {
+        "die" => crash::die(&words[1..]),
+        "use" => scopes::use_in_cgroup(&words[1..]),
+        "attach" => unprivileged::attach(),
+        other => panic!("{other:?} is nothing to do"),
+    }
+}

@@ -1,0 +1,115 @@
+//! What cannot be done, or could not be undone, is refused by name, and changes nothing.
+
+use std::fs;
+use std::path::PathBuf;
+
+use ramp_host::{Host, HostError, Scope};
+
+use crate::support::{Place, available, best, ready, usual};
+
+#[test]
+fn a_scope_that_does_not_exist_is_bad_input() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    for (scope, word) in [
+        (Scope::Netns("no-such-namespace".into()), "no-such-namespace"),
+        (Scope::Netns("../mnt".into()), "../mnt"),
+        (Scope::Cgroup(PathBuf::from("/sys/fs/cgroup/no/such/group")), "/sys/fs/cgroup/no/such/group"),
+        (Scope::Cgroup(place.root().to_path_buf()), "version 2"),
+    ] {
+        for error in [
+            host.attach(&scope, best(), &usual(best())).expect_err("refused"),
+            host.detach(Some(&scope)).expect_err("refused"),
+        ] {
+            assert!(matches!(error, HostError::Input { .. }), "{scope}: {error:?}");
+            assert!(error.to_string().contains(word) && error.advice().is_some(), "{scope}: {error}");
+        }
+    }
+    let error = host.detach(Some(&Scope::Netns(place.netns()))).expect_err("nothing is attached");
+    assert!(error.to_string().contains("nothing is attached"), "{error}");
+    assert_eq!(host.detach(None).expect("nothing to do"), []);
+    place.assert_clean(&[]);
+}
+
+#[test]
+fn pins_must_be_in_a_bpf_file_system() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = Host::at(place.root().join("pins"), place.records());
+    let error = host.attach(&Scope::Netns(place.netns()), best(), &usual(best())).expect_err("refused");
+    assert!(error.advice().is_some_and(|advice| advice.contains("mount -t bpf")), "{error}");
+    assert_eq!(place.default(), "reno");
+}
+
+#[test]
+fn a_default_that_is_no_longer_registered_could_not_be_put_back() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let loaded = ramp_linux::load(best(), &named("rdead_best")).expect("loads");
+    place.set_default("rdead_best");
+    loaded.detach();
+    while available().iter().any(|name| name == "rdead_best") {
+        std::thread::yield_now();
+    }
+    let host = place.host();
+    let error = host.attach(&Scope::Netns(place.netns()), best(), &usual(best())).expect_err("refused");
+    assert!(
+        matches!(error, HostError::Refused { .. }) && error.to_string().contains("rdead_best"),
+        "{error}"
+    );
+    place.assert_clean(&[]);
+    assert_eq!(place.default(), "rdead_best");
+}
+
+#[test]
+fn another_records_attachment_is_not_taken_for_the_original() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let other = place.another();
+    let scope = Scope::Netns(place.netns());
+    let attached = place.host().attach(&scope, best(), &usual(best())).expect("attaches");
+    let error = other.host().attach(&scope, best(), &usual(best())).expect_err("refused");
+    assert!(error.to_string().contains(&attached.name), "{error}");
+    other.assert_clean(&[]);
+    place.host().detach(None).expect("detaches");
+    assert_eq!(place.default(), "reno");
+}
+
+#[test]
+fn a_record_from_before_the_last_boot_undoes_nothing() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    let key = host.attachments().expect("status")[0].key.clone();
+    let file = place.records().join(format!("{key}.json"));
+    let record = fs::read_to_string(&file).expect("the record");
+    host.detach(None).expect("detaches");
+    // As after a boot: the file is there, and nothing that it speaks of.
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("the boot's name");
+    fs::write(&file, record.replace(boot.trim(), "another boot")).expect("the old record");
+    place.set_default("bbr");
+    assert_eq!(host.attachments().expect("status")[0].health, ramp_host::Health::Stale);
+    let detached = host.detach(None).expect("forgets it");
+    assert!(detached[0].notes[0].contains("boot"), "{detached:?}");
+    assert_eq!(place.default(), "bbr");
+    place.assert_clean(&[attached.name]);
+}
+
+fn named(name: &str) -> ramp_linux::Options {
+    let mut options = usual(best());
+    options.name = Some(name.into());
+    options
+}

@@ -1,0 +1,167 @@
+//! Routes of every form: replaced, used, put back as they were.
+
+use ramp_host::{Change, Health, HostError, Restored, Scope};
+use std::net::Ipv4Addr;
+
+use crate::support::{Place, best, ready, run, usual};
+
+fn route(words: &str) -> Scope {
+    let words: Vec<&str> = std::iter::once("route").chain(words.split(' ')).collect();
+    Scope::parse(&words).expect("a prefix")
+}
+
+/// Kinds of routes that iproute2 makes, and how to name them.
+const ROUTES: [(&str, &str); 9] = [
+    ("-4 route add 10.80.0.0/16 via 10.78.1.2", "10.80.0.0/16"),
+    ("-4 route add 10.81.0.0/24 via 10.78.1.2 metric 50 mtu 1400 initcwnd 20 rto_min 300ms", "10.81.0.0/24"),
+    ("-4 route add 10.82.0.1/32 dev eth0 src 10.78.1.1 congctl reno", "10.82.0.1"),
+    (
+        "-4 route add 10.83.0.0/24 nexthop via 10.78.1.2 weight 1 nexthop via 10.78.1.3 weight 2",
+        "10.83.0.0/24",
+    ),
+    ("-4 route add 10.84.0.0/24 via 10.78.7.7 dev eth0 onlink proto static", "10.84.0.0/24"),
+    ("-4 route add default via 10.78.1.2 proto dhcp", "default"),
+    ("-6 route add 2001:db8:1::/48 via fd00::2 mtu 1400", "2001:db8:1::/48"),
+    ("-6 route add 2001:db8:2::/48 nexthop via fd00::2 nexthop via fd00::3", "2001:db8:2::/48"),
+    ("-4 route add 10.85.0.0/24 nhid 7", "10.85.0.0/24"),
+];
+
+#[test]
+fn routes_of_every_form_come_back_as_they_were() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let netns = place.netns();
+    run(&format!("ip -n {netns} -6 addr add fd00::1/64 dev eth0 nodad"));
+    run(&format!("ip -n {netns} nexthop add id 7 via 10.78.1.2 dev eth0"));
+    for (how, _) in ROUTES {
+        run(&format!("ip -n {netns} {how}"));
+    }
+    let before = place.routes();
+    for (how, name) in ROUTES {
+        let attached = place
+            .within(|| host.attach(&route(name), best(), &usual(best())))
+            .unwrap_or_else(|error| panic!("{how}: {error}"));
+        assert_eq!(attached.change, Change::Made);
+        let during = place.routes();
+        let changed = during.lines().filter(|line| line.contains(&format!("congctl {}", attached.name)));
+        assert_eq!(changed.count(), 1, "{how}: {during}");
+        assert_eq!(host.attachments().expect("status")[0].health, Health::InForce, "{how}");
+        let detached = place.within(|| host.detach(None)).unwrap_or_else(|error| panic!("{how}: {error}"));
+        assert!(matches!(detached[0].restored, Restored::PutBack(_)), "{how}: {detached:?}");
+        assert_eq!(sorted(&place.routes()), sorted(&before), "{how}");
+        place.assert_clean(&[attached.name]);
+    }
+}
+
+/// Replacing an IPv6 route moves it to the end of its kind.
+fn sorted(routes: &str) -> Vec<&str> {
+    let mut lines: Vec<_> = routes.lines().map(str::trim_end).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn connections_over_the_route_use_it_and_others_do_not() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let (netns, far) = (place.netns(), Ipv4Addr::new(10, 80, 0, 1));
+    run(&format!("ip -n {netns}p addr add {far}/32 dev lo"));
+    run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
+    let here = crate::support::HERE;
+    let attached =
+        place.within(|| host.attach(&route("10.80.0.0/16"), best(), &usual(best()))).expect("attaches");
+    // The far end opens from its own address, so only what is opened from here takes the route.
+    assert_eq!(place.used_between(here, far), [attached.name.clone(), "reno".into()]);
+    assert_eq!(place.used(), ["reno", "reno"]);
+    // The connected route carries both directions.
+    let other =
+        place.within(|| host.attach(&route("10.78.1.0/24"), best(), &usual(best()))).expect("attaches");
+    assert_eq!(place.used(), [other.name.clone(), other.name.clone()]);
+    assert_eq!(host.attachments().expect("status").len(), 2);
+    place.within(|| host.detach(None)).expect("detaches both");
+    assert_eq!(place.used_between(here, far), ["reno", "reno"]);
+    place.assert_clean(&[attached.name, other.name]);
+}
+
+#[test]
+fn what_others_have_made_of_the_route_stays() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let netns = place.netns();
+    run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
+    let scope = route("10.80.0.0/16");
+    let attach = || place.within(|| host.attach(&scope, best(), &usual(best()))).expect("attaches");
+    let detach = || place.within(|| host.detach(None)).expect("detaches").remove(0).restored;
+
+    attach();
+    run(&format!("ip -n {netns} route replace 10.80.0.0/16 via 10.78.1.3"));
+    let changed = place.routes();
+    assert!(matches!(detach(), Restored::LeftForeign(_)));
+    assert_eq!(place.routes(), changed);
+
+    // Changed, but with our congestion control still on it: that alone goes.
+    let attached = attach();
+    run(&format!(
+        "ip -n {netns} route replace 10.80.0.0/16 via 10.78.1.2 mtu 1300 congctl {}",
+        attached.name
+    ));
+    assert!(matches!(detach(), Restored::LeftForeign(_)));
+    let routes = place.routes();
+    assert!(routes.contains("mtu 1300") && !routes.contains("congctl"), "{routes}");
+
+    attach();
+    run(&format!("ip -n {netns} route del 10.80.0.0/16"));
+    assert!(matches!(detach(), Restored::Gone(_)));
+    assert!(!place.routes().contains("10.80"));
+    place.assert_clean(&[]);
+}
+
+#[test]
+fn a_route_that_cannot_be_put_back_is_refused() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let netns = place.netns();
+    for line in [
+        "-4 route add blackhole 10.90.0.0/16",
+        "-4 route add 10.91.0.0/16 encap ip id 5 dst 10.78.1.2 dev eth0",
+        "-4 route add 10.92.0.0/16 via 10.78.1.2 metric 10",
+        "-4 route add 10.92.0.0/16 via 10.78.1.3 metric 20",
+        "-4 route add 10.93.0.0/16 via 10.78.1.2 metric 10",
+        "-4 route append 10.93.0.0/16 via 10.78.1.3 metric 10",
+    ] {
+        run(&format!("ip -n {netns} {line}"));
+    }
+    let before = place.routes();
+    for (name, word, input) in [
+        ("10.90.0.0/16", "not unicast", false),
+        ("10.91.0.0/16", "encapsulation", false),
+        ("10.92.0.0/16", "2 routes", true),
+        ("10.93.0.0/16", "neither prefix nor metric", false),
+        ("10.94.0.0/16", "no route", true),
+    ] {
+        let error = place.within(|| host.attach(&route(name), best(), &usual(best()))).expect_err(name);
+        assert_eq!(matches!(error, HostError::Input { .. }), input, "{name}: {error:?}");
+        assert!(error.to_string().contains(word) && error.advice().is_some(), "{name}: {error}");
+        assert_eq!(place.routes(), before, "{name}");
+        place.assert_clean(&[]);
+    }
+    let named = route("10.92.0.0/16 metric 20");
+    let attached = place.within(|| host.attach(&named, best(), &usual(best()))).expect("by its metric");
+    let during = place.routes();
+    let line = during.lines().find(|line| line.contains(&attached.name)).expect("it is set");
+    assert!(line.contains("metric 20"), "{line}");
+    place.within(|| host.detach(Some(&named))).expect("detaches");
+    assert_eq!(place.routes(), before);
+}

@@ -1,0 +1,256 @@
+//! Every scope: attach, connections use it, detach restores exactly.
+
+use std::fs;
+use std::path::Path;
+
+use ramp_host::{Change, Health, Host, Restored, Scope};
+use ramp_linux::Options;
+
+use crate::support::{
+    Cgroup, HERE, Place, available, best, carry, connected, finish, listening, ready, usual,
+};
+
+fn algorithm(id: &str) -> &'static ramp::Algorithm {
+    ramp::algorithm(id).expect("a row of the registry")
+}
+
+#[test]
+fn a_namespace_gets_the_algorithm_and_its_own_default_back() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    // From inside as the system, from outside by name.
+    for from_inside in [true, false] {
+        let scope = if from_inside { Scope::System } else { Scope::Netns(place.netns()) };
+        let attach = || host.attach(&scope, best(), &usual(best())).expect("attaches");
+        let attached = if from_inside { place.within(attach) } else { attach() };
+        assert_eq!((attached.change, attached.replaced.as_str()), (Change::Made, "reno"));
+        assert_eq!(place.default(), attached.name);
+        assert_eq!(place.used(), [attached.name.clone(), attached.name.clone()]);
+        let status = host.attachments().expect("status");
+        assert_eq!((status.len(), &status[0].health), (1, &Health::InForce));
+        assert_eq!(status[0].replaced.as_deref(), Some("reno"));
+        let algorithm = status[0].attached.as_ref().expect("on record");
+        assert_eq!((algorithm.id.as_str(), algorithm.name.as_str()), ("best", attached.name.as_str()));
+        let counters = algorithm.counters.expect("pinned");
+        assert_eq!((counters.opened, counters.without_storage), (2, 0));
+        // Whichever way it was attached, both names of the namespace lead back.
+        let detached = if from_inside {
+            host.detach(Some(&Scope::Netns(place.netns())))
+        } else {
+            place.within(|| host.detach(Some(&Scope::System)))
+        };
+        let detached = detached.expect("detaches");
+        assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
+        assert_eq!(detached[0].names, [attached.name.clone()]);
+        assert_eq!(place.default(), "reno");
+        assert_eq!(place.used(), ["reno", "reno"]);
+        place.assert_clean(&detached[0].names);
+    }
+}
+
+#[test]
+fn attaching_the_same_again_changes_nothing_and_another_replaces_it() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    let before = host.attachments().expect("status");
+    let again = host.attach(&scope, best(), &usual(best())).expect("again");
+    assert_eq!((again.change, &again.name), (Change::None, &first.name));
+    let after = host.attachments().expect("status");
+    let (before, after) = (before[0].attached.as_ref().unwrap(), after[0].attached.as_ref().unwrap());
+    assert_eq!((before.since_s, &before.pins), (after.since_s, &after.pins));
+
+    // The same algorithm with another parameter is another.
+    let index = best().parameters.iter().position(|p| p.name == "threshold").expect("its parameter");
+    let mut changed: Options = usual(best());
+    changed.parameters[index] = 2_000_000;
+    let second = host.attach(&scope, best(), &changed).expect("replaces");
+    assert_eq!((second.change, second.replaced.as_str()), (Change::Replaced, "reno"));
+    assert!(second.name != first.name && !available().contains(&first.name));
+    assert_eq!(place.used(), [second.name.clone(), second.name.clone()]);
+    let status = host.attachments().expect("status");
+    let settings = status[0].attached.as_ref().expect("on record").settings();
+    assert_eq!((status.len(), settings), (1, vec![("threshold", 2_000_000)]));
+
+    let hystart = algorithm("hystart");
+    let third = host.attach(&scope, hystart, &usual(hystart)).expect("replaces");
+    assert_eq!(place.used(), [third.name.clone(), third.name.clone()]);
+    let detached = host.detach(None).expect("detaches");
+    assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(place.default(), "reno");
+    place.assert_clean(&[first.name, second.name, third.name]);
+}
+
+#[test]
+fn a_control_group_gets_the_algorithm_on_both_kinds_of_open() {
+    if !ready() {
+        return;
+    }
+    let (place, group) = (Place::new(), Cgroup::new());
+    let host = place.host();
+    let scope = Scope::Cgroup(group.path.clone());
+    let used = || {
+        let words = ["use", &group.path.to_string_lossy()];
+        let (status, said) = finish(place.child(&words).spawn().expect("a child"));
+        assert!(status.success(), "{said}");
+        let line = said.lines().find_map(|line| line.split_once("used: ")).expect("its answer").1;
+        line.split(' ').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    assert_eq!(used(), [first.name.clone(), first.name.clone()]);
+    assert_eq!(place.used(), ["reno", "reno"], "outside the group nothing changes");
+    let status = host.attachments().expect("status");
+    assert_eq!(status[0].health, Health::InForce);
+    let algorithm_now = status[0].attached.as_ref().expect("on record");
+    // Two connections, both ends of which are the group's.
+    assert_eq!(algorithm_now.assigned.expect("counted").assigned[0], 4);
+    assert_eq!(algorithm_now.counters.expect("counted").opened, 4);
+
+    let slow_start = algorithm("slow_start");
+    let second = host.attach(&scope, slow_start, &usual(slow_start)).expect("replaces");
+    assert_eq!(second.change, Change::Replaced);
+    assert_eq!(used(), [second.name.clone(), second.name.clone()]);
+
+    host.detach(Some(&scope)).expect("detaches");
+    assert_eq!(used(), ["reno", "reno"]);
+    place.assert_clean(&[first.name, second.name]);
+}
+
+/// In a child: joins a control group and tells what connections of the group use.
+pub(crate) fn use_in_cgroup(words: &[&str]) {
+    fs::write(Path::new(words[0]).join("cgroup.procs"), std::process::id().to_string()).expect("joining");
+    let netns = std::env::var("RAMP_NETNS").expect("set by the parent");
+    crate::support::within(&netns, || {
+        let (listener, to) = listening(HERE);
+        let socket = connected(to);
+        let active = carry(&socket, &listener);
+        let socket = connected(to);
+        let (accepted, _) = listener.accept().expect("accept");
+        let passive = String::from_utf8_lossy(&accepted.tcp_congestion().expect("TCP_CONGESTION"))
+            .trim_end_matches('\0')
+            .to_owned();
+        drop(socket);
+        println!("used: {active} {passive}");
+    });
+}
+
+#[test]
+fn a_control_group_that_is_gone_leaves_nothing_to_restore() {
+    if !ready() {
+        return;
+    }
+    let (place, group) = (Place::new(), Cgroup::new());
+    let host = place.host();
+    let scope = Scope::Cgroup(group.path.clone());
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    drop(group);
+    assert!(matches!(host.attachments().expect("status")[0].health, Health::Gone(_)));
+    let detached = host.detach(Some(&scope)).expect("detaches by the name it had");
+    assert!(matches!(detached[0].restored, Restored::Gone(_)));
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
+fn what_others_have_set_meanwhile_stays() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    place.set_default("bbr");
+    assert_eq!(host.attachments().expect("status")[0].health, Health::Overridden("bbr".into()));
+    let error = host.attach(&scope, algorithm("hystart"), &usual(algorithm("hystart"))).expect_err("refused");
+    assert!(error.to_string().contains("somebody has set bbr"), "{error}");
+    let detached = host.detach(None).expect("detaches");
+    assert_eq!(detached[0].restored, Restored::LeftForeign("bbr".into()));
+    assert_eq!(place.default(), "bbr");
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
+fn running_connections_go_on_after_detach_and_are_counted() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    let (listener, to) = place.within(|| listening(HERE));
+    let sockets: Vec<_> = (0..3).map(|_| place.within(|| connected(to))).collect();
+    let accepted: Vec<_> = (0..3).map(|_| listener.accept().expect("accept").0).collect();
+    let status = host.attachments().expect("status");
+    let connections = status[0].connections.as_ref().expect("counted");
+    assert_eq!(connections.get(&attached.name), Some(&6), "{connections:?}");
+    let detached = host.detach(None).expect("detaches");
+    assert_eq!(detached[0].still_open, 6);
+    for (socket, accepted) in sockets.iter().zip(&accepted) {
+        assert_eq!(crate::support::exchange(socket, accepted), attached.name);
+        assert_eq!(crate::support::exchange(accepted, socket), attached.name);
+    }
+    assert_eq!(place.used(), ["reno", "reno"]);
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
+fn a_lost_record_is_read_from_the_pins_and_lost_pins_are_made_up_for_by_the_record() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host: Host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let attach = || host.attach(&scope, best(), &usual(best())).expect("attaches");
+
+    let attached = attach();
+    fs::remove_dir_all(place.records()).expect("records");
+    assert_eq!(host.attachments().expect("status")[0].health, Health::InForce);
+    assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(place.default(), "reno");
+    place.assert_clean(&[attached.name]);
+
+    let attached = attach();
+    let record = fs::read_dir(place.records()).expect("records").flatten().map(|e| e.path());
+    for path in record.filter(|path| path.extension().is_some_and(|e| e == "json")) {
+        fs::write(path, "{ cut sho").expect("a torn record");
+    }
+    assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+    place.assert_clean(&[attached.name]);
+
+    let attached = attach();
+    let pins = host.attachments().expect("status")[0].attached.as_ref().expect("on record").pins.clone();
+    fs::remove_file(pins.join("link")).expect("its link");
+    while available().contains(&attached.name) {
+        // The kernel takes a moment to drop what nothing refers to.
+        std::thread::yield_now();
+    }
+    assert_eq!(host.attachments().expect("status")[0].health, Health::Unregistered);
+    assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(place.default(), "reno");
+    place.assert_clean(&[attached.name]);
+
+    // All pins gone, and then all that ramp knows: what is in force cannot be undone, and is not.
+    let attached = attach();
+    fs::remove_dir_all(place.pins().join(&host.attachments().expect("status")[0].key)).expect("pins");
+    let again = attach();
+    assert!(again.recovered.is_some() && again.replaced == "reno", "{again:?}");
+    fs::remove_dir_all(place.records()).expect("records");
+    let key = host.attachments().expect("status")[0].key.clone();
+    fs::remove_file(place.pins().join(&key).join("record")).expect("the map");
+    assert_eq!(host.attachments().expect("status")[0].health, Health::Lost);
+    let error = host.detach(None).expect_err("it is not known what was before");
+    assert!(error.to_string().contains("is lost"), "{error}");
+    assert_eq!(place.default(), again.name);
+    place.set_default("reno");
+    host.detach(None).expect("now nothing is to be put back");
+    place.assert_clean(&[attached.name, again.name]);
+}
