@@ -55,6 +55,12 @@ impl Delay {
         }
     }
 
+    /// Whether packets may catch up with those before them.
+    #[inline]
+    pub(crate) fn varies(&self) -> bool {
+        matches!(self, Self::Varying(_))
+    }
+
     /// Whether packets stay in order.
     pub(crate) fn in_order(&self) -> bool {
         match self {

@@ -37,10 +37,10 @@ impl<P> Flight<P> {
         }
     }
 
-    /// Takes a packet that arrives at `delivery`, or as soon as those before it have.
+    /// Takes a packet that arrives at `delivery`, or `spacing` after the one before it if that is later.
     #[inline]
-    pub(crate) fn push(&mut self, delivery: Time, packet: P) {
-        self.newest = self.newest.max(delivery);
+    pub(crate) fn push(&mut self, delivery: Time, spacing: Time, packet: P) {
+        self.newest = delivery.max(self.newest + spacing);
         self.next = self.next.min(self.newest);
         self.in_order.push_back((self.newest, packet));
     }
@@ -119,11 +119,11 @@ mod tests {
     #[test]
     fn order_is_kept_except_by_those_held_back() {
         let mut flight = Flight::new();
-        flight.push(Time::from_ms(10), 'a');
+        flight.push(Time::from_ms(10), Time::ZERO, 'a');
         flight.push_late(Time::from_ms(12), 'd');
-        flight.push(Time::from_ms(5), 'b');
+        flight.push(Time::from_ms(5), Time::ZERO, 'b');
         flight.push_late(Time::from_ms(12), 'e');
-        flight.push(Time::from_ms(11), 'c');
+        flight.push(Time::from_ms(11), Time::ZERO, 'c');
         assert_eq!(flight.next_delivery(), Time::from_ms(10));
         assert_eq!(flight.pop(Time::from_ms(9)), None);
         let order: String = std::iter::from_fn(|| flight.pop(Time::from_ms(12))).collect();
@@ -132,9 +132,23 @@ mod tests {
     }
 
     #[test]
+    fn those_that_catch_up_keep_their_distance() {
+        let mut flight = Flight::new();
+        for (at, spacing) in [(10, 1), (5, 1), (5, 2), (20, 1)] {
+            flight.push(Time::from_ms(at), Time::from_ms(spacing), at);
+        }
+        let mut times = vec![];
+        while flight.next_delivery() != Time::NEVER {
+            times.push(flight.next_delivery().ns() / 1_000_000);
+            flight.pop(flight.next_delivery());
+        }
+        assert_eq!(times, [10, 11, 13, 20]);
+    }
+
+    #[test]
     fn never_is_never() {
         let mut flight = Flight::new();
-        flight.push(Time::NEVER, 'a');
+        flight.push(Time::NEVER, Time::from_ms(1), 'a');
         flight.push_late(Time::NEVER, 'b');
         assert_eq!(flight.pop(Time::NEVER), None);
         assert_eq!(flight.packets().count(), 2);

@@ -1,6 +1,6 @@
 //! One direction of one hop.
 
-use ramp::Time;
+use ramp::{Rate, Time};
 
 use crate::ack_filter::{Filter, Verdict};
 use crate::capacity::{Serve, Server};
@@ -10,6 +10,9 @@ use crate::flight::Flight;
 use crate::loss::Loss;
 use crate::queue::Queue;
 use crate::{DropReason, Packet, Totals};
+
+/// What follows a packet that was delayed for longer arrives at this rate.
+const CLOSEST: Rate = Rate::from_bits_per_s(100_000_000_000);
 
 /// One direction of one hop: loss, ACK filter, grants, queue, capacity and delay, in this order.
 ///
@@ -258,13 +261,17 @@ impl<P: Packet> Link<P> {
     }
 }
 
+/// Sends a packet on its way. One whose delay shrinks catches up with those before it, and follows them as closely as
+/// the fastest wires would have it, not at the same instant: who measures rates by gaps must find some.
 #[inline]
-fn launch<P>(delay: &mut Delay, flight: &mut Flight<P>, departure: Time, packet: P) {
+fn launch<P: Packet>(delay: &mut Delay, flight: &mut Flight<P>, departure: Time, packet: P) {
     let delivery = delay.delivery(departure);
     if delivery.late {
         flight.push_late(delivery.at, packet);
     } else {
-        flight.push(delivery.at, packet);
+        let spacing =
+            if delay.varies() { CLOSEST.time_of(u64::from(packet.wire_bytes())) } else { Time::ZERO };
+        flight.push(delivery.at, spacing, packet);
     }
 }
 

@@ -224,7 +224,7 @@ table!(
             "acks",
             "quick, delayed, linux",
             "linux / quick",
-            "Every segment; every `ack-every`-th; or `quick-acks` at once and then every second."
+            "Every segment; every `ack-every`-th; or `quick-acks` at once, and all while the window grows, then every second."
         ),
         field("ack-every", "1 to 1000", "2", "Segments per ACK, for `delayed`."),
         field("ack-timer", "time", "40 ms", "Longest wait before an ACK, for `delayed` and `linux`."),
