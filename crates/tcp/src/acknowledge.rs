@@ -29,7 +29,8 @@ impl Sender {
         } else {
             self.rules.max_burst
         };
-        let delivery = self.take_in(segment);
+        let mut delivery = Delivery::new();
+        self.take_in(segment, &mut delivery);
         let window_changed = ack >= prior_una && self.note_window(now, segment);
         let mut view = AckView { now, in_flight, rtt: None, rate: 0 };
         if delivery.any {
@@ -69,15 +70,14 @@ impl Sender {
     }
 
     #[inline]
-    fn take_in(&mut self, segment: &Segment) -> Delivery {
+    fn take_in(&mut self, segment: &Segment, delivery: &mut Delivery) {
         let mut blocks = 0;
         if segment.block_count() > 0 && self.sack_in_use() {
             self.repair.sack = SackUse::Yes;
             blocks = segment.block_count();
         }
-        let delivery = self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks));
+        self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks), delivery);
         self.una_offset += delivery.advanced_bytes;
-        delivery
     }
 
     /// The receive window and, with it, the send buffer. Returns whether the window's size changed.

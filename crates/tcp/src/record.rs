@@ -58,6 +58,12 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
+    /// Nothing so far.
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self { lowest_clean: u64::MAX, ..Self::default() }
+    }
+
     #[inline]
     pub(crate) fn take(&mut self, number: u64, record: &Record) {
         self.any = true;

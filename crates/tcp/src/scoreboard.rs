@@ -140,11 +140,15 @@ impl Scoreboard {
 
     /// Takes in one ACK: everything below `ack`, and SACK blocks. Numbers never sent are ignored.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: u64, blocks: impl Iterator<Item = (u64, u64)>) -> Delivery {
-        let mut delivery = Delivery { lowest_clean: u64::MAX, ..Delivery::default() };
+    pub(crate) fn on_ack(
+        &mut self,
+        ack: u64,
+        blocks: impl Iterator<Item = (u64, u64)>,
+        delivery: &mut Delivery,
+    ) {
         let ack = ack.min(self.next);
         if ack > self.una {
-            self.advance(ack, &mut delivery);
+            self.advance(ack, delivery);
         }
         for (i, (start, end)) in blocks.enumerate() {
             // Blocks repeat from ACK to ACK; what is known is not looked up again.
@@ -156,10 +160,9 @@ impl Scoreboard {
             }
             let (start, end) = (start.max(self.una), end.min(self.next));
             if start < end {
-                self.sack(start, end, &mut delivery);
+                self.sack(start, end, delivery);
             }
         }
-        delivery
     }
 
     /// Marks lost whatever `IsLost` (RFC 6675 §4) says: three discontiguous SACKed ranges above it, or more than two
@@ -421,6 +424,12 @@ mod tests {
         board
     }
 
+    fn acknowledge(board: &mut Scoreboard, ack: u64, blocks: &[(u64, u64)]) -> Delivery {
+        let mut delivery = Delivery::new();
+        board.on_ack(ack, blocks.iter().copied(), &mut delivery);
+        delivery
+    }
+
     /// Sums over all records, for comparison with the counters.
     fn summed(board: &Scoreboard) -> u64 {
         (board.una..board.next)
@@ -439,7 +448,7 @@ mod tests {
         let mut board = filled(segments);
         let mut retransmitted = vec![];
         for number in (1..segments).step_by(2) {
-            board.on_ack(0, [(number, number + 1)].into_iter());
+            acknowledge(&mut board, 0, &[(number, number + 1)]);
             board.mark_lost_by_sack(1000);
             while let Some(lost) = board.next_lost() {
                 board.on_retransmitted(lost, Record::default());
@@ -455,7 +464,7 @@ mod tests {
         assert!(board.operations < 10 * segments, "{} operations", board.operations);
         assert_eq!(board.in_flight(), summed(&board));
         for number in (2..=segments).step_by(2) {
-            board.on_ack(number, std::iter::empty());
+            acknowledge(&mut board, number, &[]);
         }
         assert!(board.is_empty() && board.in_flight() == 0 && board.sacked.is_empty());
         assert!(board.operations < 10 * segments, "{} operations", board.operations);
@@ -464,7 +473,7 @@ mod tests {
     #[test]
     fn counters_are_the_sums_over_the_records() {
         let mut board = filled(30);
-        board.on_ack(2, [(4, 6), (10, 20)].into_iter());
+        acknowledge(&mut board, 2, &[(4, 6), (10, 20)]);
         board.mark_lost_by_sack(1000);
         board.on_retransmitted(2, Record::default());
         board.on_retransmitted(7, Record::default());
@@ -483,7 +492,7 @@ mod tests {
     #[test]
     fn blocks_beyond_what_was_sent_are_ignored() {
         let mut board = filled(5);
-        let delivery = board.on_ack(9, [(7, 12), (u64::MAX - 3, u64::MAX)].into_iter());
+        let delivery = acknowledge(&mut board, 9, &[(7, 12), (u64::MAX - 3, u64::MAX)]);
         assert_eq!((delivery.advanced_segments, board.una(), board.is_empty()), (5, 5, true));
         assert!(board.sacked.is_empty());
     }
