@@ -117,6 +117,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let stop = self.scenario.stop;
         let mut events = 0u64;
         let mut at_this_instant = 0u64;
+        // What came off a link last. It is large, so there is one for the whole run.
+        let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
+        let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
         while let Some((time, source)) = self.queue.pop() {
             if time > stop.after {
                 break;
@@ -133,7 +136,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 }
             }
             match self.due(source) {
-                Due::Link(link) => self.on_link(link),
+                Due::Link(link) => self.on_link(link, &mut parcel),
                 Due::Drops => self.on_drops_due(),
                 Due::Opening => self.on_opening(),
                 Due::Generator(generator) => self.on_generator(generator)?,
@@ -196,13 +199,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     #[inline]
-    fn on_link(&mut self, link: u32) {
-        let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
-        let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
+    fn on_link(&mut self, link: u32, parcel: &mut Parcel) {
         loop {
-            let arrived = self.network.poll_packet(self.now, link, &mut parcel);
+            let arrived = self.network.poll_packet(self.now, link, parcel);
             if arrived {
-                self.on_arrival(&parcel);
+                self.on_arrival(parcel);
             }
             let next = self.network.poll_timeout(link);
             if !arrived || next > self.now {

@@ -28,6 +28,8 @@ pub(crate) struct Stage {
 }
 
 /// How a link is played.
+// With a tag of its own, which is read for every packet; the compiler would hide it in some field.
+#[repr(u8)]
 #[derive(Debug)]
 pub(crate) enum Kind {
     Plain(Fifo),
