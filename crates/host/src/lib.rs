@@ -10,6 +10,7 @@ mod assign;
 mod attach;
 mod bpffs;
 mod detach;
+pub mod doctor;
 mod error;
 mod host;
 pub mod live;

@@ -97,6 +97,11 @@ pub fn load_pinned(
     }
 }
 
+/// Whether an algorithm could be loaded: past the verifier and out again, never registered.
+pub fn probe(algorithm: &'static Algorithm, options: &Options) -> Result<(), LoadError> {
+    prepare(algorithm, options, &Listening::begin()).map(|_| ())
+}
+
 /// In the kernel, but not yet registered.
 fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) -> Result<Loaded, LoadError> {
     let name = options.name.clone().unwrap_or_else(|| format!("ramp_{}", algorithm.id));
@@ -106,12 +111,18 @@ fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) 
     let load = |link| open(algorithm, &name, options, link).and_then(OpenObject::load);
     let (object, linked) = match load(options.link) {
         Ok(object) => (object, options.link),
-        Err(first) => {
-            let log = heard.so_far();
-            // Any other trouble comes again, and is then explained by the first report.
+        Err(_) => {
+            let first = heard.so_far().len();
             match load(false) {
                 Ok(object) => (object, false),
-                Err(_) => return Err(LoadError::explain("loading the program", first, log)),
+                // Other trouble than the link's comes again, and alone.
+                Err(error) => {
+                    return Err(LoadError::explain(
+                        "loading the program",
+                        error,
+                        heard.so_far().split_off(first),
+                    ));
+                }
             }
         }
     };

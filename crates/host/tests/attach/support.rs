@@ -256,7 +256,7 @@ pub(crate) fn within<T: Send>(netns: &str, work: impl FnOnce() -> T + Send) -> T
 pub(crate) fn listening(address: Ipv4Addr) -> (Socket, SocketAddr) {
     let socket = socket();
     socket.bind(&SocketAddr::V4(SocketAddrV4::new(address, 0)).into()).expect("bind");
-    socket.listen(1).expect("listen");
+    socket.listen(16).expect("listen");
     let to = socket.local_addr().expect("an address").as_socket().expect("of IP");
     (socket, to)
 }

@@ -66,7 +66,7 @@ fn nobody_attaches_with_three_capabilities_and_is_told_which_is_missing() {
         let held: Vec<_> = privileges::NEEDED.into_iter().filter(|held| *held != missing).collect();
         let said = as_nobody(&place, &held);
         let told = said.lines().find(|line| line.contains("told: ")).expect(&said);
-        assert!(told.contains(&format!("missing {missing}")), "without {missing}: {told}");
+        assert!(told.contains(&missing.to_string()), "without {missing}: {told}");
         assert_eq!(place.default(), "reno");
         place.assert_clean(&[]);
     }
