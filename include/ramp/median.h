@@ -49,8 +49,8 @@ RAMP_FN ramp_u32 ramp_median_bin(ramp_u64 value)
 				((ramp_u64)2 << RAMP_MEDIAN_HIGHEST_BIT) - 1);
 	ramp_u32 bit = ramp_log2(v);
 
-	return ((bit - RAMP_MEDIAN_LOWEST_BIT) << 5 | ((ramp_u32)(v >> (bit - 5)) & 31u)) &
-		(RAMP_MEDIAN_BINS - 1);
+	return ramp_index((bit - RAMP_MEDIAN_LOWEST_BIT) << 5 | ((ramp_u32)(v >> (bit - 5)) & 31u),
+			  RAMP_MEDIAN_BINS);
 }
 
 /* The bin's middle. */
@@ -70,10 +70,10 @@ RAMP_FN ramp_u32 ramp_median_above(const struct ramp_median *m, ramp_u32 bin)
 
 	if (!above) {
 		word = ramp_lowest_bit(m->used_words & ~((2u << word) - 1) & 0xffffu);
-		word &= RAMP_MEDIAN_WORDS - 1;
+		word = ramp_index(word, RAMP_MEDIAN_WORDS);
 		above = m->used[word];
 	}
-	return (word << 6 | ramp_lowest_bit(above)) & (RAMP_MEDIAN_BINS - 1);
+	return ramp_index(word << 6 | ramp_lowest_bit(above), RAMP_MEDIAN_BINS);
 }
 
 RAMP_FN ramp_u32 ramp_median_under(const struct ramp_median *m, ramp_u32 bin)
@@ -84,10 +84,10 @@ RAMP_FN ramp_u32 ramp_median_under(const struct ramp_median *m, ramp_u32 bin)
 
 	if (!under) {
 		word = ramp_log2(m->used_words & (((ramp_u32)1 << word) - 1));
-		word &= RAMP_MEDIAN_WORDS - 1;
+		word = ramp_index(word, RAMP_MEDIAN_WORDS);
 		under = m->used[word];
 	}
-	return (word << 6 | ramp_log2(under)) & (RAMP_MEDIAN_BINS - 1);
+	return ramp_index(word << 6 | ramp_log2(under), RAMP_MEDIAN_BINS);
 }
 
 RAMP_FN void ramp_median_add(struct ramp_median *m, ramp_u64 value)

@@ -53,4 +53,20 @@ RAMP_FN ramp_u32 ramp_log2(ramp_u64 value)
 #endif
 }
 
+/*
+ * The value modulo a constant power of two, in a form that no compiler simplifies. It drops masks
+ * that it can prove needless, and the verifier of Linux 6.1 cannot follow such proofs.
+ */
+RAMP_FN ramp_u32 ramp_index(ramp_u32 value, ramp_u32 power_of_two)
+{
+#ifdef RAMP_BPF
+	ramp_u64 index = value;
+
+	__asm__("%0 &= %1" : "+r"(index) : "i"(power_of_two - 1));
+	return (ramp_u32)index;
+#else
+	return value & (power_of_two - 1);
+#endif
+}
+
 #endif
