@@ -10,6 +10,7 @@ use ramp_linux::{
 use support::path::Path;
 use support::{Bottleneck, Network, Open, ready, run};
 
+#[path = "../support/mod.rs"]
 mod support;
 
 /// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.
