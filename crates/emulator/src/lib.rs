@@ -35,4 +35,4 @@ pub use namespace::HostTcp;
 pub use plan::{Buffers, End, Host, RATED, SHORTEST_RTT, Unsupported, check};
 pub use privileges::{enter_user_namespace, missing_capabilities};
 pub use report::{Dropped, ErrorReport, Lateness, LinkReport, PortReport, Verdict};
-pub use tcp_info::TcpInfo;
+pub use tcp_info::{BbrInfo, TcpInfo};

@@ -92,6 +92,26 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<([u8; TCP_INFO_BYTE
     Ok((bytes, length as usize))
 }
 
+/// `TCP_CC_INFO` of a socket: what its congestion control says of itself, and how many bytes that is.
+pub(crate) fn tcp_cc_info(socket: BorrowedFd<'_>) -> io::Result<([u8; TCP_CC_INFO_BYTES], usize)> {
+    let mut bytes = [0u8; TCP_CC_INFO_BYTES];
+    let mut length = TCP_CC_INFO_BYTES as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes.
+    checked(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CC_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok((bytes, length as usize))
+}
+
+/// `union tcp_cc_info`.
+pub(crate) const TCP_CC_INFO_BYTES: usize = 20;
+
 /// Never advertise more than this.
 pub(crate) fn set_window_clamp(socket: BorrowedFd<'_>, bytes: u64) -> io::Result<()> {
     let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);

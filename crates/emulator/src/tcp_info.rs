@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use ramp::{Phase, Time, UNSET};
 use ramp_trace::{FlowSample, SenderState};
 
-use crate::sys::{self, TCP_INFO_BYTES};
+use crate::sys::{self, TCP_CC_INFO_BYTES, TCP_INFO_BYTES};
 
 /// `struct tcp_info` of Linux, as much of it as is used here. What the running kernel does not tell is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,9 +126,64 @@ impl TcpInfo {
     }
 }
 
+/// What BBR tells of itself: `struct tcp_bbr_info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BbrInfo {
+    /// Its estimate of the bottleneck's rate.
+    pub bytes_per_s: u64,
+    /// Its estimate of the round-trip time without queues.
+    pub min_rtt: Time,
+    /// Times 256.
+    pub pacing_gain: u32,
+    /// Times 256.
+    pub cwnd_gain: u32,
+}
+
+impl BbrInfo {
+    /// Asks the kernel; `None`: the socket is not BBR's.
+    pub fn of(socket: &impl AsFd) -> Option<Self> {
+        let (bytes, length) = sys::tcp_cc_info(socket.as_fd()).ok()?;
+        Self::parse(&bytes, length)
+    }
+
+    /// Whether start-up is over: BBR drains what it has queued, or probes around its estimate. Probing for the RTT
+    /// interrupts a start-up and does not end it.
+    pub fn left_startup(&self) -> bool {
+        /// `bbr_drain_gain`, 1/2.885.
+        const DRAIN: u32 = 88;
+        /// `bbr_cwnd_gain`, of its state `PROBE_BW`.
+        const PROBING: u32 = 512;
+        self.pacing_gain == DRAIN || self.cwnd_gain == PROBING
+    }
+
+    fn parse(bytes: &[u8; TCP_CC_INFO_BYTES], length: usize) -> Option<Self> {
+        let (words, _) = bytes.get(..length)?.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+        let [low, high, min_rtt_us, pacing_gain, cwnd_gain] = *words.first_chunk()?;
+        let min_rtt = if min_rtt_us == u32::MAX { Time::ZERO } else { Time::from_us(u64::from(min_rtt_us)) };
+        Some(Self { bytes_per_s: u64::from(high) << 32 | u64::from(low), min_rtt, pacing_gain, cwnd_gain })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bbr_has_left_when_it_drains_or_probes() {
+        let info = |pacing_gain: u32, cwnd_gain: u32| {
+            let mut bytes = [0; TCP_CC_INFO_BYTES];
+            for (to, word) in bytes.chunks_exact_mut(4).zip([12_000_000, 0, 40_000, pacing_gain, cwnd_gain]) {
+                to.copy_from_slice(&u32::to_ne_bytes(word));
+            }
+            BbrInfo::parse(&bytes, TCP_CC_INFO_BYTES).expect("it is whole")
+        };
+        assert_eq!((info(739, 739).bytes_per_s, info(739, 739).min_rtt), (12_000_000, Time::from_ms(40)));
+        let left = [(739, 739), (256, 256), (88, 739), (320, 512), (256, 512)]
+            .map(|(p, c)| info(p, c).left_startup());
+        assert_eq!(left, [false, false, true, true, true]);
+        assert_eq!(BbrInfo::parse(&[0; TCP_CC_INFO_BYTES], 16), None);
+    }
 
     #[test]
     fn an_old_kernel_tells_less() {

@@ -114,10 +114,7 @@ pub fn side_by_side(sides: [&str; 2], comparisons: [&Comparison; 2]) -> SideBySi
         emulation: second.emulation.clone().or_else(|| first.emulation.clone()),
     };
     both.verdict = verdict(&both);
-    for (side, comparison) in both.sides.iter().zip(comparisons) {
-        both.notes
-            .extend(comparison.notes.iter().map(|note| format!("{side}: {}", note.trim_start_matches("* "))));
-    }
+    both.notes = notes(&both.sides, comparisons);
     both
 }
 
@@ -178,6 +175,19 @@ fn difference(comparisons: [&Comparison; 2], values: &[Option<Summary>; 2]) -> O
         ratio_interval: test.ratio_interval,
         finding,
     })
+}
+
+/// What holds for both sides is said once.
+fn notes(sides: &[String; 2], comparisons: [&Comparison; 2]) -> Vec<String> {
+    let [first, second] = comparisons.map(|comparison| &comparison.notes);
+    let plain = |note: &String| note.trim_start_matches("* ").to_owned();
+    let (common, own): (Vec<&String>, Vec<&String>) = first.iter().partition(|note| second.contains(note));
+    let later = second.iter().filter(|note| !first.contains(note));
+    let named = |side: &str, note: &String| format!("{side}: {}", plain(note));
+    (own.into_iter().map(|note| named(&sides[0], note)))
+        .chain(later.map(|note| named(&sides[1], note)))
+        .chain(common.into_iter().map(plain))
+        .collect()
 }
 
 /// "Of 9 rows that both played, linux differs from sim in download time by at most 3.1 % (paced); 8 lie within 5 %."

@@ -9,10 +9,15 @@ use ramp_trace::{FlowEventKind, FlowSample, SenderState};
 use crate::row::Row;
 
 /// The exit that `sample` shows after `before`. `TCP_INFO` tells losses and timeouts; what else lowered the threshold
-/// depends on who steers.
-pub(crate) fn exit(row: Option<Row>, before: &FlowSample, sample: &FlowSample) -> FlowEventKind {
+/// depends on who steers. `bbr_bdp_bytes`: BBR's estimate.
+pub(crate) fn exit(
+    row: Option<Row>,
+    before: &FlowSample,
+    sample: &FlowSample,
+    bbr_bdp_bytes: u64,
+) -> FlowEventKind {
     let reason = match (row, sample.state) {
-        // BBR does not leave on loss; it sets a threshold where it begins to drain what it has queued.
+        // BBR does not leave on loss, but when its estimate of the rate stops growing.
         (Some(Row::Bbr), _) => ExitReason::Bandwidth,
         (_, SenderState::Loss) => ExitReason::Rto,
         (_, SenderState::Recovery) => ExitReason::Loss,
@@ -23,6 +28,7 @@ pub(crate) fn exit(row: Option<Row>, before: &FlowSample, sample: &FlowSample) -
     let cwnd_bytes = if lost { before.cwnd_bytes } else { sample.cwnd_bytes };
     let (evidence, limit) = match reason {
         ExitReason::Loss | ExitReason::Rto => (sample.lost_bytes, 0),
+        ExitReason::Bandwidth => (cwnd_bytes, bbr_bdp_bytes),
         _ if sample.ssthresh_bytes == UNSET => (cwnd_bytes, cwnd_bytes),
         _ => (cwnd_bytes, sample.ssthresh_bytes),
     };
@@ -102,9 +108,9 @@ mod tests {
     #[test]
     fn losses_are_told_with_the_window_that_met_them() {
         let before = sample(100, UNSET, SenderState::Open);
-        let lost = exit(Some(Row::Cubic), &before, &sample(70, 70, SenderState::Recovery));
+        let lost = exit(Some(Row::Cubic), &before, &sample(70, 70, SenderState::Recovery), 0);
         assert_eq!(reason(lost), (ExitReason::Loss, 7, 0, 100));
-        let late = exit(None, &before, &sample(1, 50, SenderState::Loss));
+        let late = exit(None, &before, &sample(1, 50, SenderState::Loss), 0);
         assert_eq!(reason(late), (ExitReason::Rto, 7, 0, 100));
     }
 
@@ -112,10 +118,10 @@ mod tests {
     fn a_lowered_threshold_means_what_the_control_means_by_it() {
         let before = sample(100, UNSET, SenderState::Open);
         let after = sample(120, 60, SenderState::Open);
-        assert_eq!(reason(exit(Some(Row::Bbr), &before, &after)), (ExitReason::Bandwidth, 120, 60, 120));
+        assert_eq!(reason(exit(Some(Row::Bbr), &before, &after, 55)), (ExitReason::Bandwidth, 120, 55, 120));
         let repairing = sample(120, 60, SenderState::Recovery);
-        assert_eq!(reason(exit(Some(Row::Bbr), &before, &repairing)).0, ExitReason::Bandwidth);
-        assert_eq!(reason(exit(Some(Row::Cubic), &before, &after)), (ExitReason::Ssthresh, 120, 60, 120));
+        assert_eq!(reason(exit(Some(Row::Bbr), &before, &repairing, 0)).0, ExitReason::Bandwidth);
+        assert_eq!(reason(exit(Some(Row::Cubic), &before, &after, 0)), (ExitReason::Ssthresh, 120, 60, 120));
     }
 
     #[test]
@@ -127,6 +133,7 @@ mod tests {
             Some(Row::Cubic),
             &sample(99, UNSET, SenderState::Open),
             &sample(120, 60, SenderState::Open),
+            0,
         );
         assert_eq!(reason(counters.explain(exit, 10)), (ExitReason::Delay, 0, 0, 330));
         assert_eq!(Hystart::default().explain(exit, 10), exit);

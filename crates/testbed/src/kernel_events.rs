@@ -74,6 +74,13 @@ impl Told {
         let mut acks = events.iter().filter_map(ack).skip(1);
         for event in events {
             match event {
+                Event::Open(open) => {
+                    known.now = clock.from_monotonic(open.header.time());
+                    known.cwnd_bytes = open.decision.cwnd_bytes;
+                    known.ssthresh_bytes = open.decision.ssthresh_bytes;
+                    known.pacing_bytes_per_s = open.decision.pacing_bytes_per_s;
+                    told.samples.push(known);
+                }
                 Event::Ack(event) => {
                     let now = clock.from_monotonic(event.header.time());
                     while let Some(look) = looks.next_if(|look| look.now <= now) {

@@ -216,13 +216,13 @@ impl Run<'_> {
         let mut before = FlowSample { flow, ssthresh_bytes: UNSET, ..FlowSample::default() };
         let mut left = told.steers;
         let mut timeouts = 0;
-        for Look { sample, in_slow_start, timeouts: expired } in &seen.looks {
+        for look @ Look { sample, timeouts: expired, .. } in &seen.looks {
             let now = sample.now;
             let mut tell = |kind| log.event(FlowEvent { now, flow, kind });
             let sample = told.adjusted(sample);
-            if !left && !in_slow_start {
+            if !left && look.left {
                 left = true;
-                let kind = exits::exit(own, &before, &sample);
+                let kind = exits::exit(own, &before, &sample, look.bbr_bdp_bytes);
                 let kind = if own == Some(Row::Cubic) { hystart.explain(kind, mss) } else { kind };
                 tell(kind);
             }

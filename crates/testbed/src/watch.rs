@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use ramp::Time;
-use ramp_emulator::{TcpInfo, run_above_engine};
+use ramp::{Rate, Time};
+use ramp_emulator::{BbrInfo, TcpInfo, run_above_engine};
+use ramp_tcp::Pacing;
 use ramp_trace::FlowSample;
 
 use crate::applications::{Opened, Stage};
@@ -38,8 +39,10 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) sample: FlowSample,
-    /// The window is below the threshold.
-    pub(crate) in_slow_start: bool,
+    /// Start-up is over, as far as the socket tells.
+    pub(crate) left: bool,
+    /// BBR's estimate of the path's BDP.
+    pub(crate) bbr_bdp_bytes: u64,
     /// Expiries of the retransmission timer so far.
     pub(crate) timeouts: u32,
 }
@@ -65,8 +68,9 @@ impl Watched {
             for (index, seen) in watched.flows.iter_mut().enumerate() {
                 let config = &stage.scenario.flows[index];
                 if config.sender.sampled || !goes_on {
-                    let paces = stage.controls.steered[index] == Steered::Own(Row::Bbr);
-                    seen.look(now, index as u32, paces);
+                    let bbr = stage.controls.steered[index] == Steered::Own(Row::Bbr);
+                    let paces = bbr || config.sender.pacing == Pacing::Always;
+                    seen.look(now, index as u32, bbr, paces);
                 }
             }
             #[cfg(feature = "bpf")]
@@ -80,7 +84,7 @@ impl Watched {
 }
 
 impl Seen {
-    fn look(&mut self, now: Time, flow: u32, paces: bool) {
+    fn look(&mut self, now: Time, flow: u32, bbr: bool, paces: bool) {
         let Some(opened) = &self.connection else { return };
         let Ok(info) = TcpInfo::of(&opened.connection.sender) else {
             self.failed += 1;
@@ -89,9 +93,13 @@ impl Seen {
         if info == self.last {
             return;
         }
+        // BBR's threshold says little: its window may stay below.
+        let bbr = if bbr { BbrInfo::of(&opened.connection.sender) } else { None };
+        let bdp = |bbr: BbrInfo| Rate::from_bytes_per_s(bbr.bytes_per_s).bytes_in(bbr.min_rtt);
         self.looks.push(Look {
             sample: info.sample(now, flow, paces),
-            in_slow_start: info.in_slow_start(),
+            left: bbr.map_or(!info.in_slow_start(), |bbr| bbr.left_startup()),
+            bbr_bdp_bytes: bbr.map_or(0, bdp),
             timeouts: u32::from(info.total_rto),
         });
         self.last = info;

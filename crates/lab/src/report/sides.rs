@@ -99,15 +99,23 @@ fn difference_cell(both: &SideBySide, side: Option<&Side>) -> Cell {
 
 /// `+1.2 % ± 0.4`, or in the metric's unit where a ratio makes no sense.
 pub(super) fn difference_text(difference: &Difference, unit: &str) -> String {
-    let Some(ratio) = difference.ratio else { return quantity(difference.mean, unit) };
-    let percent = (ratio - 1.0) * 100.0;
+    let Some(ratio) = difference.ratio else {
+        return match unit {
+            _ if difference.mean == 0.0 => "0".to_owned(),
+            "packets" | "count" if difference.mean > 0.0 => format!("+{}", count(difference.mean)),
+            "packets" | "count" => count(difference.mean),
+            _ => quantity(difference.mean, unit),
+        };
+    };
     if ratio >= 2.0 {
         return format!("{}x", number(ratio));
     }
-    match difference.ratio_interval {
-        Some(interval) => format!("{percent:+.1} % ± {:.1}", (interval.high - interval.low) * 50.0),
-        None => format!("{percent:+.1} %"),
+    let percent = (ratio - 1.0) * 100.0;
+    let mut text = if percent.abs() < 0.05 { "0.0 %".to_owned() } else { format!("{percent:+.1} %") };
+    if let Some(interval) = difference.ratio_interval {
+        text.push_str(&format!(" ± {:.1}", (interval.high - interval.low) * 50.0));
     }
+    text
 }
 
 /// One line per row and metric, after the provenance as comments.

@@ -13,7 +13,7 @@ use crate::sides::{Side, SideBySide, SideRow};
 use crate::{Context, Representative};
 
 /// Metrics in the table, each on both sides.
-const COLUMNS: [&str; 4] = ["exit_time", "exit_window_bdp", "retransmissions", "queue_peak"];
+const COLUMNS: [&str; 3] = ["exit_time", "exit_window_bdp", "retransmissions"];
 /// A chart, in units of its own.
 const CHART: (f64, f64) = (340.0, 150.0);
 /// Points of a curve.
