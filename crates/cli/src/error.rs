@@ -86,6 +86,10 @@ pub(crate) enum CliError {
     /// Standard output.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
+    /// A trial stopped early; everything has been said.
+    #[error("rolled back")]
+    #[cfg_attr(not(feature = "linux"), expect(dead_code, reason = "trials need the algorithms in the kernel"))]
+    RolledBack,
     /// Ctrl-C; everything has been said.
     #[error("interrupted")]
     Interrupted,
@@ -111,6 +115,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Input { .. } | Self::Scenario(_) | Self::Unplayable { .. } => 2,
+            Self::RolledBack => 3,
             Self::Interrupted => 130,
             Self::Simulation { .. }
             | Self::Kernel { .. }

@@ -5,6 +5,8 @@ mod compare;
 mod document;
 mod error;
 mod explain;
+#[cfg(all(target_os = "linux", feature = "linux"))]
+mod host;
 mod kernel;
 mod list;
 mod play;
@@ -57,6 +59,9 @@ enum Command {
     Report(report::ReportArgs),
     List(list::ListArgs),
     Explain(explain::ExplainArgs),
+    #[cfg(all(target_os = "linux", feature = "linux"))]
+    #[command(flatten)]
+    Host(host::HostCommand),
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions {
@@ -78,7 +83,7 @@ fn main() -> ExitCode {
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let code = ExitCode::from(error.exit_code());
-            if !matches!(error, CliError::Interrupted) {
+            if !matches!(error, CliError::Interrupted | CliError::RolledBack) {
                 eprintln!("{:?}", miette::Report::new(error));
             }
             code
@@ -96,6 +101,8 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Report(args) => report::report(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),
         Command::Explain(args) => explain::explain(&args, terminal, out),
+        #[cfg(all(target_os = "linux", feature = "linux"))]
+        Command::Host(command) => command.run(terminal, out),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ramp", out);
             Ok(())

@@ -44,7 +44,14 @@ const EXITS_KEPT: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub enum TrialArm {
     /// An algorithm of ours, put in for as long as the trial lasts.
-    Ours(&'static Algorithm, Box<Options>),
+    Ours {
+        /// What reports call it.
+        label: String,
+        /// Which.
+        algorithm: &'static Algorithm,
+        /// Its parameters.
+        options: Box<Options>,
+    },
     /// A congestion control that the kernel has.
     Kernel(String),
 }
@@ -54,7 +61,10 @@ impl TrialArm {
     pub fn parse(name: &str) -> Self {
         let by_name = || ramp::algorithms().iter().find(|algorithm| algorithm.name == name);
         match ramp::algorithm(name).or_else(by_name) {
-            Some(algorithm) => Self::Ours(algorithm, Box::new(Options::new(algorithm))),
+            Some(algorithm) => {
+                let options = Box::new(Options::new(algorithm));
+                Self::Ours { label: algorithm.id.to_owned(), algorithm, options }
+            }
             None => Self::Kernel(name.to_owned()),
         }
     }
@@ -62,8 +72,7 @@ impl TrialArm {
     /// What reports call it.
     pub fn name(&self) -> &str {
         match self {
-            Self::Ours(algorithm, _) => algorithm.id,
-            Self::Kernel(name) => name,
+            Self::Ours { label: name, .. } | Self::Kernel(name) => name,
         }
     }
 }
@@ -358,7 +367,7 @@ impl TrialOptions {
 
 /// Under a name that nothing else has: what is attached to the host goes on beside it.
 fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
-    let TrialArm::Ours(algorithm, options) = arm else { return Ok(None) };
+    let TrialArm::Ours { algorithm, options, .. } = arm else { return Ok(None) };
     let mut number = 1;
     loop {
         let infix = if number == 1 { String::new() } else { number.to_string() };

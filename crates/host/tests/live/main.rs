@@ -4,3 +4,5 @@
 
 mod assign;
 mod support;
+mod trial;
+mod watch;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use std::{env, fs, process, thread};
 
 use ramp_emulator::{Emulator, End, Options, Running};
+use ramp_host::Host;
 use ramp_scenario::Scenario;
 use socket2::{Domain, Socket, Type};
 
@@ -228,4 +229,31 @@ fn socket(control: Option<&str>) -> Socket {
 fn set_patience(stream: &TcpStream) {
     stream.set_read_timeout(Some(PATIENCE)).expect("SO_RCVTIMEO");
     stream.set_write_timeout(Some(PATIENCE)).expect("SO_SNDTIMEO");
+}
+
+/// A BPF file system of one's own, and a directory of records beside it.
+pub(crate) struct BpfFileSystem {
+    directory: PathBuf,
+}
+
+impl BpfFileSystem {
+    pub(crate) fn new() -> Self {
+        let directory = env::temp_dir().join(format!("ramp-live-{}", process::id()));
+        fs::create_dir_all(directory.join("bpf")).expect("a mount point");
+        let mounted =
+            process::Command::new("mount").args(["-t", "bpf", "bpf"]).arg(directory.join("bpf")).status();
+        assert!(mounted.is_ok_and(|status| status.success()), "mounting a BPF file system");
+        Self { directory }
+    }
+
+    pub(crate) fn host(&self) -> Host {
+        Host::at(self.directory.join("bpf/ramp"), self.directory.join("records"))
+    }
+}
+
+impl Drop for BpfFileSystem {
+    fn drop(&mut self) {
+        let _ = process::Command::new("umount").arg(self.directory.join("bpf")).status();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
 }

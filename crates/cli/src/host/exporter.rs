@@ -1,0 +1,68 @@
+//! `ramp export`: counters for Prometheus.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+use ramp_host::metrics::{MetricsServer, text};
+
+use super::{HostArgs, told};
+use crate::error::CliError;
+use crate::progress::interruption;
+
+/// How often Ctrl-C is looked for.
+const ATTENTION: Duration = Duration::from_millis(200);
+
+/// Counters of what is attached, for Prometheus
+///
+/// Connections opened, closed and open, start-ups ended by reason and by duration, and connections that ran as plain
+/// CUBIC, for each attachment. Without an option the text goes to standard output, once.
+#[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// Serve http://ADDRESS/metrics until Ctrl-C
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "textfile")]
+    listen: Option<SocketAddr>,
+    /// Write a file for node_exporter's textfile collector, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    textfile: Option<PathBuf>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+/// Runs the command.
+pub(crate) fn export(args: &ExportArgs, out: &mut impl Write) -> Result<(), CliError> {
+    let host = args.host.host();
+    if let Some(address) = args.listen {
+        let interrupted = interruption();
+        let server = MetricsServer::listen(&host, address).map_err(told)?;
+        let address = server.address().unwrap_or(address);
+        writeln!(out, "http://{address}/metrics")?;
+        out.flush()?;
+        while !interrupted.load(Ordering::Relaxed) {
+            server.poll(ATTENTION).map_err(told)?;
+        }
+        return Ok(());
+    }
+    let text = text(&host).map_err(told)?;
+    match &args.textfile {
+        Some(path) => replace(path, &text),
+        None => Ok(out.write_all(text.as_bytes())?),
+    }
+}
+
+/// A reader sees the old text or the new one.
+fn replace(path: &Path, text: &str) -> Result<(), CliError> {
+    // Of another extension: the collector reads `*.prom`.
+    let draft = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    };
+    write().map_err(CliError::file("write", path))
+}

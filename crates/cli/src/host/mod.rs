@@ -1,0 +1,61 @@
+//! Commands for a live host.
+
+mod exporter;
+mod trial;
+mod units;
+mod values;
+mod watch;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use ramp_host::{Host, HostError, PINS, RECORDS};
+
+use crate::error::CliError;
+use crate::terminal::Terminal;
+
+/// What can be done to a live host.
+#[derive(Subcommand, Debug)]
+pub(crate) enum HostCommand {
+    Watch(watch::WatchArgs),
+    Trial(Box<trial::TrialArgs>),
+    Export(exporter::ExportArgs),
+}
+
+/// Where a host keeps what ramp has done to it.
+#[derive(Args, Debug)]
+pub(crate) struct HostArgs {
+    /// Where the kernel's objects are pinned, in a BPF file system
+    #[arg(long, value_name = "DIR", default_value = PINS, hide = true)]
+    pins: PathBuf,
+    /// Where it is on record what they replaced
+    #[arg(long, value_name = "DIR", default_value = RECORDS, hide = true)]
+    records: PathBuf,
+}
+
+impl HostArgs {
+    pub(crate) fn host(&self) -> Host {
+        Host::at(&self.pins, &self.records)
+    }
+}
+
+impl HostCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+        match self {
+            Self::Watch(args) => watch::watch(&args, terminal, out),
+            Self::Trial(args) => trial::trial(&args, terminal, out),
+            Self::Export(args) => exporter::export(&args, out),
+        }
+    }
+}
+
+/// An error of the host, with what to do about it.
+pub(crate) fn told(error: HostError) -> CliError {
+    let (message, help) = (error.to_string(), error.advice());
+    match error {
+        HostError::Input { .. } => CliError::Input { message, help },
+        _ => CliError::Kernel { message, help },
+    }
+}

@@ -1,0 +1,88 @@
+//! Figures of live connections as people read them.
+
+use ramp_lab::Reason;
+
+/// Two or three digits that tell.
+pub(crate) fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size < 1e-9 => 0,
+        size if size < 0.1 => 3,
+        size if size < 1.0 => 2,
+        size if size < 100.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// `61.2 ms`.
+pub(crate) fn seconds(value: f64) -> String {
+    match value.abs() {
+        size if size >= 120.0 => format!("{} min", number(value / 60.0)),
+        size if size >= 1.0 => format!("{} s", number(value)),
+        size if size >= 1e-3 || size <= 0.0 => format!("{} ms", number(value * 1e3)),
+        _ => format!("{} us", number(value * 1e6)),
+    }
+}
+
+/// `174 kB`.
+pub(crate) fn bytes(value: u64) -> String {
+    let value = value as f64;
+    match value {
+        size if size >= 1e9 => format!("{} GB", number(value / 1e9)),
+        size if size >= 1e6 => format!("{} MB", number(value / 1e6)),
+        size if size >= 1e3 => format!("{} kB", number(value / 1e3)),
+        _ => format!("{value} B"),
+    }
+}
+
+/// `38 Mbit/s`, of payload bytes per second.
+pub(crate) fn rate(bytes_per_s: u64) -> String {
+    let bits = bytes_per_s as f64 * 8.0;
+    match bits {
+        size if size >= 1e9 => format!("{} Gbit/s", number(bits / 1e9)),
+        size if size >= 1e6 => format!("{} Mbit/s", number(bits / 1e6)),
+        _ => format!("{} kbit/s", number(bits / 1e3)),
+    }
+}
+
+/// The two sides of the comparison that ended a start-up: `RTT of 61.2 ms against 60 ms`.
+pub(crate) fn evidence(reason: Reason, evidence: u64, limit: u64) -> Option<String> {
+    let us = |value: u64| seconds(value as f64 * 1e-6);
+    let ns = |value: u64| seconds(value as f64 * 1e-9);
+    if evidence == 0 && limit == 0 {
+        return None;
+    }
+    Some(match reason {
+        Reason::AckTrain => format!("{} long, against {}", us(evidence), us(limit)),
+        Reason::Delay => format!("RTT of {} against {}", us(evidence), us(limit)),
+        Reason::Gap => format!("ACKs {} apart, packets {}", ns(evidence), ns(limit)),
+        Reason::Bandwidth | Reason::Ssthresh | Reason::Known => {
+            format!("window of {} against {}", bytes(evidence), bytes(limit))
+        }
+        Reason::Loss | Reason::Rto => format!("{} lost", bytes(evidence)),
+        Reason::Ecn | Reason::Never => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ramp_lab::Reason;
+
+    use super::{bytes, evidence, rate, seconds};
+
+    #[test]
+    fn figures_keep_the_digits_that_tell() {
+        assert_eq!([seconds(0.0612), seconds(2.0), seconds(0.000_05), seconds(0.0)], ["61.2 ms", "2 s", "50 us", "0 ms"]);
+        assert_eq!([bytes(173_760), bytes(90), bytes(1_000_000)], ["174 kB", "90 B", "1 MB"]);
+        assert_eq!([rate(4_750_000), rate(1_000)], ["38 Mbit/s", "8 kbit/s"]);
+    }
+
+    #[test]
+    fn evidence_has_its_unit() {
+        let delay = evidence(Reason::Delay, 61_200, 60_000);
+        assert_eq!(delay.as_deref(), Some("RTT of 61.2 ms against 60 ms"));
+        assert_eq!(evidence(Reason::Ecn, 0, 0), None);
+        assert_eq!(evidence(Reason::Gap, 120_000, 100_000).as_deref(), Some("ACKs 120 us apart, packets 100 us"));
+    }
+}

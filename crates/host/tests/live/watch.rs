@@ -1,0 +1,135 @@
+//! What can be seen of connections in start-up.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ramp::algorithm;
+use ramp_host::live::{Exit, Flow, Live, Snapshot};
+use ramp_host::metrics::{MetricsServer, text};
+use ramp_host::{Host, Scope};
+use ramp_lab::Reason;
+use ramp_linux::Options;
+
+use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready};
+
+/// 4 Mbit/s, RTT 80 ms, BDP 28 packets, and room for a good deal more.
+const PATH: &str = "rate = '4 Mbit/s'\nrtt = '80 ms'\nbuffer = '60 packets'";
+const LOAD: Load = Load { open: Open::Clients, connections: 3, lanes: 3, bytes: 400_000, control: None };
+
+/// Looks until the traffic is over, and once more.
+fn watched(host: &Host, line: &Line, load: Load) -> Vec<Snapshot> {
+    let (over, seen) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut live = Live::new(host, false);
+            live.refresh().unwrap_or_else(|error| panic!("{error}"));
+            loop {
+                let last = over.load(Ordering::Acquire);
+                let snapshot = live.look().unwrap_or_else(|error| panic!("{error}"));
+                seen.lock().expect("nobody panicked").push(snapshot);
+                if last {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        line.run(load);
+        over.store(true, Ordering::Release);
+    });
+    seen.into_inner().expect("nobody panicked")
+}
+
+#[test]
+fn connections_are_seen_from_start_up_to_their_exit() {
+    if !ready() {
+        return;
+    }
+    let (cgroup, pins) = (Cgroup::enter(), BpfFileSystem::new());
+    let host = pins.host();
+    let line = Line::new(PATH);
+    let slow_start = algorithm("slow_start").expect("a row");
+    let scope = Scope::Cgroup(cgroup.path().to_path_buf());
+    host.attach(&scope, slow_start, &Options::new(slow_start)).unwrap_or_else(|error| panic!("{error}"));
+    let seen = watched(&host, &line, LOAD);
+    let name = scope.to_string();
+    assert!(seen.iter().all(|s| s.attached == [("slow_start".to_owned(), name.clone())] && s.missed == 0));
+
+    let flows: Vec<&Flow> =
+        seen.iter().flat_map(|snapshot| &snapshot.flows).filter(|flow| flow.sent_bytes > 10_000).collect();
+    assert!(flows.len() >= 3, "{} looks, {flows:?}", seen.len());
+    for flow in &flows {
+        assert!((flow.phase, flow.algorithm.as_str(), flow.scope.as_str()) == ("start-up", "slow_start", &name));
+        // Three connections fill pipe and buffer, 88 packets, and overshoot by no more than as much again.
+        assert!((10..250).contains(&flow.cwnd_packets), "{flow:?}");
+        assert!(flow.in_flight_packets <= flow.cwnd_packets, "{flow:?}");
+        assert!(flow.ssthresh_packets.is_none() && flow.local.port() == 5001, "{flow:?}");
+        assert!(flow.min_rtt_s.is_none_or(|rtt| (0.078..10.0).contains(&rtt)), "{flow:?}");
+        assert!(flow.age_s > 0.0 && flow.age_s < 60.0, "{flow:?}");
+    }
+    let measured: Vec<_> = flows.iter().filter_map(|flow| flow.delivery_bytes_per_s).collect();
+    // 4 Mbit/s are 500 kB/s; ACKs that come together may show twice that.
+    assert!(measured.iter().any(|rate| (10_000..1_000_000).contains(rate)), "{measured:?}");
+
+    let exits: Vec<&Exit> = seen.iter().flat_map(|snapshot| &snapshot.exits).collect();
+    assert_eq!(exits.len(), 3, "{exits:?}");
+    for exit in exits {
+        assert_eq!((exit.reason, exit.local.port()), (Reason::Loss, 5001), "{exit:?}");
+        assert!(exit.lost_packets > 0 && exit.startup_s > 0.15 && exit.rtt_s > 0.078, "{exit:?}");
+        let before = flows.iter().any(|flow| (flow.number, flow.remote) == (exit.number, exit.remote));
+        assert!(before, "it left without having been seen: {exit:?}");
+    }
+
+    // What happened can be looked at later, as often as one likes; the last connection may still be closing.
+    let later = || {
+        let mut live = Live::new(&host, true);
+        live.refresh().unwrap_or_else(|error| panic!("{error}"));
+        live.look().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut looks = 0;
+    while later().open > 0 && looks < 500 {
+        thread::sleep(Duration::from_millis(20));
+        looks += 1;
+    }
+    let last = later();
+    assert_eq!((last.exits.len(), last.flows.len(), last.open), (3, 0, 0));
+    exported(&host);
+    host.detach(Some(&scope)).unwrap_or_else(|error| panic!("{error}"));
+    let mut live = Live::new(&host, true);
+    live.refresh().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(live.look().unwrap_or_else(|error| panic!("{error}")), Snapshot::default());
+}
+
+/// Over HTTP, as Prometheus does.
+fn exported(host: &Host) {
+    let server = MetricsServer::listen(host, ([127, 0, 0, 1], 0).into()).unwrap_or_else(|error| panic!("{error}"));
+    let address = server.address().expect("it listens on IP");
+    let answered = thread::scope(|scope| {
+        let client = scope.spawn(|| get(address, "/metrics"));
+        server.poll(Duration::from_secs(30)).unwrap_or_else(|error| panic!("{error}"));
+        client.join().expect("the client")
+    });
+    let (head, body) = answered.split_once("\r\n\r\n").expect("an HTTP answer");
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/plain; version=0.0.4"), "{head}");
+    let scrape = prometheus_parse::Scrape::parse(body.lines().map(|line| Ok(line.to_owned()))).expect("its format");
+    let sum = |name: &str| -> f64 {
+        let samples = scrape.samples.iter().filter(|sample| sample.metric == name);
+        samples.map(|sample| if let prometheus_parse::Value::Counter(n) = sample.value { n } else { 0.0 }).sum()
+    };
+    let opened = sum("ramp_connections_opened_total");
+    // Both ends of three connections, and of the last one, which says that it is over.
+    assert!((opened - 8.0).abs() < 0.1, "{body}");
+    assert!((sum("ramp_startup_exits_total") - 3.0).abs() < 0.1, "{body}");
+    assert!((sum("ramp_cgroup_assigned_total") - 8.0).abs() < 0.1, "{body}");
+    assert!(text(host).is_ok_and(|text| text.contains("ramp_startup_duration_seconds_count")));
+}
+
+fn get(address: std::net::SocketAddr, path: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
