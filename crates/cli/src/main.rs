@@ -5,7 +5,7 @@ mod compare;
 mod document;
 mod error;
 mod explain;
-#[cfg(all(target_os = "linux", feature = "linux"))]
+#[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod kernel;
 mod list;
@@ -36,6 +36,7 @@ Examples:
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
   ramp compare --on linux                          the same with this kernel's own TCP, in real time
+  ramp attach best                                 an algorithm for this host's own connections
   ramp list scenarios                              what else there is to compare on
   ramp explain hystart                             how an algorithm decides
 
@@ -59,7 +60,6 @@ enum Command {
     Report(report::ReportArgs),
     List(list::ListArgs),
     Explain(explain::ExplainArgs),
-    #[cfg(all(target_os = "linux", feature = "linux"))]
     #[command(flatten)]
     Host(host::HostCommand),
     /// Print a completion script for a shell
@@ -101,7 +101,6 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Report(args) => report::report(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),
         Command::Explain(args) => explain::explain(&args, terminal, out),
-        #[cfg(all(target_os = "linux", feature = "linux"))]
         Command::Host(command) => command.run(terminal, out),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ramp", out);

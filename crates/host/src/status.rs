@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use ramp::Algorithm;
 use ramp_linux::{Counters, Options, Pinned};
@@ -73,6 +74,17 @@ pub enum Health {
 }
 
 impl AttachedAlgorithm {
+    /// For how long it has been attached, by this host's clock.
+    pub fn age_s(&self) -> u64 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        now.saturating_sub(self.since_s)
+    }
+
+    /// When it was attached, in universal time: `2026-11-21 16:04 UTC`.
+    pub fn since(&self) -> String {
+        utc(self.since_s)
+    }
+
     /// Parameters that are not as they come.
     pub fn settings(&self) -> Vec<(&'static str, u64)> {
         let Some(algorithm) = self.algorithm else { return Vec::new() };
@@ -160,5 +172,37 @@ impl Host {
             Ok(Now::Gone(what)) => Health::Gone(what),
             Err(error) => Health::Unknown(error.to_string()),
         }
+    }
+}
+
+fn utc(since_s: u64) -> String {
+    let (mut days, seconds) = (since_s / 86_400, since_s % 86_400);
+    let leap = |year: u64| (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400);
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    let (hour, minute) = (seconds / 3_600, seconds % 3_600 / 60);
+    format!("{year}-{:02}-{:02} {hour:02}:{minute:02} UTC", month + 1, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn times_are_dates() {
+        // From `date -u -d @…`.
+        assert_eq!(utc(0), "1970-01-01 00:00 UTC");
+        assert_eq!(utc(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(utc(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(utc(1_795_279_636), "2026-11-21 16:47 UTC");
     }
 }

@@ -1,6 +1,10 @@
 //! Commands for a live host.
 
+mod attach;
+mod detach;
+mod doctor;
 mod exporter;
+mod status;
 mod trial;
 mod units;
 mod values;
@@ -18,6 +22,10 @@ use crate::terminal::Terminal;
 /// What can be done to a live host.
 #[derive(Subcommand, Debug)]
 pub(crate) enum HostCommand {
+    Attach(attach::AttachArgs),
+    Status(status::StatusArgs),
+    Detach(detach::DetachArgs),
+    Doctor(doctor::DoctorArgs),
     Watch(watch::WatchArgs),
     Trial(Box<trial::TrialArgs>),
     Export(exporter::ExportArgs),
@@ -44,6 +52,10 @@ impl HostCommand {
     /// Runs the command.
     pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
         match self {
+            Self::Attach(args) => attach::attach(&args, terminal, out),
+            Self::Status(args) => status::status(&args, terminal, out),
+            Self::Detach(args) => detach::detach(&args, terminal, out),
+            Self::Doctor(args) => doctor::doctor(&args, terminal, out),
             Self::Watch(args) => watch::watch(&args, terminal, out),
             Self::Trial(args) => trial::trial(&args, terminal, out),
             Self::Export(args) => exporter::export(&args, out),

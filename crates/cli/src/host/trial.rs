@@ -8,9 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramp_host::WHOLE;
-use ramp_host::trial::{
-    How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport,
-};
+use ramp_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
 use ramp_lab::Finding;
 
 use super::units::{number, seconds};
@@ -145,7 +143,8 @@ fn bar(length_s: f64) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some((length_s * 1e3) as u64), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:20} {elapsed}  {wide_msg}").expect("the template is constant");
+    let style =
+        ProgressStyle::with_template("{bar:20} {elapsed}  {wide_msg}").expect("the template is constant");
     bar.with_style(style)
 }
 
@@ -214,7 +213,8 @@ fn connections(report: &TrialReport, terminal: Terminal) -> String {
         .map(|arm| {
             let mut exits: Vec<_> = arm.exits.iter().collect();
             exits.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            let exits: Vec<_> = exits.into_iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+            let exits: Vec<_> =
+                exits.into_iter().map(|(reason, count)| format!("{reason} {count}")).collect();
             vec![
                 arm.name.clone(),
                 arm.assigned.to_string(),
@@ -251,9 +251,14 @@ fn figure(row: &Row, margin: f64) -> Vec<String> {
         (metric, _) => metric.name().to_owned(),
     };
     // Geometric means over different sizes would not say anything.
-    let values = if row.metric == Metric::TransferTime && row.size.is_none() { [None, None] } else { row.values };
+    let values =
+        if row.metric == Metric::TransferTime && row.size.is_none() { [None, None] } else { row.values };
     let change = |value: f64| if row.metric.relative() { relative(value) } else { points(value) };
-    let within = if row.metric.relative() { format!("same within {} %", number(margin * 100.0)) } else { "same".to_owned() };
+    let within = if row.metric.relative() {
+        format!("same within {} %", number(margin * 100.0))
+    } else {
+        "same".to_owned()
+    };
     vec![
         name,
         value(row.metric, values[0]),
@@ -275,7 +280,9 @@ fn value(metric: Metric, value: Option<f64>) -> String {
         (_, None) => "–".to_owned(),
         (Metric::TransferTime | Metric::StartupTime, Some(value)) => seconds(value),
         (Metric::StartupWindow, Some(value)) => format!("{} packets", number(value.round())),
-        (Metric::RetransmittedShare | Metric::CutOffShare, Some(value)) => format!("{} %", number(value * 100.0)),
+        (Metric::RetransmittedShare | Metric::CutOffShare, Some(value)) => {
+            format!("{} %", number(value * 100.0))
+        }
     }
 }
 

@@ -73,7 +73,10 @@ mod tests {
 
     #[test]
     fn figures_keep_the_digits_that_tell() {
-        assert_eq!([seconds(0.0612), seconds(2.0), seconds(0.000_05), seconds(0.0)], ["61.2 ms", "2 s", "50 us", "0 ms"]);
+        assert_eq!(
+            [seconds(0.0612), seconds(2.0), seconds(0.000_05), seconds(0.0)],
+            ["61.2 ms", "2 s", "50 us", "0 ms"]
+        );
         assert_eq!([bytes(173_760), bytes(90), bytes(1_000_000)], ["174 kB", "90 B", "1 MB"]);
         assert_eq!([rate(4_750_000), rate(1_000)], ["38 Mbit/s", "8 kbit/s"]);
     }
@@ -83,6 +86,9 @@ mod tests {
         let delay = evidence(Reason::Delay, 61_200, 60_000);
         assert_eq!(delay.as_deref(), Some("RTT of 61.2 ms against 60 ms"));
         assert_eq!(evidence(Reason::Ecn, 0, 0), None);
-        assert_eq!(evidence(Reason::Gap, 120_000, 100_000).as_deref(), Some("ACKs 120 us apart, packets 100 us"));
+        assert_eq!(
+            evidence(Reason::Gap, 120_000, 100_000).as_deref(),
+            Some("ACKs 120 us apart, packets 100 us")
+        );
     }
 }

@@ -74,7 +74,10 @@ mod tests {
         let Ok(TrialArm::Ours { label, algorithm, options }) = trial_arm("limited:max_ssthresh=2") else {
             panic!("it is an algorithm with a parameter")
         };
-        assert_eq!((label.as_str(), algorithm.id, options.parameters[0]), ("limited max_ssthresh=2", "limited", 2));
+        assert_eq!(
+            (label.as_str(), algorithm.id, options.parameters[0]),
+            ("limited max_ssthresh=2", "limited", 2)
+        );
         assert!(trial_arm("limited:no_such=1").is_err() && trial_arm("no_such:a=1").is_err());
     }
 }

@@ -129,7 +129,9 @@ fn redraw(
             let snapshot = look(live)?;
             view.take(&snapshot);
             let (width, height) = terminal_size::terminal_size_of(io::stdout())
-                .map_or((terminal.width, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)));
+                .map_or((terminal.width, 24), |(width, height)| {
+                    (usize::from(width.0), usize::from(height.0))
+                });
             let lines = view.lines(&snapshot, Terminal { width, ..terminal }, height);
             out.write_all(b"\x1b[H")?;
             for (index, line) in lines.iter().take(height).enumerate() {
@@ -170,7 +172,8 @@ fn pause(interval: Duration, enough: impl Fn() -> bool) {
 }
 
 fn sentence(exit: &Exit) -> String {
-    let why = evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(" ({why})"));
+    let why =
+        evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(" ({why})"));
     format!(
         "{} {}: left after {} because of {}{why}, window {} packets, RTT {}, {} acknowledged, {} packets lost",
         exit.algorithm,
@@ -198,7 +201,8 @@ struct View {
     exit_widths: Vec<usize>,
 }
 
-const FLOW_HEADINGS: [&str; 9] = ["in start-up", "algorithm", "phase", "window", "rate", "RTT", "sent", "lost", "age"];
+const FLOW_HEADINGS: [&str; 9] =
+    ["in start-up", "algorithm", "phase", "window", "rate", "RTT", "sent", "lost", "age"];
 const EXIT_HEADINGS: [&str; 7] = ["just left", "algorithm", "because of", "after", "window", "lost", "ago"];
 
 impl View {
@@ -223,7 +227,8 @@ impl View {
         }
         // Headings, blank lines and a line for what does not fit take six; a third is for what has just left.
         let room = height.saturating_sub(6);
-        let exits_shown = self.recent.len().min(if height == usize::MAX { RECENT } else { (room / 3).max(3) });
+        let exits_shown =
+            self.recent.len().min(if height == usize::MAX { RECENT } else { (room / 3).max(3) });
         let flows_shown = snapshot.flows.len().min(room.saturating_sub(exits_shown));
         let rows: Vec<_> = snapshot.flows[..flows_shown].iter().map(flow_cells).collect();
         lines.extend(columns(&FLOW_HEADINGS, &rows, &mut self.flow_widths, terminal));
@@ -233,7 +238,8 @@ impl View {
             lines.push(terminal.faint("none at this moment"));
         }
         lines.push(String::new());
-        let rows: Vec<_> = self.recent.iter().take(exits_shown).map(|(at, exit)| exit_cells(*at, exit)).collect();
+        let rows: Vec<_> =
+            self.recent.iter().take(exits_shown).map(|(at, exit)| exit_cells(*at, exit)).collect();
         lines.extend(columns(&EXIT_HEADINGS, &rows, &mut self.exit_widths, terminal));
         if exits_shown == 0 {
             lines.push(terminal.faint("none yet"));
@@ -264,7 +270,8 @@ fn flow_cells(flow: &Flow) -> Vec<String> {
 }
 
 fn exit_cells(at: Instant, exit: &Exit) -> Vec<String> {
-    let why = evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(": {why}"));
+    let why =
+        evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(": {why}"));
     vec![
         ends(exit.local, exit.remote),
         exit.algorithm.clone(),

@@ -1,0 +1,225 @@
+//! `ramp attach`: an algorithm for a live host.
+
+use std::io::Write;
+
+use clap::Args;
+use ramp::Algorithm;
+use ramp_host::{Change, HostError, Scope, privileges};
+use ramp_linux::Options;
+use ramp_scenario::Arm;
+
+use super::{HostArgs, told};
+use crate::error::{CliError, suggestion};
+use crate::scenario_args::YARDSTICK;
+use crate::terminal::Terminal;
+
+/// Attach a start-up algorithm to this host
+///
+/// New connections of the scope start by the algorithm and go on as the kernel's CUBIC; those that are open are not
+/// touched. It stays when this command ends, until `ramp detach` or the next boot. What it replaces is put on record
+/// first, so that `ramp detach` restores it exactly, even if this command is killed half-way.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Scopes:
+  system                     the default of this network namespace (tcp_congestion_control)
+  netns NAME                 the default of another one, as ip netns names it
+  cgroup PATH                connections that a control group (v2) and those below it open or accept
+  route PREFIX [metric N]    connections over a route of the main table (congctl)
+
+Examples:
+  ramp attach best
+  ramp attach best --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
+  ramp attach best --scope route 203.0.113.0/24 --set algorithm.best.threshold=2MB/s
+
+Takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says what is missing.")]
+pub(crate) struct AttachArgs {
+    /// Name of an algorithm (`ramp list algorithms`)
+    algorithm: Option<String>,
+    /// What it is for: system, netns NAME, cgroup PATH, route PREFIX
+    #[arg(long, num_args = 1..=5, value_names = ["KIND", "NAME"], default_value = "system")]
+    scope: Vec<String>,
+    /// Set a parameter, as in algorithm.best.threshold=2MB/s
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<String>,
+    /// Show all that the kernel's verifier says if it rejects the program
+    #[arg(long)]
+    verifier_log: bool,
+    /// Tell every step
+    #[arg(long, short)]
+    verbose: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+/// Runs the command.
+pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let (scope_words, names) = split(&args.scope);
+    let names: Vec<&str> =
+        args.algorithm.iter().map(String::as_str).chain(names.iter().map(String::as_str)).collect();
+    let [name] = names.as_slice() else {
+        let message = if names.is_empty() {
+            "attach: which algorithm?".to_owned()
+        } else {
+            format!("attach takes one algorithm, not {}", names.join(" and "))
+        };
+        return Err(CliError::input_help(message, format!("known: {}", known().join(", "))));
+    };
+    let algorithm = algorithm(name)?;
+    let scope = Scope::parse(scope_words).map_err(told)?;
+    let options = options(algorithm, &args.set)?;
+    let mut host = args.host.host();
+    if args.verbose {
+        host = host.on_step(|step| eprintln!("- {step}"));
+    }
+    let attached =
+        host.attach(&scope, algorithm, &options).map_err(|error| explained(error, args.verifier_log))?;
+    privileges::keep_only(&[]).map_err(told)?;
+    if let Some(recovered) = &attached.recovered {
+        writeln!(out, "First undone: {recovered}.")?;
+    }
+    let name = terminal.bold(&attached.name);
+    let verb = match attached.change {
+        Change::Made => "is attached to",
+        Change::Replaced => "takes over on",
+        Change::None => {
+            writeln!(out, "{name} is attached to {scope} already; nothing has changed.")?;
+            return Ok(());
+        }
+    };
+    writeln!(out, "{name} {verb} {scope}: new connections start by {} and go on as CUBIC.", algorithm.id)?;
+    match scope {
+        Scope::Cgroup(_) => {
+            writeln!(out, "Applications that choose a congestion control themselves keep it.")?
+        }
+        _ => writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?,
+    }
+    Ok(())
+}
+
+/// The words that belong to a scope, and those after it: `--scope system best`.
+fn split(words: &[String]) -> (&[String], &[String]) {
+    let own = match words.first().map(String::as_str) {
+        Some("netns" | "cgroup") => 2,
+        Some("route") if words.get(2).is_some_and(|word| word == "metric") => 4,
+        Some("route") => 2,
+        _ => 1,
+    };
+    words.split_at(own.min(words.len()))
+}
+
+fn known() -> Vec<&'static str> {
+    ramp::algorithms().iter().map(|algorithm| algorithm.id).filter(|id| *id != YARDSTICK).collect()
+}
+
+fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
+    match ramp::algorithm(name) {
+        Some(_) if name == YARDSTICK => Err(CliError::input_help(
+            format!("`{name}` knows its path beforehand, which nobody does on a live host"),
+            format!("known: {}", known().join(", ")),
+        )),
+        Some(algorithm) => Ok(algorithm),
+        None => {
+            Err(CliError::input_help(format!("there is no algorithm `{name}`"), suggestion(name, &known())))
+        }
+    }
+}
+
+/// The kernel's defaults with `--set` on top.
+fn options(algorithm: &'static Algorithm, set: &[String]) -> Result<Options, CliError> {
+    let mut arm = Arm::parse(algorithm.id)?;
+    for text in set {
+        let parts = text.split_once('=').and_then(|(key, value)| {
+            let (id, name) = key.trim().strip_prefix("algorithm.")?.split_once('.')?;
+            Some((id.trim(), name.trim(), value.trim()))
+        });
+        let example = algorithm.parameters.first().map_or("NAME", |parameter| parameter.name);
+        let help =
+            format!("FIELD=VALUE, such as algorithm.{}.{example}=VALUE (ramp explain {0})", algorithm.id);
+        let Some((id, name, value)) = parts else {
+            return Err(CliError::input_help(
+                format!("--set {text}: that is no parameter of an algorithm"),
+                help,
+            ));
+        };
+        if id != algorithm.id {
+            return Err(CliError::input_help(
+                format!("--set {text}: `{id}` is not the algorithm to attach"),
+                help,
+            ));
+        }
+        arm = arm.with(name, value)?;
+    }
+    let mut options = Options::new(algorithm);
+    for (name, value) in &arm.set {
+        let index = algorithm.parameters.iter().position(|parameter| parameter.name == name);
+        options.parameters[index.expect("the arm was made by the algorithm's table")] = *value;
+    }
+    Ok(options)
+}
+
+/// With the verifier's words, or how to get them.
+fn explained(error: HostError, verifier_log: bool) -> CliError {
+    let log = match &error {
+        HostError::Load(load) => load.log().to_owned(),
+        _ => String::new(),
+    };
+    let error = told(error);
+    if log.is_empty() {
+        return error;
+    }
+    if verifier_log {
+        eprintln!("{}", log.trim_end());
+        return error;
+    }
+    match error {
+        CliError::Kernel { message, help: None } => CliError::Kernel {
+            message,
+            help: Some(format!("{} lines of the verifier's log: add --verifier-log", log.lines().count())),
+        },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_follows_a_scope_is_not_part_of_it() {
+        for (text, own) in [
+            ("system best", 1),
+            ("netns blue best", 2),
+            ("cgroup /a/b", 2),
+            ("route default best", 2),
+            ("route default metric 5 best", 4),
+            ("route", 1),
+        ] {
+            let words = strings(text);
+            assert_eq!(split(&words).0.len(), own, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_are_written_as_for_compare() {
+        let best = algorithm("best").unwrap();
+        let index = best.parameters.iter().position(|p| p.name == "threshold").unwrap();
+        let set = options(best, &strings("algorithm.best.threshold=2MB/s")).unwrap();
+        assert_eq!(set.parameters[index], 2_000_000);
+        assert_eq!(options(best, &[]).unwrap().parameters, Options::new(best).parameters);
+        for text in ["threshold=1", "algorithm.hystart.low_window=3", "algorithm.best.no=1", "algorithm.best"]
+        {
+            let error = options(best, &strings(text)).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_knows_the_path_is_not_for_live_hosts() {
+        assert!(algorithm("ideal").unwrap_err().to_string().contains("knows its path"));
+        assert!(known().len() + 1 == ramp::algorithms().len() && !known().contains(&"ideal"));
+    }
+}

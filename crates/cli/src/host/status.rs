@@ -1,0 +1,253 @@
+//! `ramp status`: what is attached where, and what it has done.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use ramp::ExitReason;
+use ramp_host::{AttachedAlgorithm, Attachment, Health};
+use ramp_lab::Reason;
+use ramp_linux::Counters;
+use serde_json::{Value, json};
+
+use super::{HostArgs, told};
+use crate::error::CliError;
+use crate::table::table;
+use crate::terminal::Terminal;
+
+/// Every way a start-up ends.
+const REASONS: [ExitReason; 9] = [
+    ExitReason::Ssthresh,
+    ExitReason::AckTrain,
+    ExitReason::Delay,
+    ExitReason::Gap,
+    ExitReason::Bandwidth,
+    ExitReason::Loss,
+    ExitReason::Ecn,
+    ExitReason::Rto,
+    ExitReason::Known,
+];
+
+/// Show what is attached, since when, and what it has done
+///
+/// For each attachment: how many connections it has opened and has open, how many of them ran as plain CUBIC (no memory
+/// for their state, or past their start-up when they came), why start-ups ended, and which congestion controls the
+/// connections of its network namespace or control group use now.
+#[derive(Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+/// Runs the command.
+pub(crate) fn status(args: &StatusArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let attachments = args.host.host().attachments().map_err(told)?;
+    if args.json {
+        let all: Vec<_> = attachments.iter().map(to_json).collect();
+        serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    if attachments.is_empty() {
+        writeln!(out, "Nothing is attached. `ramp attach best` would change that.")?;
+        return Ok(());
+    }
+    let header = ["scope", "runs", "state", "since", "opened", "open", "plain CUBIC"].map(str::to_owned);
+    let rows: Vec<_> = attachments.iter().map(row).collect();
+    writeln!(out, "{}", table(&header, &rows, terminal.width))?;
+    for attachment in &attachments {
+        writeln!(out, "\n{}", terminal.bold(&attachment.scope))?;
+        for (name, text) in details(attachment) {
+            writeln!(out, "  {name:<13}{text}")?;
+        }
+    }
+    Ok(())
+}
+
+fn row(attachment: &Attachment) -> Vec<String> {
+    let mut cells = vec![attachment.scope.clone()];
+    let unknown = || "?".to_owned();
+    let attached = attachment.attached.as_ref();
+    cells.push(attached.map_or_else(unknown, |attached| attached.name.clone()));
+    cells.push(state(&attachment.health).to_owned());
+    cells.push(attached.map_or_else(unknown, |attached| age(attached.age_s())));
+    match attached.and_then(|attached| attached.counters) {
+        Some(counters) => {
+            cells.extend([counters.opened, counters.open(), plain(&counters)].map(|n| n.to_string()));
+        }
+        None => cells.extend(std::iter::repeat_with(unknown).take(3)),
+    }
+    cells
+}
+
+fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(what) = trouble(attachment) {
+        lines.push(("trouble", what));
+    }
+    if let Some(attached) = &attachment.attached {
+        let settings: Vec<_> = settings(attached);
+        let settings = if settings.is_empty() { "as they come".to_owned() } else { settings.join(", ") };
+        lines.push(("algorithm", format!("{}, parameters {settings}", attached.id)));
+        lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s()))));
+        if let Some(counters) = &attached.counters {
+            lines.push(("exits", exits(counters)));
+            if plain(counters) > 0 {
+                lines.push((
+                    "plain CUBIC",
+                    format!(
+                        "{} without memory for their state, {} past their start-up when they came",
+                        counters.without_storage, counters.late
+                    ),
+                ));
+            }
+        }
+        if let Some(assigned) = &attached.assigned {
+            let mut text = format!("{} connections", assigned.assigned.iter().sum::<u64>());
+            if assigned.chosen > 0 {
+                text += &format!("; {} chose for themselves", assigned.chosen);
+            }
+            let refused: u64 = assigned.refused.iter().sum();
+            if refused > 0 {
+                text += &format!("; {refused} would not take it");
+            }
+            lines.push(("assigned", text));
+        }
+    }
+    if let Some(connections) = &attachment.connections {
+        let total: u64 = connections.values().sum();
+        let mut counts: Vec<_> = connections.iter().collect();
+        counts.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+        let share = |count: u64| count as f64 * 100.0 / total.max(1) as f64;
+        let text: Vec<_> =
+            counts.iter().map(|(name, count)| format!("{name} {count} ({:.0} %)", share(**count))).collect();
+        lines.push(("open now", if text.is_empty() { "none".to_owned() } else { text.join(", ") }));
+    }
+    if let Some(replaced) = &attachment.replaced {
+        lines.push(("to put back", replaced.clone()));
+    }
+    lines
+}
+
+fn state(health: &Health) -> &'static str {
+    match health {
+        Health::InForce => "in force",
+        Health::Overridden(_) => "overridden",
+        Health::Unfinished(_) => "interrupted",
+        Health::Unregistered => "gone from the kernel",
+        Health::Gone(_) => "without a place",
+        Health::Unknown(_) => "unknown",
+        Health::Stale => "before boot",
+        Health::Lost => "no record",
+    }
+}
+
+fn trouble(attachment: &Attachment) -> Option<String> {
+    let clears = "`ramp detach` clears it up";
+    Some(match &attachment.health {
+        Health::InForce => return None,
+        Health::Overridden(now) => format!("somebody has set {now} since; {clears} and leaves that"),
+        Health::Unfinished(what) => format!("a process died while {what}; {clears}"),
+        Health::Unregistered => {
+            format!("its pins have been removed; {clears} and puts back what was before")
+        }
+        Health::Gone(what) => format!("the {what} no longer exists; {clears}"),
+        Health::Unknown(why) => why.clone(),
+        Health::Stale => format!("the last boot has undone it; {clears}"),
+        Health::Lost => "what it replaced is not known: set what you want, then `ramp detach`".into(),
+    })
+}
+
+/// Connections that had no start-up of ours.
+fn plain(counters: &Counters) -> u64 {
+    counters.without_storage + counters.late
+}
+
+fn exits(counters: &Counters) -> String {
+    let all = counters.all_exits();
+    if all == 0 {
+        return "none yet".into();
+    }
+    let mut reasons: Vec<_> = REASONS
+        .into_iter()
+        .map(|reason| (counters.exits(reason), Reason::from(reason).word()))
+        .filter(|(count, _)| *count > 0)
+        .collect();
+    reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let text: Vec<_> = reasons
+        .into_iter()
+        .map(|(count, word)| format!("{word} {count} ({:.0} %)", count as f64 * 100.0 / all as f64))
+        .collect();
+    text.join(", ")
+}
+
+fn settings(attached: &AttachedAlgorithm) -> Vec<String> {
+    attached.settings().into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+/// `2 h 5 min`.
+fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+fn to_json(attachment: &Attachment) -> Value {
+    let attached = attachment.attached.as_ref();
+    let counters = attached.and_then(|attached| attached.counters).map(|counters| {
+        let exits: Value = REASONS
+            .into_iter()
+            .map(|reason| {
+                let name = Reason::from(reason).word().to_lowercase().replace(' ', "_");
+                (name, json!(counters.exits(reason)))
+            })
+            .collect();
+        json!({
+            "opened": counters.opened,
+            "closed": counters.closed,
+            "open": counters.open(),
+            "plain_cubic": { "without_storage": counters.without_storage, "late": counters.late },
+            "lost_events": counters.lost_events,
+            "exits": exits,
+        })
+    });
+    let assigned = attached.and_then(|attached| attached.assigned).map(|assigned| {
+        json!({
+            "assigned": assigned.assigned.iter().sum::<u64>(),
+            "chosen": assigned.chosen,
+            "refused": assigned.refused.iter().sum::<u64>(),
+        })
+    });
+    json!({
+        "scope": attachment.scope,
+        "state": state(&attachment.health),
+        "in_force": attachment.health == Health::InForce,
+        "trouble": trouble(attachment),
+        "algorithm": attached.map(|attached| attached.id.clone()),
+        "settings": attached.map(|attached| {
+            attached.settings().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect::<Value>()
+        }),
+        "congestion_control": attached.map(|attached| attached.name.clone()),
+        "since_s": attached.map(|attached| attached.since_s),
+        "pins": attached.map(|attached| attached.pins.clone()),
+        "counters": counters,
+        "assigned": assigned,
+        "open_by_congestion_control": attachment.connections,
+        "replaced": attachment.replaced,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn ages_have_two_units_at_most() {
+        assert_eq!([0, 59, 60, 7_500, 90_000].map(age), ["0 s", "59 s", "1 min", "2 h 5 min", "1 d 1 h"]);
+    }
+}
