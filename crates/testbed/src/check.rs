@@ -135,7 +135,9 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
                 Some(("ack-timer", format!("{:.3} ms", timer.secs_f64() * 1e3), "Linux waits 40 ms at least"))
             }
         },
-        AckPolicy::Delayed { every, .. } => Some(("acks", format!("every {every}th"), delayed)),
+        AckPolicy::Delayed { every, .. } => {
+            Some(("acks", format!("delayed, one for {every} segments"), delayed))
+        }
     };
     let kernel_blocks = if stamped { 3 } else { 4 };
     let blocks = (sack_blocks != 0 && sack_blocks < kernel_blocks).then(|| {

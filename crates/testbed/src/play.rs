@@ -28,11 +28,13 @@ pub struct Options {
     pub emulator: ramp_emulator::Options,
     /// A run whose error would have changed the answer is played again, until it has been tried this often.
     pub attempts: u32,
+    /// A run that was refused each time has a result all the same: for what does not depend on time.
+    pub keep_refused: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { emulator: ramp_emulator::Options::default(), attempts: 3 }
+        Self { emulator: ramp_emulator::Options::default(), attempts: 3, keep_refused: false }
     }
 }
 
@@ -102,11 +104,13 @@ pub fn play<O: Observer>(
         let controls = Controls::new(&scenario, row)?;
         let run = Run { scenario: &scenario, seed, controls: &controls, options };
         let (log, played) = run.play(attempts, interrupted)?;
-        if !matches!(played.report.verdict, Verdict::Refused(_)) {
+        let refused = matches!(played.report.verdict, Verdict::Refused(_));
+        let last = attempts >= options.attempts;
+        if !refused || (last && options.keep_refused) {
             log.tell(played.outcome.end, observer);
             return Ok(played);
         }
-        if attempts >= options.attempts {
+        if last {
             return Err(TestbedError::Refused { attempts, report: Box::new(played.report) });
         }
     }

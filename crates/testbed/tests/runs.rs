@@ -1,0 +1,288 @@
+//! Short runs with the kernel's TCP. Judged by what does not depend on how busy the machine is.
+#![cfg(target_os = "linux")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ramp::{ExitReason, Time};
+use ramp_scenario::Scenario;
+use ramp_testbed::{Options, Played, Row, TestbedError, missing_capabilities, play};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+
+/// One at a time: two cores have no time for more.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Whether runs can be tested here at all. In CI they must.
+fn ready() -> bool {
+    let missing = missing_capabilities();
+    if missing.is_empty() {
+        return true;
+    }
+    let reason = format!("needs {}", missing.join(" and "));
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing is skipped: {reason}");
+    eprintln!("skipped: {reason}");
+    false
+}
+
+#[derive(Default)]
+struct Seen {
+    samples: Vec<FlowSample>,
+    links: Vec<LinkSample>,
+    events: Vec<FlowEvent>,
+    order: Vec<Time>,
+}
+
+impl Observer for Seen {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        self.order.push(sample.now);
+        self.samples.push(*sample);
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.order.push(sample.now);
+        self.links.push(*sample);
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.order.push(event.now);
+        self.events.push(*event);
+    }
+}
+
+impl Seen {
+    fn of(&self, flow: u32, wanted: impl Fn(&FlowEventKind) -> bool) -> Vec<FlowEvent> {
+        self.events.iter().filter(|event| event.flow == flow && wanted(&event.kind)).copied().collect()
+    }
+
+    fn exit(&self, flow: u32) -> Option<(ExitReason, u64)> {
+        self.events.iter().find_map(|event| match event.kind {
+            FlowEventKind::StartupExit { reason, cwnd_bytes, .. } if event.flow == flow => {
+                Some((reason, cwnd_bytes))
+            }
+            _ => None,
+        })
+    }
+}
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse("test", text, None).expect("the text is a scenario")
+}
+
+fn run(scenario: &Scenario, row: Row) -> (Seen, Played) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seen = Seen::default();
+    let options = Options { attempts: 2, keep_refused: true, ..Options::default() };
+    let played = play(scenario, row, 1, &options, &mut seen, &AtomicBool::new(false)).expect("it is played");
+    assert!(seen.order.is_sorted(), "told out of order");
+    assert_eq!(played.samples.lost(), 0);
+    (seen, played)
+}
+
+const SMALL: &str = "size = '600 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '30 packets'\n";
+
+#[test]
+fn the_kernels_own_rows_give_the_samples_and_events_of_a_simulation() {
+    if !ready() {
+        return;
+    }
+    for row in [Row::Cubic, Row::Reno, Row::Bbr].into_iter().filter(|row| row.offered()) {
+        let (seen, played) = run(&scenario(SMALL), row);
+        let flow = played.outcome.flows[0];
+        assert_eq!((flow.received_bytes, flow.under_test), (600_000, true));
+        assert_eq!(seen.events[0].kind, FlowEventKind::Opened { size_bytes: 600_000, under_test: true });
+        assert_eq!(seen.of(0, |kind| *kind == FlowEventKind::Established).len(), 1);
+        assert_eq!(seen.of(0, |kind| *kind == FlowEventKind::Completed { bytes: 600_000 }).len(), 1);
+        let progress = seen.of(0, |kind| matches!(kind, FlowEventKind::Received { .. }));
+        assert!(progress.len() > 20, "{}", progress.len());
+        // 100 kB of path and 45 kB of buffer: slow start overflows them, or HyStart is in time.
+        let (reason, cwnd_bytes) = seen.exit(0).expect("it leaves start-up");
+        let expected: &[ExitReason] = match row {
+            Row::Bbr => &[ExitReason::Bandwidth],
+            Row::Reno => &[ExitReason::Loss],
+            _ => &[ExitReason::Loss, ExitReason::AckTrain, ExitReason::Delay],
+        };
+        assert!(expected.contains(&reason) && cwnd_bytes > 20 * 1448, "{row:?}: {reason:?}, {cwnd_bytes}");
+        assert!(seen.samples.len() > 20 && seen.links.len() > 400);
+        // The last look may be later than the end.
+        assert!((0..=2).contains(&(played.samples.looks - seen.samples.len() as u64)), "{:?}", played.samples);
+    }
+}
+
+#[test]
+fn drops_are_the_flows_and_retransmissions_follow() {
+    if !ready() {
+        return;
+    }
+    let (seen, played) = run(&scenario(SMALL), Row::Reno);
+    let dropped = seen.of(0, |kind| matches!(kind, FlowEventKind::Dropped { data: true, .. })).len() as u64;
+    let flow = played.outcome.flows[0];
+    assert!(dropped > 0);
+    assert_eq!(flow.dropped_packets, dropped);
+    let bottleneck = scenario(SMALL).bottleneck;
+    assert_eq!(played.outcome.links[bottleneck].dropped.packets, dropped);
+    assert!(flow.retransmitted_bytes >= dropped * 1448, "{flow:?}");
+    assert!(!seen.of(0, |kind| matches!(kind, FlowEventKind::RecoveryStart { .. })).is_empty());
+}
+
+#[test]
+fn flows_of_a_dumbbell_start_at_their_times_and_the_run_ends_with_those_under_test() {
+    if !ready() {
+        return;
+    }
+    let text = "duration = '20 s'\n[dumbbell]\npairs = 2\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '1 bdp'\n\
+        [[flow]]\nname = 'other'\nfrom = 'sender-1'\nto = 'receiver-1'\nalgorithm = 'hystart'\n\
+        [[flow]]\nname = 'test'\nfrom = 'sender-2'\nto = 'receiver-2'\nsize = '200 kB'\nstart = '300 ms'\n";
+    let (seen, played) = run(&scenario(text), Row::Reno);
+    let [other, test] = played.outcome.flows.as_slice() else { panic!("two flows") };
+    assert!(!other.under_test && test.under_test);
+    assert!(test.opened >= Time::from_ms(300) && other.opened < test.opened);
+    assert_eq!((test.received_bytes, other.completed), (200_000, Time::NEVER));
+    assert!(other.received_bytes > 100_000 && played.outcome.end < Time::from_secs(20));
+    let last = seen.of(0, |kind| matches!(kind, FlowEventKind::Unfinished { .. }));
+    assert_eq!(last[0].kind, FlowEventKind::Unfinished { bytes: other.received_bytes });
+}
+
+#[test]
+fn an_application_that_writes_now_and_then_takes_its_time() {
+    if !ready() {
+        return;
+    }
+    let text = "[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+        [[flow]]\nchunks = { size = '20 kB', interval = '150 ms', count = 4 }\n";
+    let (_, played) = run(&scenario(text), Row::Cubic);
+    let flow = played.outcome.flows[0];
+    assert_eq!(flow.received_bytes, 80_000);
+    assert!(flow.completed - flow.opened >= Time::from_ms(450), "{flow:?}");
+}
+
+#[test]
+fn a_run_ends_at_its_time() {
+    if !ready() {
+        return;
+    }
+    let text = "size = 'bulk'\nduration = '500 ms'\n[path]\nrate = '5 Mbit/s'\nrtt = '40 ms'\n";
+    let (seen, played) = run(&scenario(text), Row::Reno);
+    assert_eq!(played.outcome.end, Time::from_ms(500));
+    assert!(seen.order.last() <= Some(&Time::from_ms(500)));
+    let flow = played.outcome.flows[0];
+    assert!(flow.received_bytes > 0 && flow.completed == Time::NEVER);
+}
+
+#[test]
+fn hosts_are_told_what_the_scenario_says() {
+    if !ready() {
+        return;
+    }
+    let first_window = |text: &str| run(&scenario(text), Row::Reno).0.samples[0].cwnd_bytes;
+    let path = "size = '100 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n";
+    for packets in [3, 32] {
+        let text = format!("{path}[sender]\ninitial-window = {packets}\n");
+        assert_eq!(first_window(&text), packets * 1448);
+    }
+    let acks = |text: &str| {
+        let scenario = scenario(text);
+        let (_, played) = run(&scenario, Row::Reno);
+        let flow = played.outcome.flows[0];
+        let back =
+            scenario.route(scenario.flows[0].to, scenario.flows[0].from).expect("there is a way back")[0];
+        (played.outcome.links[back].arrived.packets, flow.data_packets)
+    };
+    let (quick, data) = acks(&format!("{path}[receiver]\nacks = 'quick'\n"));
+    assert!(quick >= data, "{quick} ACKs of {data} segments");
+    let paced = run(&scenario(&format!("{path}[sender]\npacing = 'always'\n")), Row::Reno).0;
+    assert!(paced.samples.iter().any(|sample| sample.pacing_bytes_per_s > 0));
+}
+
+#[test]
+fn an_interrupted_run_says_so() {
+    if !ready() {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let interrupted = AtomicBool::new(true);
+    let error = play(&scenario(SMALL), Row::Reno, 1, &Options::default(), &mut (), &interrupted);
+    assert!(matches!(error, Err(TestbedError::Interrupted { .. })), "{error:?}");
+    interrupted.store(false, Ordering::Relaxed);
+}
+
+#[cfg(feature = "bpf")]
+mod bpf {
+    use super::*;
+
+    /// Whether BPF programs can be tested here. In CI they must.
+    fn ready_for_bpf() -> bool {
+        let Some(obstacle) = ramp_testbed::obstacle() else { return ready() };
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing is skipped: {obstacle}");
+        eprintln!("skipped: {obstacle}");
+        false
+    }
+
+    fn steered(text: &str, arm: &str) -> Scenario {
+        scenario(text).with_arm(&ramp_scenario::Arm::parse(arm).expect("an algorithm"))
+    }
+
+    fn registered() -> String {
+        std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("it is there")
+    }
+
+    #[test]
+    fn algorithms_tell_each_ack_of_their_start_up_and_why_it_ended() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let deep = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '3 bdp'\n";
+        for (text, arm, reasons) in [
+            (SMALL, "slow_start", &[ExitReason::Loss][..]),
+            (deep, "best", &[ExitReason::Bandwidth]),
+            (deep, "hystart", &[ExitReason::AckTrain, ExitReason::Delay]),
+            (deep, "ideal", &[ExitReason::Known]),
+        ] {
+            let (seen, played) = run(&steered(text, arm), Row::Core);
+            let (reason, cwnd_bytes) = seen.exit(0).unwrap_or_else(|| panic!("{arm} leaves start-up"));
+            assert!(reasons.contains(&reason) && cwnd_bytes > 20 * 1448, "{arm}: {reason:?}, {cwnd_bytes}");
+            assert!(played.samples.kernel_events > 2, "{arm}: {:?}", played.samples);
+            let exits = seen.of(0, |kind| matches!(kind, FlowEventKind::StartupExit { .. }));
+            assert_eq!(exits.len(), 1, "{arm}");
+            let rtts = seen.samples.iter().filter(|sample| sample.rtt > Time::ZERO);
+            assert!(rtts.clone().all(|sample| sample.rtt >= Time::from_us(39_500)), "{arm}");
+            assert!(rtts.count() > 0, "{arm}");
+        }
+        assert!(!registered().contains('.'), "something is left behind: {}", registered());
+    }
+
+    #[test]
+    fn parameters_of_the_scenario_reach_the_kernel() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let text = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '3 bdp'\n";
+        let late = run(&steered(text, "hystart:low_window=1000"), Row::Core).0;
+        let usual = run(&steered(text, "hystart"), Row::Core).0;
+        let cwnd = |seen: &Seen| seen.exit(0).map(|exit| exit.1);
+        assert!(cwnd(&usual).is_some_and(|usual| usual < 200_000), "{:?}", usual.exit(0));
+        assert!(cwnd(&late).is_none_or(|late| late > 250_000), "{:?}", late.exit(0));
+    }
+
+    #[test]
+    fn without_hystart_the_kernels_cubic_leaves_by_loss_alone() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let text = "size = '2 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '1 bdp'\n";
+        let with = run(&scenario(text), Row::Cubic).0.exit(0).expect("it leaves");
+        let without = run(&scenario(text), Row::CubicWithoutHystart).0.exit(0).expect("it leaves");
+        assert!([ExitReason::AckTrain, ExitReason::Delay].contains(&with.0), "{with:?}");
+        assert_eq!(without.0, ExitReason::Loss);
+        assert!(without.1 > with.1, "{without:?} against {with:?}");
+    }
+
+    #[test]
+    fn pacing_does_not_show_in_the_window() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let text = "size = '1 MB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n";
+        let (seen, _) = run(&steered(text, "ideal"), Row::Core);
+        let bdp = scenario(text).facts(0).bdp_bytes;
+        let low = seen.samples.iter().find(|sample| sample.cwnd_bytes + 2 * 1448 < bdp);
+        assert_eq!(low, None, "it knows the path's {bdp} bytes from the first sample on");
+    }
+}
