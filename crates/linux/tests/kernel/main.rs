@@ -8,8 +8,9 @@ use ramp_linux::{
     load_pinned,
 };
 use support::path::Path;
-use support::{Bottleneck, Network, Open, ready, run};
+use support::{Bottleneck, Network, Open, ready, run, small};
 
+mod other_kernels;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -78,6 +79,9 @@ fn every_algorithm_loads_and_leaves_for_its_own_reason_on_both_kinds_of_open() {
     if !ready() {
         return;
     }
+    if small() {
+        return; // the replay below goes over the same paths
+    }
     for (path, bytes, leaving_by_loss) in [(DEEP, 2 * SIZE, false), (SHALLOW, SIZE, true)] {
         let path = Path::new(path);
         let leaves_so = |a: &&Algorithm| (own_reasons(a.id) == [ExitReason::Loss]) == leaving_by_loss;
@@ -119,21 +123,26 @@ fn the_kernel_decides_as_the_native_core() {
     let mut recorded: Vec<_> =
         algorithms().iter().map(|a| (put_in(a, "b", Record::All), Replay::new(a), Vec::new())).collect();
     for (transfers, path) in [DEEP, SHALLOW, LOSSLESS].into_iter().enumerate() {
+        if small() && path == LOSSLESS {
+            break;
+        }
         let path = Path::new(path);
         for (loaded, _, events) in &mut recorded {
-            path.transfer(loaded.name(), Open::Passive, SIZE);
+            path.transfer(loaded.name(), Open::Passive, if small() { SIZE / 5 } else { SIZE });
             events.extend(all_events(loaded, transfers as u64 + 1).0);
         }
         path.stop();
     }
     for (loaded, mut replay, events) in recorded {
         let id = loaded.algorithm().id;
-        assert_eq!(loaded.counters().expect("counters").lost_events, 0);
+        let counters = loaded.counters().expect("counters");
+        // On the second path even slow start leaves.
+        assert!(counters.lost_events == 0 && counters.all_exits() >= 1, "{id}: {counters:?}");
         for event in &events {
             replay.handle_event(event).unwrap_or_else(|difference| panic!("{id}: {difference}"));
         }
         let acks = events.iter().filter(|event| matches!(event, Event::Ack(_))).count();
-        assert!(acks >= 3 && replay.compared() > acks as u64 * 2, "{id}: {acks} ACKs");
+        assert!(acks >= 2 && replay.compared() > acks as u64 * 2, "{id}: {acks} ACKs");
         contract_holds(id, &events);
         let pacing = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
         assert!(loaded.paces() || !events.iter().any(pacing), "{id} paces unheard");
@@ -168,11 +177,12 @@ fn without_memory_for_its_state_a_connection_is_plain_cubic() {
         return;
     }
     let network = Network::new(Bottleneck::None);
-    network.sender_sysctl("net.core.optmem_max=1500");
     let loaded = put_in(algorithm("best").expect("a row"), "c", Record::All);
-    for open in [Open::Passive, Open::Active] {
-        assert_eq!(network.transfer(loaded.name(), open, SIZE), SIZE);
-    }
+    network.sender_memory(1500, || {
+        for open in [Open::Passive, Open::Active] {
+            assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
+        }
+    });
     let counters = loaded.counters().expect("counters");
     assert_eq!((counters.without_storage, counters.opened, counters.all_exits()), (2, 0, 0));
     assert_eq!(loaded.drain(Duration::ZERO).expect("events"), []);
@@ -268,6 +278,11 @@ fn pinned_it_outlives_its_loader_until_it_is_taken_back() {
     tried.expect("pinning and taking back");
 }
 
+/// Since Linux 6.4.
+fn links_exist() -> bool {
+    put_in(algorithm("hystart").expect("a row"), "m", Record::Exits).linked()
+}
+
 fn outlives_its_loader(network: &Network, file_system: &str, link: bool, afterwards: bool) {
     let algorithm = algorithm("hystart").expect("a row");
     let mut options = Options::new(algorithm);
@@ -276,7 +291,7 @@ fn outlives_its_loader(network: &Network, file_system: &str, link: bool, afterwa
     let directory = std::path::PathBuf::from(format!("{file_system}/rg_hystart"));
     if afterwards {
         let loaded = load(algorithm, &options).expect("loads");
-        assert_eq!(loaded.linked(), link);
+        assert_eq!(loaded.linked(), link && links_exist(), "as asked, or as the kernel can");
         loaded.pin(&directory).expect("pins");
     } else {
         drop(load_pinned(algorithm, &options, &directory).expect("loads and pins"));

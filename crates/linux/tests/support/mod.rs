@@ -20,7 +20,6 @@ const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 2, 1);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether this machine can run the tests at all. In CI it must.
-#[expect(clippy::disallowed_methods, reason = "whether this is CI is said through the environment")]
 pub(crate) fn ready() -> bool {
     let obstacle = if !nix::unistd::geteuid().is_root() {
         "not root"
@@ -29,9 +28,21 @@ pub(crate) fn ready() -> bool {
     } else {
         return true;
     };
+    must_run::<()>(obstacle).is_some()
+}
+
+/// Says what is missing; in CI that is a failure.
+#[expect(clippy::disallowed_methods, reason = "whether this is CI is said through the environment")]
+pub(crate) fn must_run<T>(obstacle: &str) -> Option<T> {
     assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
     eprintln!("skipped: {obstacle}");
-    false
+    None
+}
+
+/// Whether to send little: in emulated machines.
+#[expect(clippy::disallowed_methods, reason = "a machine is told through its environment")]
+pub(crate) fn small() -> bool {
+    env::var("RAMP_SMALL").is_ok()
 }
 
 /// Who opens the connection on which the sender sends.
@@ -101,6 +112,21 @@ impl Network {
 
     pub(crate) fn sender_sysctl(&self, setting: &str) {
         sysctl(&self.namespace("s"), setting);
+    }
+
+    /// Room for socket storage and the like (`net.core.optmem_max`), which old kernels have once for all.
+    pub(crate) fn sender_memory<T>(&self, bytes: u32, work: impl FnOnce() -> T) -> T {
+        let (own, global) = (self.namespace("s"), "/proc/sys/net/core/optmem_max");
+        let file = self.within("s", || fs::metadata("/proc/sys/net/core/optmem_max").is_ok());
+        if file {
+            sysctl(&own, &format!("net.core.optmem_max={bytes}"));
+            return work();
+        }
+        let before = fs::read_to_string(global).expect("optmem_max");
+        fs::write(global, bytes.to_string()).expect("optmem_max");
+        let result = work();
+        fs::write(global, before).expect("optmem_max");
+        result
     }
 
     /// Sends `bytes` under this congestion control; returns what arrived.

@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ramp::Time;
 use ramp_emulator::{Download, Downloaded, Emulator, ErrorReport, Opener, Options, Running};
 use ramp_scenario::Scenario;
 
-use super::Open;
+use super::{Open, small};
 
 /// Two emulators would compete for two cores.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -26,7 +27,11 @@ impl Path {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let text = format!("size = '1 MB'\n[path]\n{text}");
         let scenario = Scenario::parse("path", &text, None).expect("a scenario");
-        let running = Emulator::start(&scenario, 1, &Options::default()).expect("the emulator starts");
+        let mut options = Options::default();
+        if small() {
+            options.spin = Time::ZERO; // in virtual time a sleep is exact, and spinning work
+        }
+        let running = Emulator::start(&scenario, 1, &options).expect("the emulator starts");
         Self { running, _alone: alone }
     }
 

@@ -1,0 +1,178 @@
+//! The same tests in older kernels, each in a machine of its own: QEMU's software emulation, in virtual time, so that
+//! nothing there depends on how busy this machine is.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs, io};
+
+use crate::support::{must_run, ready};
+use crate::{DEEP, put_in};
+use ramp_linux::Record;
+
+/// Left by `scripts/kernels`.
+const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
+const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red"];
+/// What the tests call; the rest of what a machine needs is BusyBox.
+const PROGRAMS: &[&str] = &["ip", "tc", "sysctl"];
+
+const INIT: &str = r#"#!/busybox sh
+/busybox mkdir -p /applets /proc /sys /dev /run /tmp
+/busybox --install -s /applets
+export PATH=/bin:/applets CI=true RAMP_SMALL=1 RUST_BACKTRACE=0
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mkdir -p /run/netns
+for module in /modules/*.ko; do insmod $module; done
+ip link set lo up
+uname -r
+tests --test-threads 1 --include-ignored --nocapture --skip other_kernels::boots 2>&1
+echo "exit status $?"
+poweroff -f
+"#;
+
+#[test]
+fn boots_6_1() {
+    boots("6.1", "registered without a link");
+}
+
+#[test]
+fn boots_6_12() {
+    boots("6.12", "registered with a link");
+}
+
+/// Run in the other kernels alone; here it is one of many.
+#[test]
+#[ignore = "says what a kernel offers: for machines of their own"]
+fn says_how_it_registers() {
+    if !ready() {
+        return;
+    }
+    for algorithm in ramp::algorithms() {
+        let loaded = put_in(algorithm, "k", Record::Exits);
+        let how = if loaded.linked() { "with a link" } else { "without a link" };
+        println!("kernel: {} registered {how}, {} callbacks", algorithm.id, loaded.costs().len());
+    }
+    // The path that the other tests use.
+    crate::Path::new(DEEP).stop();
+}
+
+fn boots(series: &str, expected: &str) {
+    let kernel = Path::new(KERNELS).join(series);
+    let Some(release) = found(&kernel) else { return };
+    let machine = Machine::new(series, &kernel);
+    let output = machine.run(&kernel);
+    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    let result = said.lines().find(|line| line.starts_with("test result: "));
+    assert!(
+        output.status.success() && said.contains(&release) && said.contains("exit status 0"),
+        "{series}: {}\n{said}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let result = result.unwrap_or_else(|| panic!("{series}: no result\n{said}"));
+    assert!(result.contains(" 0 failed; 0 ignored"), "{series}: {result}\n{said}");
+    let ways: Vec<_> = said.lines().filter_map(|line| line.split("kernel: ").nth(1)).collect();
+    assert_eq!(ways.len(), ramp::algorithms().len(), "{series}: {said}");
+    assert!(ways.iter().all(|way| way.contains(expected)), "{series}: {ways:?}");
+    // Not by a macro, whose words the test harness keeps for itself.
+    let _ = writeln!(io::stderr(), "Linux {release}: {} algorithms {expected}; {result}", ways.len());
+}
+
+/// The kernel's release, if all that is needed is there.
+fn found(kernel: &Path) -> Option<String> {
+    for program in ["qemu-system-x86_64", "busybox", "ldd"] {
+        if program_path(program).is_none() {
+            return must_run(&format!("{program} is missing: run scripts/setup test"));
+        }
+    }
+    match fs::read_to_string(kernel.join("release")) {
+        Ok(release) => Some(release.trim().to_owned()),
+        Err(_) => must_run(&format!("{} is missing: run scripts/kernels", kernel.display())),
+    }
+}
+
+/// The root file system of a machine, made anew.
+struct Machine {
+    root: PathBuf,
+}
+
+impl Machine {
+    fn new(series: &str, kernel: &Path) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("linux-{series}-{}", std::process::id()));
+        let machine = Self { root };
+        machine.add(&program_path("busybox").expect("found"), "busybox");
+        machine.add(&env::current_exe().expect("this program"), "bin/tests");
+        // Debugging symbols are most of it; without strip(1) it only takes longer.
+        let _ = Command::new("strip").arg(machine.root.join("bin/tests")).output();
+        for program in PROGRAMS {
+            let path = program_path(program).unwrap_or_else(|| panic!("{program} is missing"));
+            machine.add(&path, &format!("bin/{program}"));
+        }
+        for module in MODULES {
+            let file = format!("modules/{module}.ko");
+            machine.add(&kernel.join(&file), &file);
+        }
+        for program in PROGRAMS.iter().chain(&["tests"]) {
+            machine.add_libraries(program);
+        }
+        symlink("/busybox", machine.root.join("bin/sh")).expect("a link");
+        let init = machine.root.join("init");
+        fs::write(&init, INIT).expect("init");
+        fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).expect("chmod");
+        machine
+    }
+
+    fn add(&self, from: &Path, to: &str) {
+        let to = self.root.join(to.trim_start_matches('/'));
+        fs::create_dir_all(to.parent().expect("within the root")).expect("a directory");
+        fs::copy(from, &to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    }
+
+    fn add_libraries(&self, program: &str) {
+        let output = Command::new("ldd").arg(self.root.join("bin").join(program)).output().expect("ldd");
+        for word in String::from_utf8_lossy(&output.stdout).split_whitespace() {
+            if word.starts_with('/') && !word.ends_with(':') {
+                self.add(Path::new(word), word);
+            }
+        }
+    }
+
+    fn run(&self, kernel: &Path) -> Output {
+        let mut archive = self.root.clone().into_os_string();
+        archive.push(".cpio");
+        let archive = PathBuf::from(archive);
+        let pack = format!("cd '{}' && find . | busybox cpio -o -H newc > '{}'", self.root.display(), archive.display());
+        let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+        // One instruction takes 2 ns of the machine's time, and idle time passes at once.
+        let output = Command::new("timeout")
+            .args(["600", "nice", "qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=1,sleep=off"])
+            .args(["-cpu", "max", "-smp", "1", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none"])
+            .args([OsStr::new("-kernel"), kernel.join("vmlinuz").as_os_str()])
+            .args([OsStr::new("-initrd"), archive.as_os_str()])
+            .args(["-append", "console=ttyS0 panic=-1 quiet"])
+            .output()
+            .expect("timeout");
+        let _ = fs::remove_file(archive);
+        output
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "where programs are is said through the environment")]
+fn program_path(name: &str) -> Option<PathBuf> {
+    let places = env::var_os("PATH").unwrap_or_default();
+    let places = env::split_paths(&places).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    places.map(|place| place.join(name)).find(|path| path.is_file())
+}
