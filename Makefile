@@ -61,7 +61,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	shellcheck scripts/setup scripts/count-tests tests/browser/run .ci/run
+	shellcheck scripts/setup scripts/kernels scripts/count-tests tests/browser/run .ci/run
 
 .PHONY: lint
 lint: ## Clippy, warnings denied

@@ -122,6 +122,10 @@ fn the_kernel_decides_as_the_native_core() {
     }
     let mut recorded: Vec<_> =
         algorithms().iter().map(|a| (put_in(a, "b", Record::All), Replay::new(a), Vec::new())).collect();
+    for (loaded, ..) in &recorded {
+        let how = if loaded.linked() { "with a link" } else { "without a link" };
+        println!("kernel: {} registered {how}", loaded.algorithm().id); // read by other_kernels
+    }
     for (transfers, path) in [DEEP, SHALLOW, LOSSLESS].into_iter().enumerate() {
         if small() && path == LOSSLESS {
             break;

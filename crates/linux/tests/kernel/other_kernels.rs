@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs, io};
 
-use crate::support::{must_run, ready};
-use crate::{DEEP, put_in};
-use ramp_linux::Record;
+use crate::support::must_run;
 
 /// Left by `scripts/kernels`.
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
@@ -31,7 +29,7 @@ mkdir -p /run/netns
 for module in /modules/*.ko; do insmod $module; done
 ip link set lo up
 uname -r
-tests --test-threads 1 --include-ignored --nocapture --skip other_kernels::boots 2>&1
+tests --test-threads 1 --nocapture --skip other_kernels::boots 2>&1
 echo "exit status $?"
 poweroff -f
 "#;
@@ -44,22 +42,6 @@ fn boots_6_1() {
 #[test]
 fn boots_6_12() {
     boots("6.12", "registered with a link");
-}
-
-/// Run in the other kernels alone; here it is one of many.
-#[test]
-#[ignore = "says what a kernel offers: for machines of their own"]
-fn says_how_it_registers() {
-    if !ready() {
-        return;
-    }
-    for algorithm in ramp::algorithms() {
-        let loaded = put_in(algorithm, "k", Record::Exits);
-        let how = if loaded.linked() { "with a link" } else { "without a link" };
-        println!("kernel: {} registered {how}, {} callbacks", algorithm.id, loaded.costs().len());
-    }
-    // The path that the other tests use.
-    crate::Path::new(DEEP).stop();
 }
 
 fn boots(series: &str, expected: &str) {
