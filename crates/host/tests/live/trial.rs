@@ -46,9 +46,12 @@ fn tried(line: &Line, options: TrialOptions) -> Trial {
     let mut trial = Trial::start(options).unwrap_or_else(|error| panic!("{error}"));
     thread::scope(|scope| {
         let traffic = scope.spawn(|| line.run_while(LOAD, || !over.load(Ordering::Relaxed)));
-        while trial.poll(Duration::from_millis(50)).unwrap_or_else(|error| panic!("{error}")) == Stage::Assigning {}
+        while trial.poll(Duration::from_millis(50)).unwrap_or_else(|error| panic!("{error}"))
+            == Stage::Assigning
+        {}
         over.store(true, Ordering::Relaxed);
-        while trial.poll(Duration::from_millis(50)).unwrap_or_else(|error| panic!("{error}")) != Stage::Over {}
+        while trial.poll(Duration::from_millis(50)).unwrap_or_else(|error| panic!("{error}")) != Stage::Over {
+        }
         traffic.join().expect("the traffic");
     });
     trial
@@ -128,8 +131,8 @@ fn an_interrupted_trial_reports_what_there_is() {
     let cgroup = Cgroup::enter();
     let line = Line::new(PATH);
     let arms = [TrialArm::parse("best"), TrialArm::parse("cubic")];
-    let mut trial =
-        Trial::start(options(arms, cgroup.path(), Duration::from_secs(600))).unwrap_or_else(|error| panic!("{error}"));
+    let mut trial = Trial::start(options(arms, cgroup.path(), Duration::from_secs(600)))
+        .unwrap_or_else(|error| panic!("{error}"));
     line.run(Load { connections: 20, ..LOAD });
     trial.poll(Duration::from_millis(100)).unwrap_or_else(|error| panic!("{error}"));
     trial.interrupt().unwrap_or_else(|error| panic!("{error}"));

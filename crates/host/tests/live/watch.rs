@@ -60,7 +60,9 @@ fn connections_are_seen_from_start_up_to_their_exit() {
         seen.iter().flat_map(|snapshot| &snapshot.flows).filter(|flow| flow.sent_bytes > 10_000).collect();
     assert!(flows.len() >= 3, "{} looks, {flows:?}", seen.len());
     for flow in &flows {
-        assert!((flow.phase, flow.algorithm.as_str(), flow.scope.as_str()) == ("start-up", "slow_start", &name));
+        assert!(
+            (flow.phase, flow.algorithm.as_str(), flow.scope.as_str()) == ("start-up", "slow_start", &name)
+        );
         // Three connections fill pipe and buffer, 88 packets, and overshoot by no more than as much again.
         assert!((10..250).contains(&flow.cwnd_packets), "{flow:?}");
         assert!(flow.in_flight_packets <= flow.cwnd_packets, "{flow:?}");
@@ -103,7 +105,8 @@ fn connections_are_seen_from_start_up_to_their_exit() {
 
 /// Over HTTP, as Prometheus does.
 fn exported(host: &Host) {
-    let server = MetricsServer::listen(host, ([127, 0, 0, 1], 0).into()).unwrap_or_else(|error| panic!("{error}"));
+    let server =
+        MetricsServer::listen(host, ([127, 0, 0, 1], 0).into()).unwrap_or_else(|error| panic!("{error}"));
     let address = server.address().expect("it listens on IP");
     let answered = thread::scope(|scope| {
         let client = scope.spawn(|| get(address, "/metrics"));
@@ -112,10 +115,13 @@ fn exported(host: &Host) {
     });
     let (head, body) = answered.split_once("\r\n\r\n").expect("an HTTP answer");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/plain; version=0.0.4"), "{head}");
-    let scrape = prometheus_parse::Scrape::parse(body.lines().map(|line| Ok(line.to_owned()))).expect("its format");
+    let scrape =
+        prometheus_parse::Scrape::parse(body.lines().map(|line| Ok(line.to_owned()))).expect("its format");
     let sum = |name: &str| -> f64 {
         let samples = scrape.samples.iter().filter(|sample| sample.metric == name);
-        samples.map(|sample| if let prometheus_parse::Value::Counter(n) = sample.value { n } else { 0.0 }).sum()
+        samples
+            .map(|sample| if let prometheus_parse::Value::Counter(n) = sample.value { n } else { 0.0 })
+            .sum()
     };
     let opened = sum("ramp_connections_opened_total");
     // Both ends of three connections, and of the last one, which says that it is over.
