@@ -88,7 +88,10 @@ pub(crate) enum CliError {
     Output(#[from] io::Error),
     /// A trial stopped early; everything has been said.
     #[error("rolled back")]
-    #[cfg_attr(not(feature = "linux"), expect(dead_code, reason = "trials need the algorithms in the kernel"))]
+    #[cfg_attr(
+        not(feature = "linux"),
+        expect(dead_code, reason = "trials need the algorithms in the kernel")
+    )]
     RolledBack,
     /// Ctrl-C; everything has been said.
     #[error("interrupted")]

@@ -1,0 +1,251 @@
+//! `--on linux`: this kernel's own TCP, alone and beside the simulator.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use support::{Place, stderr};
+
+/// Whether this user may emulate paths at all. In CI it must.
+fn ready() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let root =
+        status.lines().any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"));
+    assert!(root || std::env::var("CI").as_deref() != Ok("true"), "in CI nothing is skipped");
+    if !root {
+        eprintln!("skipped: not root");
+    }
+    root
+}
+
+/// Rows that this build can play beside the kernel's own.
+const ROWS: &str = if cfg!(feature = "linux") { "slow_start,hystart,reno" } else { "reno,cubic" };
+
+const PATH: [&str; 10] =
+    ["--rate", "20mbit", "--rtt", "40ms", "--buffer", "1bdp", "--size", "500kB", "--algorithms", ROWS];
+
+fn compare(on: &'static str, extra: &[&'static str]) -> Vec<&'static str> {
+    [&["compare", "--on", on][..], &PATH, extra].concat()
+}
+
+/// The command until no run is refused: a busy machine refuses some, and what is finished is kept.
+fn patiently(place: &Place, arguments: &[&str]) -> Output {
+    for _ in 0..10 {
+        let output = place.ramp(arguments);
+        if output.status.success() || !stderr(&output).contains("refused") {
+            return output;
+        }
+    }
+    panic!("refused ten times: {arguments:?}");
+}
+
+#[test]
+fn what_the_kernel_cannot_play_is_refused_before_anything_is_written() {
+    let place = Place::new("linux_refusals");
+    let cases: [(&[&str], i32, &[&str]); 6] = [
+        (
+            &["compare", "--on", "linux", "enhanced-start-fig1"],
+            2,
+            &["max-burst", "rto-tick", "--profile modern"],
+        ),
+        (&["compare", "--on", "linux", "data-centre"], 2, &["too short", "rated to 400 Mbit/s"]),
+        (&["compare", "--on", "linux", "paced-start-fig7"], 2, &["generated traffic `cross`"]),
+        (&["compare", "--algorithms", "cubic"], 2, &["`cubic`", "--on linux"]),
+        (&["run", "--on", "linux", "transatlantic-10g", "--algorithm", "reno"], 2, &["10 Gbit/s"]),
+        (&["compare", "--on", "freebsd"], 2, &["freebsd", "sim", "linux"]),
+    ];
+    for (arguments, code, expected) in cases {
+        let output = place.ramp(arguments);
+        // Lines are wrapped to the width of a pipe.
+        let said = stderr(&output).replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        for text in expected {
+            assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
+        }
+    }
+    assert!(!place.path("ramp-results").exists(), "something was written");
+}
+
+#[cfg(not(feature = "linux"))]
+#[test]
+fn a_build_without_programs_says_how_to_get_them() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("linux_not_built");
+    let output = place.ramp(&["compare", "--on", "linux", "--algorithms", "best"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--features linux"), "{}", stderr(&output));
+}
+
+#[test]
+fn both_sides_are_kept_judged_and_found_again() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("linux_sides");
+    let command = compare("sim,linux", &["--runs", "2", "--out", "out"]);
+    let command: Vec<&str> = if cfg!(feature = "linux") {
+        command
+    } else {
+        [&command[..12], &["slow_start,reno,cubic"], &command[13..]].concat()
+    };
+    let output = patiently(&place, &command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("difference") && table.contains("in real time"), "{table}");
+    assert!(table.trim_end().ends_with("report: out/report.html"), "{table}");
+    let names: Vec<String> = place.files("out").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["comparison.csv", "comparison.json", "report.html", "sides-plan.json"]);
+
+    // What played a run is part of what it is found by.
+    let backends = |side: &str| -> Vec<String> {
+        let runs = place.files(&format!("out/{side}/runs"));
+        let backend =
+            |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap()["provenance"]["backend"].clone();
+        runs.iter().map(|(_, text)| backend(text).as_str().unwrap().to_owned()).collect()
+    };
+    assert!(backends("sim").iter().all(|backend| backend == "sim"));
+    let linux = backends("linux");
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert!(
+        linux.iter().all(|backend| backend.starts_with(&format!("linux-{}+", release.trim()))),
+        "{linux:?}"
+    );
+
+    let both: Value = serde_json::from_str(&place.read("out/comparison.json")).unwrap();
+    assert_eq!(both["sides"], serde_json::json!(["sim", "linux"]));
+    let rows = both["rows"].as_array().unwrap();
+    let side =
+        |label: &str| &rows.iter().find(|row| row["label"] == label).unwrap()["metrics"]["download_time"];
+    assert!(side("reno")["values"][0].is_null() && side("reno")["values"][1]["mean"].as_f64().unwrap() > 0.2);
+    #[cfg(feature = "linux")]
+    {
+        let hystart = side("hystart");
+        let mean = |at: usize| hystart["values"][at]["mean"].as_f64().unwrap();
+        assert!((mean(1) / mean(0) - 1.0).abs() < 0.5, "{} and {}", mean(0), mean(1));
+        assert_eq!(hystart["difference"]["n"], 2);
+    }
+    let emulation = &both["emulation"];
+    assert_eq!(emulation["samples_lost"], 0);
+    assert!(emulation["lateness_p99_us"].as_f64().unwrap() > 0.0);
+    assert!(emulation["sockets"].as_str().unwrap().contains("tcp_rmem"));
+
+    let again = place.ramp(&command);
+    let runs = place.files("out/linux/runs").len()
+        + place.files("out/sim/runs").iter().filter(|(name, _)| !name.contains("later")).count();
+    let said = stderr(&again);
+    assert!(said.contains(&format!("{runs} of {runs} runs were finished already")), "{said}");
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), table);
+    assert_eq!(place.stdout(&["report", "out"]), table);
+    let one = place.stdout(&["report", "out", "--on", "linux"]);
+    assert!(one.contains("reno") && one.trim_end().ends_with("report: out/linux/report.html"), "{one}");
+    let page = place.read("out/linux/report.html");
+    assert!(page.contains("Played by") && page.contains("How true the path was"));
+    assert!(place.read("out/report.html").contains("href=\"linux/report.html\""));
+    let csv = place.stdout(&["report", "out", "--csv"]);
+    assert!(csv.contains("reno,false,download_time,s,sim,linux,0,2"), "{csv}");
+}
+
+#[test]
+fn real_time_makes_fewer_runs_unless_asked() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("linux_runs");
+    let row = ["--algorithms", "reno", "--size", "20kB"];
+    let command = [&compare("linux", &[])[..11], &row, &["--out", "out", "--json"]].concat();
+    let output = patiently(&place, &command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(comparison["seeds"], serde_json::json!([1, 2, 3]));
+    assert!(stderr(&output).contains("3 runs in real time"), "{}", stderr(&output));
+}
+
+#[test]
+fn one_run_gives_its_samples_and_says_how_true_the_path_was() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("linux_run");
+    let command = [
+        "run",
+        "--on",
+        "linux",
+        "--rate",
+        "20mbit",
+        "--rtt",
+        "40ms",
+        "--size",
+        "200kB",
+        "--algorithm",
+        "cubic",
+        "--samples",
+        "cubic.csv",
+    ];
+    let output = patiently(&place, &command);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    for text in ["emulation on Linux", "packets late by", "0 lost", "tcp_rmem", "download time"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let samples = place.read("cubic.csv");
+    assert!(samples.lines().filter(|line| !line.starts_with('#')).count() > 50);
+    assert!(samples.contains("# backend: \"linux-"));
+}
+
+#[test]
+fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_they_need() {
+    if !ready() {
+        return;
+    }
+    const NOBODY: u32 = 65_534;
+    // Where nobody can reach it.
+    let directory = std::env::temp_dir().join(format!("ramp-nobody-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+    chown(&directory, Some(NOBODY), Some(NOBODY)).unwrap();
+    let program = directory.join("ramp");
+    fs::copy(env!("CARGO_BIN_EXE_ramp"), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let result = std::panic::catch_unwind(|| unprivileged(&directory, &program, NOBODY));
+    fs::remove_dir_all(&directory).unwrap();
+    result.unwrap();
+}
+
+fn unprivileged(directory: &Path, program: &Path, user: u32) {
+    let ramp = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.uid(user).gid(user).current_dir(directory).args(arguments).env("COLUMNS", "400");
+        command.output().unwrap()
+    };
+    let path = ["--on", "linux", "--rate", "20mbit", "--rtt", "100ms", "--size", "50kB", "--out", "out"];
+    let mut output = ramp(&[&["compare", "--runs", "1"], &path[..]].concat());
+    for _ in 0..10 {
+        if !stderr(&output).contains("refused") {
+            break;
+        }
+        output = ramp(&[&["compare", "--runs", "1"], &path[..]].concat());
+    }
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("without slow_start"), "{said}");
+    let reason = if cfg!(feature = "linux") { "CAP_BPF" } else { "--features linux" };
+    assert!(said.contains(reason), "{said}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("reno") && table.contains("without real-time priority"), "{table}");
+    assert!(!table.contains("slow_start"), "{table}");
+    let named = ramp(&[&["compare", "--algorithms", "best"], &path[..]].concat());
+    assert_eq!(named.status.code(), Some(1), "{}", stderr(&named));
+    assert!(
+        stderr(&named).contains("cannot be given best") && stderr(&named).contains(reason),
+        "{}",
+        stderr(&named)
+    );
+}
