@@ -8,11 +8,14 @@ use std::{env, thread};
 
 use ramp_host::{Host, Scope};
 
-use crate::support::{Cgroup, Place, best, finish, ready, run, usual, within};
+use crate::support::{Cgroup, Place, algorithm, finish, ready, run, usual, within};
 
 /// In a child: attaches, replaces or detaches, and dies at a step.
 pub(crate) fn die(words: &[&str]) {
-    let [what, at, delay, scope @ ..] = words else { panic!("what, at which step, after how long, where") };
+    let [what, id, at, delay, scope @ ..] = words else {
+        panic!("what, which algorithm, at which step, after how long, where")
+    };
+    let algorithm = algorithm(id);
     let (at, delay): (u32, u64) = (at.parse().expect("a step"), delay.parse().expect("microseconds"));
     let root = std::path::PathBuf::from(env::var("RAMP_PLACE").expect("set by the parent"));
     let netns = env::var("RAMP_NETNS").expect("set by the parent");
@@ -32,12 +35,8 @@ pub(crate) fn die(words: &[&str]) {
     let scope = Scope::parse(scope).expect("a scope");
     within(&netns, || {
         let done = match *what {
-            "attach" => host.attach(&scope, best(), &usual(best())).map(|_| ()),
-            "replace" => {
-                let other = ramp::algorithm("hystart").expect("a row");
-                host.attach(&scope, other, &usual(other)).map(|_| ())
-            }
-            _ => host.detach(None).map(|_| ()),
+            "detach" => host.detach(None).map(|_| ()),
+            _ => host.attach(&scope, algorithm, &usual(algorithm)).map(|_| ()),
         };
         done.expect("it would have worked");
     });
@@ -61,15 +60,15 @@ fn steps(place: &Place, work: impl FnOnce(&Host)) -> Vec<&'static str> {
 }
 
 /// Kills each operation on a scope at each of its steps, and recovers by `detach`, or by another `attach`.
-fn at_every_step(place: &Place, scope: &str, before: impl Fn() -> String) {
+fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -> String) {
     let host = place.host();
+    let [first, other] = ids.map(algorithm);
     let words: Vec<&str> = scope.split(' ').collect();
     let parsed = Scope::parse(&words).expect("a scope");
-    let attach = || place.within(|| host.attach(&parsed, best(), &usual(best()))).expect("attaches");
+    let attach = || place.within(|| host.attach(&parsed, first, &usual(first))).expect("attaches");
     let untouched = before();
-    let other = ramp::algorithm("hystart").expect("a row");
     let attaching = steps(place, |host| {
-        place.within(|| host.attach(&parsed, best(), &usual(best()))).expect("attaches");
+        place.within(|| host.attach(&parsed, first, &usual(first))).expect("attaches");
     });
     let replacing = steps(place, |host| {
         place.within(|| host.attach(&parsed, other, &usual(other))).expect("replaces");
@@ -83,7 +82,8 @@ fn at_every_step(place: &Place, scope: &str, before: impl Fn() -> String) {
                 attach();
             }
             let number_text = number.to_string();
-            let child = [&["die", what, &number_text, "0"], words.as_slice()].concat();
+            let id = if what == "replace" { other.id } else { first.id };
+            let child = [&["die", what, id, &number_text, "0"], words.as_slice()].concat();
             let (status, said) = finish(place.child(&child).spawn().expect("a child"));
             let place_of_death = format!("{scope}: {what} killed at {step:?}");
             assert!(!status.success() && !said.contains("would have worked"), "{place_of_death}: {said}");
@@ -97,7 +97,7 @@ fn at_every_step(place: &Place, scope: &str, before: impl Fn() -> String) {
                 let status = host.attachments().expect("status");
                 assert_eq!(status.len(), 1, "{place_of_death}");
                 assert_eq!(status[0].health, ramp_host::Health::InForce, "{place_of_death}: {attached:?}");
-                assert_eq!(status[0].attached.as_ref().expect("known").id, "best");
+                assert_eq!(status[0].attached.as_ref().expect("known").id, first.id);
             }
             let detached = place.within(|| host.detach(None));
             let detached = detached.unwrap_or_else(|error| panic!("{place_of_death}: {error}"));
@@ -113,8 +113,8 @@ fn killed_at_every_step_a_namespace_recovers() {
     if !ready() {
         return;
     }
-    let place = Place::new();
-    at_every_step(&place, "system", || place.default());
+    let place = Place::sharing();
+    at_every_step(&place, "system", ["best", "hystart"], || place.default());
     assert_eq!(place.used(), ["reno", "reno"]);
 }
 
@@ -123,9 +123,9 @@ fn killed_at_every_step_a_route_recovers() {
     if !ready() {
         return;
     }
-    let place = Place::new();
+    let place = Place::sharing();
     run(&format!("ip -n {} route add 10.80.0.0/16 via 10.78.1.2 mtu 1400", place.netns()));
-    at_every_step(&place, "route 10.80.0.0/16", || place.routes());
+    at_every_step(&place, "route 10.80.0.0/16", ["slow_start", "limited"], || place.routes());
 }
 
 #[test]
@@ -133,8 +133,13 @@ fn killed_at_every_step_a_control_group_recovers() {
     if !ready() {
         return;
     }
-    let (place, group) = (Place::new(), Cgroup::new());
-    at_every_step(&place, &format!("cgroup {}", group.path.display()), String::new);
+    let (place, group) = (Place::sharing(), Cgroup::new());
+    at_every_step(
+        &place,
+        &format!("cgroup {}", group.path.display()),
+        ["hystartpp", "hystart11"],
+        String::new,
+    );
 }
 
 #[test]
@@ -142,20 +147,21 @@ fn killed_at_any_moment_while_loading_a_namespace_recovers() {
     if !ready() {
         return;
     }
-    let place = Place::new();
+    let place = Place::sharing();
     let host = place.host();
+    let paced = algorithm("paced");
     let steps = steps(&place, |host| {
-        place.within(|| host.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
+        place.within(|| host.attach(&Scope::System, paced, &usual(paced))).expect("attaches");
     });
     place.within(|| host.detach(None)).expect("detaches");
     let loading = steps.iter().position(|step| step.contains("load")).expect("a step").to_string();
     for delay in (1..12).map(|number| (number * 4_000).to_string()) {
-        let (_, said) =
-            finish(place.child(&["die", "attach", &loading, &delay, "system"]).spawn().expect("a child"));
+        let (_, said) = finish(
+            place.child(&["die", "attach", "paced", &loading, &delay, "system"]).spawn().expect("a child"),
+        );
         let detached = place.within(|| host.detach(None));
         detached.unwrap_or_else(|error| panic!("after {delay} us: {error}: {said}"));
         assert_eq!(place.default(), "reno");
-        place.assert_clean(&["ramp_best".into()][..0]);
-        assert!(host.attachments().expect("status").is_empty());
+        place.assert_clean(&["ramp_paced".into()]);
     }
 }

@@ -7,12 +7,8 @@ use ramp_host::{Change, Health, Host, Restored, Scope};
 use ramp_linux::Options;
 
 use crate::support::{
-    Cgroup, HERE, Place, available, best, carry, connected, finish, listening, ready, usual,
+    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, listening, ready, usual,
 };
-
-fn algorithm(id: &str) -> &'static ramp::Algorithm {
-    ramp::algorithm(id).expect("a row of the registry")
-}
 
 #[test]
 fn a_namespace_gets_the_algorithm_and_its_own_default_back() {

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 use std::{env, process, thread};
 
@@ -36,8 +36,12 @@ pub(crate) fn ready() -> bool {
     false
 }
 
+pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
+    ramp::algorithm(id).expect("a row of the registry")
+}
+
 pub(crate) fn best() -> &'static Algorithm {
-    ramp::algorithm("best").expect("a row of the registry")
+    algorithm("best")
 }
 
 pub(crate) fn usual(algorithm: &Algorithm) -> Options {
@@ -48,26 +52,39 @@ pub(crate) fn usual(algorithm: &Algorithm) -> Options {
 pub(crate) struct Place {
     root: PathBuf,
     name: String,
-    _alone: Option<MutexGuard<'static, ()>>,
+    _turn: Turn,
 }
 
-/// The names of congestion controls are the whole kernel's, so tests take turns.
-static ALONE: Mutex<()> = Mutex::new(());
+/// The names of congestion controls are the whole kernel's, so tests take turns, but for those that have algorithms of
+/// their own.
+static TURNS: RwLock<()> = RwLock::new(());
+
+/// Held as long as a place.
+enum Turn {
+    Alone { _guard: RwLockWriteGuard<'static, ()> },
+    Sharing { _guard: RwLockReadGuard<'static, ()> },
+    Another,
+}
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self::beside(Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner)))
+        Self::within_turn(Turn::Alone { _guard: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// For a test whose algorithms no other test that shares has.
+    pub(crate) fn sharing() -> Self {
+        Self::within_turn(Turn::Sharing { _guard: TURNS.read().unwrap_or_else(PoisonError::into_inner) })
     }
 
     /// Another place, with the first one's turn.
     pub(crate) fn another(&self) -> Self {
-        Self::beside(None)
+        Self::within_turn(Turn::Another)
     }
 
-    fn beside(alone: Option<MutexGuard<'static, ()>>) -> Self {
+    fn within_turn(turn: Turn) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("rampa{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let place = Self { root: Path::new("/run").join(&name), name, _alone: alone };
+        let place = Self { root: Path::new("/run").join(&name), name, _turn: turn };
         fs::create_dir_all(place.root.join("bpf")).expect("a mount point");
         run(&format!("mount -t bpf bpf {}", place.root.join("bpf").display()));
         let (here, there) = (place.netns(), place.peer());
