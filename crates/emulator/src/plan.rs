@@ -68,6 +68,19 @@ pub struct Buffers {
     pub window: Option<u64>,
 }
 
+impl Buffers {
+    /// What the emulator gives the hosts of `scenario`.
+    pub fn of(scenario: &Scenario) -> Self {
+        buffers(scenario)
+    }
+
+    /// The largest window that a receiver with these buffers announces once it has seen segments of Ethernet's size:
+    /// each of them, 1500 bytes, is counted as 2304.
+    pub fn receive_window(&self, mss_bytes: u32) -> u64 {
+        self.window.unwrap_or(self.receive_max.saturating_mul(window_share(mss_bytes)) / 256)
+    }
+}
+
 /// Why the emulator cannot play a scenario.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -270,7 +283,14 @@ const BUFFER: (u64, u64) = (6 << 20, 1 << 30);
 /// What the kernel counts for a socket per payload byte in flight, at worst: a 2304-byte allocation per segment of
 /// 1448 bytes, twice over in send buffers (`tcp_sndbuf_expand`) and for windows (`tcp_adv_win_scale` 1).
 const RECEIVE_COST: u64 = 2;
+/// What the kernel counts for a received segment of Ethernet's size.
+const SEGMENT_COST: u64 = 2304;
 const SEND_COST: u64 = 4;
+
+/// What share of a receive buffer, in 1/256, Linux announces for segments of this size (`scaling_ratio`).
+fn window_share(mss_bytes: u32) -> u64 {
+    (u64::from(mss_bytes) * 256 / SEGMENT_COST).clamp(1, 255)
+}
 
 fn buffers(scenario: &Scenario) -> Buffers {
     let in_flight = (0..scenario.flows.len())
@@ -289,8 +309,10 @@ fn buffers(scenario: &Scenario) -> Buffers {
             (buffer, buffer, Some(window))
         }
         Some(ReceiveWindow::Autotuned { initial, max }) => {
-            let cost = |window: u64| window.saturating_mul(RECEIVE_COST).min(BUFFER.1);
-            (cost(initial), cost(max), None)
+            // Linux announces half of a buffer before it has seen what segments cost.
+            let first = initial.saturating_mul(2).min(BUFFER.1);
+            let share = scenario.flows.first().map_or(128, |flow| window_share(flow.sender.mss_bytes));
+            (first, (max.saturating_mul(256) / share).clamp(first, BUFFER.1), None)
         }
         // Never in the way: not even while it grows.
         Some(ReceiveWindow::Unlimited) | None => (sized(RECEIVE_COST), sized(RECEIVE_COST), None),

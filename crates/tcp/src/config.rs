@@ -191,8 +191,9 @@ pub enum ReceiveWindow {
     Unlimited,
     /// Always this many bytes.
     Fixed(u64),
-    /// Linux dynamic right-sizing: room for `initial`, then twice what was delivered per RTT, up to `max`; of that
-    /// room two segments more are advertised with every segment that arrives.
+    /// Linux dynamic right-sizing: from `initial` (a SYN-ACK announces 65 535 bytes of it at most), two segments more
+    /// with every segment that arrives, as far as there is room: a quarter more at once, then for twice what was
+    /// delivered per RTT, up to `max`.
     Autotuned {
         /// First window, bytes.
         initial: u64,

@@ -119,7 +119,7 @@ impl Receiver {
             Reply::SynAck => {
                 self.due = Reply::Nothing;
                 let syn = self.syn?;
-                Some(Segment::syn_ack(&syn, self.ack_bytes, self.window.bytes(), self.sack_blocks > 0))
+                Some(Segment::syn_ack(&syn, self.ack_bytes, self.window.first_bytes(), self.sack_blocks > 0))
             }
         }
     }

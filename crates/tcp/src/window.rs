@@ -4,8 +4,8 @@ use ramp::Time;
 
 use crate::ReceiveWindow;
 
-/// Linux announces no more than this before data has shown that there is room for it: the window field of a SYN.
-const FIRST_WINDOW: u64 = 65_535;
+/// The window field of a SYN, which is not scaled.
+const SYN_WINDOW: u64 = 65_535;
 /// What a buffer of 6 MiB, Linux's `tcp_rmem` for twenty years, holds in segments of 1448 bytes that take 2304 each.
 const USUAL_WINDOW: u64 = (6 << 20) / 8 * 5;
 
@@ -13,7 +13,8 @@ const USUAL_WINDOW: u64 = (6 << 20) / 8 * 5;
 ///
 /// Linux keeps a limit below the buffer (`rcv_ssthresh`), which every segment raises by two (`tcp_grow_window`). A
 /// receiver whose window is never in the way, or is given, keeps it too: while it rises, every segment is
-/// acknowledged at once.
+/// acknowledged at once. It begins at half of the buffer, and there is room for 5/8 as soon as the first segment has
+/// shown what full ones cost (`scaling_ratio`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advertised {
     kind: ReceiveWindow,
@@ -29,12 +30,11 @@ pub(crate) struct Advertised {
 
 impl Advertised {
     pub(crate) fn new(kind: ReceiveWindow) -> Self {
-        let (room, max) = match kind {
-            ReceiveWindow::Unlimited => (USUAL_WINDOW, 0),
-            ReceiveWindow::Fixed(bytes) => (bytes, 0),
-            ReceiveWindow::Autotuned { initial, max } => (initial, max),
+        let (limit, room, max) = match kind {
+            ReceiveWindow::Unlimited => (SYN_WINDOW, USUAL_WINDOW, 0),
+            ReceiveWindow::Fixed(bytes) => (bytes.min(SYN_WINDOW), bytes, 0),
+            ReceiveWindow::Autotuned { initial, max } => (initial, (initial + initial / 4).min(max), max),
         };
-        let limit = room.min(FIRST_WINDOW);
         Self { kind, limit, room, max, round_start: Time::ZERO, round_bytes: 0, last_round: 0 }
     }
 
@@ -44,6 +44,14 @@ impl Advertised {
             ReceiveWindow::Unlimited => u64::MAX,
             ReceiveWindow::Fixed(bytes) => bytes,
             ReceiveWindow::Autotuned { .. } => self.limit,
+        }
+    }
+
+    /// What a SYN-ACK announces.
+    pub(crate) fn first_bytes(&self) -> u64 {
+        match self.kind {
+            ReceiveWindow::Autotuned { initial, .. } => initial.min(SYN_WINDOW),
+            _ => self.bytes(),
         }
     }
 
@@ -112,11 +120,15 @@ mod tests {
                 advertised.on_segment(1000);
             }
         }
-        assert_eq!(seen[0], (65_536, 65_535));
-        assert_eq!(seen[1], (2 * 40_000, 65_536));
-        assert_eq!(seen[2].1, 80_000, "a segment later it is what there was room for");
+        assert_eq!(seen[0], (81_920, 65_536));
+        assert_eq!(seen[1], (81_920, 81_920), "two rounds of one size ask for no more");
+        assert!(
+            seen[2].0 > 160_000 && seen[2].1 == 81_920,
+            "a window follows its room with the next segments"
+        );
         assert!(seen.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1));
         assert_eq!(seen[7], (500_000, 500_000));
+        assert_eq!(advertised.first_bytes(), 65_535);
     }
 
     #[test]

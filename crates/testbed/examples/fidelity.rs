@@ -51,7 +51,10 @@ mod linux {
     pub(crate) fn main() {
         let Arguments { cases, rows } = Arguments::parse();
         for (number, case) in CASES.iter().enumerate() {
-            let named = |text: &String| *text == number.to_string() || case.name.contains(text.as_str());
+            let named = |text: &String| match text.parse::<usize>() {
+                Ok(wanted) => wanted == number,
+                Err(_) => case.name.contains(text.as_str()),
+            };
             if cases.is_empty() || cases.iter().any(named) {
                 for (row, arm) in
                     case.rows().filter(|(row, _)| rows.is_empty() || rows.iter().any(|r| r == row))

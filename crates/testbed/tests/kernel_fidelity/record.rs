@@ -32,7 +32,12 @@ pub(crate) fn read() -> Vec<Recorded> {
     let text = std::fs::read_to_string(path()).expect("the recorded runs lie beside the test");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(HEAD), "the head of {}", path().display());
-    lines.map(|line| Recorded::parse(line).unwrap_or_else(|| panic!("not a run: {line}"))).collect()
+    lines.map(|line| parsed(line).unwrap_or_else(|| panic!("not a run: {line}"))).collect()
+}
+
+/// A run from its line; `None`: it is none.
+pub(crate) fn parsed(line: &str) -> Option<Recorded> {
+    Recorded::parse(line.trim_end())
 }
 
 impl Recorded {

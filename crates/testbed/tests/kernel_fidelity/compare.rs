@@ -1,0 +1,138 @@
+//! Simulated and recorded runs side by side.
+
+use crate::cases::CASES;
+use crate::record;
+use crate::run::Run;
+
+/// What the simulator should come within: window and time of the download, and retransmissions.
+const AIM: f64 = 0.05;
+const AIM_RETRANSMISSIONS: f64 = 0.1;
+/// So many packets more or less are no difference.
+const FEW_PACKETS: f64 = 3.0;
+
+/// What is beyond the aims, and the heading in `docs/fidelity.md` that says why: case, row, heading.
+pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[];
+
+/// Median and range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// One quantity in the simulator and in the kernel; `None`: in more than half of the runs there was none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) simulated: Option<Spread>,
+    pub(crate) kernel: Option<Spread>,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub(crate) struct Compared {
+    pub(crate) case: &'static str,
+    pub(crate) row: &'static str,
+    pub(crate) reason: [String; 2],
+    pub(crate) exit_window: Pair,
+    pub(crate) exit_s: Pair,
+    pub(crate) download_s: Pair,
+    pub(crate) retransmissions: Pair,
+    /// Runs in the kernel, and of them those that the machine disturbed.
+    pub(crate) runs: usize,
+    pub(crate) disturbed: usize,
+}
+
+/// Every row of every case.
+pub(crate) fn all() -> Vec<Compared> {
+    let recorded = record::read();
+    let mut all = Vec::new();
+    for case in &CASES {
+        for (row, arm) in case.rows() {
+            let simulated: Vec<Run> = (1..=case.seeds).map(|seed| Run::simulated(case, arm, seed)).collect();
+            let kernel: Vec<_> = recorded.iter().filter(|r| r.case == case.name && r.row == row).collect();
+            let disturbed = kernel.iter().filter(|run| run.verdict != "ok").count();
+            let kernel: Vec<Run> = kernel.into_iter().map(|run| run.run.clone()).collect();
+            let pair = |value: fn(&Run) -> Option<f64>| Pair {
+                simulated: Spread::of(&simulated, value),
+                kernel: Spread::of(&kernel, value),
+            };
+            all.push(Compared {
+                case: case.name,
+                row,
+                reason: [&simulated, &kernel].map(|runs| usual_reason(runs)),
+                exit_window: pair(|run| run.exit_window),
+                exit_s: pair(|run| run.exit_s),
+                download_s: pair(|run| run.download_s),
+                retransmissions: pair(|run| Some(run.retransmissions)),
+                runs: kernel.len(),
+                disturbed,
+            });
+        }
+    }
+    all
+}
+
+impl Spread {
+    fn of(runs: &[Run], value: fn(&Run) -> Option<f64>) -> Option<Self> {
+        let mut values: Vec<f64> = runs.iter().filter_map(value).collect();
+        values.sort_by(f64::total_cmp);
+        if 2 * values.len() <= runs.len() {
+            return None;
+        }
+        let middle = values.len() / 2;
+        let median =
+            if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
+        Some(Self { median, least: values[0], most: values[values.len() - 1] })
+    }
+}
+
+impl Pair {
+    /// (simulated - kernel) / kernel of the medians.
+    pub(crate) fn difference(&self) -> Option<f64> {
+        let (simulated, kernel) = (self.simulated?.median, self.kernel?.median);
+        Some(if simulated.total_cmp(&kernel).is_eq() { 0.0 } else { simulated / kernel - 1.0 })
+    }
+
+    /// Whether they are further apart than `aim`.
+    fn beyond(&self, aim: f64, least: f64) -> bool {
+        match (self.simulated, self.kernel) {
+            (None, None) => false,
+            (Some(simulated), Some(kernel)) => {
+                (simulated.median - kernel.median).abs() > (aim * kernel.median).max(least)
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Compared {
+    /// Which quantities are beyond their aims.
+    pub(crate) fn beyond(&self) -> Vec<&'static str> {
+        let quantities = [
+            ("exit window", &self.exit_window, AIM, FEW_PACKETS),
+            ("download time", &self.download_s, AIM, 0.0),
+            ("retransmissions", &self.retransmissions, AIM_RETRANSMISSIONS, FEW_PACKETS),
+        ];
+        quantities.iter().filter(|(_, pair, aim, least)| pair.beyond(*aim, *least)).map(|q| q.0).collect()
+    }
+
+    /// Which heading says why.
+    pub(crate) fn heading(&self) -> Option<&'static str> {
+        EXPLAINED.iter().find(|(case, row, _)| *case == self.case && *row == self.row).map(|e| e.2)
+    }
+
+    /// What is beyond the aims without an explanation.
+    pub(crate) fn unexplained(&self) -> Option<String> {
+        let beyond = self.beyond();
+        (!beyond.is_empty() && self.heading().is_none())
+            .then(|| format!("{}, {}: {}", self.case, self.row, beyond.join(", ")))
+    }
+}
+
+/// Why most runs left start-up.
+fn usual_reason(runs: &[Run]) -> String {
+    let mut reasons: Vec<&String> = runs.iter().map(|run| &run.reason).collect();
+    reasons.sort_by_key(|reason| (runs.iter().filter(|run| run.reason == **reason).count(), *reason));
+    reasons.last().map(|reason| (*reason).clone()).unwrap_or_default()
+}
