@@ -228,9 +228,7 @@ fn free_name(algorithm: &Algorithm) -> Result<String, HostError> {
     let first = format!("ramp_{}", algorithm.id);
     let others = (2..=NAMES_MAX).map(|number| format!("r{number}_{}", algorithm.id));
     let mut names = std::iter::once(first.clone()).chain(others);
-    names
-        .find(|name| !taken.contains(name))
-        .ok_or_else(|| HostError::Load(LoadError::NameTaken { name: first }))
+    names.find(|name| !taken.contains(name)).ok_or(HostError::Load(LoadError::NameTaken { name: first }))
 }
 
 #[cfg(test)]

@@ -37,15 +37,15 @@ pub enum HostError {
         /// Those that are gone.
         done: Vec<Detached>,
         /// Why the first of the others is not.
-        cause: Box<HostError>,
+        cause: Box<Self>,
     },
     /// It failed, and so did taking back what had been done.
     #[error("{cause}; and it could not be undone: {undoing}")]
     NotUndone {
         /// Why it failed.
-        cause: Box<HostError>,
+        cause: Box<Self>,
         /// Why it is still there.
-        undoing: Box<HostError>,
+        undoing: Box<Self>,
     },
     /// A file, or what the kernel shows as one.
     #[error("cannot {action} {}: {cause}", path.display())]

@@ -91,37 +91,98 @@ impl LoadError {
 
     /// Finds the cause behind what libbpf reports.
     pub(crate) fn explain(what: &'static str, source: libbpf_rs::Error, log: String) -> Self {
-        if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-            return Self::NoBtf;
-        }
-        if let Some(function) = unresolved(&log) {
-            let advice = if function.starts_with("cubictcp") {
-                "load its CUBIC (modprobe tcp_cubic, CONFIG_TCP_CONG_CUBIC), or continue with Reno"
-            } else {
-                "programs need Linux 6.1 or later"
-            };
-            return Self::Missing { what: format!("function {function} for BPF programs"), advice };
-        }
-        if log.contains("tcp_congestion_ops is not found in kernel BTF") {
-            return Self::Missing {
-                what: "congestion controls in BPF".into(),
-                advice: "it needs CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, and Linux 6.1 or later",
-            };
-        }
-        match source.kind() {
-            ErrorKind::PermissionDenied if verifier_words(&log).is_none() => {
-                let missing =
-                    missing_capabilities(&fs::read_to_string("/proc/self/status").unwrap_or_default());
-                if missing.is_empty() { Self::Refused(lockdown()) } else { Self::Capability(missing) }
-            }
-            ErrorKind::OutOfMemory => Self::Memory,
-            _ => match verifier_words(&log) {
-                Some(reason) => Self::Rejected { reason, log },
-                None => Self::Other { what, source, log },
-            },
+        match cause(source.kind(), &log, &Surroundings::look()) {
+            Some(Cause::Rejected(reason)) => Self::Rejected { reason, log },
+            Some(Cause::Known(error)) => error,
+            None => Self::Other { what, source, log },
         }
     }
 }
+
+/// What the kernel and the process are like where loading failed.
+struct Surroundings {
+    btf: bool,
+    /// `net.core.bpf_jit_enable`, if it is shown.
+    jit: Option<String>,
+    /// Of `/sys/kernel/security`, if it is shown.
+    lockdown: String,
+    /// `/proc/self/status`.
+    status: String,
+}
+
+impl Surroundings {
+    fn look() -> Self {
+        let read = |path: &str| fs::read_to_string(path).ok();
+        Self {
+            btf: Path::new("/sys/kernel/btf/vmlinux").exists(),
+            jit: read("/proc/sys/net/core/bpf_jit_enable"),
+            lockdown: read("/sys/kernel/security/lockdown").unwrap_or_default(),
+            status: read("/proc/self/status").unwrap_or_default(),
+        }
+    }
+}
+
+/// What stands behind an error.
+enum Cause {
+    Known(LoadError),
+    /// The verifier's last words.
+    Rejected(String),
+}
+
+/// Causes before their effects: without BTF, say, a function cannot be found either.
+fn cause(kind: ErrorKind, log: &str, around: &Surroundings) -> Option<Cause> {
+    let missing = |what: &str, advice| Some(Cause::Known(LoadError::Missing { what: what.into(), advice }));
+    let locked = around.lockdown.contains("[confidentiality]");
+    if !around.btf {
+        return Some(Cause::Known(LoadError::NoBtf));
+    }
+    if kind == ErrorKind::Unsupported
+        && verifier_words(log).is_none()
+        && log.contains("Function not implemented")
+    {
+        return missing("BPF system call", "it needs CONFIG_BPF_SYSCALL=y");
+    }
+    if around.jit.as_deref().is_some_and(|value| value.trim() == "0") {
+        return missing(
+            "machine code for BPF programs (net.core.bpf_jit_enable is 0)",
+            "switch it on: sysctl -w net.core.bpf_jit_enable=1",
+        );
+    }
+    if let Some(function) = unresolved(log) {
+        let advice = if function.starts_with("cubictcp") {
+            "load its CUBIC (modprobe tcp_cubic, CONFIG_TCP_CONG_CUBIC), or continue with Reno"
+        } else {
+            "programs need Linux 6.1 or later"
+        };
+        return missing(&format!("function {function} for BPF programs"), advice);
+    }
+    if log.contains("tcp_congestion_ops is not found in kernel BTF") {
+        return missing(
+            "congestion controls in BPF",
+            "it needs CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, and Linux 6.1 or later",
+        );
+    }
+    match (kind, verifier_words(log)) {
+        // Reading the kernel's memory is what this lockdown forbids, and the verifier speaks of a helper.
+        (_, Some(_)) if locked && log.contains("bpf_probe_read_kernel") => {
+            Some(Cause::Known(LoadError::Refused(LOCKED.into())))
+        }
+        (ErrorKind::PermissionDenied, None) => {
+            let missing = missing_capabilities(&around.status);
+            Some(Cause::Known(match missing.as_slice() {
+                [] if locked => LoadError::Refused(LOCKED.into()),
+                [] => LoadError::Refused(CONTAINED.into()),
+                _ => LoadError::Capability(missing),
+            }))
+        }
+        (ErrorKind::OutOfMemory, _) => Some(Cause::Known(LoadError::Memory)),
+        (_, words) => words.map(Cause::Rejected),
+    }
+}
+
+const LOCKED: &str = "the kernel is locked down for confidentiality, so that programs may not read its memory (boot with \
+                      lockdown=integrity or none)";
+const CONTAINED: &str = "inside a user namespace or container only the host's own privileges count";
 
 /// The line before the verifier's statistics; `None`: the verifier said nothing.
 fn verifier_words(log: &str) -> Option<String> {
@@ -156,18 +217,74 @@ fn missing_capabilities(status: &str) -> Vec<&'static str> {
         .collect()
 }
 
-fn lockdown() -> String {
-    let state = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
-    if state.contains("[confidentiality]") {
-        "the kernel is locked down for confidentiality (boot without lockdown=confidentiality)".into()
-    } else {
-        "inside a user namespace or container only the host's own privileges count".into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{missing_capabilities, unresolved, verifier_words};
+    use libbpf_rs::ErrorKind;
+
+    use super::{Cause, Surroundings, cause, missing_capabilities, unresolved, verifier_words};
+
+    fn sound() -> Surroundings {
+        Surroundings {
+            btf: true,
+            jit: Some("1\n".into()),
+            lockdown: "[none] integrity confidentiality".into(),
+            status: "CapEff:\t000001ffffffffff\n".into(),
+        }
+    }
+
+    fn in_words(kind: ErrorKind, log: &str, around: &Surroundings) -> String {
+        match cause(kind, log, around) {
+            Some(Cause::Known(error)) => error.to_string(),
+            Some(Cause::Rejected(words)) => words,
+            None => String::new(),
+        }
+    }
+
+    #[test]
+    fn every_cause_is_told_in_words_with_its_remedy() {
+        let verifier =
+            "-- BEGIN PROG LOAD LOG --\nunknown func bpf_probe_read_kernel#113\n-- END PROG LOAD LOG --";
+        let cases: [(ErrorKind, &str, Surroundings, &str); 9] = [
+            (ErrorKind::Other, "", Surroundings { btf: false, ..sound() }, "CONFIG_DEBUG_INFO_BTF=y"),
+            (ErrorKind::Unsupported, "Function not implemented", sound(), "CONFIG_BPF_SYSCALL=y"),
+            (ErrorKind::Other, "", Surroundings { jit: Some("0\n".into()), ..sound() }, "bpf_jit_enable=1"),
+            (
+                ErrorKind::NotFound,
+                "extern (func ksym) 'cubictcp_init': not found in kernel or module BTFs",
+                sound(),
+                "modprobe tcp_cubic",
+            ),
+            (
+                ErrorKind::Other,
+                "struct tcp_congestion_ops is not found in kernel BTF",
+                sound(),
+                "CONFIG_BPF_JIT",
+            ),
+            (
+                ErrorKind::PermissionDenied,
+                verifier,
+                Surroundings { lockdown: "none integrity [confidentiality]".into(), ..sound() },
+                "lockdown=integrity",
+            ),
+            (
+                ErrorKind::PermissionDenied,
+                "",
+                Surroundings { status: "CapEff:\t0000008000001000\n".into(), ..sound() },
+                "missing CAP_PERFMON",
+            ),
+            (ErrorKind::PermissionDenied, "", sound(), "user namespace"),
+            (ErrorKind::OutOfMemory, "", sound(), "no memory"),
+        ];
+        for (kind, log, around, expected) in cases {
+            let said = in_words(kind, log, &around);
+            assert!(said.contains(expected), "{expected}: {said}");
+        }
+        assert_eq!(
+            in_words(ErrorKind::PermissionDenied, verifier, &sound()),
+            "unknown func bpf_probe_read_kernel#113"
+        );
+        assert_eq!(in_words(ErrorKind::Other, "something else", &sound()), "");
+    }
 
     #[test]
     fn names_the_capabilities_that_are_missing() {
