@@ -18,7 +18,6 @@ mod simulation;
 mod stage;
 mod topology;
 mod traffic;
-mod transit;
 
 pub use error::SimulationError;
 pub use flow::{next_round_number, size_of};

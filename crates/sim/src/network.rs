@@ -19,9 +19,8 @@ use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Place};
 use crate::random::link_seed;
-use crate::stage::{CHAIN_MAX, Kind, Passages, Stage, add};
+use crate::stage::{CHAIN_MAX, Kind, Passages, Ring, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
-use crate::transit::{Transit, UnderWay};
 
 /// Half a gigabyte; 100 Gbit/s over 500 ms.
 pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
@@ -33,7 +32,9 @@ pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 pub(crate) struct Network {
     pub(crate) routes: Routes,
     stages: Vec<Stage>,
-    transit: Transit,
+    /// Memory that links gave back when the last of their packets had arrived. Few links are busy at a time, so little
+    /// is touched, and it stays in the caches.
+    spare: Vec<Ring>,
     drops_to_come: BinaryHeap<Reverse<DropToCome>>,
     drops: VecDeque<Drop>,
     drop_count: u64,
@@ -68,7 +69,7 @@ impl Network {
         Self {
             routes,
             stages,
-            transit: Transit::new(),
+            spare: Vec::new(),
             drops_to_come: BinaryHeap::new(),
             drops: VecDeque::new(),
             drop_count: 0,
@@ -120,10 +121,12 @@ impl Network {
             }
             if stage.under_way.is_empty() {
                 queue.set(link, arrival);
+                if let Some(ring) = self.spare.pop() {
+                    stage.under_way = ring;
+                }
             }
             let place = place.after(entered + 1);
-            let packet = UnderWay { segment: *segment, place, arrival, passages };
-            self.transit.push(&mut stage.under_way, &packet);
+            stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
             if stage.under_way.len() > PACKETS_PER_LINK_MAX {
                 self.overfull = Some(link);
             }
@@ -138,13 +141,19 @@ impl Network {
         if !stage.settles() {
             return self.poll_held(now, link, parcel);
         }
-        let Some(head) = self.transit.first(&stage.under_way) else { return false };
+        let Some(head) = stage.under_way.front() else { return false };
         if head.arrival > now {
             return false;
         }
         parcel.segment = head.segment;
         parcel.place = head.place;
-        self.transit.pop(&mut stage.under_way);
+        stage.under_way.pop_front();
+        if stage.under_way.is_empty() {
+            let mut ring = std::mem::take(&mut stage.under_way);
+            // The next packet is to lie where the first one was.
+            ring.clear();
+            self.spare.push(ring);
+        }
         true
     }
 
@@ -154,7 +163,7 @@ impl Network {
         let stage = &self.stages[link as usize];
         match &stage.kind {
             Kind::Other(other) => other.poll_timeout(),
-            _ => self.transit.first(&stage.under_way).map_or(Time::NEVER, |head| head.arrival),
+            _ => stage.under_way.front().map_or(Time::NEVER, |head| head.arrival),
         }
     }
 
@@ -193,7 +202,7 @@ impl Network {
     /// Every link's totals at `end`: what settled ahead of that is taken back.
     pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
         let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
-        for under_way in self.stages.iter().flat_map(|stage| self.transit.packets(&stage.under_way)) {
+        for under_way in self.stages.iter().flat_map(|stage| &stage.under_way) {
             self.take_back(&mut totals, end, under_way);
         }
         for Reverse(DropToCome { time, passages, drop, .. }) in &self.drops_to_come {

@@ -1,13 +1,14 @@
 //! One link in the network, in the cheapest form that its configuration allows.
 
+use std::collections::VecDeque;
+
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
 use ramp_tcp::Segment;
 
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Ticket};
-use crate::transit::Lane;
+use crate::packet::{Parcel, Place, Ticket};
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -15,12 +16,15 @@ pub(crate) const CHAIN_MAX: usize = 3;
 /// When a packet passes from each link of its chain to the next.
 pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 
+/// Packets under way. The network lends its memory to links that have some.
+pub(crate) type Ring = VecDeque<UnderWay>;
+
 /// A link with the packets that leave the network, or the chain, through it.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) kind: Kind,
     /// Packets whose chain ends here, in order of arrival at the far end.
-    pub(crate) under_way: Lane,
+    pub(crate) under_way: Ring,
     /// Packets that the link keeps itself.
     pub(crate) held: usize,
     arrived: Count,
@@ -38,6 +42,15 @@ pub(crate) enum Kind {
     Other(Box<Link<Parcel>>),
 }
 
+/// A packet whose arrival is settled.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) segment: Segment,
+    pub(crate) place: Place,
+    pub(crate) arrival: Time,
+    pub(crate) passages: Passages,
+}
+
 impl Stage {
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
         let kind = if let Some(fifo) = Fifo::new(config) {
@@ -50,7 +63,7 @@ impl Stage {
                 Kind::Other(Box::new(Link::new(config, seed)))
             }
         };
-        Self { kind, under_way: Lane::new(), held: 0, arrived: Count::default(), dropped: Count::default() }
+        Self { kind, under_way: Ring::new(), held: 0, arrived: Count::default(), dropped: Count::default() }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
