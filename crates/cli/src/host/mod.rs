@@ -35,10 +35,10 @@ pub(crate) enum HostCommand {
 #[derive(Args, Debug)]
 pub(crate) struct HostArgs {
     /// Where the kernel's objects are pinned, in a BPF file system
-    #[arg(long, value_name = "DIR", default_value = PINS, hide = true)]
+    #[arg(long, value_name = "DIR", default_value = PINS)]
     pins: PathBuf,
     /// Where it is on record what they replaced
-    #[arg(long, value_name = "DIR", default_value = RECORDS, hide = true)]
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
     records: PathBuf,
 }
 
