@@ -50,7 +50,7 @@ pub(crate) struct CompareArgs {
     /// Algorithms to compare, separated by commas, each with settings of its own if wanted; without it, all
     ///
     /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; with --on linux also
-    /// cubic, cubic_no_hystart, bbr and reno, the kernel's own
+    /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A,B,C")]
     algorithms: Vec<String>,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; on linux,

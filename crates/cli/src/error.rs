@@ -42,7 +42,7 @@ pub(crate) enum CliError {
         help: Option<String>,
     },
     /// A scenario asks for what a run with the kernel's TCP cannot do.
-    #[error("the kernel cannot play `{scenario}`:{}", reasons.iter().map(|r| format!("\n- {r}")).collect::<String>())]
+    #[error("the kernel cannot play `{scenario}`:{}", bullets(reasons))]
     Unplayable {
         /// Its name.
         scenario: String,
@@ -64,7 +64,7 @@ pub(crate) enum CliError {
     #[error(
         "{} refused: the emulator's error would have changed the answer{}",
         if refused.len() == 1 { "a run was" } else { "runs were" },
-        refused.iter().map(|r| format!("\n- {r}")).collect::<String>()
+        bullets(refused)
     )]
     #[diagnostic(help(
         "the other results stand; on an idle machine, the same command plays the missing ones"
@@ -133,6 +133,11 @@ impl CliError {
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// One item a line.
+fn bullets(items: &[String]) -> String {
+    items.iter().flat_map(|item| ["\n- ", item]).collect()
 }
 
 /// The names closest to one that is unknown, as a sentence; all of them if none is close.

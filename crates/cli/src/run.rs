@@ -36,8 +36,8 @@ pub(crate) struct RunArgs {
     /// What plays it
     #[arg(long, value_enum, value_name = "BACKEND", default_value = "sim")]
     on: Backend,
-    /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also cubic,
-    /// cubic_no_hystart, bbr and reno, the kernel's own
+    /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
+    /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A", default_value = "hystart")]
     algorithm: String,
     /// For everything random; without it, the scenario's first

@@ -32,6 +32,9 @@ fn ready() -> bool {
     root
 }
 
+/// The user of that name, everywhere.
+const NOBODY: u32 = 65_534;
+
 /// Rows that this build can play beside the kernel's own.
 const ROWS: &str = if cfg!(feature = "linux") { "slow_start,hystart,reno" } else { "reno,cubic" };
 
@@ -218,8 +221,6 @@ fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_the
         return;
     }
     let _alone = alone();
-    /// The user of that name, everywhere.
-    const NOBODY: u32 = 65_534;
     // Where nobody can reach it.
     let directory = std::env::temp_dir().join(format!("ramp-nobody-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();

@@ -26,6 +26,7 @@ pub struct Emulator;
 
 /// How the emulator works.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
     /// Ask for real-time priority (`CAP_SYS_NICE`). If it is not to be had, the report says so.
     pub realtime: bool,

@@ -24,7 +24,7 @@ mod linux {
     struct Arguments {
         /// A scenario that comes with ramp, or a file.
         scenario: String,
-        /// An algorithm, or one of the kernel's own: cubic, cubic_no_hystart, bbr, reno.
+        /// An algorithm, or one of the kernel's own: `cubic`, `cubic_no_hystart`, `bbr`, `reno`.
         #[arg(long, default_value = "cubic")]
         row: String,
         /// A field of the scenario, e.g. path.rate=20mbit; may be repeated.

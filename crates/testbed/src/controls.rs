@@ -163,17 +163,16 @@ impl Controls {
                 }
                 Steered::Core => {
                     let settings = settings(flow);
-                    let index = match known.iter().position(|known| same(known, &settings)) {
-                        Some(index) => index,
-                        None => {
-                            let (algorithm, options) = &settings;
-                            let name = Some(registered_name(algorithm.id, known.len()));
-                            let options = ramp_linux::Options { name, ..options.clone() };
-                            let load = ramp_linux::load(algorithm, &options);
-                            loaded.push(load.map_err(|cause| failed(algorithm.id, cause))?);
-                            known.push(settings);
-                            known.len() - 1
-                        }
+                    let index = if let Some(index) = known.iter().position(|known| same(known, &settings)) {
+                        index
+                    } else {
+                        let (algorithm, options) = &settings;
+                        let name = Some(registered_name(algorithm.id, known.len()));
+                        let options = ramp_linux::Options { name, ..options.clone() };
+                        let load = ramp_linux::load(algorithm, &options);
+                        loaded.push(load.map_err(|cause| failed(algorithm.id, cause))?);
+                        known.push(settings);
+                        known.len() - 1
                     };
                     names.push(loaded[index].name().to_owned());
                     loaded_of.push(Some(index));

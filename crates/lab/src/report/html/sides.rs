@@ -222,14 +222,11 @@ fn chart(html: &mut Html, row: &SideRow, context: &Context) {
     for (curve, (colour, dash)) in curves.iter().zip(STROKES) {
         let inside: Vec<&(f64, f64)> = curve.iter().filter(|(t, _)| *t <= until).collect();
         let every = inside.len().div_ceil(POINTS).max(1);
-        let points: String = inside
-            .iter()
-            .step_by(every)
-            .map(|(t, value)| format!("{:.1},{:.1} ", x(*t), y(*value)))
-            .collect();
+        let points: Vec<String> =
+            inside.iter().step_by(every).map(|(t, value)| format!("{:.1},{:.1}", x(*t), y(*value))).collect();
         html.add(format_args!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\" stroke-dasharray=\"{dash}\"/>",
-            points.trim_end()
+            points.join(" ")
         ));
     }
     for ((t, cwnd), (colour, _)) in
