@@ -9,7 +9,7 @@ pub struct Provenance {
     pub version: String,
     /// The command as typed.
     pub command: String,
-    /// What played the scenario: `sim`.
+    /// What played the scenario: `sim`, or `linux-` with the kernel's release.
     pub backend: String,
     /// Name of the scenario.
     pub scenario: String,
