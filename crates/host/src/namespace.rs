@@ -54,16 +54,35 @@ impl Namespace {
         Self { inode, path: Some(path) }.unless_own()
     }
 
-    /// The one with this inode, if there is a way into it; `None`: none known.
+    /// The one with this inode; `None`: it is gone.
+    ///
+    /// It may have a name, be mounted elsewhere, or live by its processes alone, not all of which everybody may look at:
+    /// then it is an error.
     pub(crate) fn with_inode(wanted: u64) -> Result<Option<Self>, HostError> {
         let own = Self::own()?;
         if own.inode == wanted {
             return Ok(Some(own));
         }
-        let first = PathBuf::from("/proc/1/ns/net");
-        let paths = names().into_iter().map(|name| Path::new(NAMED).join(name)).chain([first]);
-        let found = paths.into_iter().find(|path| inode(path).is_ok_and(|inode| inode == wanted));
-        Ok(found.map(|path| Self { inode: wanted, path: Some(path) }))
+        let at = |path: PathBuf| Ok(Some(Self { inode: wanted, path: Some(path) }));
+        let named = names().into_iter().map(|name| Path::new(NAMED).join(name));
+        if let Some(path) = named.chain(mounted(wanted)).find(|path| inode(path).is_ok_and(|i| i == wanted)) {
+            return at(path);
+        }
+        let mut hidden = false;
+        for process in processes() {
+            match inode(&process) {
+                Ok(inode) if inode == wanted => return at(process),
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => hidden = true,
+                _ => {}
+            }
+        }
+        if hidden {
+            return Err(HostError::refused(
+                format!("network namespace {wanted} is out of this user's sight"),
+                "run this as root, or inside it (nsenter --net=/proc/PID/ns/net)",
+            ));
+        }
+        Ok(None)
     }
 
     /// Does `work` within it, on a thread of its own unless this is the right place already.
@@ -95,6 +114,24 @@ pub(crate) fn names() -> Vec<String> {
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Where this namespace is mounted, by whatever manages containers.
+fn mounted(wanted: u64) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let root = format!("net:[{wanted}]");
+    let mount = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    mount
+        .filter(|words| words.get(3) == Some(&root.as_str()))
+        .find_map(|words| words.get(4).map(PathBuf::from))
+}
+
+/// The namespace of every process.
+fn processes() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
+        .map(|entry| entry.path().join("ns/net"))
 }
 
 fn inode(path: &Path) -> io::Result<u64> {

@@ -191,11 +191,23 @@ impl Host {
 
     /// Every attachment that has left a record or pins, in order of their keys.
     pub(crate) fn entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
-        let mut keys: BTreeSet<String> = names(self.records())?
-            .iter()
-            .filter_map(|name| name.strip_suffix(&format!(".{EXTENSION}")).map(str::to_owned))
-            .collect();
+        let mut keys = self.recorded_keys()?;
         keys.extend(names(self.pins())?);
+        self.entries_of(keys)
+    }
+
+    /// Every attachment that has left a record.
+    pub(crate) fn recorded_entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
+        self.entries_of(self.recorded_keys()?)
+    }
+
+    fn recorded_keys(&self) -> Result<BTreeSet<String>, HostError> {
+        let files = names(self.records())?;
+        let key = |name: &String| name.strip_suffix(&format!(".{EXTENSION}")).map(str::to_owned);
+        Ok(files.iter().filter_map(key).collect())
+    }
+
+    fn entries_of(&self, keys: BTreeSet<String>) -> Result<Vec<(String, Entry)>, HostError> {
         keys.into_iter().map(|key| self.entry(&key).map(|entry| (key, entry))).collect()
     }
 

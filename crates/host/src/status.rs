@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
+use std::{fs, io};
 
 use ramp::Algorithm;
 use ramp_linux::{Counters, Options, Pinned};
@@ -97,7 +98,15 @@ impl AttachedAlgorithm {
 impl Host {
     /// Every attachment that has a record or pins.
     pub fn attachments(&self) -> Result<Vec<Attachment>, HostError> {
-        let entries = self.entries()?;
+        let entries = match self.entries() {
+            // Pins are mostly root's; the records are everybody's to read.
+            Err(HostError::File { path, cause, .. })
+                if path == self.pins() && cause.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                self.recorded_entries()?
+            }
+            entries => entries?,
+        };
         Ok(entries.into_iter().map(|(key, entry)| self.attachment(key, entry)).collect())
     }
 
@@ -155,6 +164,11 @@ impl Host {
             Phase::Attached => {}
         }
         let Some(instance) = record.current() else { return Health::Unfinished("attaching") };
+        if let Err(cause) = fs::read_dir(self.instance(&record.target.key(), instance))
+            && cause.kind() == io::ErrorKind::PermissionDenied
+        {
+            return Health::Unknown("its pins are out of this user's sight".into());
+        }
         match self.registered(record) {
             Ok(true) => {}
             Ok(false) => return Health::Unregistered,

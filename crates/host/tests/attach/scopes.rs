@@ -7,7 +7,8 @@ use ramp_host::{Change, Health, Host, Restored, Scope};
 use ramp_linux::Options;
 
 use crate::support::{
-    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, listening, ready, usual,
+    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, listening, output, ready, run,
+    usual, within_process,
 };
 
 #[test]
@@ -45,6 +46,34 @@ fn a_namespace_gets_the_algorithm_and_its_own_default_back() {
         assert_eq!(place.used(), ["reno", "reno"]);
         place.assert_clean(&detached[0].names);
     }
+}
+
+#[test]
+fn a_namespace_without_a_name_is_found_by_its_processes() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let attached = place.within(|| host.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
+    let mut resident = place.resident();
+    run(&format!("ip netns del {}", place.netns()));
+    let inside =
+        format!("nsenter --net=/proc/{}/ns/net sysctl -n net.ipv4.tcp_congestion_control", resident.id());
+    assert_eq!(output(&inside).trim(), attached.name);
+    assert_eq!(host.attachments().expect("status")[0].health, Health::InForce);
+    let detached = host.detach(None).expect("detaches");
+    assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(output(&inside).trim(), "reno");
+    place.assert_clean(&[attached.name]);
+
+    let attached = within_process(resident.id(), || host.attach(&Scope::System, best(), &usual(best())));
+    let attached = attached.expect("attaches");
+    resident.kill().expect("its last process");
+    resident.wait().expect("its end");
+    assert!(matches!(host.attachments().expect("status")[0].health, Health::Gone(_)));
+    assert!(matches!(host.detach(None).expect("detaches")[0].restored, Restored::Gone(_)));
+    place.assert_clean(&[attached.name]);
 }
 
 #[test]

@@ -131,6 +131,20 @@ impl Place {
         within(&self.netns(), work)
     }
 
+    /// A process that lives in the namespace until it is killed.
+    pub(crate) fn resident(&self) -> Child {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.netns())).args(["sleep", "1000"]);
+        let mut child = command.spawn().expect("nsenter");
+        let own = fs::read_link("/proc/self/ns/net").expect("its namespace");
+        let inside = || fs::read_link(format!("/proc/{}/ns/net", child.id())).is_ok_and(|net| net != own);
+        while !inside() {
+            thread::yield_now();
+        }
+        assert!(child.try_wait().expect("its state").is_none());
+        child
+    }
+
     /// The default congestion control.
     pub(crate) fn default(&self) -> String {
         self.within(|| {
@@ -249,7 +263,7 @@ pub(crate) fn run(line: &str) {
     output(line);
 }
 
-fn output(line: &str) -> String {
+pub(crate) fn output(line: &str) -> String {
     let mut words = line.split_whitespace();
     let program = words.next().expect("a program");
     let output = Command::new(program).args(words).output().expect(program);
@@ -258,7 +272,15 @@ fn output(line: &str) -> String {
 }
 
 pub(crate) fn within<T: Send>(netns: &str, work: impl FnOnce() -> T + Send) -> T {
-    let handle = File::open(format!("/run/netns/{netns}")).expect("the namespace");
+    within_handle(&format!("/run/netns/{netns}"), work)
+}
+
+pub(crate) fn within_process<T: Send>(process: u32, work: impl FnOnce() -> T + Send) -> T {
+    within_handle(&format!("/proc/{process}/ns/net"), work)
+}
+
+fn within_handle<T: Send>(path: &str, work: impl FnOnce() -> T + Send) -> T {
+    let handle = File::open(path).expect("the namespace");
     thread::scope(|scope| {
         scope
             .spawn(|| {

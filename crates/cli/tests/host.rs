@@ -1,0 +1,247 @@
+//! The commands for a live host: what they say, and with which exit code.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+#[cfg(not(feature = "linux"))]
+#[test]
+fn without_the_algorithms_for_the_kernel_the_commands_say_how_to_build_them() {
+    use support::{Place, stderr};
+
+    let place = Place::new("host_absent");
+    for command in
+        [&["attach", "best", "--scope", "system"][..], &["status"], &["detach"], &["doctor", "--json"]]
+    {
+        let output = place.ramp(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        assert!(stderr(&output).contains("--features linux"), "{command:?}: {}", stderr(&output));
+    }
+}
+
+#[cfg(feature = "linux")]
+mod with_the_kernel {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output};
+
+    use serde_json::Value;
+
+    use crate::support::{Place, stderr};
+
+    #[test]
+    fn bad_input_names_what_is_wrong_and_what_is_allowed() {
+        let place = Place::new("host_input");
+        let cases: [(&[&str], &[&str]); 15] = [
+            (&["attach"], &["which algorithm", "best"]),
+            (&["attach", "bset"], &["bset", "best"]),
+            (&["attach", "ideal"], &["knows its path"]),
+            (&["attach", "best", "--scope", "host"], &["host", "cgroup PATH"]),
+            (&["attach", "best", "--scope", "netns"], &["which", "netns NAME"]),
+            (&["attach", "best", "--scope", "netns", "no-such"], &["no-such"]),
+            (&["attach", "--scope", "system", "best", "paced"], &["one algorithm"]),
+            (&["attach", "best", "--scope", "cgroup", "/no/such"], &["/no/such"]),
+            (&["attach", "best", "--scope", "cgroup", "/tmp"], &["/tmp", "version 2"]),
+            (&["attach", "best", "--scope", "route", "ten"], &["ten", "10.0.0.0/8"]),
+            (&["attach", "best", "--set", "threshold=1"], &["threshold=1", "algorithm.best."]),
+            (&["attach", "best", "--set", "algorithm.best.threshold=2 potatoes"], &["potatoes"]),
+            (
+                &["attach", "best", "--set", "algorithm.paced.initial_train=1"],
+                &["paced", "not the algorithm"],
+            ),
+            (&["detach", "--scope", "nowhere"], &["nowhere", "system"]),
+            (&["status", "--jsno"], &["--jsno"]),
+        ];
+        let before = place.files(".");
+        for (arguments, expected) in cases {
+            let output = place.ramp(arguments);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+            for text in expected {
+                assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
+            }
+            assert!(output.stdout.is_empty() && !said.contains("panicked"), "{arguments:?}: {said}");
+        }
+        assert_eq!(place.files("."), before);
+    }
+
+    #[test]
+    fn doctor_says_in_json_and_by_its_exit_code_whether_attaching_can_work() {
+        let place = Place::new("host_doctor");
+        let output = place.ramp(&["doctor", "--json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let works = report["can_attach"].as_bool().expect("it says");
+        assert_eq!(output.status.code(), Some(i32::from(!works)), "{}", stderr(&output));
+        let checks = report["checks"].as_array().expect("checks");
+        let missing = checks.iter().any(|check| check["state"] == "missing");
+        assert_eq!(missing, !works);
+        for check in checks {
+            let text = |key: &str| check[key].as_str().expect("text").to_owned();
+            assert!(["ok", "degraded", "missing"].contains(&text("state").as_str()), "{check}");
+            assert!(!text("check").is_empty() && !text("found").is_empty(), "{check}");
+            assert!(
+                text("state") == "ok" || !text("meaning").is_empty() || !text("mend").is_empty(),
+                "{check}"
+            );
+        }
+        assert_eq!(place.ramp(&["doctor"]).status.code(), output.status.code());
+    }
+
+    #[test]
+    fn doctor_tells_nobody_which_capabilities_are_missing() {
+        if !ready() {
+            return;
+        }
+        let live = Live::new("host_nobody");
+        let executable = live.root.join("ramp");
+        fs::copy(env!("CARGO_BIN_EXE_ramp"), &executable).expect("a copy that nobody may read");
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]);
+        let output = command.arg(&executable).args(["doctor", "--json"]).output().expect("setpriv");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let checks = report["checks"].as_array().expect("checks");
+        let capabilities = checks.iter().find(|check| check["check"] == "capabilities").expect("its check");
+        assert_eq!(capabilities["state"], "missing");
+        for name in ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"] {
+            assert!(capabilities["found"].as_str().expect("text").contains(name), "{capabilities}");
+        }
+        assert!(stderr(&output).contains("capabilities"), "{}", stderr(&output));
+    }
+
+    #[test]
+    fn attach_status_and_detach_from_the_command_line() {
+        if !ready() {
+            return;
+        }
+        let live = Live::new("host_live");
+        let scope = ["--scope", "netns", &live.netns];
+        let attach = |more: &[&str]| live.succeed(&[&["attach", "best"], &scope[..], more].concat());
+        let before = live.default();
+        assert!(live.succeed(&["status"]).contains("Nothing is attached"));
+
+        let said = attach(&["--set", "algorithm.best.threshold=2MB/s"]);
+        let name = said.split(' ').next().expect("its name").to_owned();
+        assert!(said.contains(&format!("Before: {before}.")), "{said}");
+        assert_eq!(live.default(), name);
+        assert!(
+            attach(&["--set", "algorithm.best.threshold=2MB/s"]).contains("already; nothing has changed")
+        );
+
+        let status: Value = serde_json::from_str(&live.succeed(&["status", "--json"])).expect("JSON");
+        let first = &status[0];
+        assert_eq!(first["scope"], format!("netns {}", live.netns));
+        assert_eq!((first["in_force"].as_bool(), first["algorithm"].as_str()), (Some(true), Some("best")));
+        assert_eq!(first["settings"]["threshold"], 2_000_000);
+        assert_eq!(
+            (&first["congestion_control"], &first["replaced"]),
+            (&name.clone().into(), &before.clone().into())
+        );
+        assert_eq!(
+            (&first["counters"]["opened"], &first["counters"]["exits"]["bandwidth"]),
+            (&0.into(), &0.into())
+        );
+        let text = live.succeed(&["status"]);
+        for word in [name.as_str(), "in force", "threshold=2000000", "UTC", before.as_str()] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+
+        assert!(attach(&[]).contains("takes over on"));
+        let said = live.succeed(&[&["detach"], &scope[..]].concat());
+        assert!(said.contains(&format!("back is {before}")), "{said}");
+        assert_eq!(live.default(), before);
+        assert!(live.succeed(&["detach"]).contains("Nothing is attached"));
+        let again = live.ramp(&[&["detach"], &scope[..]].concat());
+        assert_eq!(again.status.code(), Some(2), "{}", stderr(&again));
+        assert!(stderr(&again).contains("nothing is attached"), "{}", stderr(&again));
+    }
+
+    #[test]
+    fn the_systemd_unit_is_well_formed() {
+        if Command::new("systemd-analyze").arg("--version").output().is_err() {
+            eprintln!("skipped: no systemd-analyze");
+            return;
+        }
+        let place = Place::new("host_unit");
+        let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/ramp-attach@.service");
+        let text =
+            fs::read_to_string(unit).expect("the unit").replace("/usr/bin/ramp", env!("CARGO_BIN_EXE_ramp"));
+        let verify = |text: &str| {
+            let unit = place.write("ramp-attach@best.service", text);
+            let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output();
+            let output = output.expect("systemd-analyze");
+            (output.status.success(), stderr(&output))
+        };
+        let (well_formed, said) = verify(&text);
+        assert!(well_formed && !said.contains("ramp-attach"), "{said}");
+        let (_, said) = verify(&text.replace("RemainAfterExit=", "RemainAfterExtra="));
+        assert!(said.contains("RemainAfterExtra"), "systemd-analyze sees nothing: {said}");
+    }
+
+    /// A namespace, a BPF file system and a directory of records of a test's own.
+    struct Live {
+        root: PathBuf,
+        netns: String,
+    }
+
+    impl Live {
+        fn new(name: &str) -> Self {
+            let netns = format!("rampc{}-{name}", std::process::id());
+            let live = Self { root: Path::new("/run").join(&netns), netns };
+            fs::create_dir_all(live.root.join("bpf")).expect("a mount point");
+            run("mount", &["-t", "bpf", "bpf", &live.root.join("bpf").to_string_lossy()]);
+            run("ip", &["netns", "add", &live.netns]);
+            live
+        }
+
+        fn ramp(&self, arguments: &[&str]) -> Output {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ramp"));
+            command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");
+            command
+                .arg("--pins")
+                .arg(self.root.join("bpf/ramp"))
+                .arg("--records")
+                .arg(self.root.join("records"));
+            command.output().expect("ramp")
+        }
+
+        fn succeed(&self, arguments: &[&str]) -> String {
+            let output = self.ramp(arguments);
+            assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+            String::from_utf8(output.stdout).expect("text")
+        }
+
+        fn default(&self) -> String {
+            let name = "net.ipv4.tcp_congestion_control";
+            run("ip", &["netns", "exec", &self.netns, "sysctl", "-n", name]).trim().to_owned()
+        }
+    }
+
+    impl Drop for Live {
+        fn drop(&mut self) {
+            let _ = Command::new("ip").args(["netns", "del", &self.netns]).output();
+            let _ = Command::new("umount").arg(self.root.join("bpf")).output();
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+
+    fn run(program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program).args(arguments).output().expect(program);
+        assert!(output.status.success(), "{program} {arguments:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Whether this machine can run the tests at all. In CI it must.
+    fn ready() -> bool {
+        let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+        let obstacle = if !root {
+            "not root"
+        } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
+            "the kernel carries no BTF"
+        } else {
+            return true;
+        };
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
+        eprintln!("skipped: {obstacle}");
+        false
+    }
+}
