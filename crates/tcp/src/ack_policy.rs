@@ -4,6 +4,12 @@ use ramp::Time;
 
 use crate::AckPolicy;
 
+/// As many ACKs make a sender repair a loss.
+const DUPLICATE_ACKS: u32 = 3;
+/// `tcp_comp_sack_nr` and `tcp_comp_sack_delay_ns`: most ACKs that Linux sends as one, and for how long it gathers.
+const COMPRESSED_MAX: u32 = 44;
+const COMPRESSED_FOR: Time = Time::from_ms(1);
+
 /// Counts segments towards the next ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckClock {
@@ -11,13 +17,17 @@ pub(crate) struct AckClock {
     pending: u32,
     /// Linux: ACKs still to be sent at once.
     quick: u32,
+    /// Linux: what is missing, how many ACKs have asked for it, and how many more wait to be sent as one.
+    missing: u64,
+    asked: u32,
+    compressed: u32,
     deadline: Time,
 }
 
 impl AckClock {
     pub(crate) fn new(policy: AckPolicy) -> Self {
         let quick = if let AckPolicy::Linux { quick, .. } = policy { quick } else { 0 };
-        Self { policy, pending: 0, quick, deadline: Time::NEVER }
+        Self { policy, pending: 0, quick, missing: 0, asked: 0, compressed: 0, deadline: Time::NEVER }
     }
 
     /// Linux: at most half the window's worth of segments, but at least two, are acknowledged at once.
@@ -64,17 +74,44 @@ impl AckClock {
         }
     }
 
-    /// Data arrived out of order: Linux acknowledges at once for a while.
-    pub(crate) fn on_disorder(&mut self) {
+    /// Data arrived twice: Linux acknowledges at once for a while.
+    pub(crate) fn on_duplicate(&mut self) {
         if let AckPolicy::Linux { quick, .. } = self.policy {
             self.quick = self.quick.max(quick);
         }
+    }
+
+    /// Data arrived behind a gap at `missing`. Returns whether to acknowledge now.
+    ///
+    /// Once three ACKs have asked for what is missing, Linux gathers those that follow for a twentieth of the round
+    /// trip, unless the data are too `scattered` for one ACK to tell of them all (`tcp_sack_compress_send_ack`).
+    pub(crate) fn on_gap(&mut self, now: Time, missing: u64, rtt: Time, scattered: bool) -> bool {
+        if !matches!(self.policy, AckPolicy::Linux { .. }) || self.quick > 0 {
+            return true;
+        }
+        if self.missing != missing {
+            self.missing = missing;
+            self.asked = 0;
+        }
+        if self.asked < DUPLICATE_ACKS {
+            self.asked += 1;
+            return true;
+        }
+        self.compressed += 1;
+        if scattered || self.compressed == COMPRESSED_MAX {
+            return true;
+        }
+        if self.compressed == 1 {
+            self.deadline = now + Time::from_ns(rtt.ns() / 20).min(COMPRESSED_FOR);
+        }
+        false
     }
 
     /// An ACK leaves.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self) {
         self.pending = 0;
+        self.compressed = 0;
         self.deadline = Time::NEVER;
         self.quick = self.quick.saturating_sub(1);
     }

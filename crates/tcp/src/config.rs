@@ -162,7 +162,8 @@ pub struct ReceiverConfig {
     pub ack_bytes: u32,
 }
 
-/// When a receiver acknowledges. Gaps, filled gaps and the end of the data are always acknowledged at once.
+/// When a receiver acknowledges. Filled gaps and the end of the data are always acknowledged at once, and gaps too
+/// except by Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// Every segment.
@@ -174,8 +175,8 @@ pub enum AckPolicy {
         /// Longest wait.
         timer: Time,
     },
-    /// Linux: as long as the window grows, and the first `quick` ACKs (again after reordering), at once; then every
-    /// second segment.
+    /// Linux: as long as the window grows, and the first `quick` ACKs (again after duplicates), at once; then every
+    /// second segment. Behind a gap, once three ACKs have asked for what is missing, one for a millisecond's segments.
     Linux {
         /// How many at once; 0: none, whatever the window does.
         quick: u32,

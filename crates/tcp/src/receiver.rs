@@ -8,6 +8,9 @@ use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 use crate::window::Advertised;
 use crate::{ReceiverConfig, Recovery, SenderConfig};
 
+/// `TCP_SACK_BLOCKS_EXPECTED`: data in so many ranges are not scattered.
+const BLOCKS_EXPECTED: usize = 2;
+
 /// The receiving end of a connection. It owns no clock and no path.
 ///
 /// After every `handle_*`, call [`poll_transmit`](Self::poll_transmit) until it gives nothing; then
@@ -173,11 +176,12 @@ impl Receiver {
     #[cold]
     fn handle_disorder(&mut self, now: Time, segment: &Segment) {
         let number = segment.number();
-        self.acknowledge();
         if self.window.on_segment(u64::from(self.mss)) {
             self.clock.on_growth();
         }
         if number < self.next {
+            self.acknowledge();
+            self.clock.on_duplicate();
             self.duplicate = Some((number, number + 1));
             return;
         }
@@ -190,19 +194,24 @@ impl Receiver {
                 self.out_of_order_segments -= range.end - range.start;
             }
             self.window.on_received(now, self.received, self.rtt);
+            self.acknowledge();
             return;
         }
-        self.clock.on_disorder();
         if self.suppresses() {
+            self.acknowledge();
             return;
         }
         let payload = u64::from(segment.payload_bytes());
         if self.out_of_order.insert(number, number + 1, &mut |_, _| payload) {
             self.out_of_order_segments += 1;
         } else {
+            self.clock.on_duplicate();
             self.duplicate = Some((number, number + 1));
         }
-        self.note_recent(number);
+        let scattered = self.note_recent(number) >= BLOCKS_EXPECTED;
+        if self.clock.on_gap(now, self.next, self.rtt, scattered) || segment.last() {
+            self.acknowledge();
+        }
     }
 
     #[inline]
@@ -215,13 +224,17 @@ impl Receiver {
         self.sack_suppression > 0 && self.out_of_order_segments >= self.sack_suppression
     }
 
-    /// `number`'s range is now the most recent one (RFC 2018 §4).
-    fn note_recent(&mut self, number: u64) {
-        let Some(range) = self.out_of_order.containing(number) else { return };
+    /// `number`'s range is now the most recent one (RFC 2018 §4). Returns how many were more recent before.
+    fn note_recent(&mut self, number: u64) -> usize {
+        let Some(range) = self.out_of_order.containing(number) else { return 0 };
+        let mut before = None;
         let mut kept = [number; SACK_BLOCKS_MAX];
         let mut count = 1;
         for &other in &self.recent[..usize::from(self.recent_count)] {
             let same = range.start <= other && other < range.end;
+            if same && before.is_none() {
+                before = Some(count - 1);
+            }
             if !same && other >= self.next && count < SACK_BLOCKS_MAX {
                 kept[count] = other;
                 count += 1;
@@ -229,6 +242,7 @@ impl Receiver {
         }
         self.recent = kept;
         self.recent_count = count as u8;
+        before.unwrap_or(count - 1)
     }
 
     #[cold]

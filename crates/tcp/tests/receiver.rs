@@ -74,12 +74,40 @@ fn linux_acknowledges_at_once_as_long_as_the_window_grows() {
 }
 
 #[test]
-fn linux_acknowledges_at_once_again_after_reordering() {
+fn linux_acknowledges_at_once_again_after_a_duplicate() {
     let mut feed = Feed::new(|c| c.window = GROWN);
     feed.acks(0..20);
-    assert!(feed.data(21).is_some());
-    assert!(feed.data(20).is_some(), "a filled gap");
-    assert_eq!(feed.acks(22..30).len(), 8);
+    assert!(feed.data(19).is_some());
+    assert_eq!(feed.acks(20..28).len(), 8);
+}
+
+#[test]
+fn linux_sends_one_ack_for_many_once_three_have_asked_for_what_is_missing() {
+    let mut feed = Feed::new(|c| c.window = GROWN);
+    feed.acks(0..20);
+    let timed = |number| Segment::data(7, 40, ms(number), number, 1000).with_rtt_us(100_000);
+    for number in 21..24 {
+        assert!(feed.segment(timed(number)).is_some(), "a duplicate ACK");
+    }
+    assert!(feed.segment(timed(24)).is_none());
+    let due = feed.now + ms(1);
+    assert!(feed.segment(timed(25)).is_none());
+    assert_eq!(feed.receiver.poll_timeout(), due);
+    feed.receiver.handle_timeout(due);
+    assert_eq!(blocks(feed.receiver.poll_transmit(due)), [(21, 26)]);
+    assert_eq!(feed.receiver.poll_timeout(), Time::NEVER);
+    assert!(feed.segment(timed(27)).is_none(), "a second range");
+    assert!(feed.segment(timed(29)).is_some(), "a third is told of at once");
+    assert!(feed.segment(timed(20)).is_some(), "a filled gap");
+    assert!(feed.segment(timed(30)).is_some(), "now 26 is missing");
+}
+
+#[test]
+fn quick_and_delayed_receivers_tell_of_every_gap() {
+    for policy in [AckPolicy::Quick, AckPolicy::Delayed { every: 2, timer: ms(100) }] {
+        let mut feed = Feed::new(|c| c.ack_policy = policy);
+        assert!((1..100).all(|number| feed.data(number).is_some()));
+    }
 }
 
 #[test]
