@@ -36,11 +36,7 @@ pub(crate) struct AnyArgs {
 
 impl HostCommand {
     /// Says what would make it run.
-    #[expect(
-        clippy::unused_self,
-        clippy::needless_pass_by_value,
-        reason = "the face of the commands that are there"
-    )]
+    #[expect(clippy::unused_self, reason = "the face of the commands that are there")]
     pub(crate) fn run(self, _: Terminal, _: &mut impl Write) -> Result<(), CliError> {
         Err(CliError::Kernel {
             message: "this ramp was built without the algorithms for the kernel".to_owned(),

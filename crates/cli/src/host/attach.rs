@@ -87,11 +87,10 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
         }
     };
     writeln!(out, "{name} {verb} {scope}: new connections start by {} and go on as CUBIC.", algorithm.id)?;
-    match scope {
-        Scope::Cgroup(_) => {
-            writeln!(out, "Applications that choose a congestion control themselves keep it.")?
-        }
-        _ => writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?,
+    if matches!(scope, Scope::Cgroup(_)) {
+        writeln!(out, "Applications that choose a congestion control themselves keep it.")?;
+    } else {
+        writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?;
     }
     Ok(())
 }

@@ -64,6 +64,7 @@ impl HostCommand {
 }
 
 /// An error of the host, with what to do about it.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn told(error: HostError) -> CliError {
     let (message, help) = (error.to_string(), error.advice());
     match error {

@@ -105,15 +105,15 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
             }
         }
         if let Some(assigned) = &attached.assigned {
-            let mut text = format!("{} connections", assigned.assigned.iter().sum::<u64>());
+            let mut text = vec![format!("{} connections", assigned.assigned.iter().sum::<u64>())];
             if assigned.chosen > 0 {
-                text += &format!("; {} chose for themselves", assigned.chosen);
+                text.push(format!("{} chose for themselves", assigned.chosen));
             }
             let refused: u64 = assigned.refused.iter().sum();
             if refused > 0 {
-                text += &format!("; {refused} would not take it");
+                text.push(format!("{refused} would not take it"));
             }
-            lines.push(("assigned", text));
+            lines.push(("assigned", text.join("; ")));
         }
     }
     if let Some(connections) = &attachment.connections {

@@ -1,5 +1,6 @@
 //! Attaching to a live kernel and back again. Needs root and a kernel with BTF; in CI that is not optional.
 #![cfg(target_os = "linux")]
+#![expect(clippy::print_stdout, reason = "a child tells its parent what it found")]
 
 mod crash;
 mod refusals;

@@ -74,7 +74,7 @@ fn another_records_attachment_is_not_taken_for_the_original() {
         return;
     }
     let place = Place::new();
-    let other = place.another();
+    let other = Place::another();
     let scope = Scope::Netns(place.netns());
     let attached = place.host().attach(&scope, best(), &usual(best())).expect("attaches");
     let error = other.host().attach(&scope, best(), &usual(best())).expect_err("refused");

@@ -41,7 +41,7 @@ fn a_namespace_gets_the_algorithm_and_its_own_default_back() {
         };
         let detached = detached.expect("detaches");
         assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
-        assert_eq!(detached[0].names, [attached.name.clone()]);
+        assert_eq!(detached[0].names, std::slice::from_ref(&attached.name));
         assert_eq!(place.default(), "reno");
         assert_eq!(place.used(), ["reno", "reno"]);
         place.assert_clean(&detached[0].names);

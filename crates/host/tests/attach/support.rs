@@ -76,8 +76,8 @@ impl Place {
         Self::within_turn(Turn::Sharing { _guard: TURNS.read().unwrap_or_else(PoisonError::into_inner) })
     }
 
-    /// Another place, with the first one's turn.
-    pub(crate) fn another(&self) -> Self {
+    /// Another place, for a test that has one already.
+    pub(crate) fn another() -> Self {
         Self::within_turn(Turn::Another)
     }
 
