@@ -77,6 +77,9 @@ fn missing(status: &str) -> Vec<&'static str> {
         .collect()
 }
 
+/// Of the whole machine.
+const HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
+
 /// What steers one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steered {
@@ -127,6 +130,14 @@ impl Controls {
         });
         if bpf && let Some(obstacle) = obstacle() {
             return Err(TestbedError::Obstacle(obstacle));
+        }
+        if let Some(flow) = steered.iter().position(|s| *s == Steered::Own(Row::Cubic)) {
+            let parameter = std::fs::read_to_string(HYSTART).unwrap_or_default();
+            if parameter.trim() == "0" {
+                let flow = scenario.flows[flow].name.clone();
+                let problem = format!("the kernel's CUBIC has HyStart off ({HYSTART} is 0)");
+                return Err(TestbedError::Steering { flow, problem });
+            }
         }
         Self::load(scenario, steered)
     }

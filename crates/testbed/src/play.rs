@@ -156,7 +156,10 @@ impl Run<'_> {
         if interrupted.load(Ordering::Relaxed) {
             return Err(TestbedError::Interrupted { at: end });
         }
-        let hystart = Hystart::read(&running, End::Sender)?;
+        let hystart = [Hystart::read(&running, End::Sender)?, Hystart::read(&running, End::Receiver)?];
+        let end_of = |node| running.hosts().iter().find(|host| host.node == node).map(|host| host.end);
+        let ends: Vec<End> =
+            scenario.flows.iter().map(|flow| end_of(flow.from).unwrap_or(End::Sender)).collect();
         #[cfg(feature = "bpf")]
         let clock = running.clock();
         let report = running.stop()?;
@@ -184,7 +187,7 @@ impl Run<'_> {
             let told = watched.told.of_flow(index, seen, self.controls, clock);
             samples.kernel_events += told.count;
             if scenario.flows[index].sender.sampled {
-                self.tell(index, seen, &told, hystart, &mut log);
+                self.tell(index, seen, &told, hystart[ends[index] as usize], &mut log);
             }
         }
         let flows = self.totals(&transfers, &watched.flows, &report, &mut log);
