@@ -102,7 +102,11 @@ fn the_kernels_own_rows_give_the_samples_and_events_of_a_simulation() {
         assert!(expected.contains(&reason) && cwnd_bytes > 20 * 1448, "{row:?}: {reason:?}, {cwnd_bytes}");
         assert!(seen.samples.len() > 20 && seen.links.len() > 400);
         // The last look may be later than the end.
-        assert!((0..=2).contains(&(played.samples.looks - seen.samples.len() as u64)), "{:?}", played.samples);
+        assert!(
+            (0..=2).contains(&(played.samples.looks - seen.samples.len() as u64)),
+            "{:?}",
+            played.samples
+        );
     }
 }
 
