@@ -68,6 +68,19 @@ mod linux {
         offered.map(|row| Row { label: row.name().to_owned(), steering: Steering::Kernel(row) }).collect()
     }
 
+    /// Every row that a kernel may have of itself: name, meaning, whether it is to be had here.
+    pub(crate) fn listing() -> Vec<Vec<String>> {
+        let here = |row: KernelRow| match obstacle().filter(|_| row.needs_bpf()) {
+            Some(obstacle) => format!("no: {obstacle}"),
+            None if row.offered() => "yes".to_owned(),
+            None => format!("no: modprobe tcp_{}", row.name()),
+        };
+        KernelRow::KERNEL
+            .into_iter()
+            .map(|row| vec![row.name().to_owned(), row.meaning().to_owned(), here(row)])
+            .collect()
+    }
+
     /// Whether a row takes a BPF program.
     pub(crate) fn needs_bpf(row: KernelRow) -> bool {
         row.needs_bpf()
@@ -179,6 +192,10 @@ mod elsewhere {
 
     pub(crate) fn own_rows() -> Vec<Row> {
         Vec::new()
+    }
+
+    pub(crate) fn listing() -> Vec<Vec<String>> {
+        vec![vec!["none".to_owned(), NOT_LINUX.to_owned(), "no".to_owned()]]
     }
 
     pub(crate) fn needs_bpf(row: KernelRow) -> bool {

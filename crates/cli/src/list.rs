@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::explain::parameter_range;
+use crate::kernel;
 use crate::table::table;
 use crate::terminal::Terminal;
 
@@ -32,6 +33,8 @@ enum Topic {
     Algorithms,
     /// Their constants, each settable and sweepable
     Parameters,
+    /// Congestion controls of the kernel's own, rows with --on linux
+    KernelRows,
     /// Paths that ship with ramp
     Scenarios,
     /// What may wait in front of a link
@@ -61,6 +64,7 @@ pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) ->
     let listing = match args.what {
         None => topics(),
         Some(Topic::Algorithms) => algorithms(),
+        Some(Topic::KernelRows) => kernel_rows(),
         Some(Topic::Parameters) => parameters(),
         Some(Topic::Scenarios) => scenarios(),
         Some(Topic::Queues) => kinds("queue = "),
@@ -105,6 +109,10 @@ fn topics() -> Listing {
 fn algorithms() -> Listing {
     let rows = ramp::algorithms().iter().map(|a| owned([a.id, a.source, a.idea])).collect();
     Listing::new(&["algorithm", "source", "idea"], rows)
+}
+
+fn kernel_rows() -> Listing {
+    Listing::new(&["row", "meaning", "here"], kernel::listing())
 }
 
 fn parameters() -> Listing {
