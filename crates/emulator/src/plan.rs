@@ -286,6 +286,8 @@ const RECEIVE_COST: u64 = 2;
 /// What the kernel counts for a received segment of Ethernet's size.
 const SEGMENT_COST: u64 = 2304;
 const SEND_COST: u64 = 4;
+/// Slow start meets a full queue with a window of twice what path and queue hold, and sends new data while it repairs.
+const OVERSHOOT: u64 = 3;
 
 /// What share of a receive buffer, in 1/256, Linux announces for segments of this size (`scaling_ratio`).
 fn window_share(mss_bytes: u32) -> u64 {
@@ -297,7 +299,7 @@ fn buffers(scenario: &Scenario) -> Buffers {
         .map(|flow| {
             let facts = scenario.facts(flow);
             let queue = facts.buffer_bytes.min(facts.bdp_bytes.saturating_mul(4));
-            facts.bdp_bytes.saturating_add(queue)
+            facts.bdp_bytes.saturating_add(queue).saturating_mul(OVERSHOOT)
         })
         .max()
         .unwrap_or(0);
