@@ -179,7 +179,9 @@ fn show(
     }
     writeln!(out, "{}\n", heading(report))?;
     writeln!(out, "{}\n", connections(report, terminal))?;
-    writeln!(out, "{}\n", figures(report, terminal))?;
+    if report.rows.iter().any(|row| row.counts != [0, 0]) {
+        writeln!(out, "{}\n", figures(report, terminal))?;
+    }
     for line in textwrap::wrap(&report.verdict, terminal.width) {
         writeln!(out, "{}", terminal.bold(&line))?;
     }
@@ -297,6 +299,7 @@ fn points(difference: f64) -> String {
 }
 
 fn signed(value: f64, unit: &str) -> String {
-    let sign = if value < 0.0 { '−' } else { '+' };
-    format!("{sign}{}{unit}", number(value.abs()))
+    let sign = if value < 0.0 { "−" } else { "+" };
+    let size = number(value.abs());
+    format!("{}{size}{unit}", if size == "0" { "" } else { sign })
 }

@@ -68,6 +68,9 @@ fn once(
     }
     let mut view = View::default();
     view.take(snapshot);
+    // Nothing is cut off that a reader of a file could want.
+    let width = if io::stdout().is_terminal() { terminal.width } else { usize::MAX };
+    let terminal = Terminal { width, ..terminal };
     for line in view.lines(snapshot, terminal, usize::MAX) {
         writeln!(out, "{line}")?;
     }
@@ -202,7 +205,7 @@ struct View {
 }
 
 const FLOW_HEADINGS: [&str; 9] =
-    ["in start-up", "algorithm", "phase", "window", "rate", "RTT", "sent", "lost", "age"];
+    ["in start-up", "algorithm", "phase", "window", "rate", "RTT", "sent", "resent", "age"];
 const EXIT_HEADINGS: [&str; 7] = ["just left", "algorithm", "because of", "after", "window", "lost", "ago"];
 
 impl View {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use ramp_lab::Reason;
 use serde::{Deserialize, Serialize};
 
 use crate::assign::Done;
@@ -48,11 +49,11 @@ pub struct Connection {
     /// Smallest RTT.
     pub min_rtt_s: f64,
     /// Why the algorithm left start-up; `None`: it did not, or this arm is one of the kernel's own.
-    pub exit: Option<String>,
+    pub exit: Option<Reason>,
 }
 
 impl Connection {
-    pub(crate) fn new(done: &Done, began: Duration, tick: Duration, exit: Option<String>) -> Self {
+    pub(crate) fn new(done: &Done, began: Duration, tick: Duration, exit: Option<Reason>) -> Self {
         let startup = done.startup();
         Self {
             arm: done.event.arm as usize,

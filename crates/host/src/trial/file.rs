@@ -52,6 +52,11 @@ impl TrialFile {
         self.file.flush().map_err(HostError::file("write", &self.path))
     }
 
+    /// Nothing was tried.
+    pub(super) fn discard(self) -> Result<(), HostError> {
+        fs::remove_file(&self.path).map_err(HostError::file("remove", &self.path))
+    }
+
     fn write(&mut self, line: &Line) -> Result<(), HostError> {
         let text = serde_json::to_string(line).expect("lines have string keys only");
         writeln!(self.file, "{text}").map_err(HostError::file("write", &self.path))

@@ -234,9 +234,10 @@ fn figures(plan: &Plan, ending: &Ending, connections: &[Connection], arm: usize)
         } else {
             figures.cut_off += 1;
         }
-        figures.startups += u64::from(c.startup_s.is_some());
-        if let Some(exit) = &c.exit {
-            *figures.exits.entry(exit.clone()).or_default() += 1;
+        // One that was over with the last ACK had no RTT sample after it.
+        figures.startups += u64::from(c.startup_s.is_some() || c.exit.is_some());
+        if let Some(exit) = c.exit {
+            *figures.exits.entry(exit.word().to_owned()).or_default() += 1;
         }
     }
     figures

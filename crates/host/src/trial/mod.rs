@@ -126,7 +126,7 @@ pub struct Progress {
     pub assigned: [u64; 2],
     /// Of these, still open.
     pub open: [u64; 2],
-    /// Ratio of transfer times so far, sizes compared with their like.
+    /// Ratio of transfer times at the last look, sizes compared with their like.
     pub ratio: Option<f64>,
     /// Looks of the guard so far, and in all.
     pub looks: [u32; 2],
@@ -146,6 +146,7 @@ pub struct Trial {
     open: BTreeMap<u64, Open>,
     exits: BTreeMap<(SocketAddr, SocketAddr), Reason>,
     counters: AssignCounters,
+    ratio: Option<f64>,
     stage: Stage,
     how: How,
     ended_s: Option<f64>,
@@ -183,8 +184,14 @@ impl Trial {
         let assigned: Vec<_> =
             controls.into_iter().zip(shares).map(|(control, share)| AssignArm { control, share }).collect();
         let began = now()?;
-        let assign =
-            Assign::attach(&options.cgroup, &assigned, AssignOptions { all: options.all, record: true })?;
+        let following = AssignOptions { all: options.all, record: true };
+        let assign = match Assign::attach(&options.cgroup, &assigned, following) {
+            Ok(assign) => assign,
+            Err(error) => {
+                file.map_or(Ok(()), TrialFile::discard)?;
+                return Err(error);
+            }
+        };
         let drain = options.drain.unwrap_or_else(|| (*length / 10).min(Duration::from_secs(30)));
         Ok(Self {
             guard: Guard::new(&plan),
@@ -198,6 +205,7 @@ impl Trial {
             open: BTreeMap::new(),
             exits: BTreeMap::new(),
             counters: AssignCounters::default(),
+            ratio: None,
             stage: Stage::Assigning,
             how: How::Completed,
             ended_s: None,
@@ -216,6 +224,7 @@ impl Trial {
         match self.stage {
             Stage::Assigning => {
                 if self.guard.due(now_s) {
+                    self.ratio = self.ratio_so_far();
                     let open: Vec<_> = self.open.values().copied().collect();
                     let known = Known { now_s, done: &self.done, open: &open };
                     if let Some(stop) = self.guard.look(&known) {
@@ -252,13 +261,12 @@ impl Trial {
 
     /// How it goes.
     pub fn progress(&self) -> Result<Progress, HostError> {
-        let timed = self.done.iter().filter(|c| c.delivered && c.bytes > connection::FIRST_WINDOW_BYTES);
         Ok(Progress {
             stage: self.stage,
             elapsed: self.elapsed()?,
             assigned: [self.counters.assigned[0], self.counters.assigned[1]],
             open: self.open_by_arm(),
-            ratio: judge::size_adjusted_log_ratio(timed, self.plan.tick_s).map(libm::exp),
+            ratio: self.ratio,
             looks: [self.guard.looks(), self.plan.blocks()],
         })
     }
@@ -294,7 +302,6 @@ impl Trial {
                     self.open.remove(&done.event.id);
                     let exit = self.exits.remove(&(done.tuple.local(), done.tuple.remote()));
                     let tick = Duration::from_secs_f64(self.plan.tick_s);
-                    let exit = exit.map(|reason| reason.word().to_owned());
                     let connection = Connection::new(&done, self.began, tick, exit);
                     if let Some(file) = &mut self.file {
                         file.connection(&connection)?;
@@ -329,6 +336,11 @@ impl Trial {
             without_storage: counters.without_storage,
             lost_events: counters.lost_events,
         }
+    }
+
+    fn ratio_so_far(&self) -> Option<f64> {
+        let timed = self.done.iter().filter(|c| c.delivered && c.bytes > connection::FIRST_WINDOW_BYTES);
+        judge::size_adjusted_log_ratio(timed, self.plan.tick_s).map(libm::exp)
     }
 
     fn open_by_arm(&self) -> [u64; 2] {

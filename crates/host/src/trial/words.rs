@@ -58,7 +58,8 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
     }
     if ending.chosen > 0 {
         notes.push(format!(
-            "{} connections were left alone: their application had chosen a congestion control.",
+            "{} connections were left alone: their application, or another BPF program, had chosen a congestion control \
+             (--all tries them too).",
             ending.chosen
         ));
     }
@@ -73,7 +74,7 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
         notes.push("Where a trial stops early, the difference it stopped for is exaggerated.".to_owned());
     }
     let blocks = report.overall().blocks;
-    if blocks < FEW_BLOCKS {
+    if (1..FEW_BLOCKS).contains(&blocks) {
         let plural = if blocks == 1 { "block has" } else { "blocks have" };
         notes.push(format!("Only {blocks} {plural} transfers of both arms: intervals are wide or missing."));
     }
@@ -144,7 +145,8 @@ fn retransmissions(report: &TrialReport) -> String {
     match row.and_then(|row| Some((row, row.values[0]?, row.values[1]?))) {
         Some((Row { finding: finding @ (Finding::Lower | Finding::Higher), .. }, new, old)) => {
             let less = if *finding == Finding::Lower { "less" } else { "more" };
-            format!(", and retransmitted {less} ({} against {})", percent(new), percent(old))
+            let arm = &report.plan.arms[0];
+            format!(", and {arm} retransmitted {less} ({} against {})", percent(new), percent(old))
         }
         _ => String::new(),
     }
@@ -172,7 +174,8 @@ fn number(value: f64) -> String {
         size if size < 10.0 => 1,
         _ => 0,
     };
-    format!("{value:.digits$}")
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// A share as people read it.

@@ -124,10 +124,10 @@ fn exported(host: &Host) {
             .sum()
     };
     let opened = sum("ramp_connections_opened_total");
-    // Both ends of three connections, and of the last one, which says that it is over.
-    assert!((opened - 8.0).abs() < 0.1, "{body}");
+    // Both ends of three connections, of the last one, which says that it is over, and maybe already of this one.
+    assert!((8.0..=10.0).contains(&opened), "{body}");
+    assert!((8.0..=10.0).contains(&sum("ramp_cgroup_assigned_total")), "{body}");
     assert!((sum("ramp_startup_exits_total") - 3.0).abs() < 0.1, "{body}");
-    assert!((sum("ramp_cgroup_assigned_total") - 8.0).abs() < 0.1, "{body}");
     assert!(text(host).is_ok_and(|text| text.contains("ramp_startup_duration_seconds_count")));
 }
 

@@ -1,0 +1,163 @@
+//! `watch`, `trial` and `export` from the outside.
+#![cfg(all(target_os = "linux", feature = "linux"))]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use support::Place;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn nothing_attached_is_an_answer() {
+    let place = Place::new("live-nothing");
+    let here = |command: &[&str]| {
+        let output = place.ramp(&[command, &["--pins", "bpf", "--records", "records"]].concat());
+        assert_eq!(code(&output), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert!(here(&["watch", "--once"]).contains("Nothing is attached here"));
+    let snapshot: serde_json::Value =
+        serde_json::from_str(&here(&["watch", "--once", "--json"])).expect("JSON");
+    for list in ["attached", "flows", "exits"] {
+        assert_eq!(snapshot[list], serde_json::json!([]), "{snapshot}");
+    }
+    let metrics = here(&["export"]);
+    assert!(metrics.contains("# TYPE ramp_startup_exits_total counter\n"), "{metrics}");
+    here(&["export", "--textfile", "ramp.prom"]);
+    assert_eq!(place.read("ramp.prom"), metrics);
+    assert!(!place.path("ramp.new").exists());
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_by_name() {
+    let place = Place::new("live-refused");
+    let refused = |arguments: &[&str], words: &str| {
+        let output = place.ramp(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(code(&output), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(words), "{arguments:?}: {error}");
+    };
+    refused(&["trial"], "--cgroup");
+    refused(&["trial", "cubic", "--cgroup", "/proc", "--for", "10 days"], "a number with ms, s, m or h");
+    refused(
+        &["trial", "cubic", "--cgroup", "/proc", "--share", "100"],
+        "one of the arms gets no connections",
+    );
+    refused(&["trial", "cubic", "--cgroup", "/proc"], "cubic cannot be tried against itself");
+    refused(&["trial", "no_such", "--cgroup", "/proc"], "no congestion control \"no_such\"");
+    refused(&["trial", "reno", "--against", "best:no-such=1", "--cgroup", "/proc"], "no-such");
+    refused(&["trial", "--report", "."], "cannot open ./trial.jsonl");
+}
+
+/// Whether this machine can run the tests below. In CI it must.
+fn ready() -> bool {
+    let root = fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t")));
+    let obstacle = match (root, Path::new("/sys/kernel/btf/vmlinux").exists(), cgroup2()) {
+        (false, ..) => "not root",
+        (_, false, _) => "the kernel carries no BTF",
+        (.., None) => "no cgroup2 is mounted",
+        _ => return true,
+    };
+    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
+    eprintln!("skipped: {obstacle}");
+    false
+}
+
+fn cgroup2() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/mounts").ok()?;
+    mounts.lines().find_map(|line| {
+        let words: Vec<_> = line.split(' ').collect();
+        (words.get(2) == Some(&"cgroup2")).then(|| PathBuf::from(words[1]))
+    })
+}
+
+/// A control group that nobody is in.
+struct Cgroup(PathBuf);
+
+impl Cgroup {
+    fn new() -> Self {
+        let path = cgroup2().expect("it is mounted").join(format!("ramp-cli-{}", process::id()));
+        fs::create_dir(&path).expect("a control group");
+        Self(path)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// What the kernel offers of ours for a trial of `enhanced`.
+fn offered() -> Vec<String> {
+    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("TCP");
+    let ours =
+        available.split_whitespace().filter(|name| name.starts_with("try") && name.ends_with("_enhanced"));
+    ours.map(str::to_owned).collect()
+}
+
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn begin(place: &Place, cgroup: &Cgroup, out: &str) -> Child {
+    let path = cgroup.0.to_str().expect("its name is ASCII");
+    let arguments = ["trial", "enhanced", "--cgroup", path, "--for", "10m", "--out", out];
+    let child =
+        place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ramp");
+    wait_until("the trial begins", || place.path(out).join("trial.jsonl").exists() && !offered().is_empty());
+    child
+}
+
+#[test]
+fn however_a_trial_ends_the_host_is_as_before() {
+    if !ready() {
+        return;
+    }
+    let (place, cgroup) = (Place::new("live-ends"), Cgroup::new());
+    let child = begin(&place, &cgroup, "interrupted");
+    let signal = |signal: &str, child: &Child| {
+        let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+        assert!(status.success());
+    };
+    signal("-INT", &child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(code(&output), Some(130), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("Interrupted after "), "{said}");
+    assert_eq!(offered(), Vec::<String>::new());
+
+    let child = begin(&place, &cgroup, "killed");
+    signal("-KILL", &child);
+    child.wait_with_output().expect("it ends");
+    wait_until("the name goes with the process", || offered().is_empty());
+    // The next one begins as if nothing had been, and what the dead one left can be read.
+    let child = begin(&place, &cgroup, "again");
+    signal("-INT", &child);
+    assert_eq!(code(&child.wait_with_output().expect("it ends")), Some(130));
+    let report = place.ramp(&["trial", "--report", "killed"]);
+    assert_eq!(code(&report), Some(0), "{}", text(&report.stderr));
+    assert!(text(&report.stdout).contains("The trial died after 0 s"), "{}", text(&report.stdout));
+    let report = place.ramp(&["trial", "--report", "interrupted", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(report["ending"]["how"], "interrupted", "{report}");
+}
