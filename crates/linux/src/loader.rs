@@ -237,23 +237,31 @@ impl Loaded {
         })
     }
 
+    /// The kernel's numbers of its maps, as `bpftool map` shows them.
+    pub fn map_ids(&self) -> Vec<u32> {
+        self.object.maps().filter_map(|map| map.info().ok()).map(|info| info.info.id).collect()
+    }
+
     /// What the callbacks have cost so far.
     pub fn costs(&self) -> Vec<Cost> {
-        let ids: Vec<_> = self
+        // The kernel keeps 15 bytes of a program's name.
+        let names: Vec<_> = self
             .object
             .progs()
-            .filter_map(|program| libbpf_rs::Program::id_from_fd(program.as_fd()).ok())
+            .filter_map(|program| {
+                let id = libbpf_rs::Program::id_from_fd(program.as_fd()).ok()?;
+                Some((id, program.name().to_string_lossy().into_owned()))
+            })
             .collect();
         let mut costs: Vec<_> = ProgInfoIter::default()
-            .filter(|info| ids.contains(&info.id))
-            .map(|info| {
-                let name = info.name.to_string_lossy();
-                Cost {
-                    callback: name.strip_prefix("startup_").unwrap_or(&name).to_owned(),
+            .filter_map(|info| {
+                let (_, name) = names.iter().find(|(id, _)| *id == info.id)?;
+                Some(Cost {
+                    callback: name.strip_prefix("startup_").unwrap_or(name).to_owned(),
                     calls: info.run_cnt,
                     total: Duration::from_nanos(info.run_time_ns),
                     verified_instructions: info.verified_insns,
-                }
+                })
             })
             .collect();
         costs.sort_by(|a, b| a.callback.cmp(&b.callback));

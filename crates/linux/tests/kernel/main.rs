@@ -10,6 +10,8 @@ use ramp_linux::{
 use support::path::Path;
 use support::{Bottleneck, Network, Open, ready, run, small};
 
+mod connections;
+mod loaders;
 mod other_kernels;
 #[path = "../support/mod.rs"]
 mod support;
@@ -190,21 +192,6 @@ fn without_memory_for_its_state_a_connection_is_plain_cubic() {
     let counters = loaded.counters().expect("counters");
     assert_eq!((counters.without_storage, counters.opened, counters.all_exits()), (2, 0, 0));
     assert_eq!(loaded.drain(Duration::ZERO).expect("events"), []);
-}
-
-#[test]
-fn three_hundred_connections_leave_nothing_behind() {
-    if !ready() {
-        return;
-    }
-    let network = Network::new(Bottleneck::None);
-    let loaded = put_in(algorithm("best").expect("a row"), "d", Record::Flows);
-    assert_eq!(network.crowd(loaded.name(), 300, 20_000), 300 * 20_000);
-    let (events, counters) = all_events(&loaded, 300);
-    assert_eq!((counters.opened, counters.closed, counters.open()), (300, 300, 0));
-    assert_eq!((counters.without_storage, counters.lost_events), (0, 0));
-    let closes = events.iter().filter(|event| matches!(event, Event::Close(_))).count();
-    assert_eq!(closes, 300);
 }
 
 #[test]

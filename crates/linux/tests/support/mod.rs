@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -10,12 +10,15 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use nix::sched::{CloneFlags, setns};
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 pub(crate) mod path;
 
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 1);
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 2, 1);
+const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 1, 1));
+pub(crate) const RECEIVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 2, 1));
+const SENDER_6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd77, 1, 0, 0, 0, 0, 0, 1));
+const RECEIVER_6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd77, 2, 0, 0, 0, 0, 0, 1));
+const PORT: u16 = 5001;
 /// Longer than any transfer here takes, so that a stall fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -59,6 +62,8 @@ pub(crate) enum Bottleneck {
     None,
     /// 40 Mbit/s with a queue of this many bytes.
     Queue(u32),
+    /// 400 Mbit/s with a queue of this many bytes.
+    Fast(u32),
     /// 400 Mbit/s, and a receive window that the queue has room for: no losses.
     Lossless,
 }
@@ -81,10 +86,13 @@ impl Network {
             run(&format!("ip -n {end} link add eth0 type veth peer name eth{net} netns {r}"));
             run(&format!("ip -n {end} addr add 10.77.{net}.1/24 dev eth0"));
             run(&format!("ip -n {r} addr add 10.77.{net}.2/24 dev eth{net}"));
+            run(&format!("ip -n {end} addr add fd77:{net}::1/64 dev eth0 nodad"));
+            run(&format!("ip -n {r} addr add fd77:{net}::2/64 dev eth{net} nodad"));
             // One packet at a time, as on a wire.
             run(&format!("ip -n {end} link set eth0 gso_max_segs 1 up"));
             run(&format!("ip -n {r} link set eth{net} gso_max_segs 1 up"));
             run(&format!("ip -n {end} route add default via 10.77.{net}.2"));
+            run(&format!("ip -n {end} -6 route add default via fd77:{net}::2"));
             // Packets received by two processors may overtake each other, which with round trips of
             // microseconds is a loss to the sender.
             for (name, device) in [(end, "eth0".to_owned()), (&r, format!("eth{net}"))] {
@@ -96,22 +104,22 @@ impl Network {
             sysctl(end, "net.ipv4.tcp_no_metrics_save=1");
         }
         sysctl(&r, "net.ipv4.ip_forward=1");
+        sysctl(&r, "net.ipv6.conf.all.forwarding=1");
         let queue = |mbit: u32, bytes: u32| {
-            run(&format!("tc -n {r} qdisc add dev eth2 root tbf rate {mbit}mbit burst 3100 limit {bytes}"));
+            run(&format!(
+                "tc -n {r} qdisc add dev eth2 root handle 1: tbf rate {mbit}mbit burst 3100 limit {bytes}"
+            ));
         };
         match bottleneck {
             Bottleneck::None => {}
             Bottleneck::Queue(bytes) => queue(40, bytes),
+            Bottleneck::Fast(bytes) => queue(400, bytes),
             Bottleneck::Lossless => {
                 queue(400, 1_000_000);
                 run(&format!("ip netns exec {c} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t400000"));
             }
         }
         network
-    }
-
-    pub(crate) fn sender_sysctl(&self, setting: &str) {
-        sysctl(&self.namespace("s"), setting);
     }
 
     /// Room for socket storage and the like (`net.core.optmem_max`), which old kernels have once for all.
@@ -142,40 +150,46 @@ impl Network {
         bytes: u64,
         on_progress: impl FnMut(&Socket, u64) + Send,
     ) -> u64 {
-        let listening = |address| {
-            let socket = socket();
-            socket.bind(&SocketAddr::V4(SocketAddrV4::new(address, 5001)).into()).expect("bind");
+        self.transfer_between((SENDER, RECEIVER), control, open, bytes, on_progress)
+    }
+
+    /// The same over IPv6.
+    pub(crate) fn transfer_6(&self, control: &str, open: Open, bytes: u64) -> u64 {
+        self.transfer_between((SENDER_6, RECEIVER_6), control, open, bytes, |_, _| {})
+    }
+
+    /// With an empty name the namespace or the route decides.
+    fn transfer_between(
+        &self,
+        (sender, receiver): (IpAddr, IpAddr),
+        control: &str,
+        open: Open,
+        bytes: u64,
+        on_progress: impl FnMut(&Socket, u64) + Send,
+    ) -> u64 {
+        let sending_socket = || {
+            let socket = socket(sender);
+            if !control.is_empty() {
+                socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+            }
             socket
         };
         match open {
             Open::Passive => {
-                let listener = self.within("s", || {
-                    let socket = listening(SENDER);
-                    socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
-                    socket.listen(1).expect("listen");
-                    socket
-                });
+                let listener = self.within("s", || listening(sending_socket(), sender));
                 thread::scope(|scope| {
                     let sending = scope.spawn(|| send(accept(&listener), bytes, on_progress));
-                    let socket = self.within("c", || connected(socket(), SENDER));
+                    let socket = self.within("c", || connected(socket(sender), sender));
                     let received = receive(socket);
                     sending.join().expect("the sender");
                     received
                 })
             }
             Open::Active => {
-                let listener = self.within("c", || {
-                    let socket = listening(RECEIVER);
-                    socket.listen(1).expect("listen");
-                    socket
-                });
+                let listener = self.within("c", || listening(socket(receiver), receiver));
                 thread::scope(|scope| {
                     let receiving = scope.spawn(|| receive(accept(&listener)));
-                    let socket = self.within("s", || {
-                        let socket = socket();
-                        socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
-                        connected(socket, RECEIVER)
-                    });
+                    let socket = self.within("s", || connected(sending_socket(), receiver));
                     send(socket, bytes, on_progress);
                     receiving.join().expect("the receiver")
                 })
@@ -183,18 +197,63 @@ impl Network {
         }
     }
 
+    /// A pair of connected sockets, the sender's and the receiver's; the sender opens.
+    pub(crate) fn pair(&self, control: &str) -> (Socket, Socket) {
+        let listener = self.within("c", || listening(socket(RECEIVER), RECEIVER));
+        let sending = self.within("s", || {
+            let socket = socket(RECEIVER);
+            socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+            connected(socket, RECEIVER)
+        });
+        (sending, accept(&listener))
+    }
+
+    /// With TCP Fast Open: the opener's first bytes come with its SYN. Returns what the receiver got.
+    pub(crate) fn fast_open(&self, control: &str, open: Open, bytes: u64) -> u64 {
+        const MSG_FASTOPEN: i32 = 0x2000_0000;
+        let sending_socket = || {
+            let socket = socket(SENDER);
+            socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
+            socket
+        };
+        let opening = |socket: Socket, to| {
+            let sent =
+                socket.send_to_with_flags(&[7; 100], &address(to), MSG_FASTOPEN).expect("MSG_FASTOPEN");
+            assert_eq!(sent, 100);
+            socket
+        };
+        match open {
+            Open::Active => {
+                let listener = self.within("c", || listening(socket(RECEIVER), RECEIVER));
+                let sending = self.within("s", || opening(sending_socket(), RECEIVER));
+                thread::scope(|scope| {
+                    let receiving = scope.spawn(|| receive(accept(&listener)));
+                    send(sending, bytes - 100, |_, _| {});
+                    receiving.join().expect("the receiver")
+                })
+            }
+            Open::Passive => {
+                let listener = self.within("s", || listening(sending_socket(), SENDER));
+                let receiving = self.within("c", || opening(socket(SENDER), SENDER));
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        let mut socket = accept(&listener);
+                        socket.read_exact(&mut [0; 100]).expect("the request");
+                        send(socket, bytes, |_, _| {});
+                    });
+                    receive(receiving)
+                })
+            }
+        }
+    }
+
     /// This many connections open at once, each carrying `bytes`, then all closed.
     pub(crate) fn crowd(&self, control: &str, connections: usize, bytes: usize) -> u64 {
-        let listener = self.within("c", || {
-            let socket = socket();
-            socket.bind(&SocketAddr::V4(SocketAddrV4::new(RECEIVER, 5001)).into()).expect("bind");
-            socket.listen(1024).expect("listen");
-            socket
-        });
+        let listener = self.within("c", || listening(socket(RECEIVER), RECEIVER));
         let mut pairs: Vec<_> = (0..connections)
             .map(|_| {
                 let sending = self.within("s", || {
-                    let socket = socket();
+                    let socket = socket(RECEIVER);
                     socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
                     connected(socket, RECEIVER)
                 });
@@ -215,7 +274,33 @@ impl Network {
 
     /// Whether a socket of the sender may choose this congestion control.
     pub(crate) fn offers(&self, control: &str) -> bool {
-        self.within("s", || socket().set_tcp_congestion(control.as_bytes()).is_ok())
+        self.within("s", || socket(SENDER).set_tcp_congestion(control.as_bytes()).is_ok())
+    }
+
+    /// A count of the sender's or the receiver's namespace (`s`, `c`), e.g. `TcpExt` `SyncookiesRecv`.
+    pub(crate) fn count(&self, role: &str, name: &str) -> u64 {
+        let table =
+            self.within(role, || fs::read_to_string("/proc/thread-self/net/netstat")).expect("netstat");
+        let lines: Vec<Vec<_>> = table.lines().map(|line| line.split(' ').collect()).collect();
+        let rows = lines.chunks_exact(2).find_map(|rows| {
+            let column = rows[0].iter().position(|column| *column == name)?;
+            rows[1].get(column)
+        });
+        rows.unwrap_or_else(|| panic!("the kernel does not count {name}")).parse().expect("a number")
+    }
+
+    /// In the router (`r`) or at an end; whether it worked.
+    pub(crate) fn try_ip(&self, program: &str, role: &str, line: &str) -> bool {
+        let output = Command::new(program)
+            .args(["-n", &self.namespace(role)])
+            .args(line.split(' '))
+            .output()
+            .expect(program);
+        output.status.success()
+    }
+
+    pub(crate) fn sysctl(&self, role: &str, setting: &str) {
+        sysctl(&self.namespace(role), setting);
     }
 
     fn namespace(&self, role: &str) -> String {
@@ -262,16 +347,28 @@ pub(crate) fn run(line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn socket() -> Socket {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("socket");
+fn address(of: IpAddr) -> SockAddr {
+    SocketAddr::new(of, PORT).into()
+}
+
+/// Of the address family of `peer`.
+fn socket(peer: IpAddr) -> Socket {
+    let domain = if peer.is_ipv6() { Domain::IPV6 } else { Domain::IPV4 };
+    let socket = Socket::new(domain, Type::STREAM, None).expect("socket");
     socket.set_reuse_address(true).expect("SO_REUSEADDR");
     socket.set_read_timeout(Some(PATIENCE)).expect("SO_RCVTIMEO");
     socket.set_write_timeout(Some(PATIENCE)).expect("SO_SNDTIMEO");
     socket
 }
 
-fn connected(socket: Socket, to: Ipv4Addr) -> Socket {
-    socket.connect(&SocketAddr::V4(SocketAddrV4::new(to, 5001)).into()).expect("connect");
+fn listening(socket: Socket, at: IpAddr) -> Socket {
+    socket.bind(&address(at)).expect("bind");
+    socket.listen(1024).expect("listen");
+    socket
+}
+
+fn connected(socket: Socket, to: IpAddr) -> Socket {
+    socket.connect(&address(to)).expect("connect");
     socket
 }
 
@@ -282,7 +379,7 @@ fn accept(listener: &Socket) -> Socket {
     socket
 }
 
-fn send(mut socket: Socket, bytes: u64, mut on_progress: impl FnMut(&Socket, u64)) {
+pub(crate) fn send(mut socket: Socket, bytes: u64, mut on_progress: impl FnMut(&Socket, u64)) {
     let block = vec![7; 64 << 10];
     let mut sent = 0;
     while sent < bytes {
@@ -293,7 +390,7 @@ fn send(mut socket: Socket, bytes: u64, mut on_progress: impl FnMut(&Socket, u64
     }
 }
 
-fn receive(mut socket: Socket) -> u64 {
+pub(crate) fn receive(mut socket: Socket) -> u64 {
     let mut block = vec![0; 64 << 10];
     let mut received = 0;
     loop {
