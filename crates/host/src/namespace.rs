@@ -9,6 +9,7 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 
 use crate::error::HostError;
+use crate::privileges;
 
 /// Where `ip netns` keeps names.
 pub(crate) const NAMED: &str = "/run/netns";
@@ -76,7 +77,8 @@ impl Namespace {
                 _ => {}
             }
         }
-        if hidden {
+        // With this capability only processes stay hidden that are none of the host's business, such as a hypervisor's.
+        if hidden && !privileges::has(caps::Capability::CAP_SYS_PTRACE) {
             return Err(HostError::refused(
                 format!("network namespace {wanted} is out of this user's sight"),
                 "run this as root, or inside it (nsenter --net=/proc/PID/ns/net)",

@@ -55,9 +55,13 @@ fn steps(place: &Place, work: impl FnOnce(&Host)) -> Vec<&'static str> {
     let hearing = Arc::clone(&heard);
     work(&place.host().on_step(move |step| hearing.lock().expect("no panic").push(step)));
     let steps = heard.lock().expect("no panic").clone();
-    assert!(steps.len() > 5, "{steps:?}");
+    assert!(steps.len() > 5 && RECORDING.iter().all(|step| steps.contains(step)), "{steps:?}");
     steps
 }
+
+/// Steps that are the same whatever the scope: one scope stands for all.
+const RECORDING: [&str; 3] =
+    ["draft the record", "put the record in its place", "copy the record beside the pins"];
 
 /// Kills each operation on a scope at each of its steps, and recovers by `detach`, or by another `attach`.
 fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -> String) {
@@ -77,7 +81,8 @@ fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -
         place.within(|| host.detach(None)).expect("detaches");
     });
     for (what, steps) in [("attach", attaching), ("replace", replacing), ("detach", detaching)] {
-        for (number, step) in steps.iter().enumerate() {
+        let enumerated = steps.iter().enumerate();
+        for (number, step) in enumerated.filter(|(_, step)| scope == "system" || !RECORDING.contains(step)) {
             if what != "attach" {
                 attach();
             }

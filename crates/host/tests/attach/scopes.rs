@@ -71,7 +71,8 @@ fn a_namespace_without_a_name_is_found_by_its_processes() {
     let attached = attached.expect("attaches");
     resident.kill().expect("its last process");
     resident.wait().expect("its end");
-    assert!(matches!(host.attachments().expect("status")[0].health, Health::Gone(_)));
+    let health = host.attachments().expect("status").remove(0).health;
+    assert!(matches!(health, Health::Gone(_)), "{health:?}");
     assert!(matches!(host.detach(None).expect("detaches")[0].restored, Restored::Gone(_)));
     place.assert_clean(&[attached.name]);
 }
@@ -111,6 +112,27 @@ fn attaching_the_same_again_changes_nothing_and_another_replaces_it() {
     assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
     assert_eq!(place.default(), "reno");
     place.assert_clean(&[first.name, second.name, third.name]);
+}
+
+#[test]
+fn without_links_as_before_linux_6_4_everything_is_the_same() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let scope = Scope::Netns(place.netns());
+    let unlinked = |id| Options { link: false, ..usual(algorithm(id)) };
+    let first = host.attach(&scope, best(), &unlinked("best")).expect("attaches");
+    assert_eq!(place.used(), [first.name.clone(), first.name.clone()]);
+    let hystart = algorithm("hystart");
+    let second = host.attach(&scope, hystart, &unlinked("hystart")).expect("replaces");
+    assert!(second.change == Change::Replaced && !available().contains(&first.name));
+    assert_eq!(place.used(), [second.name.clone(), second.name.clone()]);
+    assert_eq!(host.attachments().expect("status")[0].health, Health::InForce);
+    assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(place.default(), "reno");
+    place.assert_clean(&[first.name, second.name]);
 }
 
 #[test]
