@@ -84,8 +84,8 @@ impl AckClock {
     /// Data arrived behind a gap at `missing`. Returns whether to acknowledge now.
     ///
     /// Once three ACKs have asked for what is missing, Linux gathers those that follow for a twentieth of the round
-    /// trip, unless the data are too `scattered` for one ACK to tell of them all (`tcp_sack_compress_send_ack`).
-    pub(crate) fn on_gap(&mut self, now: Time, missing: u64, rtt: Time, scattered: bool) -> bool {
+    /// trip.
+    pub(crate) fn on_gap(&mut self, now: Time, missing: u64, rtt: Time) -> bool {
         if !matches!(self.policy, AckPolicy::Linux { .. }) || self.quick > 0 {
             return true;
         }
@@ -98,13 +98,18 @@ impl AckClock {
             return true;
         }
         self.compressed += 1;
-        if scattered || self.compressed == COMPRESSED_MAX {
+        if self.compressed == COMPRESSED_MAX {
             return true;
         }
         if self.compressed == 1 {
             self.deadline = now + Time::from_ns(rtt.ns() / 20).min(COMPRESSED_FOR);
         }
         false
+    }
+
+    /// Whether ACKs are being gathered.
+    pub(crate) fn gathers(&self) -> bool {
+        self.compressed > 0
     }
 
     /// An ACK leaves.

@@ -8,7 +8,7 @@ use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 use crate::window::Advertised;
 use crate::{ReceiverConfig, Recovery, SenderConfig};
 
-/// `TCP_SACK_BLOCKS_EXPECTED`: data in so many ranges are not scattered.
+/// `TCP_SACK_BLOCKS_EXPECTED`: an ACK tells of so many ranges at least.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// The receiving end of a connection. It owns no clock and no path.
@@ -33,6 +33,8 @@ pub struct Receiver {
     recent: [u64; SACK_BLOCKS_MAX],
     recent_count: u8,
     due: Reply,
+    /// An ACK of what was there before the last segment.
+    early: Option<Segment>,
     duplicate: Option<(u64, u64)>,
     /// What the next ACK echoes (RFC 7323 `TS.Recent`), and below what number it may be replaced.
     echo: Time,
@@ -73,6 +75,7 @@ impl Receiver {
             recent: [0; SACK_BLOCKS_MAX],
             recent_count: 0,
             due: Reply::Nothing,
+            early: None,
             duplicate: None,
             echo: Time::ZERO,
             last_ack: 0,
@@ -107,17 +110,13 @@ impl Receiver {
     #[inline]
     pub fn poll_transmit(&mut self, _now: Time) -> Option<Segment> {
         match self.due {
-            Reply::Nothing => None,
+            Reply::Nothing => self.early.take(),
             Reply::Ack => {
-                self.due = Reply::Nothing;
-                self.clock.on_ack_sent();
-                self.last_ack = self.next;
-                let mut ack =
-                    Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
-                if !self.out_of_order.is_empty() || self.duplicate.is_some() {
-                    self.add_blocks(&mut ack);
+                if let Some(early) = self.early.take() {
+                    return Some(early);
                 }
-                Some(ack)
+                self.due = Reply::Nothing;
+                Some(self.reply())
             }
             Reply::SynAck => {
                 self.due = Reply::Nothing;
@@ -201,6 +200,9 @@ impl Receiver {
             self.acknowledge();
             return;
         }
+        if self.clock.gathers() && self.scatters(number) {
+            self.early = Some(self.reply());
+        }
         let payload = u64::from(segment.payload_bytes());
         if self.out_of_order.insert(number, number + 1, &mut |_, _| payload) {
             self.out_of_order_segments += 1;
@@ -208,10 +210,21 @@ impl Receiver {
             self.clock.on_duplicate();
             self.duplicate = Some((number, number + 1));
         }
-        let scattered = self.note_recent(number) >= BLOCKS_EXPECTED;
-        if self.clock.on_gap(now, self.next, self.rtt, scattered) || segment.last() {
+        self.note_recent(number);
+        if self.clock.on_gap(now, self.next, self.rtt) || segment.last() {
             self.acknowledge();
         }
+    }
+
+    #[inline]
+    fn reply(&mut self) -> Segment {
+        self.clock.on_ack_sent();
+        self.last_ack = self.next;
+        let mut ack = Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
+        if !self.out_of_order.is_empty() || self.duplicate.is_some() {
+            self.add_blocks(&mut ack);
+        }
+        ack
     }
 
     #[inline]
@@ -224,17 +237,24 @@ impl Receiver {
         self.sack_suppression > 0 && self.out_of_order_segments >= self.sack_suppression
     }
 
-    /// `number`'s range is now the most recent one (RFC 2018 §4). Returns how many were more recent before.
-    fn note_recent(&mut self, number: u64) -> usize {
-        let Some(range) = self.out_of_order.containing(number) else { return 0 };
-        let mut before = None;
+    /// Whether `number` belongs to none of the ranges that the next ACK surely tells of, so that one must leave first
+    /// (`tcp_sack_new_ofo_skb`).
+    fn scatters(&self, number: u64) -> bool {
+        let recent = &self.recent[..usize::from(self.recent_count)];
+        let joins = |&other: &u64| {
+            let range = self.out_of_order.containing(other);
+            range.is_some_and(|range| range.start <= number + 1 && number <= range.end)
+        };
+        recent.len() >= BLOCKS_EXPECTED && !recent[..BLOCKS_EXPECTED].iter().any(joins)
+    }
+
+    /// `number`'s range is now the most recent one (RFC 2018 §4).
+    fn note_recent(&mut self, number: u64) {
+        let Some(range) = self.out_of_order.containing(number) else { return };
         let mut kept = [number; SACK_BLOCKS_MAX];
         let mut count = 1;
         for &other in &self.recent[..usize::from(self.recent_count)] {
             let same = range.start <= other && other < range.end;
-            if same && before.is_none() {
-                before = Some(count - 1);
-            }
             if !same && other >= self.next && count < SACK_BLOCKS_MAX {
                 kept[count] = other;
                 count += 1;
@@ -242,7 +262,6 @@ impl Receiver {
         }
         self.recent = kept;
         self.recent_count = count as u8;
-        before.unwrap_or(count - 1)
     }
 
     #[cold]
