@@ -23,10 +23,10 @@ const ATTENTION: Duration = Duration::from_millis(200);
 /// CUBIC, for each attachment. Without an option the text goes to standard output, once.
 #[derive(Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// Serve http://ADDRESS/metrics until Ctrl-C
+    /// Serve them over HTTP, as /metrics, until Ctrl-C
     #[arg(long, value_name = "ADDRESS", conflicts_with = "textfile")]
     listen: Option<SocketAddr>,
-    /// Write a file for node_exporter's textfile collector, whole or not at all
+    /// Write a file, whole or not at all, for the textfile collector of Prometheus's node exporter
     #[arg(long, value_name = "FILE")]
     textfile: Option<PathBuf>,
     #[command(flatten)]

@@ -80,7 +80,7 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
     }
     let options = args.options()?;
     let interrupted = interruption();
-    let mut trial = Trial::start(options).map_err(told)?;
+    let mut trial = Trial::start(&options).map_err(told)?;
     let told_end = run(&mut trial, &interrupted);
     // Whatever went wrong, the control group is as before.
     trial.interrupt().map_err(told)?;
@@ -234,7 +234,7 @@ fn connections(report: &TrialReport, terminal: Terminal) -> String {
 fn figures(report: &TrialReport, terminal: Terminal) -> String {
     let [new, old] = &report.plan.arms;
     let header = [
-        "".to_owned(),
+        String::new(),
         new.clone(),
         old.clone(),
         format!("{new} has"),

@@ -163,6 +163,7 @@ fn look(live: &mut Live) -> Result<Snapshot, CliError> {
     live.look().map_err(told)
 }
 
+#[expect(clippy::disallowed_methods, reason = "between two looks there is nothing to wait for but time")]
 fn pause(interval: Duration, enough: impl Fn() -> bool) {
     let until = Instant::now() + interval;
     while !enough() {

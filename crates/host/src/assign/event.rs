@@ -122,7 +122,6 @@ impl Done {
 
 /// One record of the ring buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "half of all events are of either kind")]
 pub enum AssignEvent {
     /// A connection got its congestion control.
     Opened(Opened),

@@ -5,6 +5,7 @@ mod server;
 
 use ramp::ExitReason;
 use ramp_lab::Reason;
+use ramp_linux::Counters;
 
 use crate::error::HostError;
 use crate::host::Host;
@@ -18,6 +19,9 @@ pub use server::MetricsServer;
 pub fn text(host: &Host) -> Result<String, HostError> {
     Ok(of(&host.attachments()?))
 }
+
+/// Of an attachment.
+type Figure = fn(&Counters) -> u64;
 
 /// One family per figure, one sample per attachment.
 fn of(attachments: &[Attachment]) -> String {
@@ -39,7 +43,6 @@ fn of(attachments: &[Attachment]) -> String {
         .iter()
         .filter_map(|(_, attached, labels)| Some((attached.counters.as_ref()?, labels)))
         .collect();
-    type Figure = fn(&ramp_linux::Counters) -> u64;
     let figures: [(&str, Kind, &str, Figure); 6] = [
         ("ramp_connections_opened_total", Kind::Counter, "Connections that began a start-up.", |c| c.opened),
         (
@@ -74,7 +77,7 @@ fn of(attachments: &[Attachment]) -> String {
     out.family("ramp_startup_exits_total", Kind::Counter, "Start-ups that ended, by reason.");
     for (counters, labels) in &counted {
         for (reason, name) in reasons() {
-            let mut labels = labels.to_vec();
+            let mut labels = (*labels).clone();
             labels.push(("reason", name));
             out.sample("", &labels, counters.exits(reason));
         }
@@ -87,7 +90,7 @@ fn of(attachments: &[Attachment]) -> String {
     for (counters, labels) in &counted {
         let mut count = 0;
         for (bound, below) in counters.durations() {
-            let mut labels = labels.to_vec();
+            let mut labels = (*labels).clone();
             labels.push(("le", bound.map_or("+Inf".to_owned(), |bound| bound.secs_f64().to_string())));
             out.sample("_bucket", &labels, below);
             count = below;
@@ -152,7 +155,7 @@ mod tests {
     use super::of;
     use crate::status::{AttachedAlgorithm, Attachment, Health};
 
-    fn attachment(scope: &str, health: Health, counters: Option<Counters>) -> Attachment {
+    fn attachment(scope: &str, health: Health, counters: Option<&Counters>) -> Attachment {
         let attached = AttachedAlgorithm {
             algorithm: ramp::algorithm("best"),
             id: "best".into(),
@@ -160,7 +163,7 @@ mod tests {
             name: "ramp_best".into(),
             since_s: 1_700_000_000,
             pins: "/sys/fs/bpf/ramp/x/1".into(),
-            counters,
+            counters: counters.copied(),
             assigned: None,
         };
         Attachment {
@@ -182,7 +185,7 @@ mod tests {
         let mut counters = Counters::default();
         (counters.opened, counters.closed, counters.late) = (12, 5, 1);
         let text = of(&[
-            attachment("system", Health::InForce, Some(counters)),
+            attachment("system", Health::InForce, Some(&counters)),
             attachment("cgroup /a \"b\"\\c\nd", Health::Overridden("reno".into()), None),
         ]);
         let scrape = parse(&text);

@@ -110,10 +110,10 @@ impl SizeClass {
 
     pub(crate) fn of(bytes: u64) -> Self {
         match bytes {
-            0..=FIRST_WINDOW_BYTES => Self::FirstWindow,
-            ..=100_000 => Self::Small,
-            ..=1_000_000 => Self::Medium,
-            ..=10_000_000 => Self::Large,
+            size if size <= FIRST_WINDOW_BYTES => Self::FirstWindow,
+            size if size <= 100_000 => Self::Small,
+            size if size <= 1_000_000 => Self::Medium,
+            size if size <= 10_000_000 => Self::Large,
             _ => Self::Huge,
         }
     }

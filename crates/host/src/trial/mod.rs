@@ -154,8 +154,8 @@ pub struct Trial {
 
 impl Trial {
     /// Begins with the next connection.
-    pub fn start(options: TrialOptions) -> Result<Self, HostError> {
-        let TrialOptions { arms, share, length, .. } = &options;
+    pub fn start(options: &TrialOptions) -> Result<Self, HostError> {
+        let TrialOptions { arms, share, length, .. } = options;
         if *share == 0 || *share >= WHOLE {
             return Err(HostError::input(
                 "one of the arms gets no connections",

@@ -41,7 +41,7 @@ fn options(arms: [TrialArm; 2], cgroup: &Path, length: Duration) -> TrialOptions
 }
 
 /// Traffic as long as the trial goes on.
-fn tried(line: &Line, options: TrialOptions) -> Trial {
+fn tried(line: &Line, options: &TrialOptions) -> Trial {
     let over = AtomicBool::new(false);
     let mut trial = Trial::start(options).unwrap_or_else(|error| panic!("{error}"));
     thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn a_bad_arm_is_rolled_back_early() {
     let arms = [crawling(), TrialArm::parse("cubic")];
     let mut options = options(arms, cgroup.path(), Duration::from_secs(20));
     options.out = Some(directory.clone());
-    let trial = tried(&line, options);
+    let trial = tried(&line, &options);
     let report = trial.report().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.harm(), Some(Harm::Slower), "{report:#?}");
     assert!(report.ending.after_s < 15.0, "{}", report.verdict);
@@ -109,7 +109,7 @@ fn an_arm_that_is_alike_stays() {
         TrialArm::Ours { label: "limited".into(), algorithm: limited, options: Box::new(parameters) },
         TrialArm::parse("slow_start"),
     ];
-    let trial = tried(&line, options(arms, cgroup.path(), Duration::from_secs(6)));
+    let trial = tried(&line, &options(arms, cgroup.path(), Duration::from_secs(6)));
     let report = trial.report().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.ending.how, How::Completed, "{}", report.verdict);
     let row = report.overall();
@@ -131,7 +131,7 @@ fn an_interrupted_trial_reports_what_there_is() {
     let cgroup = Cgroup::enter();
     let line = Line::new(PATH);
     let arms = [TrialArm::parse("best"), TrialArm::parse("cubic")];
-    let mut trial = Trial::start(options(arms, cgroup.path(), Duration::from_secs(600)))
+    let mut trial = Trial::start(&options(arms, cgroup.path(), Duration::from_secs(600)))
         .unwrap_or_else(|error| panic!("{error}"));
     line.run(Load { connections: 20, ..LOAD });
     trial.poll(Duration::from_millis(100)).unwrap_or_else(|error| panic!("{error}"));
