@@ -3,8 +3,7 @@
 #ifndef RAMP_LINUX_FLOW_H
 #define RAMP_LINUX_FLOW_H
 
-struct flow {
-	struct RAMP_ID state;
+struct flow { /* what every ACK needs lies together: state may be long, its beginning is busiest */
 	struct ramp_decision decision;
 	__u64 id;
 	__u64 opened_ns;
@@ -26,6 +25,7 @@ struct flow {
 	__u32 events;
 	__u32 exits;
 	__u32 reserved;
+	struct RAMP_ID state;
 };
 
 struct {
@@ -71,6 +71,17 @@ static __always_inline void disarm_hystart(struct sock *sk)
 {
 	if (with_cubic())
 		((struct bictcp *)inet_csk(sk)->icsk_ca_priv)->found = 1;
+}
+
+/*
+ * Whether CUBIC would do anything with this sample: with its HyStart off it only keeps the least
+ * RTT, and that is seldom a new one.
+ */
+static __always_inline _Bool cubic_heeds(struct sock *sk, const struct ack_sample *sample)
+{
+	__u32 least = ((struct bictcp *)inet_csk(sk)->icsk_ca_priv)->delay_min;
+
+	return !least || (__u32)sample->rtt_us < least;
 }
 
 static __always_inline void count(ramp_u64 *counter)

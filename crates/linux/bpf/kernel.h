@@ -140,6 +140,7 @@ struct bpf_iter__bpf_sk_storage_map {
 };
 
 struct bictcp {
+	__u32 delay_min; /* us */
 	__u8 found;
 };
 

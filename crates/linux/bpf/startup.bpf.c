@@ -91,9 +91,11 @@ void BPF_PROG(startup_release, struct sock *sk)
 SEC("struct_ops/pkts_acked")
 void BPF_PROG(startup_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	if (marks(sk) & MARK_STARTING)
+	_Bool starting = marks(sk) & MARK_STARTING;
+
+	if (starting)
 		acknowledge(sk, sample);
-	if (with_cubic()) /* in start-up too: it keeps the minimum RTT */
+	if (with_cubic() && (!starting || cubic_heeds(sk, sample)))
 		cubictcp_acked(sk, sample);
 }
 

@@ -5,6 +5,10 @@ use ramp::{Algorithm, Config, ConfigFlags, PARAMETERS_MAX, UNSET};
 /// Linux paces no connection's first ten data segments, whatever rate is set (`tcp_update_skb_after_send`).
 const UNPACED_PACKETS: u64 = 10;
 
+/// Most that an estimate may open the window, in lengths of the longest train so far. A geostationary path of
+/// 150 Mbit/s needs 200 of them after the usual trains of 10, 20 and 40 packets.
+const MAX_OVERSHOOT: u64 = 256;
+
 /// How an algorithm runs in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -60,12 +64,16 @@ impl Options {
     /// The algorithm's defaults, as far as they hold in the kernel.
     ///
     /// Where the first train's length is left to the host it is ten packets: the kernel sends the first ten unpaced
-    /// in any case, so a shorter back-to-back train would be followed by a paced one that is not.
+    /// in any case, so a shorter back-to-back train would be followed by a paced one that is not. Where the window at
+    /// the exit has no bound it is 256 times the longest train: on a live host a wrong estimate must not open the window
+    /// beyond anything that the path has shown.
     pub fn new(algorithm: &Algorithm) -> Self {
         let mut parameters = algorithm.default_parameters();
         for (value, parameter) in parameters.iter_mut().zip(&algorithm.parameters) {
-            if parameter.name == "initial_train" && *value == 0 {
-                *value = UNPACED_PACKETS;
+            match parameter.name {
+                "initial_train" if *value == 0 => *value = UNPACED_PACKETS,
+                "max_overshoot" if *value == 0 => *value = MAX_OVERSHOOT,
+                _ => {}
             }
         }
         Self {
@@ -128,6 +136,8 @@ mod tests {
         let paced = ramp::algorithm("paced").expect("a row of the registry");
         let index = paced.parameters.iter().position(|p| p.name == "initial_train").expect("its parameter");
         assert_eq!(Options::new(paced).parameters[index], 10);
+        let bound = paced.parameters.iter().position(|p| p.name == "max_overshoot").expect("its parameter");
+        assert_eq!(Options::new(paced).parameters[bound], 256);
         let best = ramp::algorithm("best").expect("a row of the registry");
         assert_eq!(Options::new(best).parameters, best.default_parameters());
     }

@@ -171,7 +171,7 @@ fn idle_in_start_up_it_restarts_as_the_kernel_says() {
     if !ready() {
         return;
     }
-    let network = Network::new(Bottleneck::Lossless);
+    let network = Network::new(Bottleneck::Window);
     let loaded = put_in(slow_start(), "u", Record::All);
     let mut events = Vec::new();
     let mut paused = false;

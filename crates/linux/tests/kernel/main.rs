@@ -13,6 +13,7 @@ use support::{Bottleneck, Network, Open, ready, run, small};
 mod connections;
 mod loaders;
 mod other_kernels;
+mod paced;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -62,10 +62,8 @@ pub(crate) enum Bottleneck {
     None,
     /// 40 Mbit/s with a queue of this many bytes.
     Queue(u32),
-    /// 400 Mbit/s with a queue of this many bytes.
-    Fast(u32),
-    /// 400 Mbit/s, and a receive window that the queue has room for: no losses.
-    Lossless,
+    /// As fast as the processor, and a receive window that never overflows anything.
+    Window,
 }
 
 pub(crate) struct Network {
@@ -105,17 +103,12 @@ impl Network {
         }
         sysctl(&r, "net.ipv4.ip_forward=1");
         sysctl(&r, "net.ipv6.conf.all.forwarding=1");
-        let queue = |mbit: u32, bytes: u32| {
-            run(&format!(
-                "tc -n {r} qdisc add dev eth2 root handle 1: tbf rate {mbit}mbit burst 3100 limit {bytes}"
-            ));
-        };
         match bottleneck {
             Bottleneck::None => {}
-            Bottleneck::Queue(bytes) => queue(40, bytes),
-            Bottleneck::Fast(bytes) => queue(400, bytes),
-            Bottleneck::Lossless => {
-                queue(400, 1_000_000);
+            Bottleneck::Queue(bytes) => run(&format!(
+                "tc -n {r} qdisc add dev eth2 root handle 1: tbf rate 40mbit burst 3100 limit {bytes}"
+            )),
+            Bottleneck::Window => {
                 run(&format!("ip netns exec {c} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t400000"));
             }
         }
