@@ -29,7 +29,7 @@ mod linux {
     use std::fs;
 
     use clap::Parser;
-    use ramp_testbed::{Options, Verdict};
+    use ramp_testbed::{Options, TestbedError, Verdict};
 
     use crate::cases::{CASES, Case, ROWS};
     use crate::record::{self, HEAD, Recorded};
@@ -59,28 +59,36 @@ mod linux {
                 for (row, arm) in
                     case.rows().filter(|(row, _)| rows.is_empty() || rows.iter().any(|r| r == row))
                 {
-                    record(case, row, (1..=case.seeds).map(|seed| measure(case, row, arm, seed)).collect());
+                    record(
+                        case,
+                        row,
+                        (1..=case.seeds).filter_map(|seed| measure(case, row, arm, seed)).collect(),
+                    );
                 }
             }
         }
     }
 
-    /// One run: the first that the machine left alone, or the last of several.
-    fn measure(case: &Case, row: &str, arm: &str, seed: u64) -> Recorded {
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            let (run, played) = Run::played(case, row, arm, seed, &Options::default())
-                .unwrap_or_else(|error| panic!("{}, {row}, seed {seed}: {error}", case.name));
+    /// One run: the first that the machine left alone, or the last of several; `None`: it was too busy for any.
+    fn measure(case: &Case, row: &str, arm: &str, seed: u64) -> Option<Recorded> {
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            let (run, played) = match Run::played(case, row, arm, seed, &Options::default()) {
+                Ok(result) => result,
+                Err(TestbedError::Refused { .. }) => continue,
+                Err(error) => panic!("{}, {row}, seed {seed}: {error}", case.name),
+            };
             let good = played.report.verdict == Verdict::Ok && played.samples.lost() == 0;
             let verdict = if good { "ok" } else { "marked" }.to_owned();
             let (case, row, kernel) = (case.name.to_owned(), row.to_owned(), played.kernel);
             let recorded = Recorded { case, row, seed, run, verdict, kernel };
             print!("{}", recorded.text());
-            if good || attempts == ATTEMPTS {
-                return recorded;
+            last = Some(recorded);
+            if good {
+                break;
             }
         }
+        last
     }
 
     /// Replaces the runs of one row in the file.

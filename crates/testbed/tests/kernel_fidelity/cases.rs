@@ -31,7 +31,19 @@ pub(crate) const ROWS: [(&str, &str); 11] = [
     ("ideal", "ideal"),
 ];
 
-const GEO_WITHOUT: &[&str] = &["limited", "cubic_no_hystart", "enhanced", "enhanced_tagged", "ideal"];
+const GEO_WITHOUT: &[&str] =
+    &["limited", "cubic_no_hystart", "hystartpp", "paced", "enhanced", "enhanced_tagged", "ideal"];
+const GEO_JITTER_WITHOUT: &[&str] = &[
+    "slow_start",
+    "limited",
+    "hystart",
+    "cubic_no_hystart",
+    "hystartpp",
+    "paced",
+    "enhanced",
+    "enhanced_tagged",
+    "ideal",
+];
 const FEW: &[&str] = &["limited", "cubic_no_hystart", "hystartpp", "enhanced", "enhanced_tagged", "ideal"];
 
 pub(crate) const CASES: [Case; 15] = [
@@ -118,7 +130,7 @@ pub(crate) const CASES: [Case; 15] = [
     Case {
         name: "GEO, ACKs wait up to 30 ms",
         text: include_str!("../../../../scenarios/geo-jitter.toml"),
-        without: FEW,
+        without: GEO_JITTER_WITHOUT,
         seeds: 3,
     },
     Case {

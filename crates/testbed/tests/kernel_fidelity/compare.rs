@@ -43,14 +43,17 @@ pub(crate) struct Compared {
     pub(crate) disturbed: usize,
 }
 
-/// Every row of every case.
+/// Every recorded row of every case, with the seeds that were recorded.
 pub(crate) fn all() -> Vec<Compared> {
     let recorded = record::read();
     let mut all = Vec::new();
     for case in &CASES {
         for (row, arm) in case.rows() {
-            let simulated: Vec<Run> = (1..=case.seeds).map(|seed| Run::simulated(case, arm, seed)).collect();
             let kernel: Vec<_> = recorded.iter().filter(|r| r.case == case.name && r.row == row).collect();
+            if kernel.is_empty() {
+                continue;
+            }
+            let simulated: Vec<Run> = kernel.iter().map(|run| Run::simulated(case, arm, run.seed)).collect();
             let disturbed = kernel.iter().filter(|run| run.verdict != "ok").count();
             let kernel: Vec<Run> = kernel.into_iter().map(|run| run.run.clone()).collect();
             let pair = |value: fn(&Run) -> Option<f64>| Pair {
@@ -82,7 +85,7 @@ impl Spread {
         }
         let middle = values.len() / 2;
         let median =
-            if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
+            if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) };
         Some(Self { median, least: values[0], most: values[values.len() - 1] })
     }
 }

@@ -42,8 +42,9 @@ pub(crate) fn table(all: &[Compared]) -> String {
     for c in all {
         if c.case != case {
             case = c.case;
-            let _ = write!(text, "\n**{case}**\n\n{}", line(HEAD.map(str::to_owned)));
-            let _ = write!(text, "{}", line(HEAD.map(|h| if h == "row" { "---" } else { "--:" }.to_owned())));
+            let _ = write!(text, "\n**{case}**\n\n{}", line(&HEAD.map(str::to_owned)));
+            let _ =
+                write!(text, "{}", line(&HEAD.map(|h| if h == "row" { "---" } else { "--:" }.to_owned())));
         }
         let beyond = c.beyond();
         let shown = |pair: &Pair, name: &str| match pair.difference() {
@@ -54,7 +55,7 @@ pub(crate) fn table(all: &[Compared]) -> String {
         let row = c
             .heading()
             .map_or_else(|| c.row.to_owned(), |heading| format!("{} ([why](#{}))", c.row, anchor(heading)));
-        text += &line([
+        text += &line(&[
             row,
             c.reason[0].clone(),
             c.reason[1].clone(),
@@ -131,6 +132,6 @@ fn signed(share: f64) -> String {
     }
 }
 
-fn line(cells: [String; 14]) -> String {
+fn line(cells: &[String; 14]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
