@@ -3,8 +3,9 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
@@ -121,13 +122,38 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-fn begin(place: &Place, cgroup: &Cgroup, out: &str) -> Child {
+/// A trial that has begun, and what it says on the way.
+struct Begun {
+    child: Child,
+    said: BufReader<ChildStderr>,
+}
+
+impl Begun {
+    fn signal(&self, signal: &str) {
+        let status =
+            Command::new("kill").args([signal, &self.child.id().to_string()]).status().expect("kill");
+        assert!(status.success());
+    }
+
+    /// Its exit code and its standard output.
+    fn end(self) -> (Option<i32>, String) {
+        let output = self.child.wait_with_output().expect("it ends");
+        drop(self.said);
+        (code(&output), text(&output.stdout))
+    }
+}
+
+fn begin(place: &Place, cgroup: &Cgroup, out: &str) -> Begun {
     let path = cgroup.0.to_str().expect("its name is ASCII");
     let arguments = ["trial", "enhanced", "--cgroup", path, "--for", "10m", "--out", out];
-    let child =
+    let mut child =
         place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ramp");
-    wait_until("the trial begins", || place.path(out).join("trial.jsonl").exists() && !offered().is_empty());
-    child
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("trying enhanced against cubic on "), "{line}");
+    assert!(place.path(out).join("trial.jsonl").exists() && !offered().is_empty());
+    Begun { child, said }
 }
 
 #[test]
@@ -136,30 +162,45 @@ fn however_a_trial_ends_the_host_is_as_before() {
         return;
     }
     let (place, cgroup) = (Place::new("live-ends"), Cgroup::new());
-    let child = begin(&place, &cgroup, "interrupted");
-    let signal = |signal: &str, child: &Child| {
-        let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
-        assert!(status.success());
-    };
-    signal("-INT", &child);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(code(&output), Some(130), "{}", text(&output.stderr));
-    let said = text(&output.stdout);
+    let trial = begin(&place, &cgroup, "interrupted");
+    trial.signal("-INT");
+    let (code, said) = trial.end();
+    assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("Interrupted after "), "{said}");
     assert_eq!(offered(), Vec::<String>::new());
 
-    let child = begin(&place, &cgroup, "killed");
-    signal("-KILL", &child);
-    child.wait_with_output().expect("it ends");
+    let trial = begin(&place, &cgroup, "killed");
+    trial.signal("-KILL");
+    assert_eq!(trial.end().0, None);
     wait_until("the name goes with the process", || offered().is_empty());
     // The next one begins as if nothing had been, and what the dead one left can be read.
-    let child = begin(&place, &cgroup, "again");
-    signal("-INT", &child);
-    assert_eq!(code(&child.wait_with_output().expect("it ends")), Some(130));
+    let trial = begin(&place, &cgroup, "again");
+    trial.signal("-INT");
+    assert_eq!(trial.end().0, Some(130));
     let report = place.ramp(&["trial", "--report", "killed"]);
-    assert_eq!(code(&report), Some(0), "{}", text(&report.stderr));
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
     assert!(text(&report.stdout).contains("The trial died after 0 s"), "{}", text(&report.stdout));
     let report = place.ramp(&["trial", "--report", "interrupted", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
     assert_eq!(report["ending"]["how"], "interrupted", "{report}");
+}
+
+#[test]
+fn the_exporters_unit_is_well_formed() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        eprintln!("skipped: no systemd-analyze");
+        return;
+    }
+    let place = Place::new("live-unit");
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/ramp-export.service");
+    let unit =
+        fs::read_to_string(unit).expect("the unit").replace("/usr/bin/ramp", env!("CARGO_BIN_EXE_ramp"));
+    let path = place.write("ramp-export.service", &unit);
+    let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(path).output();
+    let output = output.expect("systemd-analyze");
+    assert!(
+        output.status.success() && !text(&output.stderr).contains("ramp-export"),
+        "{}",
+        text(&output.stderr)
+    );
 }

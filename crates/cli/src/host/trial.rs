@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ramp_host::WHOLE;
 use ramp_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
+use ramp_host::{WHOLE, privileges};
 use ramp_lab::Finding;
 
 use super::units::{number, seconds};
@@ -79,8 +79,10 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
         return show(args, &report, terminal, out);
     }
     let options = args.options()?;
-    let interrupted = interruption();
     let mut trial = Trial::start(&options).map_err(told)?;
+    // What is open stays usable, and the kernel takes it away with us. Before the thread for Ctrl-C starts.
+    privileges::keep_only(&[]).map_err(told)?;
+    let interrupted = interruption();
     let told_end = run(&mut trial, &interrupted);
     // Whatever went wrong, the control group is as before.
     trial.interrupt().map_err(told)?;
@@ -119,7 +121,12 @@ impl TrialArgs {
 }
 
 fn run(trial: &mut Trial, interrupted: &AtomicBool) -> Result<(), CliError> {
-    let bar = bar(trial.plan().length_s);
+    let plan = trial.plan();
+    let bar = bar(plan.length_s);
+    if bar.is_hidden() {
+        let [new, old] = &plan.arms;
+        eprintln!("trying {new} against {old} on {} for {}", plan.cgroup, seconds(plan.length_s));
+    }
     let mut looks = 0;
     loop {
         let stage = trial.poll(ATTENTION).map_err(told)?;
@@ -237,7 +244,7 @@ fn figures(report: &TrialReport, terminal: Terminal) -> String {
         String::new(),
         new.clone(),
         old.clone(),
-        format!("{new} has"),
+        "difference".to_owned(),
         "95 % interval".to_owned(),
         "finding".to_owned(),
         "connections".to_owned(),
