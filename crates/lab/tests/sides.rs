@@ -1,0 +1,137 @@
+//! Two backends side by side: which runs are paired, what is said, and that every format holds it.
+
+use std::collections::BTreeMap;
+
+use ramp_lab::fixture::{sample_comparison, sample_context};
+use ramp_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
+use ramp_lab::{
+    Comparison, Emulation, Finding, JudgeOptions, RunRecord, SideBySide, explain_exit, judge, side_by_side,
+};
+use ramp_trace::Provenance;
+
+fn run(arm: &str, seed: u64, time_s: f64, emulation: Option<Emulation>) -> RunRecord {
+    let provenance = Provenance { arm: arm.to_owned(), seed, ..Provenance::default() };
+    let metrics = BTreeMap::from([("download_time".to_owned(), time_s), ("retransmissions".to_owned(), 0.0)]);
+    RunRecord { provenance, metrics, emulation, ..RunRecord::default() }
+}
+
+fn judged(backend: &str, runs: &[RunRecord]) -> Comparison {
+    let provenance = Provenance {
+        scenario: "made-up".to_owned(),
+        backend: backend.to_owned(),
+        command: "ramp compare --on sim,linux".to_owned(),
+        ..Provenance::default()
+    };
+    judge(runs, &JudgeOptions::new(provenance, sample_context()))
+}
+
+fn emulation(marked: bool) -> Option<Emulation> {
+    Some(Emulation {
+        kernel: "Linux 6.12".to_owned(),
+        marked: if marked { vec!["one packet was 9 ms late".to_owned()] } else { Vec::new() },
+        attempts: 1,
+        lateness_p99_us: 40.0,
+        lateness_max_us: 300.0,
+        tolerated_us: 500.0,
+        realtime: true,
+        samples: 100,
+        sockets: "Sockets: as the path asks".to_owned(),
+        ..Emulation::default()
+    })
+}
+
+/// Seeds 1 to 4 on one side, 2 and 3 on the other; `cubic` on the other alone.
+fn both() -> SideBySide {
+    let first = judged("sim", &(1..=4).map(|seed| run("best", seed, seed as f64, None)).collect::<Vec<_>>());
+    let second = judged(
+        "linux-6.12",
+        &[
+            run("best", 2, 2.2, emulation(false)),
+            run("best", 3, 3.3, emulation(true)),
+            run("cubic", 2, 5.0, emulation(false)),
+        ],
+    );
+    side_by_side(["sim", "linux"], [&first, &second])
+}
+
+#[test]
+fn runs_are_paired_by_their_seeds() {
+    let both = both();
+    let best = both.rows.iter().find(|row| row.label == "best").unwrap();
+    assert_eq!(best.n, [4, 2]);
+    let time = best.metric("download_time").unwrap();
+    let difference = time.difference.unwrap();
+    assert_eq!(difference.n, 2);
+    assert!((difference.mean - 0.25).abs() < 1e-9 && (difference.ratio.unwrap() - 1.1).abs() < 1e-9);
+    assert_eq!(difference.finding, Finding::Higher);
+    assert!((time.values[0].as_ref().unwrap().mean - 2.5).abs() < 1e-9);
+    let cubic = both.rows.iter().find(|row| row.label == "cubic").unwrap().metric("download_time").unwrap();
+    assert!(cubic.values[0].is_none() && cubic.difference.is_none());
+    assert_eq!(both.provenance.backend, "sim, linux-6.12");
+}
+
+#[test]
+fn the_terminal_shows_both_sides_their_difference_and_how_true_the_path_was() {
+    let shown = sides_text(&both(), &TextStyle { width: 140, colour: false });
+    let line = shown.lines().find(|line| line.starts_with("best")).unwrap();
+    assert!(line.contains("+10.0 % ± 0.0"), "{shown}");
+    assert!(shown.contains("best: linux has +10.0 % download time against sim."), "{shown}");
+    assert!(shown.contains("Linux 6.12, in real time: 1 of 3 runs marked"), "{shown}");
+    assert!(shown.contains("(best 1); the first because one packet was 9 ms late."), "{shown}");
+    assert!(shown.contains("Sockets: as the path asks."), "{shown}");
+    for width in [20, 60, 100] {
+        let narrow = sides_text(&both(), &TextStyle { width, colour: false });
+        assert!(narrow.lines().all(|line| line.chars().count() <= width), "{width}:\n{narrow}");
+    }
+}
+
+#[test]
+fn files_hold_both_sides() {
+    let both = both();
+    let csv = sides_csv(&both);
+    assert!(csv.contains("\nbest,false,download_time,s,sim,linux,4,2,2.5,2.75,2,0.25"), "{csv}");
+    assert!(csv.contains("\ncubic,false,download_time,s,sim,linux,0,1,,5,,,"), "{csv}");
+    let again: SideBySide = serde_json::from_str(&sides_json(&both).unwrap()).unwrap();
+    assert_eq!(again, both);
+}
+
+#[test]
+fn the_page_shows_curves_of_both_and_escapes_what_it_is_given() {
+    let sample = sample_comparison();
+    let mut both = side_by_side(["sim", "<linux>"], [&sample, &sample]);
+    both.provenance.command = "ramp '<script>'".to_owned();
+    let page = html::render_sides(&both, ["sim/report.html", "a\"b/report.html"]);
+    assert!(page.starts_with("<!doctype html>"));
+    assert!(!page.contains("<linux>") && !page.contains("'<script>'") && !page.contains("a\"b"));
+    let curves = page.matches("<polyline").count();
+    assert_eq!(curves, 2 * sample.arms.len());
+    assert!(page.contains("href=\"sim/report.html\""));
+    assert!(
+        both.verdict.contains("have the same download time on <linux> as on sim within 5 %"),
+        "{}",
+        both.verdict
+    );
+}
+
+#[test]
+fn a_comparison_in_real_time_says_how_it_was_played() {
+    let comparison =
+        judged("linux-6.12", &[run("best", 1, 2.0, emulation(false)), run("cubic", 1, 3.0, emulation(true))]);
+    let shown = text(&comparison, &TextStyle::default());
+    assert!(shown.contains("1 of 2 runs marked"), "{shown}");
+    assert!(comparison.method.iter().any(|sentence| sentence.contains("with the TCP of Linux 6.12")));
+    let page = html::render(&comparison);
+    assert!(page.contains("How true the path was") && page.contains("Played by"));
+    let simulated = sample_comparison();
+    assert_eq!(simulated.emulation, None);
+    assert!(!html::render(&simulated).contains("How true the path was"));
+}
+
+#[test]
+fn a_comparison_that_the_kernel_does_not_tell_is_not_made_up() {
+    let mut record = ramp_lab::fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
+    let exit = record.exit.as_mut().unwrap();
+    (exit.reason, exit.evidence, exit.limit) = (ramp_lab::Reason::Delay, 0, 0);
+    let words = explain_exit(&record, &sample_context(), None);
+    assert!(words.contains("because the round-trip time rose above the bound"), "{words}");
+}
