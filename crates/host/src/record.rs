@@ -106,7 +106,7 @@ impl Host {
             .truncate(false)
             .write(true)
             .open(&path)
-            .map_err(HostError::file("open", &path))?;
+            .map_err(HostError::file("write in", self.records()))?;
         Flock::lock(file, FlockArg::LockExclusive)
             .map_err(|(_, error)| HostError::file("lock", &path)(error.into()))
     }

@@ -22,6 +22,7 @@ pub(super) fn all(facts: &Facts) -> Vec<Check> {
         timing_capability(facts),
         programs(facts),
         pins(facts),
+        directories(facts),
         control_groups(facts),
         socket_memory(facts),
         locked_memory(facts),
@@ -212,6 +213,16 @@ fn pins(facts: &Facts) -> Check {
     }
 }
 
+fn directories(facts: &Facts) -> Check {
+    if facts.closed.is_empty() {
+        return check("directories", State::Ok, "pins and records can be written");
+    }
+    let paths: Vec<_> = facts.closed.iter().map(|path| path.display().to_string()).collect();
+    check("directories", State::Missing, format!("this user may not write {}", paths.join(" and ")))
+        .means("what is attached is kept there")
+        .mend(format!("as root: chmod o+x /sys/fs/bpf; install -d -o USER {}", paths.join(" ")))
+}
+
 fn control_groups(facts: &Facts) -> Check {
     match &facts.cgroup2 {
         Some(path) => check("control groups", State::Ok, format!("version 2 at {}", path.display())),
@@ -339,6 +350,7 @@ mod tests {
             kfuncs: KFUNCS.map(str::to_owned).into(),
             memlock_bytes: Some(8 << 20),
             pins: ("/sys/fs/bpf/ramp".into(), Some(true)),
+            closed: Vec::new(),
             host_mounts: true,
             cgroup2: Some("/sys/fs/cgroup".into()),
             loads: vec![("best".into(), Ok(())), ("paced".into(), Ok(()))],
@@ -360,7 +372,13 @@ mod tests {
 
     #[test]
     fn every_ailment_is_found_by_its_check_and_no_other_gets_worse() {
-        let cases: [Case; 19] = [
+        let cases: [Case; 20] = [
+            (
+                |f| f.closed.push("/run/ramp".into()),
+                "directories",
+                State::Missing,
+                "install -d -o USER /run/ramp",
+            ),
             (|f| f.release = "5.15.0".into(), "kernel", State::Missing, "6.1"),
             (|f| f.release = "6.1.0-28".into(), "kernel", State::Degraded, ""),
             (|f| f.btf = false, "BTF", State::Missing, "CONFIG_DEBUG_INFO_BTF"),

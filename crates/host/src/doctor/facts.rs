@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use caps::Capability;
 use flate2::read::GzDecoder;
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
 use ramp_linux::{Options, probe};
 
 use crate::bpffs::{USUAL, is_bpffs};
@@ -60,6 +62,8 @@ pub struct Facts {
     pub memlock_bytes: Option<u64>,
     /// Where pins go, and whether that is a BPF file system; `None`: there is nothing.
     pub pins: (PathBuf, Option<bool>),
+    /// Directories of pins and records that this user may not write, or may not make.
+    pub closed: Vec<PathBuf>,
     /// Whether what is mounted here outlives this process.
     pub host_mounts: bool,
     /// Where control groups of version 2 are mounted.
@@ -101,6 +105,7 @@ impl Facts {
             kfuncs: kfuncs(),
             memlock_bytes: memlock(),
             pins: (host.pins().to_path_buf(), pins(host)),
+            closed: closed_directories(host),
             host_mounts: host_mounts(),
             cgroup2: mounted("cgroup2"),
             state_bytes: ramp::algorithms().iter().map(ramp::Algorithm::state_bytes).max().unwrap_or(0),
@@ -175,6 +180,23 @@ fn pins(host: &Host) -> Option<bool> {
     let usual = Path::new(USUAL);
     let existing = host.pins().ancestors().find(|path| path.exists())?;
     is_bpffs(if host.pins().starts_with(usual) && !existing.starts_with(usual) { usual } else { existing })
+}
+
+fn closed_directories(host: &Host) -> Vec<PathBuf> {
+    // Without its file system the directory of pins is not there yet.
+    let directories = [(host.pins(), pins(host) == Some(true)), (host.records(), true)];
+    directories
+        .into_iter()
+        .filter(|(path, counts)| *counts && closed(path))
+        .map(|(path, _)| path.to_path_buf())
+        .collect()
+}
+
+/// What does not exist can be made if the directory above can be written.
+fn closed(path: &Path) -> bool {
+    let seen = |path: &&Path| !matches!(access(*path, AccessFlags::F_OK), Err(Errno::ENOENT));
+    let existing = path.ancestors().find(seen).unwrap_or(Path::new("/"));
+    access(existing, AccessFlags::W_OK | AccessFlags::X_OK).is_err()
 }
 
 /// Within a mount namespace of its own, what a process mounts is gone with it.
