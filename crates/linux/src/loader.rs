@@ -109,22 +109,14 @@ fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) 
         return Err(LoadError::Name { name });
     }
     let load = |link| open(algorithm, &name, options, link).and_then(OpenObject::load);
-    let (object, linked) = match load(options.link) {
-        Ok(object) => (object, options.link),
-        Err(_) => {
-            let first = heard.so_far().len();
-            match load(false) {
-                Ok(object) => (object, false),
-                // Other trouble than the link's comes again, and alone.
-                Err(error) => {
-                    return Err(LoadError::explain(
-                        "loading the program",
-                        error,
-                        heard.so_far().split_off(first),
-                    ));
-                }
-            }
-        }
+    let (object, linked) = if let Ok(object) = load(options.link) {
+        (object, options.link)
+    } else {
+        let first = heard.so_far().len();
+        // Other trouble than the link's comes again, and alone.
+        let explain =
+            |error| LoadError::explain("loading the program", error, heard.so_far().split_off(first));
+        (load(false).map_err(explain)?, false)
     };
     let table = attach_table(&object)
         .map_err(|source| LoadError::explain("attaching the iterator", source, heard.so_far()))?;
