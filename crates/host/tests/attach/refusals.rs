@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ramp_host::{Host, HostError, Scope};
 
-use crate::support::{Place, available, best, ready, usual};
+use crate::support::{Place, available, best, foreign, ready, usual};
 
 #[test]
 fn a_scope_that_does_not_exist_is_bad_input() {
@@ -100,11 +100,11 @@ fn a_record_from_before_the_last_boot_undoes_nothing() {
     // As after a boot: the file is there, and nothing that it speaks of.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("the boot's name");
     fs::write(&file, record.replace(boot.trim(), "another boot")).expect("the old record");
-    place.set_default("bbr");
+    place.set_default(foreign());
     assert_eq!(host.attachments().expect("status")[0].health, ramp_host::Health::Stale);
     let detached = host.detach(None).expect("forgets it");
     assert!(detached[0].notes[0].contains("boot"), "{detached:?}");
-    assert_eq!(place.default(), "bbr");
+    assert_eq!(place.default(), foreign());
     place.assert_clean(&[attached.name]);
 }
 

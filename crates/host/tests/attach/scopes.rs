@@ -7,8 +7,8 @@ use ramp_host::{Change, Health, Host, Restored, Scope};
 use ramp_linux::Options;
 
 use crate::support::{
-    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, listening, output, ready, run,
-    usual, within_process,
+    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, foreign, listening, output,
+    ready, run, usual, within_process,
 };
 
 #[test]
@@ -213,13 +213,13 @@ fn what_others_have_set_meanwhile_stays() {
     let host = place.host();
     let scope = Scope::Netns(place.netns());
     let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
-    place.set_default("bbr");
-    assert_eq!(host.attachments().expect("status")[0].health, Health::Overridden("bbr".into()));
+    place.set_default(foreign());
+    assert_eq!(host.attachments().expect("status")[0].health, Health::Overridden(foreign().into()));
     let error = host.attach(&scope, algorithm("hystart"), &usual(algorithm("hystart"))).expect_err("refused");
-    assert!(error.to_string().contains("somebody has set bbr"), "{error}");
+    assert!(error.to_string().contains(&format!("somebody has set {}", foreign())), "{error}");
     let detached = host.detach(None).expect("detaches");
-    assert_eq!(detached[0].restored, Restored::LeftForeign("bbr".into()));
-    assert_eq!(place.default(), "bbr");
+    assert_eq!(detached[0].restored, Restored::LeftForeign(foreign().into()));
+    assert_eq!(place.default(), foreign());
     place.assert_clean(&[attached.name]);
 }
 

@@ -40,6 +40,11 @@ pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
     ramp::algorithm(id).expect("a row of the registry")
 }
 
+/// What somebody else may set in a namespace: CUBIC only where it is the kernel's default.
+pub(crate) fn foreign() -> &'static str {
+    if available().iter().any(|name| name == "bbr") { "bbr" } else { "cubic" }
+}
+
 pub(crate) fn best() -> &'static Algorithm {
     algorithm("best")
 }
