@@ -68,7 +68,7 @@ fn shares_are_kept_by_both_kinds_of_open() {
         assert_eq!(senders.len(), 400);
         for sender in senders {
             assert!(sender.delivered() && sender.passive() == (open == Open::Clients), "{sender:?}");
-            assert!((9_000..200_000).contains(&sender.min_rtt_us), "{sender:?}");
+            assert!(sender.min_rtt_us >= 9_000, "{sender:?}");
             // 21 packets: ten, then the rest, a round trip each.
             let took = sender.delivered_after().expect("something was acknowledged");
             assert!(took >= Duration::from_millis(18), "{sender:?}");

