@@ -36,7 +36,7 @@ mod linux {
     use crate::run::Run;
 
     /// A run that the machine disturbed is played again so often.
-    const ATTEMPTS: u32 = 2;
+    const ATTEMPTS: u32 = 4;
 
     /// Plays the fidelity table's runs on this machine's kernel.
     #[derive(Debug, Parser)]
