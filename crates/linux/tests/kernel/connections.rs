@@ -140,27 +140,36 @@ fn aborted_in_start_up() {
 
 #[test]
 fn a_timeout_ends_start_up_and_the_connection_recovers() {
-    if !ready() {
+    // On a single emulated processor everything sent is acknowledged before the path can be cut.
+    if !ready() || crate::support::small() {
         return;
     }
     let network = Network::new(Bottleneck::Queue(1_000_000));
     let loaded = put_in(slow_start(), "t", Record::Flows);
-    let mut events = Vec::new();
-    let arrived = network.transfer_with(loaded.name(), Open::Active, 2 * MEGABYTES, |_, written| {
-        if written < 200_000 || !events.is_empty() {
-            return;
-        }
-        assert!(network.try_ip("ip", "r", "route add blackhole 10.77.2.1/32"));
-        for _ in 0..300 {
-            events.extend(loaded.drain(Duration::from_millis(100)).expect("events"));
-            if !events.is_empty() {
-                break;
+    let network = &network;
+    let (cut_off, cut) = std::sync::mpsc::channel();
+    let mut cut_off = Some(cut_off);
+    let arrived = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if cut.recv().is_err() {
+                return;
             }
-        }
-        assert!(network.try_ip("ip", "r", "route del blackhole 10.77.2.1/32"));
+            while network.count("s", "TCPTimeouts") == 0 {
+                let _ = cut.recv_timeout(Duration::from_millis(20));
+            }
+            assert!(network.try_ip("ip", "r", "route del blackhole 10.77.2.1/32"));
+        });
+        network.transfer_with(loaded.name(), Open::Active, 2 * MEGABYTES, |_, written| {
+            if written >= 200_000
+                && let Some(cut_off) = cut_off.take()
+            {
+                assert!(network.try_ip("ip", "r", "route add blackhole 10.77.2.1/32"));
+                cut_off.send(()).expect("the other thread waits");
+            }
+        })
     });
     assert_eq!(arrived, 2 * MEGABYTES);
-    events.extend(all_events(&loaded, 1).0);
+    let (events, _) = all_events(&loaded, 1);
     let exits = exits(&events);
     assert!(!exits.is_empty());
     assert_eq!(exits[0].decision.exit_reason(), ExitReason::Rto, "{exits:?}");

@@ -96,6 +96,14 @@ impl Loader {
         }
         panic!("the other process said nothing");
     }
+
+    /// What it says, and that it detached: registered the old way, a name outlives a process that is killed.
+    fn outcome_and_end(mut self) -> String {
+        let outcome = self.outcome();
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+        outcome
+    }
 }
 
 impl Drop for Loader {
@@ -116,7 +124,7 @@ fn child() {
     match load(best, &options) {
         Ok(loaded) => {
             println!("outcome: loaded {:?}", loaded.map_ids());
-            // Until it is killed.
+            // Until it is killed, or its input ends.
             let _ = io::stdin().read(&mut [0]);
         }
         Err(error) => println!("outcome: {error}"),
@@ -157,13 +165,14 @@ fn each_missing_capability_is_named() {
         ("CAP_BPF and CAP_NET_ADMIN and CAP_PERFMON", "-all"),
     ] {
         let bounds = format!("--bounding-set={without}");
-        let outcome = Loader::start("rl_best", &["setpriv", &bounds]).outcome();
+        let outcome = Loader::start("rl_best", &["setpriv", &bounds]).outcome_and_end();
         assert!(outcome.starts_with(&format!("missing {missing}: ")), "{without}: {outcome}");
     }
     // Some kernels ask for it (6.18 does not).
-    let outcome = Loader::start("rl_best", &["setpriv", "--bounding-set=-sys_admin,-net_admin"]).outcome();
+    let outcome =
+        Loader::start("rl_best", &["setpriv", "--bounding-set=-sys_admin,-net_admin"]).outcome_and_end();
     assert!(outcome.starts_with("loaded ") || outcome.starts_with("missing CAP_NET_ADMIN: "), "{outcome}");
     let enough = "--bounding-set=-all,+bpf,+net_admin,+perfmon";
-    let outcome = Loader::start("rl_best", &["setpriv", enough]).outcome();
+    let outcome = Loader::start("rl_best", &["setpriv", enough]).outcome_and_end();
     assert!(outcome.starts_with("loaded "), "{outcome}");
 }

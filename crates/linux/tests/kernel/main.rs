@@ -1,4 +1,5 @@
 //! The algorithms in the running kernel. Needs root and a kernel with BTF; in CI that is not optional.
+#![expect(clippy::print_stdout, reason = "one process reads what another says")]
 
 use std::time::Duration;
 

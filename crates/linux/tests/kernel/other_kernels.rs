@@ -13,7 +13,7 @@ use crate::support::must_run;
 /// Left by `scripts/kernels`.
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
 const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red"];
-/// What the tests call; the rest of what a machine needs is BusyBox.
+/// What the tests call; the rest of what a machine needs is `busybox`.
 const PROGRAMS: &[&str] = &["ip", "tc", "sysctl", "setpriv"];
 
 const INIT: &str = r#"#!/busybox sh
