@@ -228,7 +228,11 @@ fn a_shorter_path_does_not_reorder() {
     let played = play(&mut Link::new(&config, 1), (0..60).map(|id| (ms(id), data(id, 1500))));
     assert_eq!(played.delivered[8], (ms(9 + 50), 8), "the last before the handover");
     let on_a_fast_wire = Time::from_ns(120);
-    assert_eq!(played.delivered[9], (ms(59) + on_a_fast_wire, 9), "would have come at 30 ms, but order is kept");
+    assert_eq!(
+        played.delivered[9],
+        (ms(59) + on_a_fast_wire, 9),
+        "would have come at 30 ms, but order is kept"
+    );
     assert_eq!(played.delivered[50], (ms(51 + 20), 50));
 }
 
