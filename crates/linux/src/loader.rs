@@ -386,7 +386,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
     Ok(object)
 }
 
-/// Whether the kernel takes it (`bpf_obj_name_cpy`).
+/// Whether the kernel takes it.
 pub(crate) fn valid_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(plain)
