@@ -78,10 +78,12 @@ RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp
 				s->rtt_tick_us;
 		if (!s->base_rtt_us || rtt < s->base_rtt_us)
 			s->base_rtt_us = rtt;
-		s->rtt_sum_us = ramp_add(s->rtt_sum_us, rtt);
-		s->rtt_count += s->rtt_count < ~(ramp_u32)0;
 	}
 	if (s->rtt_source == ENHANCED_RTT_ROUND_MEAN) {
+		if (rtt) {
+			s->rtt_sum_us = ramp_add(s->rtt_sum_us, rtt);
+			s->rtt_count += s->rtt_count < ~(ramp_u32)0;
+		}
 		rtt = 0;
 		if (opens_round && s->rtt_count) {
 			rtt = s->rtt_sum_us / s->rtt_count;
@@ -124,8 +126,11 @@ RAMP_FN void ramp_enhanced_on_ack(struct ramp_enhanced *s, const struct ramp_ack
 	} else {
 		d->phase = RAMP_STARTUP;
 	}
-	/* The larger of 1/cwnd and 2^-n per packet; the first only while the backlog is large. */
-	if (step && d->cwnd_bytes <= ramp_mul(a->mss_bytes, (ramp_u64)1 << step))
+	/*
+	 * The larger of 1/cwnd and 2^-n per packet; the first only while the backlog is large.
+	 * cwnd <= mss 2^n, where the product could wrap.
+	 */
+	if (step && (d->cwnd_bytes - 1) >> step < a->mss_bytes)
 		credit = ramp_mul_div(credit, a->mss_bytes, d->cwnd_bytes);
 	else
 		credit >>= step;

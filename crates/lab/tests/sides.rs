@@ -25,8 +25,8 @@ fn judged(backend: &str, runs: &[RunRecord]) -> Comparison {
     judge(runs, &JudgeOptions::new(provenance, sample_context()))
 }
 
-fn emulation(marked: bool) -> Option<Emulation> {
-    Some(Emulation {
+fn emulation(marked: bool) -> Emulation {
+    Emulation {
         kernel: "Linux 6.12".to_owned(),
         marked: if marked { vec!["one packet was 9 ms late".to_owned()] } else { Vec::new() },
         attempts: 1,
@@ -37,7 +37,7 @@ fn emulation(marked: bool) -> Option<Emulation> {
         samples: 100,
         sockets: "Sockets: as the path asks".to_owned(),
         ..Emulation::default()
-    })
+    }
 }
 
 /// Seeds 1 to 4 on one side, 2 and 3 on the other; `cubic` on the other alone.
@@ -46,9 +46,9 @@ fn both() -> SideBySide {
     let second = judged(
         "linux-6.12",
         &[
-            run("best", 2, 2.2, emulation(false)),
-            run("best", 3, 3.3, emulation(true)),
-            run("cubic", 2, 5.0, emulation(false)),
+            run("best", 2, 2.2, Some(emulation(false))),
+            run("best", 3, 3.3, Some(emulation(true))),
+            run("cubic", 2, 5.0, Some(emulation(false))),
         ],
     );
     side_by_side(["sim", "linux"], [&first, &second])
@@ -115,8 +115,10 @@ fn the_page_shows_curves_of_both_and_escapes_what_it_is_given() {
 
 #[test]
 fn a_comparison_in_real_time_says_how_it_was_played() {
-    let comparison =
-        judged("linux-6.12", &[run("best", 1, 2.0, emulation(false)), run("cubic", 1, 3.0, emulation(true))]);
+    let comparison = judged(
+        "linux-6.12",
+        &[run("best", 1, 2.0, Some(emulation(false))), run("cubic", 1, 3.0, Some(emulation(true)))],
+    );
     let shown = text(&comparison, &TextStyle::default());
     assert!(shown.contains("1 of 2 runs marked"), "{shown}");
     assert!(comparison.method.iter().any(|sentence| sentence.contains("with the TCP of Linux 6.12")));
