@@ -51,6 +51,11 @@ impl TcpInfo {
         self.snd_cwnd < self.snd_ssthresh
     }
 
+    /// Whether losses, or a timeout, are being repaired.
+    pub fn repairs(&self) -> bool {
+        self.ca_state >= CA_CWR
+    }
+
     /// As a sample of `flow`. The kernel tells no single RTT samples and no total of losses: `rtt` is zero, and
     /// `lost_bytes` is what was retransmitted or waits for it. `paces`: whether the congestion control uses its pacing rate.
     pub fn sample(&self, now: Time, flow: u32, paces: bool) -> FlowSample {
@@ -219,5 +224,7 @@ mod tests {
         assert_eq!((sample.min_rtt, sample.pacing_bytes_per_s), (Time::ZERO, 0));
         assert_eq!((sample.phase, sample.state), (Phase::Startup, SenderState::Recovery));
         assert_eq!(info.sample(Time::ZERO, 0, true).pacing_bytes_per_s, 9);
+        assert!(info.in_slow_start() && info.repairs());
+        assert!(!TcpInfo { ca_state: 1, ..info }.repairs(), "reordering is not a loss");
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
         (Reason::AckTrain, None) => "its ACK train grew as long as the round trip allows",
         (Reason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (Reason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
-        (Reason::Delay, None) => "a queue built up",
+        (Reason::Delay, None) => "its delay test saw the round-trip time rise",
         (Reason::Gap, _) => "its trains had measured the path's rate",
         (Reason::Bandwidth, _) => "its window reached the rate it had measured",
         (Reason::Loss, _) => "it lost packets",

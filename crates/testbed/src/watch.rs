@@ -98,7 +98,8 @@ impl Seen {
         let bdp = |bbr: BbrInfo| Rate::from_bytes_per_s(bbr.bytes_per_s).bytes_in(bbr.min_rtt);
         self.looks.push(Look {
             sample: info.sample(now, flow, paces),
-            left: bbr.map_or(!info.in_slow_start(), |bbr| bbr.left_startup()),
+            // While many losses are repaired, PRR may hold the window below the new threshold.
+            left: bbr.map_or(!info.in_slow_start() || info.repairs(), |bbr| bbr.left_startup()),
             bbr_bdp_bytes: bbr.map_or(0, bdp),
             timeouts: u32::from(info.total_rto),
         });
