@@ -62,7 +62,10 @@ fn freed(maps: &BTreeSet<u32>) {
     panic!("maps stay: {maps:?}");
 }
 
-/// Another process of this program, which runs `child` below.
+/// The test that is a loader itself where the environment names what it is to load.
+const CHILD: &str = "loaders::killed_while_connections_run_a_loader_leaves_only_them";
+
+/// Another process of this program, which is a [`child`].
 struct Loader {
     process: Child,
     says: BufReader<std::process::ChildStdout>,
@@ -75,7 +78,7 @@ impl Loader {
             prefix.iter().copied().map(std::ffi::OsString::from).chain([program.into_os_string()]);
         let mut process = Command::new(words.next().expect("at least the program"))
             .args(words)
-            .args(["--exact", "loaders::child", "--ignored", "--nocapture", "--test-threads", "1"])
+            .args(["--exact", CHILD, "--nocapture", "--test-threads", "1"])
             .env("RAMP_CHILD", name)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -113,11 +116,10 @@ impl Drop for Loader {
     }
 }
 
-#[test]
-#[ignore = "the other process of the tests here"]
+/// Loads and holds what the environment names; whether it named something.
 #[expect(clippy::disallowed_methods, reason = "it is told what to do through its environment")]
-fn child() {
-    let Ok(name) = env::var("RAMP_CHILD") else { return };
+fn child() -> bool {
+    let Ok(name) = env::var("RAMP_CHILD") else { return false };
     let best = algorithm("best").expect("a row");
     let mut options = Options::new(best);
     options.name = Some(name);
@@ -129,11 +131,12 @@ fn child() {
         }
         Err(error) => println!("outcome: {error}"),
     }
+    true
 }
 
 #[test]
 fn killed_while_connections_run_a_loader_leaves_only_them() {
-    if !ready() || !links_exist() {
+    if child() || !ready() || !links_exist() {
         return; // registered the old way it stays, until it is detached by name
     }
     let network = Network::new(Bottleneck::Queue(1_000_000));
