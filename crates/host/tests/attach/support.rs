@@ -16,25 +16,16 @@ use ramp_host::Host;
 use ramp_linux::Options;
 use socket2::{Domain, Socket, Type};
 
+#[path = "../ready/mod.rs"]
+mod ready;
+
+pub(crate) use ready::ready;
+
 /// Longer than any transfer here takes, so that a stall fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// This host's end of the path, and the other.
 pub(crate) const HERE: Ipv4Addr = Ipv4Addr::new(10, 78, 1, 1);
 pub(crate) const THERE: Ipv4Addr = Ipv4Addr::new(10, 78, 1, 2);
-
-/// Whether this machine can run the tests at all. In CI it must.
-pub(crate) fn ready() -> bool {
-    let obstacle = if !nix::unistd::geteuid().is_root() {
-        "not root"
-    } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
-        "the kernel carries no BTF"
-    } else {
-        return true;
-    };
-    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
-    eprintln!("skipped: {obstacle}");
-    false
-}
 
 pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
     ramp::algorithm(id).expect("a row of the registry")

@@ -13,26 +13,17 @@ use ramp_host::Host;
 use ramp_scenario::Scenario;
 use socket2::{Domain, Socket, Type};
 
+#[path = "../ready/mod.rs"]
+mod ready;
+
+pub(crate) use ready::ready;
+
 const PORT: u16 = 5001;
 /// Longer than any transfer here takes, so that a stall fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One at a time: they share the process's control group and the machine's processors.
 static ALONE: Mutex<()> = Mutex::new(());
-
-/// Whether this machine can run the tests at all. In CI it must.
-pub(crate) fn ready() -> bool {
-    let obstacle = if !nix::unistd::geteuid().is_root() {
-        "not root"
-    } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
-        "the kernel carries no BTF"
-    } else {
-        return true;
-    };
-    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
-    eprintln!("skipped: {obstacle}");
-    false
-}
 
 /// A control group that this process is in as long as this lives.
 pub(crate) struct Cgroup {
