@@ -28,7 +28,7 @@ struct ramp_settings {
 	ramp_u32 initial_window_packets; /* 0: the kernel's */
 	ramp_u32 record;
 	ramp_u32 avoidance;
-	ramp_u32 reserved;
+	ramp_u32 from_first_ack; /* as if the kernel left out every init */
 };
 
 struct ramp_counters {
@@ -36,6 +36,7 @@ struct ramp_counters {
 	ramp_u64 closed;
 	ramp_u64 without_storage; /* ran as plain CUBIC for want of memory */
 	ramp_u64 late;            /* attached after their start-up: plain CUBIC from there */
+	ramp_u64 left_out;        /* begun by their first ACK: the kernel had left out init */
 	ramp_u64 lost_events;
 	ramp_u64 exits[16];       /* by exit reason */
 	ramp_u64 logged;          /* ends of start-ups, numbered from 0 */

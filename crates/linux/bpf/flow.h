@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept for a connection: its state in socket storage, four marks beside CUBIC's. */
+/* What is kept for a connection: its state in socket storage, five marks beside CUBIC's. */
 #ifndef RAMP_LINUX_FLOW_H
 #define RAMP_LINUX_FLOW_H
 
@@ -39,6 +39,7 @@ struct {
 #define MARK_STARTING 2u /* the core decides */
 #define MARK_LEAVING 4u  /* it stopped with this ACK */
 #define MARK_PACING 8u   /* packets leave one by one at the core's rate */
+#define MARK_PLAIN 16u   /* the kernel's alone; without any mark it has not been looked at */
 
 /*
  * The last word of the kernel's private area, which CUBIC leaves free and the kernel clears before

@@ -22,6 +22,8 @@
 #define TCP_CONG_NON_RESTRICTED 1
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_CA_NAME_MAX 16
+#define TCP_SYN_SENT 2
+#define TCP_SYN_RECV 3
 
 enum { TCP_CA_Open,
        TCP_CA_Disorder,
@@ -48,6 +50,7 @@ typedef struct {
 } possible_net_t;
 
 struct sock_common {
+	volatile unsigned char skc_state;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;

@@ -9,9 +9,9 @@
  * sets a pacing rate: the two callbacks that it takes cost every transmission something.
  *
  * The core decides during start-up; congestion avoidance, recovery (PRR) and undo are the kernel's
- * own throughout.
+ * own throughout. Where the kernel leaves out init, the first ACK stands for it.
  *
- * A connection without storage has no mark, and every callback then does what CUBIC's would.
+ * A connection without storage is marked as plain, and every callback then does what CUBIC's would.
  */
 #include "kernel.h"
 
@@ -49,14 +49,14 @@ struct ramp_counters counters SEC(".bss.counters");
 #include "onlooker.h"
 #include "host.h"
 
-SEC("struct_ops/init")
-void BPF_PROG(startup_init, struct sock *sk)
+/* A function of its own: seldom called where ACKs are handled, it should not be among their code. */
+static __noinline void begin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	_Bool fresh = tp->bytes_sent <= tp->mss_cache;
 	struct flow *f;
 
-	set_marks(sk, 0);
+	set_marks(sk, MARK_PLAIN);
 	if (with_cubic())
 		cubictcp_init(sk);
 	if (!fresh && tp->snd_ssthresh < TCP_INFINITE_SSTHRESH) {
@@ -69,6 +69,27 @@ void BPF_PROG(startup_init, struct sock *sk)
 		return;
 	}
 	open_flow(sk, f);
+}
+
+SEC("struct_ops/init")
+void BPF_PROG(startup_init, struct sock *sk)
+{
+	if (!settings.from_first_ack)
+		begin(sk);
+}
+
+/*
+ * An ACK of a connection that nobody has announced. During the handshake init is still to come;
+ * after it the kernel has left it out, as busy virtual machines have been seen to.
+ */
+static __always_inline void look_at(struct sock *sk)
+{
+	__u8 state = sk->__sk_common.skc_state;
+
+	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
+		return;
+	count(&counters.left_out);
+	begin(sk);
 }
 
 SEC("struct_ops/release")
@@ -91,8 +112,13 @@ void BPF_PROG(startup_release, struct sock *sk)
 SEC("struct_ops/pkts_acked")
 void BPF_PROG(startup_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	_Bool starting = marks(sk) & MARK_STARTING;
+	__u64 m = marks(sk);
+	_Bool starting = m & MARK_STARTING;
 
+	if (!m) {
+		look_at(sk);
+		return;
+	}
 	if (starting)
 		acknowledge(sk, sample);
 	if (with_cubic() && (!starting || cubic_heeds(sk, sample)))

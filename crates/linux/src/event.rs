@@ -211,6 +211,8 @@ pub struct Counters {
     pub without_storage: u64,
     /// Ran as plain CUBIC because their start-up was over when they came.
     pub late: u64,
+    /// Of all these, begun by their first ACK because the kernel had not announced them (it left out `init`).
+    pub left_out: u64,
     /// Events for which the ring buffer had no room.
     pub lost_events: u64,
     exits: [u64; 16],
@@ -252,7 +254,7 @@ impl Counters {
         })
     }
 
-    /// Connections that are open now.
+    /// Connections that are open now, and those whose end the kernel has not announced (it left out `release`).
     pub fn open(&self) -> u64 {
         self.opened.saturating_sub(self.closed)
     }

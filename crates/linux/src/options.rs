@@ -34,6 +34,8 @@ pub struct Options {
     pub ring_bytes: u32,
     /// Register by a link where the kernel can (Linux 6.4). Without one the registration stays when its process dies.
     pub link: bool,
+    /// For tests: connections begin with their first ACK, as they do where the kernel has not announced them.
+    pub from_first_ack: bool,
 }
 
 /// The kernel's congestion avoidance after start-up.
@@ -88,6 +90,7 @@ impl Options {
             record: Record::default(),
             ring_bytes: 4 << 20,
             link: true,
+            from_first_ack: false,
         }
     }
 
@@ -120,7 +123,8 @@ impl Options {
         for word in config.parameter {
             bytes.extend(word.to_ne_bytes());
         }
-        for word in [self.initial_window_packets, self.record as u32, self.avoidance as u32, 0] {
+        let (record, avoidance) = (self.record as u32, self.avoidance as u32);
+        for word in [self.initial_window_packets, record, avoidance, u32::from(self.from_first_ack)] {
             bytes.extend(word.to_ne_bytes());
         }
         bytes

@@ -103,6 +103,15 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
                     ),
                 ));
             }
+            if counters.left_out > 0 {
+                lines.push((
+                    "left out",
+                    format!(
+                        "{} that the kernel had not announced, steered from their first ACK on",
+                        counters.left_out
+                    ),
+                ));
+            }
         }
         if let Some(assigned) = &attached.assigned {
             let mut text = vec![format!("{} connections", assigned.assigned.iter().sum::<u64>())];
@@ -212,6 +221,7 @@ fn to_json(attachment: &Attachment) -> Value {
             "closed": counters.closed,
             "open": counters.open(),
             "plain_cubic": { "without_storage": counters.without_storage, "late": counters.late },
+            "left_out": counters.left_out,
             "lost_events": counters.lost_events,
             "exits": exits,
         })

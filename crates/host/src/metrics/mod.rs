@@ -43,7 +43,7 @@ fn of(attachments: &[Attachment]) -> String {
         .iter()
         .filter_map(|(_, attached, labels)| Some((attached.counters.as_ref()?, labels)))
         .collect();
-    let figures: [(&str, Kind, &str, Figure); 6] = [
+    let figures: [(&str, Kind, &str, Figure); 7] = [
         ("ramp_connections_opened_total", Kind::Counter, "Connections that began a start-up.", |c| c.opened),
         (
             "ramp_connections_closed_total",
@@ -63,6 +63,12 @@ fn of(attachments: &[Attachment]) -> String {
             Kind::Counter,
             "Connections that ran as the kernel's CUBIC because their start-up was over when they came.",
             |c| c.late,
+        ),
+        (
+            "ramp_connections_left_out_total",
+            Kind::Counter,
+            "Connections steered from their first ACK on, because the kernel had not announced them.",
+            |c| c.left_out,
         ),
         ("ramp_events_lost_total", Kind::Counter, "Events for which the ring buffer had no room.", |c| {
             c.lost_events
