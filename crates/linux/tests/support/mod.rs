@@ -12,6 +12,7 @@ use std::{env, fs, io};
 use nix::sched::{CloneFlags, setns};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+pub(crate) mod left_out;
 pub(crate) mod path;
 
 const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 1, 1));
