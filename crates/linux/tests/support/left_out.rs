@@ -14,13 +14,16 @@ struct LeftOut(String);
 pub(crate) fn repeated<T>(mut attempt: impl FnMut() -> T) -> T {
     let mut missed = Vec::new();
     for _ in 0..ATTEMPTS {
-        match catch_unwind(AssertUnwindSafe(&mut attempt)).map_err(Box::downcast::<LeftOut>) {
+        let payload = match catch_unwind(AssertUnwindSafe(&mut attempt)) {
             Ok(result) => return result,
-            Err(Ok(left_out)) => {
+            Err(payload) => payload,
+        };
+        match payload.downcast::<LeftOut>() {
+            Ok(left_out) => {
                 eprintln!("left out by the kernel, it seems: {}", left_out.0);
                 missed.push(left_out.0);
             }
-            Err(Err(failure)) => resume_unwind(failure),
+            Err(failure) => resume_unwind(failure),
         }
     }
     panic!("missed each time: {missed:#?}");
