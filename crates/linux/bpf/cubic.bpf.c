@@ -44,6 +44,7 @@ void BPF_PROG(cubic_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 SEC("struct_ops/pkts_acked")
 void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
+	disarm(sk); /* the kernel may have left out init */
 	cubictcp_acked(sk, sample);
 }
 

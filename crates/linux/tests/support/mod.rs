@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use std::{env, fs, io};
@@ -356,7 +357,14 @@ fn socket(peer: IpAddr) -> Socket {
 }
 
 fn listening(socket: Socket, at: IpAddr) -> Socket {
-    socket.bind(&address(at)).expect("bind");
+    let (_keep, never) = mpsc::channel::<()>();
+    let mut waits = 0;
+    while let Err(error) = socket.bind(&address(at)) {
+        // Programs that other tests start hold copies of earlier listeners until they run.
+        assert!(error.kind() == io::ErrorKind::AddrInUse && waits < 1000, "bind: {error}");
+        let _ = never.recv_timeout(Duration::from_millis(10));
+        waits += 1;
+    }
     socket.listen(1024).expect("listen");
     socket
 }
