@@ -108,7 +108,9 @@ mod linux {
         match ramp_testbed::play(scenario, kind(row), seed, &Options::default(), observer, interrupted) {
             Ok(played) => Ok((played.outcome.end, emulation(&played))),
             Err(TestbedError::Interrupted { at }) => Err(KernelError::Interrupted { at }),
-            Err(error @ TestbedError::Refused { .. }) => Err(KernelError::Refused(error.to_string())),
+            Err(error @ (TestbedError::Refused { .. } | TestbedError::LeftOut { .. })) => {
+                Err(KernelError::Refused(error.to_string()))
+            }
             Err(error) => Err(KernelError::Failed(error.to_string())),
         }
     }

@@ -38,6 +38,12 @@ pub enum TestbedError {
         /// What went wrong.
         problem: String,
     },
+    /// The kernel did not call a flow's congestion control when the connection began, in each attempt.
+    #[error("flow `{flow}`: each time the kernel left out the call with which its congestion control begins")]
+    LeftOut {
+        /// Which flow.
+        flow: String,
+    },
     /// The emulator's error would have changed the answer each time.
     #[error("{}; tried {attempts} times with this seed", report.verdict)]
     Refused {

@@ -37,19 +37,24 @@ impl Told {
         controls.loaded.iter().map(|loaded| Ok(loaded.counters()?.lost_events)).sum()
     }
 
-    /// Every connection that should have a program has one: without memory for its state it would be plain CUBIC.
-    pub(crate) fn check(controls: &Controls, scenario: &Scenario) -> Result<(), TestbedError> {
+    /// Every connection that should have a program has one, from its beginning on.
+    pub(crate) fn check(controls: &Controls, scenario: &Scenario, seen: &[Seen]) -> Result<(), TestbedError> {
         for (index, loaded) in controls.loaded.iter().enumerate() {
             let counters = loaded.counters();
             let counters = counters
                 .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
-            if counters.without_storage + counters.late > 0 {
-                let flow = controls.loaded_of.iter().position(|of| *of == Some(index)).unwrap_or(0);
+            let flows = || (0..scenario.flows.len()).filter(|flow| controls.loaded_of[*flow] == Some(index));
+            let flow = || flows().next().map_or(String::new(), |flow| scenario.flows[flow].name.clone());
+            if counters.without_storage > 0 {
                 return Err(TestbedError::Steering {
-                    flow: scenario.flows[flow].name.clone(),
+                    flow: flow(),
                     problem: "the kernel had no memory for the algorithm's state (net.core.optmem_max)"
                         .to_owned(),
                 });
+            }
+            let connections = flows().filter(|flow| seen[*flow].connection.is_some()).count() as u64;
+            if counters.left_out > 0 || counters.opened < connections {
+                return Err(TestbedError::LeftOut { flow: flow() });
             }
         }
         Ok(())

@@ -26,7 +26,8 @@ use crate::watch::{Look, Seen, Watched};
 pub struct Options {
     /// How the emulator works; what it records and what it tells the hosts is the scenario's.
     pub emulator: ramp_emulator::Options,
-    /// A run whose error would have changed the answer is played again, until it has been tried this often.
+    /// A run whose error would have changed the answer, or in which the kernel did not call a congestion control, is
+    /// played again, until it has been tried this often.
     pub attempts: u32,
     /// A run that was refused each time has a result all the same: for what does not depend on time.
     pub keep_refused: bool,
@@ -103,9 +104,12 @@ pub fn play<O: Observer>(
         // Loaded anew each time: what is told belongs to one attempt.
         let controls = Controls::new(&scenario, row)?;
         let run = Run { scenario: &scenario, seed, controls: &controls, options };
-        let (log, played) = run.play(attempts, interrupted)?;
-        let refused = matches!(played.report.verdict, Verdict::Refused(_));
         let last = attempts >= options.attempts;
+        let (log, played) = match run.play(attempts, interrupted) {
+            Err(TestbedError::LeftOut { .. }) if !last => continue,
+            result => result?,
+        };
+        let refused = matches!(played.report.verdict, Verdict::Refused(_));
         if !refused || (last && options.keep_refused) {
             log.tell(played.outcome.end, observer);
             return Ok(played);
@@ -176,7 +180,7 @@ impl Run<'_> {
         report.queue.iter().for_each(|sample| log.link(*sample));
         #[cfg(feature = "bpf")]
         {
-            Told::check(self.controls, scenario)?;
+            Told::check(self.controls, scenario, &watched.flows)?;
             samples.lost_kernel_events = Told::lost(self.controls)
                 .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
         }

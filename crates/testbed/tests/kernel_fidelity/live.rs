@@ -48,6 +48,7 @@ fn differences(case: &Case, row: &str, arm: &str) -> Vec<String> {
     let (kernel, played) = match Run::played(case, row, arm, 1, &Options::default()) {
         Ok(result) => result,
         Err(TestbedError::Refused { report, .. }) => return vec![format!("refused: {:?}", report.verdict)],
+        Err(error @ TestbedError::LeftOut { .. }) => return vec![error.to_string()],
         Err(error) => panic!("{}, {row}: {error}", case.name),
     };
     let simulated = Run::simulated(case, arm, 1);
