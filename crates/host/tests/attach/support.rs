@@ -16,6 +16,8 @@ use ramp_host::Host;
 use ramp_linux::Options;
 use socket2::{Domain, Socket, Type};
 
+#[path = "../../../linux/tests/support/left_out.rs"]
+pub(crate) mod left_out;
 #[path = "../ready/mod.rs"]
 mod ready;
 
