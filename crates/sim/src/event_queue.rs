@@ -15,60 +15,67 @@ use ramp::Time;
 
 /// Pending events, one per source, earliest first; ties go to whoever was armed first.
 ///
-/// Invariants: no entry in `far` is earlier than one in `near`; the entry in `armed` of every armed source is in one of
-/// the two, and whatever else is in them is void.
-#[derive(Debug, Default)]
+/// Invariants: no entry in `far` is earlier than one in `near`; the entry that armed a source is in one of the two, and
+/// whatever else is in them is void.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Latest first.
-    near: Vec<Entry>,
+    /// Latest first; so many of the list count.
+    near: Box<[Entry; NEAR_MAX]>,
+    near_count: usize,
     far: BinaryHeap<Reverse<Entry>>,
-    armed: Vec<Entry>,
+    armed: Vec<Armed>,
     /// Counts armings. It wraps after 2^32 of them, which can only change the order of a tie, and always the same
     /// way.
     armings: u32,
 }
 
-/// Time, order of arming and source, from the highest bits to the lowest: one comparison decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
+/// Ordered by time, then by order of arming.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: Time,
+    order: u32,
+    source: u32,
+}
 
-impl Entry {
-    /// Of a source that is not armed: never due.
-    const IDLE: Self = Self(u128::MAX);
+/// What a source is armed for, and the order of the entry that says so.
+#[derive(Clone, Copy, Debug)]
+struct Armed {
+    time: Time,
+    order: u32,
+}
 
-    #[inline]
-    fn new(time: Time, order: u32, source: u32) -> Self {
-        Self(u128::from(time.ns()) << 64 | u128::from(order) << 32 | u128::from(source))
-    }
-    #[inline]
-    fn time(self) -> Time {
-        Time::from_ns((self.0 >> 64) as u64)
-    }
-    #[inline]
-    fn source(self) -> u32 {
-        self.0 as u32
-    }
+impl Armed {
+    /// No entry has order 0.
+    const IDLE: Self = Self { time: Time::NEVER, order: 0 };
 }
 
 /// Half of it moves at once between the list and the heap.
 const NEAR_MAX: usize = 64;
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        let near = Box::new([Entry::default(); NEAR_MAX]);
+        Self { near, near_count: 0, far: BinaryHeap::new(), armed: Vec::new(), armings: 0 }
+    }
+}
 
 impl EventQueue {
     /// The earliest event and its source, which is not armed any more.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, u32)> {
         loop {
-            let Some(entry) = self.near.pop() else {
+            let Some(&Entry { time, order, source }) = self.near.get(self.near_count.wrapping_sub(1)) else {
                 self.refill();
-                if self.near.is_empty() {
+                if self.near_count == 0 {
                     return None;
                 }
                 continue;
             };
-            let armed = &mut self.armed[entry.source() as usize];
-            if *armed == entry {
-                *armed = Entry::IDLE;
-                return Some((entry.time(), entry.source()));
+            self.near_count -= 1;
+            let armed = &mut self.armed[source as usize];
+            if armed.order == order {
+                *armed = Armed::IDLE;
+                return Some((time, source));
             }
         }
     }
@@ -76,27 +83,39 @@ impl EventQueue {
     /// When `source` is due; `Time::NEVER` if it is not armed.
     #[inline]
     pub(crate) fn time(&self, source: u32) -> Time {
-        self.armed.get(source as usize).map_or(Time::NEVER, |entry| entry.time())
+        self.armed.get(source as usize).map_or(Time::NEVER, |armed| armed.time)
     }
 
     /// Arm `source` for `time`, whatever it was armed for; `Time::NEVER` disarms it.
-    #[inline]
     pub(crate) fn set(&mut self, source: u32, time: Time) {
-        if source as usize >= self.armed.len() {
-            self.armed.resize(source as usize + 1, Entry::IDLE);
-        }
-        let armed = &mut self.armed[source as usize];
-        if time == armed.time() {
+        self.set_again(source, time);
+    }
+
+    /// The same for what is armed again and again.
+    #[expect(
+        clippy::inline_always,
+        reason = "one call in the loop of all events: a tenth of its instructions"
+    )]
+    #[inline(always)]
+    pub(crate) fn set_again(&mut self, source: u32, time: Time) {
+        let Some(armed) = self.armed.get_mut(source as usize) else { return self.set_new(source, time) };
+        if time == armed.time {
             return;
         }
         if time == Time::NEVER {
-            *armed = Entry::IDLE;
+            *armed = Armed::IDLE;
             return;
         }
-        self.armings = self.armings.wrapping_add(1);
-        *armed = Entry::new(time, self.armings, source);
-        let entry = *armed;
-        self.insert(entry);
+        self.armings = self.armings.wrapping_add(1).max(1);
+        *armed = Armed { time, order: self.armings };
+        self.insert(Entry { time, order: self.armings, source });
+    }
+
+    /// Arms a source that nobody has armed yet.
+    #[cold]
+    fn set_new(&mut self, source: u32, time: Time) {
+        self.armed.resize(source as usize + 1, Armed::IDLE);
+        self.set(source, time);
     }
 
     /// Arm `source` for `time` unless it is due earlier anyway.
@@ -109,21 +128,39 @@ impl EventQueue {
         }
     }
 
+    /// Takes in the entry that was armed last, so that only times have to be compared.
     #[inline]
     fn insert(&mut self, entry: Entry) {
-        if self.near.first().is_none_or(|&latest| latest < entry) && !self.far.is_empty() {
-            self.far.push(Reverse(entry));
-            return self.bound();
+        let mut at = self.near_count;
+        if at == 0 || at >= NEAR_MAX || self.near[0].time <= entry.time {
+            return self.insert_far(entry);
         }
-        let mut at = self.near.len();
-        self.near.push(entry);
-        while at > 0 && self.near[at - 1] < entry {
+        self.near_count = at + 1;
+        // The latest of the list is later.
+        while at > 0 && self.near[at - 1].time <= entry.time {
             self.near[at] = self.near[at - 1];
             at -= 1;
         }
         self.near[at] = entry;
-        if self.near.len() > NEAR_MAX {
-            self.far.extend(self.near.drain(..NEAR_MAX / 2).map(Reverse));
+    }
+
+    /// Takes in an entry when the list is full or empty, or that is later than all of it.
+    #[cold]
+    fn insert_far(&mut self, entry: Entry) {
+        if self.near_count == NEAR_MAX {
+            self.far.extend(self.near[..NEAR_MAX / 2].iter().map(|&entry| Reverse(entry)));
+            self.near.copy_within(NEAR_MAX / 2.., 0);
+            self.near_count -= NEAR_MAX / 2;
+            self.bound();
+        }
+        if self.near_count > 0 && self.near[0].time > entry.time {
+            self.insert(entry);
+        } else if self.far.is_empty() {
+            self.near.copy_within(..self.near_count, 1);
+            self.near[0] = entry;
+            self.near_count += 1;
+        } else {
+            self.far.push(Reverse(entry));
             self.bound();
         }
     }
@@ -133,21 +170,22 @@ impl EventQueue {
     fn bound(&mut self) {
         if self.far.len() > 2 * self.armed.len() + NEAR_MAX {
             let armed = &self.armed;
-            self.far.retain(|&Reverse(entry)| armed[entry.source() as usize] == entry);
+            self.far.retain(|&Reverse(entry)| armed[entry.source as usize].order == entry.order);
         }
     }
 
     /// Moves the earliest of the heap to the list, which is empty.
     #[cold]
     fn refill(&mut self) {
-        while self.near.len() < NEAR_MAX / 2
+        while self.near_count < NEAR_MAX / 2
             && let Some(Reverse(entry)) = self.far.pop()
         {
-            if self.armed[entry.source() as usize] == entry {
-                self.near.push(entry);
+            if self.armed[entry.source as usize].order == entry.order {
+                self.near[self.near_count] = entry;
+                self.near_count += 1;
             }
         }
-        self.near.reverse();
+        self.near[..self.near_count].reverse();
     }
 }
 
@@ -204,7 +242,7 @@ mod tests {
                     _ => {}
                 }
                 prop_assert!(queue.far.len() <= 2 * queue.armed.len() + NEAR_MAX);
-                prop_assert!(queue.near.len() <= NEAR_MAX);
+                prop_assert!(queue.near_count <= NEAR_MAX);
             }
             model.sort_unstable();
             let expected: Vec<_> = model.iter().map(|e| (e.0, e.2)).collect();

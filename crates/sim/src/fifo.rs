@@ -4,10 +4,10 @@
 //! plays them as well and is what they mean; a test holds the two to the same nanosecond. This one keeps no packets
 //! and asks no questions that such a link answers with no, which makes a bulk transfer twice as fast.
 
-use std::collections::VecDeque;
-
 use ramp::Time;
 use ramp_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+
+use crate::ring::Ring;
 
 /// A link of constant rate and delay behind a drop-tail queue.
 ///
@@ -20,12 +20,12 @@ pub(crate) struct Fifo {
     idle_from: Time,
     /// What `idle_from` lacks, in nanoseconds over `bits_per_s`: no service time is ever rounded.
     remainder: u64,
-    /// Service times of the last two sizes seen: data and ACKs share links.
+    /// Service times of the last two sizes seen that the queue can hold: data and ACKs share links.
     service: [Service; 2],
     limit_packets: u64,
     limit_bytes: u64,
     /// When each waiting packet's service begins, and its wire bytes.
-    waiting: VecDeque<(Time, u32)>,
+    waiting: Ring<(Time, u32)>,
     waiting_bytes: u64,
     peak: Count,
 }
@@ -61,7 +61,7 @@ impl Fifo {
             service: [Service { wire_bytes: 0, time: Time::ZERO, remainder: 0 }; 2],
             limit_packets,
             limit_bytes,
-            waiting: VecDeque::new(),
+            waiting: Ring::default(),
             waiting_bytes: 0,
             peak: Count::default(),
         })
@@ -70,29 +70,29 @@ impl Fifo {
     /// When a packet that enters at `now` reaches the far end; `None`: it is dropped.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
+        if self.service[0].wire_bytes != wire_bytes && !self.learn(wire_bytes) {
+            self.forget_served(now);
+            return None;
+        }
+        let service = self.service[0];
         if self.idle_from < now {
             if !self.waiting.is_empty() {
                 self.waiting.clear();
                 self.waiting_bytes = 0;
             }
-            if u64::from(wire_bytes) > self.limit_bytes {
-                return None;
-            }
-            let service = self.service(wire_bytes);
             self.remainder = service.remainder;
             self.idle_from = now + service.time;
         } else {
-            if self.idle_from > now {
-                if !self.wait(now, wire_bytes) {
-                    return None;
-                }
-            } else {
-                self.forget_served(now);
-                if u64::from(wire_bytes) > self.limit_bytes {
-                    return None;
-                }
+            if !self.wait(now, wire_bytes) {
+                return None;
             }
-            self.serve(wire_bytes);
+            self.idle_from += service.time;
+            let (remainder, wrapped) = self.remainder.overflowing_add(service.remainder);
+            self.remainder = remainder;
+            if wrapped || remainder >= self.bits_per_s {
+                self.remainder = remainder.wrapping_sub(self.bits_per_s);
+                self.idle_from += Time::from_ns(1);
+            }
         }
         Some(self.idle_from + self.delay)
     }
@@ -108,15 +108,19 @@ impl Fifo {
         self.peak
     }
 
+    /// Lets a packet wait for its turn, which may have come; `false`: there is no room.
     #[inline]
     fn wait(&mut self, now: Time, wire_bytes: u32) -> bool {
         self.forget_served(now);
+        if self.idle_from == now {
+            return true;
+        }
         let bytes = self.waiting_bytes + u64::from(wire_bytes);
         let packets = self.waiting.len() as u64 + 1;
         if packets > self.limit_packets || bytes > self.limit_bytes {
             return false;
         }
-        self.waiting.push_back((self.idle_from, wire_bytes));
+        *self.waiting.push_back() = (self.idle_from, wire_bytes);
         self.waiting_bytes = bytes;
         self.peak.packets = self.peak.packets.max(packets);
         self.peak.bytes = self.peak.bytes.max(bytes);
@@ -133,29 +137,12 @@ impl Fifo {
         }
     }
 
-    /// Serves a packet right after the one before it.
-    #[inline]
-    fn serve(&mut self, wire_bytes: u32) {
-        let service = self.service(wire_bytes);
-        self.idle_from += service.time;
-        let (remainder, wrapped) = self.remainder.overflowing_add(service.remainder);
-        self.remainder = remainder;
-        if wrapped || remainder >= self.bits_per_s {
-            self.remainder = remainder.wrapping_sub(self.bits_per_s);
-            self.idle_from += Time::from_ns(1);
-        }
-    }
-
-    #[inline]
-    fn service(&mut self, wire_bytes: u32) -> Service {
-        if self.service[0].wire_bytes != wire_bytes {
-            self.learn(wire_bytes);
-        }
-        self.service[0]
-    }
-
+    /// Finds the service time of a size, and puts it first. Returns whether the queue can hold it at all.
     #[cold]
-    fn learn(&mut self, wire_bytes: u32) {
+    fn learn(&mut self, wire_bytes: u32) -> bool {
+        if u64::from(wire_bytes) > self.limit_bytes {
+            return false;
+        }
         self.service.swap(0, 1);
         if self.service[0].wire_bytes != wire_bytes {
             let work = u128::from(wire_bytes) * 8_000_000_000;
@@ -163,6 +150,7 @@ impl Fifo {
             let time = Time::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
             self.service[0] = Service { wire_bytes, time, remainder: (work % rate) as u64 };
         }
+        true
     }
 }
 

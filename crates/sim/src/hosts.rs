@@ -2,7 +2,7 @@
 
 use ramp::Time;
 use ramp_path::Packet;
-use ramp_tcp::Segment;
+use ramp_tcp::{Segment, Transmitted};
 use ramp_trace::{FlowEvent, FlowEventKind, Observer};
 
 use crate::event_queue::EventQueue;
@@ -190,9 +190,22 @@ impl Hosts {
 /// Carries out what a sender wants after something was handed in.
 #[inline]
 fn drain_sender<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) {
-    while let Some(segment) = flow.sender.poll_transmit(world.now) {
-        flow.data_packets += u64::from(segment.payload_bytes() > 0);
-        world.network.send(world.now, world.queue, &segment, Place::start(flow.forward, slot));
+    let World { now, network, queue, .. } = world;
+    let place = Place::start(flow.forward, slot);
+    loop {
+        let Flow { sender, data_packets, .. } = &mut *flow;
+        let transmitted = sender.transmit(*now, |segment| {
+            *data_packets += u64::from(segment.payload_bytes() > 0);
+            network.send(*now, queue, segment, place);
+        });
+        match transmitted {
+            Transmitted::Nothing => break,
+            Transmitted::Wired => {}
+            Transmitted::Rare(segment) => {
+                *data_packets += u64::from(segment.payload_bytes() > 0);
+                network.send_rare(*now, queue, segment, place);
+            }
+        }
     }
     while let Some(kind) = flow.sender.poll_event() {
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
@@ -203,8 +216,14 @@ fn drain_sender<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u3
 /// Carries out what a receiver wants after something was handed in; whether the last byte has just arrived.
 #[inline]
 fn drain_receiver<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) -> bool {
-    while let Some(segment) = flow.receiver.poll_transmit(world.now) {
-        world.network.send(world.now, world.queue, &segment, Place::start(flow.backward, slot));
+    let World { now, network, queue, .. } = world;
+    let place = Place::start(flow.backward, slot);
+    loop {
+        match flow.receiver.transmit(*now, |segment| network.send(*now, queue, segment, place)) {
+            Transmitted::Nothing => break,
+            Transmitted::Wired => {}
+            Transmitted::Rare(segment) => network.send_rare(*now, queue, segment, place),
+        }
     }
     arm(world, flow, source, flow.receiver.poll_timeout());
     if flow.sampled

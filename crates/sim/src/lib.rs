@@ -14,6 +14,7 @@ mod network;
 mod outcome;
 mod packet;
 mod random;
+mod ring;
 mod simulation;
 mod stage;
 mod topology;

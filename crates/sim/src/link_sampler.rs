@@ -23,6 +23,8 @@ pub(crate) struct LinkSampler {
     peak_sample: Option<LinkSample>,
     /// Samples of a fused link lie in the future.
     ready: VecDeque<LinkSample>,
+    /// When the first of them is due.
+    due: Time,
 }
 
 impl LinkSampler {
@@ -34,6 +36,7 @@ impl LinkSampler {
             peak: Count::default(),
             peak_sample: None,
             ready: VecDeque::new(),
+            due: Time::NEVER,
         }
     }
 
@@ -46,10 +49,10 @@ impl LinkSampler {
         }
     }
 
-    /// Whether a sample is due.
+    /// When the next sample is due; `Time::NEVER`: none is known.
     #[inline]
-    pub(crate) fn due(&self, now: Time) -> bool {
-        self.ready.front().is_some_and(|sample| sample.now <= now)
+    pub(crate) fn due(&self) -> Time {
+        self.due
     }
 
     fn sample(&mut self, time: Time, waiting: Count, peak: bool) {
@@ -70,19 +73,29 @@ impl LinkSampler {
             }
             self.peak_sample = None;
             self.ready.push_back(sample);
+            self.note_due();
             self.next = time + self.spacing;
         }
     }
 
     /// The next sample that is due; call until `None`.
-    #[inline]
     pub(crate) fn poll_sample(&mut self, now: Time) -> Option<LinkSample> {
-        if self.ready.front()?.now <= now { self.ready.pop_front() } else { None }
+        if self.due > now {
+            return None;
+        }
+        let sample = self.ready.pop_front();
+        self.note_due();
+        sample
+    }
+
+    fn note_due(&mut self) {
+        self.due = self.ready.front().map_or(Time::NEVER, |sample| sample.now);
     }
 
     /// The run is over: the last peak is due, too.
     pub(crate) fn finish(&mut self) {
         self.ready.extend(self.peak_sample.take());
+        self.note_due();
     }
 }
 

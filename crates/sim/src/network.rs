@@ -17,7 +17,7 @@ use ramp_tcp::Segment;
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::outcome::LinkTotals;
-use crate::packet::{Parcel, Place};
+use crate::packet::{Parcel, Place, Ticket};
 use crate::random::link_seed;
 use crate::stage::{CHAIN_MAX, Kind, Passages, Ring, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
@@ -38,9 +38,12 @@ pub(crate) struct Network {
     drops_to_come: BinaryHeap<Reverse<DropToCome>>,
     drops: VecDeque<Drop>,
     drop_count: u64,
+    stopped: Stopped,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
     overfull: Option<u32>,
+    /// There is a drop to report, or a link is too full.
+    urgent: bool,
     sampled: u32,
     pub(crate) sampler: LinkSampler,
 }
@@ -50,6 +53,24 @@ pub(crate) struct Network {
 pub(crate) struct Drop {
     pub(crate) link: u32,
     pub(crate) parcel: Parcel,
+}
+
+/// The last packet that came no further.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stopped {
+    segment: Segment,
+    /// `None`: at a link that keeps it.
+    at: Option<Stop>,
+}
+
+/// Where and when a packet is dropped.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    step: Step,
+    /// How many links it has entered, this one included.
+    entered: u32,
+    time: Time,
+    passages: Passages,
 }
 
 #[derive(Debug)]
@@ -73,8 +94,10 @@ impl Network {
             drops_to_come: BinaryHeap::new(),
             drops: VecDeque::new(),
             drop_count: 0,
+            stopped: Stopped::default(),
             horizon: scenario.stop.after,
             overfull: None,
+            urgent: false,
             sampled: scenario.bottleneck as u32,
             sampler: LinkSampler::new(scenario),
         }
@@ -86,75 +109,128 @@ impl Network {
     }
 
     /// Hands a segment to the next link of its route, which must not be at its end.
-    #[inline]
+    ///
+    /// The segment is made where it stays while it is under way.
+    #[expect(clippy::inline_always, reason = "otherwise the segment is made, then copied")]
+    #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, segment: &Segment, place: Place) {
-        let steps = &self.routes.steps()[place.next as usize..][..place.left as usize];
-        let mut entered = 0;
-        let mut link = steps[0].link;
-        let wire_bytes = segment.wire_bytes();
-        let mut time = now;
-        let mut passages = Passages::default();
-        loop {
-            let stage = &mut self.stages[link as usize];
-            if entered == 0 && !stage.settles() {
-                return self.hold(now, queue, link, Parcel { segment: *segment, place: place.after(1) });
-            }
-            let arrival = stage.settle(time, wire_bytes, segment);
-            if link == self.sampled {
-                self.sampler.on_arrival(time, stage.queue(time));
-            }
-            let Some(arrival) = arrival else {
-                let drop =
-                    Drop { link, parcel: Parcel { segment: *segment, place: place.after(entered + 1) } };
-                return self.on_drop(now, queue, &DropToCome { time, order: 0, passages, drop });
-            };
-            if let Some(next) = steps.get(entered + 1)
-                && next.fused
-                && arrival <= self.horizon
-                && let Some(passage) = passages.get_mut(entered)
-            {
-                *passage = arrival;
-                entered += 1;
-                time = arrival;
-                link = next.link;
-                continue;
-            }
-            if stage.under_way.is_empty() {
-                queue.set(link, arrival);
-                if let Some(ring) = self.spare.pop() {
-                    stage.under_way = ring;
-                }
-            }
-            let place = place.after(entered + 1);
-            stage.under_way.push_back(UnderWay { segment: *segment, place, arrival, passages });
-            if stage.under_way.len() > PACKETS_PER_LINK_MAX {
-                self.overfull = Some(link);
-            }
-            return;
+        let (slot, stopped) = self.cross(now, queue, &Ticket::new(segment), place);
+        *slot = *segment;
+        if stopped {
+            self.stop(now, queue, place);
         }
     }
 
-    /// Puts into `parcel` what reaches the end of a chain that ends with `link`; call until `false`.
+    /// The same, for segments that are not worth its instructions.
+    #[cold]
+    pub(crate) fn send_rare(&mut self, now: Time, queue: &mut EventQueue, segment: Segment, place: Place) {
+        self.send(now, queue, &segment, place);
+    }
+
+    /// Settles a packet's way as far as it can be, and gives out where its segment belongs. Whether it stopped on its
+    /// way: then [`Self::stop`] says what becomes of it.
+    fn cross(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue,
+        ticket: &Ticket,
+        place: Place,
+    ) -> (&mut Segment, bool) {
+        let wire_bytes = ticket.wire_bytes();
+        let steps = self.routes.steps_from(place.next());
+        let mut step = &steps[0];
+        if !self.stages[step.link as usize].settles() {
+            self.stopped.at = None;
+            return (&mut self.stopped.segment, true);
+        }
+        let mut time = now;
+        let mut passages = Passages::default();
+        let mut entered = 1;
+        let arrival = loop {
+            let stage = &mut self.stages[step.link as usize];
+            let arrival = stage.settle(time, wire_bytes, ticket);
+            if step.link == self.sampled {
+                self.sampler.on_arrival(time, stage.queue(time));
+            }
+            let Some(arrival) = arrival else {
+                self.stopped.at = Some(Stop { step: *step, entered: entered as u32, time, passages });
+                return (&mut self.stopped.segment, true);
+            };
+            if step.onward
+                && arrival <= self.horizon
+                && entered < CHAIN_MAX
+                && let Some(next) = steps.get(entered)
+            {
+                passages[entered - 1] = arrival;
+                time = arrival;
+                step = next;
+                entered += 1;
+                continue;
+            }
+            break arrival;
+        };
+        let link = step.link;
+        let stage = &mut self.stages[link as usize];
+        if stage.under_way.is_empty() {
+            queue.set(link, arrival);
+            if let Some(ring) = self.spare.pop() {
+                stage.under_way = ring;
+            }
+        }
+        if stage.under_way.len() >= PACKETS_PER_LINK_MAX {
+            self.overfull = Some(link);
+            self.urgent = true;
+        }
+        let under_way = stage.under_way.push_back();
+        under_way.place = place.after(entered as u32, step.last);
+        under_way.arrival = arrival;
+        under_way.passages = passages;
+        (&mut under_way.segment, false)
+    }
+
+    /// What becomes of the packet that stopped last.
+    #[cold]
+    fn stop(&mut self, now: Time, queue: &mut EventQueue, place: Place) {
+        let Stopped { segment, at } = self.stopped;
+        let Some(Stop { step, entered, time, passages }) = at else {
+            let step = self.routes.step(place.next());
+            return self.hold(now, queue, step.link, Parcel { segment, place: place.after(1, step.last) });
+        };
+        let parcel = Parcel { segment, place: place.after(entered, step.last) };
+        let drop = Drop { link: step.link, parcel };
+        if time == now {
+            self.drops.push_back(drop);
+            self.urgent = true;
+        } else {
+            self.drop_count += 1;
+            queue.set_at_latest(self.drops_source(), time);
+            self.drops_to_come.push(Reverse(DropToCome { time, order: self.drop_count, passages, drop }));
+        }
+    }
+
+    /// Puts into `parcel` what reaches the end of a chain that ends with `link`, and returns when the next packet will if
+    /// it is already under way, else `Time::NEVER`. `None`: nothing reaches it now.
     #[inline]
-    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel) -> bool {
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel) -> Option<Time> {
         let stage = &mut self.stages[link as usize];
         if !stage.settles() {
-            return self.poll_held(now, link, parcel);
+            return self.poll_held(now, link, parcel).then_some(Time::NEVER);
         }
-        let Some(head) = stage.under_way.front() else { return false };
+        let head = stage.under_way.front()?;
         if head.arrival > now {
-            return false;
+            return None;
         }
         parcel.segment = head.segment;
         parcel.place = head.place;
         stage.under_way.pop_front();
-        if stage.under_way.is_empty() {
-            let mut ring = std::mem::take(&mut stage.under_way);
-            // The next packet is to lie where the first one was.
-            ring.clear();
-            self.spare.push(ring);
+        if let Some(next) = stage.under_way.front() {
+            return Some(next.arrival);
         }
-        true
+        let mut ring = std::mem::take(&mut stage.under_way);
+        // The next packet is to lie where the first one was.
+        ring.clear();
+        self.spare.push(ring);
+        Some(Time::NEVER)
     }
 
     /// When `link` has something to do next.
@@ -176,13 +252,15 @@ impl Network {
     /// Whether there is a drop or a sample to report, or too much under way.
     #[inline]
     pub(crate) fn news(&self, now: Time) -> bool {
-        !self.drops.is_empty() || self.overfull.is_some() || self.sampler.due(now)
+        self.urgent || self.sampler.due() <= now
     }
 
     /// Packets dropped by now that nobody has heard of; call until `None`.
     #[inline]
     pub(crate) fn poll_drop(&mut self) -> Option<Drop> {
-        self.drops.pop_front()
+        let drop = self.drops.pop_front();
+        self.urgent = drop.is_some();
+        drop
     }
 
     /// Moves the drops that were to come and are due among those that happened.
@@ -191,6 +269,7 @@ impl Network {
             && next.time <= now
         {
             self.drops.extend(self.drops_to_come.pop().map(|Reverse(next)| next.drop));
+            self.urgent = true;
         }
     }
 
@@ -202,7 +281,7 @@ impl Network {
     /// Every link's totals at `end`: what settled ahead of that is taken back.
     pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
         let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
-        for under_way in self.stages.iter().flat_map(|stage| &stage.under_way) {
+        for under_way in self.stages.iter().flat_map(|stage| stage.under_way.iter()) {
             self.take_back(&mut totals, end, under_way);
         }
         for Reverse(DropToCome { time, passages, drop, .. }) in &self.drops_to_come {
@@ -213,13 +292,9 @@ impl Network {
                 take(&mut totals.arrived, parcel.wire_bytes());
             }
             // So far it fared like a packet whose chain ends one link earlier.
-            let Parcel { segment, mut place } = *parcel;
-            place.next -= 1;
-            self.take_back(
-                &mut totals,
-                end,
-                &UnderWay { segment, place, arrival: *time, passages: *passages },
-            );
+            let Parcel { segment, place } = *parcel;
+            let before = UnderWay { segment, place: place.before(), arrival: *time, passages: *passages };
+            self.take_back(&mut totals, end, &before);
         }
         totals
     }
@@ -237,8 +312,10 @@ impl Network {
             drops.push_back(Drop { link, parcel });
         };
         other.handle_packet(now, parcel, &mut on_drop);
+        self.urgent |= !self.drops.is_empty();
         if stage.held > PACKETS_PER_LINK_MAX {
             self.overfull = Some(link);
+            self.urgent = true;
         }
         queue.set(link, other.poll_timeout());
         if link == self.sampled {
@@ -256,27 +333,18 @@ impl Network {
             *held -= 1;
             drops.push_back(Drop { link, parcel });
         };
-        let Some(parcel) = other.poll_packet(now, &mut on_drop) else { return false };
+        let polled = other.poll_packet(now, &mut on_drop);
+        self.urgent |= !self.drops.is_empty();
+        let Some(parcel) = polled else { return false };
         *held -= 1;
         *into = parcel;
         true
     }
 
-    #[cold]
-    fn on_drop(&mut self, now: Time, queue: &mut EventQueue, drop: &DropToCome) {
-        if drop.time == now {
-            self.drops.push_back(drop.drop);
-        } else {
-            self.drop_count += 1;
-            queue.set_at_latest(self.drops_source(), drop.time);
-            self.drops_to_come.push(Reverse(DropToCome { order: self.drop_count, ..*drop }));
-        }
-    }
-
     fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
         let UnderWay { segment, place, .. } = under_way;
         let wire_bytes = segment.wire_bytes();
-        let steps = &self.routes.steps()[..place.next as usize];
+        let steps = self.routes.steps_before(place.next());
         let fused = steps.iter().rev().take_while(|step| step.fused).count();
         let chain = &steps[steps.len() - fused - 1..];
         let mut entered = Time::ZERO;

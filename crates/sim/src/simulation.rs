@@ -64,8 +64,8 @@ struct Simulation<'a, O> {
     /// Explicit flows by time of opening, latest first.
     to_open: Vec<(Time, u32)>,
     under_test_live: u64,
-    /// Every flow under test has completed.
-    all_complete: bool,
+    /// Every flow under test has completed, and the run ends with that.
+    over: bool,
 }
 
 /// How a generator's flows send, by whether the compared algorithm steers, and how they are answered.
@@ -104,7 +104,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             configs: scenario.traffic.iter().map(|traffic| configs(scenario, &traffic.kind)).collect(),
             to_open: opening_times(scenario, seed),
             under_test_live: 0,
-            all_complete: false,
+            over: false,
         };
         simulation.arm_opening();
         for generator in 0..simulation.generators.len() as u32 {
@@ -114,46 +114,49 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn run(mut self, interrupted: &AtomicBool) -> Result<Outcome, SimulationError> {
-        let stop = self.scenario.stop;
+        let last = self.scenario.stop.after;
         let mut events = 0u64;
+        let mut before = Time::NEVER;
         let mut at_this_instant = 0u64;
         // What came off a link last. It is large, so there is one for the whole run.
-        let segment = Segment::ack(0, 0, Time::ZERO, 0, 0);
-        let mut parcel = Parcel { segment, place: Place { next: 0, left: 0, slot: Place::NO_SLOT } };
-        while let Some((time, source)) = self.queue.pop() {
-            if time > stop.after {
-                break;
-            }
-            at_this_instant = if time == self.now { at_this_instant + 1 } else { 0 };
-            self.now = time;
-            events += 1;
-            if events.is_multiple_of(EVENTS_BETWEEN_CHECKS) {
-                if interrupted.load(Ordering::Relaxed) {
-                    return Err(SimulationError::Interrupted { at: time });
+        let mut parcel = Parcel::default();
+        loop {
+            let mut source = 0;
+            for _ in 0..EVENTS_BETWEEN_CHECKS {
+                let Some((time, next)) = self.queue.pop() else { return Ok(self.finish(events, last)) };
+                if time > last {
+                    return Ok(self.finish(events, last));
                 }
-                if at_this_instant > EVENTS_PER_INSTANT_MAX {
-                    return Err(SimulationError::Stalled { at: time, what: self.describe(source) });
+                source = next;
+                self.now = time;
+                events += 1;
+                match self.due(source) {
+                    Due::Link(link) => self.on_link(link, &mut parcel),
+                    Due::Drops => self.on_drops_due(),
+                    Due::Opening => self.on_opening(),
+                    Due::Generator(generator) => self.on_generator(generator)?,
+                    Due::Flow(slot) => self.on_flow(slot),
                 }
-            }
-            match self.due(source) {
-                Due::Link(link) => self.on_link(link, &mut parcel),
-                Due::Drops => self.on_drops_due(),
-                Due::Opening => self.on_opening(),
-                Due::Generator(generator) => self.on_generator(generator)?,
-                Due::Flow(slot) => self.on_flow(slot),
-            }
-            if self.network.news(time) {
-                self.report();
-                if let Some(link) = self.network.overfull() {
-                    let link = self.scenario.topology.links[link as usize].name.clone();
-                    return Err(SimulationError::Overfull { link, at: time });
+                if self.network.news(time) {
+                    self.report();
+                    if let Some(link) = self.network.overfull() {
+                        let link = self.scenario.topology.links[link as usize].name.clone();
+                        return Err(SimulationError::Overfull { link, at: time });
+                    }
+                }
+                if self.over {
+                    return Ok(self.finish(events, time));
                 }
             }
-            if self.all_complete && stop.when_complete {
-                return Ok(self.finish(events, time));
+            at_this_instant = if self.now == before { at_this_instant + EVENTS_BETWEEN_CHECKS } else { 0 };
+            before = self.now;
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(SimulationError::Interrupted { at: before });
+            }
+            if at_this_instant > EVENTS_PER_INSTANT_MAX {
+                return Err(SimulationError::Stalled { at: before, what: self.describe(source) });
             }
         }
-        Ok(self.finish(events, stop.after))
     }
 
     #[inline]
@@ -201,12 +204,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     fn on_link(&mut self, link: u32, parcel: &mut Parcel) {
         loop {
-            let arrived = self.network.poll_packet(self.now, link, parcel);
-            if arrived {
+            let following = self.network.poll_packet(self.now, link, parcel);
+            if let Some(following) = following {
                 self.on_arrival(parcel);
+                if following <= self.now {
+                    continue;
+                }
+                if following != Time::NEVER {
+                    return self.queue.set_again(link, following);
+                }
             }
             let next = self.network.poll_timeout(link);
-            if !arrived || next > self.now {
+            if following.is_none() || next > self.now {
                 return self.queue.set(link, next);
             }
         }
@@ -214,7 +223,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     #[inline]
     fn on_arrival(&mut self, Parcel { segment, place }: &Parcel) {
-        if place.left > 0 {
+        if !place.at_end() {
             self.network.send(self.now, &mut self.queue, segment, *place);
             return;
         }
@@ -248,9 +257,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// Whether every flow under test has completed and none can come.
+    /// Whether every flow under test has completed and none can come, if that ends the run.
     fn look_for_end(&mut self) {
-        self.all_complete = self.under_test_live == 0
+        self.over = self.scenario.stop.when_complete
+            && self.under_test_live == 0
             && !self.to_open.iter().any(|&(_, id)| self.hosts.totals[id as usize].under_test)
             && !self.generators.iter().any(|generator| generator.more_under_test(self.now));
     }
@@ -338,6 +348,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.queue.set(self.generator_source(generator), next);
     }
 
+    /// Tells the observer what links have dropped and sampled.
     #[cold]
     fn report(&mut self) {
         while let Some(Drop { link, parcel }) = self.network.poll_drop() {

@@ -1,7 +1,5 @@
 //! One link in the network, in the cheapest form that its configuration allows.
 
-use std::collections::VecDeque;
-
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
 use ramp_tcp::Segment;
@@ -9,6 +7,7 @@ use ramp_tcp::Segment;
 use crate::fifo::Fifo;
 use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Place, Ticket};
+use crate::ring;
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -17,7 +16,7 @@ pub(crate) const CHAIN_MAX: usize = 3;
 pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 
 /// Packets under way. The network lends its memory to links that have some.
-pub(crate) type Ring = VecDeque<UnderWay>;
+pub(crate) type Ring = ring::Ring<UnderWay>;
 
 /// A link with the packets that leave the network, or the chain, through it.
 #[derive(Debug)]
@@ -43,7 +42,7 @@ pub(crate) enum Kind {
 }
 
 /// A packet whose arrival is settled.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnderWay {
     pub(crate) segment: Segment,
     pub(crate) place: Place,
@@ -63,7 +62,13 @@ impl Stage {
                 Kind::Other(Box::new(Link::new(config, seed)))
             }
         };
-        Self { kind, under_way: Ring::new(), held: 0, arrived: Count::default(), dropped: Count::default() }
+        Self {
+            kind,
+            under_way: Ring::default(),
+            held: 0,
+            arrived: Count::default(),
+            dropped: Count::default(),
+        }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
@@ -76,7 +81,7 @@ impl Stage {
     ///
     /// Only for stages that settle.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32, segment: &Segment) -> Option<Time> {
+    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32, ticket: &Ticket) -> Option<Time> {
         match &mut self.kind {
             Kind::Plain(fifo) => {
                 add(&mut self.arrived, wire_bytes);
@@ -86,7 +91,7 @@ impl Stage {
                 }
                 arrival
             }
-            Kind::Settling(link) => settle(link, now, Ticket::new(segment)),
+            Kind::Settling(link) => settle(link, now, *ticket),
             Kind::Other(_) => unreachable!("such a stage holds its packets"),
         }
     }

@@ -13,22 +13,25 @@ pub(crate) struct Routes {
     steps: Vec<Step>,
 }
 
-/// A span of [`Routes::steps`].
+/// A span of [`Routes::steps`], never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) first: u32,
-    /// How many links; never 0.
-    pub(crate) length: u32,
 }
 
 /// One link of a route.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Step {
     pub(crate) link: u32,
     /// Whether a route begins here.
     pub(crate) first: bool,
+    /// Whether a route ends here.
+    pub(crate) last: bool,
     /// Whether the link is computed together with the one before it.
     pub(crate) fused: bool,
+    /// Whether the next link of the route is computed together with this one.
+    pub(crate) onward: bool,
 }
 
 /// Who hands packets to a link.
@@ -75,16 +78,30 @@ impl Routes {
         self.by_ends[&(from as u32, to as u32)]
     }
 
-    /// All routes, one after the other.
+    /// One step; the steps of a route follow each other.
     #[inline]
-    pub(crate) fn steps(&self) -> &[Step] {
-        &self.steps
+    pub(crate) fn step(&self, index: usize) -> Step {
+        self.steps[index]
+    }
+
+    /// One step and all that follow, of its route and of those after that.
+    #[inline]
+    pub(crate) fn steps_from(&self, index: usize) -> &[Step] {
+        &self.steps[index..]
+    }
+
+    /// All steps before one, of its route and of those before that.
+    pub(crate) fn steps_before(&self, index: usize) -> &[Step] {
+        &self.steps[..index]
     }
 
     /// Notes which links are computed together with the one before them.
     pub(crate) fn fuse(&mut self, fused: &[bool]) {
-        for step in &mut self.steps {
+        let mut next_is_fused = false;
+        for step in self.steps.iter_mut().rev() {
             step.fused = fused[step.link as usize];
+            step.onward = next_is_fused && !step.last;
+            next_is_fused = step.fused;
         }
     }
 
@@ -116,14 +133,14 @@ impl Routes {
         let mut node = to as usize;
         while node != from as usize {
             let link = arrived_by.get(node).copied().flatten().ok_or_else(no_route)?;
-            self.steps.push(Step { link: link as u32, first: false, fused: false });
+            let last = self.steps.len() == begin;
+            self.steps.push(Step { link: link as u32, first: false, last, fused: false, onward: false });
             node = scenario.topology.links[link].from;
         }
         self.steps[begin..].reverse();
         // From a node to itself, there is nothing to simulate.
         self.steps.get_mut(begin).ok_or_else(no_route)?.first = true;
-        let route = Route { first: begin as u32, length: (self.steps.len() - begin) as u32 };
-        self.by_ends.insert((from, to), route);
+        self.by_ends.insert((from, to), Route { first: begin as u32 });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use ramp::Time;
 
 use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;
-use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
+use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, Transmitted};
 use crate::window::Advertised;
 use crate::{ReceiverConfig, Recovery, SenderConfig};
 
@@ -108,22 +108,27 @@ impl Receiver {
 
     /// The next segment to send now; until `None`.
     #[inline]
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Segment> {
-        match self.due {
-            Reply::Nothing => self.early.take(),
-            Reply::Ack => {
-                if let Some(early) = self.early.take() {
-                    return Some(early);
-                }
-                self.due = Reply::Nothing;
-                Some(self.reply())
-            }
-            Reply::SynAck => {
-                self.due = Reply::Nothing;
-                let syn = self.syn?;
-                Some(Segment::syn_ack(&syn, self.ack_bytes, self.window.first_bytes(), self.sack_blocks > 0))
-            }
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut next = None;
+        match self.transmit(now, |segment| next = Some(*segment)) {
+            Transmitted::Nothing => None,
+            Transmitted::Wired => next,
+            Transmitted::Rare(segment) => Some(segment),
         }
+    }
+
+    /// The same for whoever sends millions: the common ACK goes to `wire` without being copied.
+    #[inline]
+    pub fn transmit(&mut self, _now: Time, wire: impl FnOnce(&Segment)) -> Transmitted {
+        if self.due == Reply::Ack && self.calm() {
+            self.due = Reply::Nothing;
+            wire(&self.bare_ack());
+            return Transmitted::Wired;
+        }
+        if self.due == Reply::Nothing && self.early.is_none() {
+            return Transmitted::Nothing;
+        }
+        self.next_rare().map_or(Transmitted::Nothing, Transmitted::Rare)
     }
 
     /// When to call `handle_timeout`; `Time::NEVER`: no need.
@@ -216,15 +221,41 @@ impl Receiver {
         }
     }
 
+    #[cold]
+    fn next_rare(&mut self) -> Option<Segment> {
+        if let Some(early) = self.early.take() {
+            return Some(early);
+        }
+        match std::mem::replace(&mut self.due, Reply::Nothing) {
+            Reply::Nothing => None,
+            Reply::Ack => Some(self.reply()),
+            Reply::SynAck => {
+                let window = self.window.first_bytes();
+                self.syn.map(|syn| Segment::syn_ack(&syn, self.ack_bytes, window, self.sack_blocks > 0))
+            }
+        }
+    }
+
+    /// Whether an ACK has nothing to tell but how far the data have come.
     #[inline]
+    fn calm(&self) -> bool {
+        self.out_of_order.is_empty() && self.duplicate.is_none() && self.early.is_none()
+    }
+
+    #[cold]
     fn reply(&mut self) -> Segment {
-        self.clock.on_ack_sent();
-        self.last_ack = self.next;
-        let mut ack = Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes());
+        let mut ack = self.bare_ack();
         if !self.out_of_order.is_empty() || self.duplicate.is_some() {
             self.add_blocks(&mut ack);
         }
         ack
+    }
+
+    #[inline]
+    fn bare_ack(&mut self) -> Segment {
+        self.clock.on_ack_sent();
+        self.last_ack = self.next;
+        Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes())
     }
 
     #[inline]
@@ -264,7 +295,6 @@ impl Receiver {
         self.recent_count = count as u8;
     }
 
-    #[cold]
     fn add_blocks(&mut self, ack: &mut Segment) {
         let duplicate = self.duplicate.take();
         if self.sack_blocks == 0 || self.suppresses() {

@@ -10,7 +10,7 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 ///
 /// Segments, not bytes, are numbered: the first data segment is 0, and a retransmission keeps the number and the
 /// payload of the original. An ACK carries the number it expects next. Payload is counted, not carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Segment {
     number: u64,
@@ -25,10 +25,11 @@ pub struct Segment {
 }
 
 /// What a segment is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SegmentKind {
     /// Opens a connection.
+    #[default]
     Syn,
     /// Answers a SYN.
     SynAck,
@@ -38,6 +39,17 @@ pub enum SegmentKind {
     Ack,
     /// Asks for an ACK while the receive window is closed.
     WindowProbe,
+}
+
+/// What became of the question for the next segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmitted {
+    /// Nothing is to be sent now.
+    Nothing,
+    /// A segment has gone to the wire.
+    Wired,
+    /// An uncommon segment, which is for the caller to send.
+    Rare(Segment),
 }
 
 const BLOCK_COUNT: u8 = 0b111;

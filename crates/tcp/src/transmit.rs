@@ -6,7 +6,7 @@ use ramp_trace::SenderState;
 use crate::Recovery;
 use crate::pacing::linux_rate;
 use crate::record::{Flags, Record};
-use crate::segment::Segment;
+use crate::segment::{Segment, Transmitted};
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
 
 /// What to send, before the pacer is asked.
@@ -29,13 +29,24 @@ impl Sender {
     /// The next segment to send now; until `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut next = None;
+        match self.transmit(now, |segment| next = Some(*segment)) {
+            Transmitted::Nothing => None,
+            Transmitted::Wired => next,
+            Transmitted::Rare(segment) => Some(segment),
+        }
+    }
+
+    /// The same for whoever sends millions: the common segment goes to `wire` without being copied.
+    #[inline]
+    pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> Transmitted {
         if self.due != Due::Nothing
             && let Some(segment) = self.send_due(now)
         {
-            return Some(segment);
+            return Transmitted::Rare(segment);
         }
         if self.connection != Connection::Established {
-            return None;
+            return Transmitted::Nothing;
         }
         let blocked = match self.choose() {
             Ok(choice) => {
@@ -44,10 +55,13 @@ impl Sender {
                 } else {
                     self.sent_since = true;
                     self.burst_left -= 1;
-                    return Some(match choice {
-                        Choice::New { bytes } => self.send_new(now, bytes),
-                        Choice::Again(number) => self.send_again(now, number),
-                    });
+                    return match choice {
+                        Choice::New { bytes } => {
+                            wire(&self.send_new(now, bytes));
+                            Transmitted::Wired
+                        }
+                        Choice::Again(number) => Transmitted::Rare(self.send_again(now, number)),
+                    };
                 }
             }
             Err(blocked) => {
@@ -57,7 +71,7 @@ impl Sender {
             }
         };
         self.note_blocked(now, blocked);
-        None
+        Transmitted::Nothing
     }
 
     /// Bytes per second at which packets are spaced; 0: not at all.
