@@ -109,6 +109,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline(never)]
     fn on_rfc_sample(&mut self, rtt: u64) {
         let tick = self.config.tick.ns();
         let rtt = (rtt + tick / 2).checked_div(tick).map_or(rtt, |ticks| ticks.max(1) * tick);
@@ -118,7 +119,7 @@ impl RttEstimator {
         self.base_timeout = Time::from_ns(raw).max(self.config.min).min(self.config.max);
     }
 
-    #[inline]
+    #[inline(never)]
     fn on_linux_sample(&mut self, rtt: u64, una: u64, next: u64) {
         let smoothed = self.smoothed_8 >> 3;
         // A sudden drop of the RTT must not inflate the timer: such deviations weigh an eighth (Linux, after Eifel).
