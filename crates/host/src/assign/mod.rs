@@ -219,6 +219,12 @@ fn check(arms: &[AssignArm]) -> Result<(), HostError> {
             format!("1 to {ARMS_MAX} arms, whose shares make {WHOLE}"),
         ));
     }
+    if let Some(arm) = arms.iter().find(|arm| NEGOTIATE_ECN.contains(&arm.control.as_str())) {
+        return Err(HostError::input(
+            format!("{} would come too late: it negotiates ECN in the handshake", arm.control),
+            "connections are assigned when the handshake is over: choose another congestion control",
+        ));
+    }
     let available = fs::read_to_string(AVAILABLE).map_err(HostError::file("read", AVAILABLE.as_ref()))?;
     for AssignArm { control, .. } in arms {
         if control.len() > NAME_MAX || !available.split_whitespace().any(|name| name == control) {
@@ -230,6 +236,9 @@ fn check(arms: &[AssignArm]) -> Result<(), HostError> {
     }
     Ok(())
 }
+
+/// Congestion controls with `TCP_CONG_NEEDS_ECN`, which the kernel does not tell.
+const NEGOTIATE_ECN: [&str; 2] = ["dctcp", "prague"];
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
