@@ -272,9 +272,9 @@ fn changes_and_comes_back() {
     });
     assert_eq!((arrived, changes), (4 * MEGABYTES, 4));
     let counters = loaded.counters().expect("counters");
-    complete(counters.opened >= 1 && counters.closed >= 1 && counters.late >= 1, counters);
-    // It came back after its losses: nothing is left to start up.
-    assert_eq!((counters.opened, counters.closed), (1, 1), "{counters:?}");
+    // It came back after its losses, when nothing is left to start up; but the kernel may have undone a reduction.
+    complete(counters.opened + counters.late >= 3 && counters.late >= 1 && counters.closed >= 1, counters);
+    assert!(counters.opened + counters.late == 3 && counters.closed <= counters.opened, "{counters:?}");
 }
 
 #[test]
