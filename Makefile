@@ -36,7 +36,7 @@ test: ## The full suite: every check below except `deny` and `bench`
 	$(MAKE) --no-print-directory rust-test
 
 .PHONY: bench
-bench: ## Speed against ns-2 and per decision; writes target/bench.json
+bench: ## Speed against ns-2, ns-3 and per decision; writes target/bench.json
 	@scripts/setup bench
 	bench/run
 
