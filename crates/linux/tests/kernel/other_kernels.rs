@@ -137,9 +137,10 @@ impl Machine {
         );
         let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
         assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
-        // One instruction takes 2 ns of the machine's time, and idle time passes at once.
+        // One instruction takes 2 ns of the machine's time, and idle time passes at once. A minute here, half an hour
+        // where everything else comes first.
         let output = Command::new("timeout")
-            .args(["600", "nice", "qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=1,sleep=off"])
+            .args(["2400", "nice", "qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=1,sleep=off"])
             .args(["-cpu", "max", "-smp", "1", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none"])
             .args([OsStr::new("-kernel"), kernel.join("vmlinuz").as_os_str()])
             .args([OsStr::new("-initrd"), archive.as_os_str()])
