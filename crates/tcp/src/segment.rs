@@ -52,6 +52,17 @@ pub enum Transmitted {
     Rare(Segment),
 }
 
+impl Transmitted {
+    /// The segment, whichever way it came: `transmit` is given a place for one that goes to the wire.
+    pub(crate) fn collect(transmit: impl FnOnce(&mut Option<Segment>) -> Self) -> Option<Segment> {
+        let mut wired = None;
+        match transmit(&mut wired) {
+            Self::Rare(segment) => Some(segment),
+            Self::Nothing | Self::Wired => wired,
+        }
+    }
+}
+
 const BLOCK_COUNT: u8 = 0b111;
 const LAST: u8 = 1 << 3;
 const SACK_PERMITTED: u8 = 1 << 4;

@@ -29,12 +29,7 @@ impl Sender {
     /// The next segment to send now; until `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        let mut next = None;
-        match self.transmit(now, |segment| next = Some(*segment)) {
-            Transmitted::Nothing => None,
-            Transmitted::Wired => next,
-            Transmitted::Rare(segment) => Some(segment),
-        }
+        Transmitted::collect(|wired| self.transmit(now, |segment| *wired = Some(*segment)))
     }
 
     /// The same for whoever sends millions: the common segment goes to `wire` without being copied.
