@@ -1,6 +1,9 @@
 //! The commands for a live host: what they say, and with which exit code.
 #![cfg(target_os = "linux")]
 
+#[cfg(feature = "linux")]
+#[path = "../../linux/tests/support/ready.rs"]
+mod ready;
 mod support;
 
 #[cfg(not(feature = "linux"))]
@@ -88,7 +91,7 @@ mod with_the_kernel {
 
     #[test]
     fn doctor_tells_nobody_which_capabilities_are_missing() {
-        if !ready() {
+        if !crate::ready::ready() {
             return;
         }
         let live = Live::new("host_nobody");
@@ -110,7 +113,7 @@ mod with_the_kernel {
 
     #[test]
     fn attach_status_and_detach_from_the_command_line() {
-        if !ready() {
+        if !crate::ready::ready() {
             return;
         }
         let live = Live::new("host_live");
@@ -228,20 +231,5 @@ mod with_the_kernel {
         let output = Command::new(program).args(arguments).output().expect(program);
         assert!(output.status.success(), "{program} {arguments:?}: {}", stderr(&output));
         String::from_utf8(output.stdout).expect("text")
-    }
-
-    /// Whether this machine can run the tests at all. In CI it must.
-    fn ready() -> bool {
-        let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-        let obstacle = if !root {
-            "not root"
-        } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
-            "the kernel carries no BTF"
-        } else {
-            return true;
-        };
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
-        eprintln!("skipped: {obstacle}");
-        false
     }
 }

@@ -1,13 +1,15 @@
 //! `watch`, `trial` and `export` from the outside.
 #![cfg(all(target_os = "linux", feature = "linux"))]
 
+#[path = "../../linux/tests/support/ready.rs"]
+mod ready;
 mod support;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
+use std::{fs, process, thread};
 
 use support::Place;
 
@@ -65,19 +67,10 @@ fn what_cannot_be_tried_is_refused_by_name() {
     assert!(code(&output) == Some(1) && text(&output.stderr).contains("cannot open ./trial.jsonl"));
 }
 
-/// Whether this machine can run the tests below. In CI it must.
+/// Whether this machine can run the tests below.
 fn ready() -> bool {
-    let root = fs::read_to_string("/proc/self/status")
-        .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t")));
-    let obstacle = match (root, Path::new("/sys/kernel/btf/vmlinux").exists(), cgroup2()) {
-        (false, ..) => "not root",
-        (_, false, _) => "the kernel carries no BTF",
-        (.., None) => "no cgroup2 is mounted",
-        _ => return true,
-    };
-    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
-    eprintln!("skipped: {obstacle}");
-    false
+    let no_cgroup = cgroup2().is_none().then_some("no cgroup2 is mounted");
+    ready::unobstructed(ready::obstacle().or(no_cgroup))
 }
 
 fn cgroup2() -> Option<PathBuf> {

@@ -18,7 +18,7 @@ use socket2::{Domain, Socket, Type};
 
 #[path = "../../../linux/tests/support/left_out.rs"]
 pub(crate) mod left_out;
-#[path = "../ready/mod.rs"]
+#[path = "../../../linux/tests/support/ready.rs"]
 mod ready;
 
 pub(crate) use ready::ready;

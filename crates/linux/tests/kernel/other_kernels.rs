@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs, io};
 
-use crate::support::must_run;
+use crate::support::ready::unobstructed;
 
 /// Left by `scripts/kernels`.
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
@@ -70,13 +70,15 @@ fn boots(series: &str, expected: &str) {
 fn found(kernel: &Path) -> Option<String> {
     for program in ["qemu-system-x86_64", "busybox", "ldd"] {
         if program_path(program).is_none() {
-            return must_run(&format!("{program} is missing: run scripts/setup test"));
+            unobstructed(Some(&format!("{program} is missing: run scripts/setup test")));
+            return None;
         }
     }
-    match fs::read_to_string(kernel.join("release")) {
-        Ok(release) => Some(release.trim().to_owned()),
-        Err(_) => must_run(&format!("{} is missing: run scripts/kernels", kernel.display())),
-    }
+    let Ok(release) = fs::read_to_string(kernel.join("release")) else {
+        unobstructed(Some(&format!("{} is missing: run scripts/kernels", kernel.display())));
+        return None;
+    };
+    Some(release.trim().to_owned())
 }
 
 /// The root file system of a machine, made anew.

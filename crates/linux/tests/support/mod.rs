@@ -15,6 +15,9 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 pub(crate) mod left_out;
 pub(crate) mod path;
+pub(crate) mod ready;
+
+pub(crate) use ready::ready;
 
 const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 1, 1));
 pub(crate) const RECEIVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 2, 1));
@@ -23,26 +26,6 @@ const RECEIVER_6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd77, 2, 0, 0, 0, 0, 0, 1)
 const PORT: u16 = 5001;
 /// Longer than any transfer here takes, so that a stall fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Whether this machine can run the tests at all. In CI it must.
-pub(crate) fn ready() -> bool {
-    let obstacle = if !nix::unistd::geteuid().is_root() {
-        "not root"
-    } else if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
-        "the kernel carries no BTF"
-    } else {
-        return true;
-    };
-    must_run::<()>(obstacle).is_some()
-}
-
-/// Says what is missing; in CI that is a failure.
-#[expect(clippy::disallowed_methods, reason = "whether this is CI is said through the environment")]
-pub(crate) fn must_run<T>(obstacle: &str) -> Option<T> {
-    assert!(env::var("CI").as_deref() != Ok("true"), "kernel tests must run in CI: {obstacle}");
-    eprintln!("skipped: {obstacle}");
-    None
-}
 
 /// Whether to send little: in emulated machines.
 #[expect(clippy::disallowed_methods, reason = "a machine is told through its environment")]
