@@ -92,6 +92,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const std::vector<Flow> flows = read(argv[1]);
+	if (flows.empty()) {
+		std::cerr << argv[1] << ": cannot be read, or lists no flows\n";
+		return 2;
+	}
 
 	Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpLinuxReno::GetTypeId()));
 	Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(PACKET_BYTES));
