@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use ramp_lab::{CapacityStep, Context, Meter, RunKey, RunRecord};
+use ramp::Time;
+use ramp_lab::{CapacityStep, Context, Meter, RunKey, RunPath, RunRecord};
 use ramp_scenario::{Scenario, Source};
 use ramp_sim::{SimulationError, simulate};
 use ramp_trace::{Both, Provenance, Recorder, RecorderOptions};
@@ -97,12 +98,19 @@ impl Run<'_> {
         }
     }
 
+    /// What it met, where every run starts elsewhere in the traces.
+    pub(crate) fn path(&self, context: &Context, end: Time) -> Option<RunPath> {
+        (self.scenario.trace_offset_range > Time::ZERO)
+            .then(|| RunPath::new(context, end.secs_f64(), self.curves))
+    }
+
     /// Play it.
     fn play(&self, command: &str, interrupted: &AtomicBool) -> Result<Ended, CliError> {
         let scenario = self.scenario();
         let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
         let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });
-        let mut observer = Both(Meter::new(&context(&scenario)), self.curves.then_some(recorder));
+        let context = context(&scenario);
+        let mut observer = Both(Meter::new(&context), self.curves.then_some(recorder));
         let (end, emulation) = match self.backend {
             Backend::Sim => match simulate(&scenario, self.seed, &mut observer, interrupted) {
                 Ok(outcome) => (outcome.end, None),
@@ -128,6 +136,7 @@ impl Run<'_> {
             metrics: found.metrics,
             exit: found.exit,
             downloads: found.downloads,
+            path: self.path(&context, end),
             emulation,
             series: recorder.map(Recorder::finish),
         })))

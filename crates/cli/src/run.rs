@@ -158,6 +158,7 @@ fn play<W: Write>(
         metrics: found.metrics,
         exit: found.exit,
         downloads: found.downloads,
+        path: run.path(&context, end),
         emulation,
         series: None,
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
-use crate::{Context, EmulationSummary, ExitRecord, Reason};
+use crate::{Context, EmulationSummary, ExitRecord, Reason, RunPath};
 
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,6 +180,9 @@ pub struct Representative {
     pub exit: Option<ExitRecord>,
     /// The exit in words, with what one round more would have brought where that was played.
     pub explanation: String,
+    /// The path it met; `None`: every run of the comparison met the same one, that of its context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<RunPath>,
     /// Its curves; `None`: not kept.
     pub series: Option<RunSeries>,
 }

@@ -1,6 +1,10 @@
 //! What is true of the path, as plain data: whoever knows the scenario fills it in.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+
+use crate::RunPath;
 
 /// The path that the flows under test share. Bytes and rates are payload unless they say wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +43,19 @@ pub struct CapacityStep {
 }
 
 impl Context {
+    /// What is true for one run: its own path where runs meet different ones, this one else.
+    pub fn of_run<'a>(&'a self, path: Option<&RunPath>) -> Cow<'a, Self> {
+        let Some(path) = path else { return Cow::Borrowed(self) };
+        let capacity = if path.capacity.is_empty() { &self.capacity } else { &path.capacity };
+        Cow::Owned(Self {
+            base_rtt_s: path.base_rtt_s,
+            bdp_bytes: path.bdp_bytes,
+            buffer_bytes: path.buffer_bytes,
+            capacity: capacity.clone(),
+            ..self.clone()
+        })
+    }
+
     /// Payload bytes that the bottleneck can carry between two instants.
     pub fn capacity_bytes(&self, from_s: f64, to_s: f64) -> f64 {
         let mut carried = 0.0;

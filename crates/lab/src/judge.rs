@@ -238,7 +238,8 @@ impl<'a> Runs<'a> {
         Some(Representative {
             seed: *seed,
             exit: run.exit.clone(),
-            explanation: explain_exit(run, &options.context, what_if),
+            explanation: explain_exit(run, &options.context.of_run(run.path.as_ref()), what_if),
+            path: run.path.clone(),
             series: run.series.clone(),
         })
     }

@@ -36,6 +36,6 @@ pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
 pub use metric::{Definition, definitions};
-pub use record::{Download, ExitRecord, Reason, RunKey, RunRecord};
+pub use record::{Download, ExitRecord, Reason, RunKey, RunPath, RunRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
 pub use statistics::{Paired, paired};

@@ -92,6 +92,7 @@ impl Measurements {
             metrics: self.metrics,
             exit: self.exit,
             downloads: self.downloads,
+            path: None,
             emulation: None,
             series,
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
-use crate::Emulation;
+use crate::{CapacityStep, Context, Emulation};
 
 /// What makes a run the same run: results are kept and found by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct RunRecord {
     pub exit: Option<ExitRecord>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<Download>,
+    /// The path that this run met; `None`: every run of the scenario meets the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<RunPath>,
     /// What a run in real time says of itself; `None`: it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
@@ -63,6 +66,37 @@ impl RunRecord {
     /// The value of a metric.
     pub fn metric(&self, id: &str) -> Option<f64> {
         self.metrics.get(id).copied()
+    }
+}
+
+/// What one run met where runs start anywhere in a measured link. Bytes and rates are payload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunPath {
+    /// As in [`Context::base_rtt_s`].
+    pub base_rtt_s: f64,
+    /// As in [`Context::bdp_bytes`].
+    pub bdp_bytes: u64,
+    /// As in [`Context::buffer_bytes`].
+    pub buffer_bytes: Option<u64>,
+    /// Mean rate of the bottleneck while the run lasted.
+    pub mean_bytes_per_s: f64,
+    /// As in [`Context::capacity`], until the run ended; empty: not kept, as the curves are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity: Vec<CapacityStep>,
+}
+
+impl RunPath {
+    /// The path of a run that ended at `end_s`, from the context of its own stretch of the trace.
+    pub fn new(context: &Context, end_s: f64, with_capacity: bool) -> Self {
+        let carried = context.capacity_bytes(0.0, end_s);
+        let met = |step: &&CapacityStep| with_capacity && step.from_s < end_s;
+        Self {
+            base_rtt_s: context.base_rtt_s,
+            bdp_bytes: context.bdp_bytes,
+            buffer_bytes: context.buffer_bytes,
+            mean_bytes_per_s: if end_s > 0.0 { carried / end_s } else { context.bytes_per_s_at(0.0) },
+            capacity: context.capacity.iter().filter(met).copied().collect(),
+        }
     }
 }
 

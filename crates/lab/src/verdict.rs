@@ -162,15 +162,16 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
     };
     let mut text = format!(", {how_much} {}", pair.arm);
     let arm = comparison.arm(&pair.arm);
-    let exit = arm.and_then(|arm| arm.representative.as_ref()).and_then(|run| run.exit.as_ref());
-    if let Some(exit) = exit {
+    let run = arm.and_then(|arm| arm.representative.as_ref());
+    if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
+        let context = comparison.context.of_run(run.path.as_ref());
         let bimodal = arm.and_then(|arm| arm.metric(&info.id)).is_some_and(|summary| summary.modes.is_some());
         let run = if bimodal { " in its median run" } else { "" };
         text.push_str(&format!(", which{run} leaves at {}", seconds(exit.time_s)));
-        if let Some(bdp) = comparison.context.over_bdp(exit.cwnd_bytes as f64) {
+        if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
             text.push_str(&format!(" with {}", of_bdp(bdp)));
         }
-        text.push_str(&format!(" because {}", short_cause(exit, &comparison.context)));
+        text.push_str(&format!(" because {}", short_cause(exit, &context)));
     }
     text
 }

@@ -84,7 +84,10 @@ pub fn runs_csv(comparison: &Comparison) -> String {
 pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
     let mut without_curves = comparison.clone();
     let runs = without_curves.arms.iter_mut().filter_map(|arm: &mut ArmSummary| arm.representative.as_mut());
-    runs.for_each(|run| run.series = None);
+    for run in runs {
+        run.series = None;
+        run.path.iter_mut().for_each(|path| path.capacity.clear());
+    }
     Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
 }
 
