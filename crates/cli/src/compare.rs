@@ -17,7 +17,7 @@ use crate::kernel;
 use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
 use crate::progress;
 use crate::provenance::{self, VERSION};
-use crate::report::{FormatArgs, PLAN, Plan, write_outputs};
+use crate::report::{FormatArgs, PLAN, Plan, PlannedRow, write_outputs};
 use crate::rows::{Row, playable};
 use crate::scenario_args::{ScenarioArgs, Sweep};
 use crate::sides::{SidesPlan, beside, print_sides, write_sides};
@@ -341,8 +341,7 @@ impl Variant {
         let plan = Plan {
             provenance,
             context: context(&scenario),
-            arms: labels,
-            yardsticks: rows.iter().filter(|row| row.yardstick()).map(|row| row.label.clone()).collect(),
+            rows: rows.iter().map(|row| planned(row, &scenario)).collect(),
             seeds: (first..=last).collect(),
         };
         Ok(Self { backend, scenario, rows, plan, directory: place.of(backend).to_path_buf() })
@@ -357,28 +356,28 @@ impl Variant {
     fn play(&self, store: &Store, options: &PlayOptions<'_>) -> Result<(Comparison, Played), CliError> {
         // A run in real time is not played twice: it keeps its curves at once.
         let real_time = self.backend == Backend::Linux;
-        let run = |row, seed| Run {
+        let run = |index: usize, seed| Run {
             scenario: &self.scenario,
             digest: &self.plan.provenance.scenario_hash,
-            row,
+            row: &self.rows[index],
+            steering: &self.plan.rows[index].steering,
             backend: self.backend,
             seed,
             extra_startup_rounds: 0,
             curves: real_time,
         };
-        let real: Vec<Run<'_>> = self
-            .plan
-            .seeds
-            .iter()
-            .flat_map(|seed| self.rows.iter().map(move |row| run(row, *seed)))
-            .collect();
+        let rows = 0..self.rows.len();
+        let seeds = self.plan.seeds.iter();
+        let real: Vec<Run<'_>> =
+            seeds.flat_map(|seed| rows.clone().map(move |row| run(row, *seed))).collect();
         let (mut records, played) = play_all(&real, store, options)?;
         let comparison = self.plan.judge(&records);
         if played.missing > 0 || real_time {
             return Ok((comparison, played));
         }
-        let shown = self.rows.iter().filter_map(|row| {
-            let arm = comparison.arms.iter().find(|arm| arm.label == row.label)?;
+        let shown = rows.filter_map(|row| {
+            let label = &self.rows[row].label;
+            let arm = comparison.arms.iter().find(|arm| arm.label == *label)?;
             Some((run(row, arm.representative.as_ref()?.seed), arm.representative.as_ref()?.exit.is_some()))
         });
         let closer: Vec<Run<'_>> = shown
@@ -392,6 +391,10 @@ impl Variant {
         records.extend(later);
         Ok((self.plan.judge(&records), Played { missing: more.missing, ..played }))
     }
+}
+
+fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
+    PlannedRow { label: row.label.clone(), steering: row.steering(scenario), yardstick: row.yardstick() }
 }
 
 fn say_interrupted(total: &Played, runs: usize, directory: &Path) {

@@ -36,9 +36,12 @@ mod linux {
     /// A congestion control of the kernel's own.
     pub(crate) type KernelRow = ramp_testbed::Row;
 
-    /// What results are kept by: the kernel's release, and the sources that decide what it is given.
+    /// What results are kept by: the kernel's release, the sources that decide what it is given, and how the machine's
+    /// CUBIC is set up where that is not as Linux ships it.
     pub(crate) fn identity() -> String {
-        format!("linux-{}+{}", ramp_testbed::kernel_release(), env!("RAMP_LINUX_SOURCE"))
+        let release = ramp_testbed::kernel_release();
+        let cubic = ramp_testbed::cubic_settings().into_iter().map(|setting| format!("+{setting}"));
+        format!("linux-{release}+{}{}", env!("RAMP_LINUX_SOURCE"), cubic.collect::<String>())
     }
 
     /// Becomes root of a user namespace if the privileges that emulation takes are missing. To be called before the
@@ -60,6 +63,11 @@ mod linux {
     /// One of the kernel's own by its name.
     pub(crate) fn row(name: &str) -> Option<KernelRow> {
         KernelRow::of_kernel(name)
+    }
+
+    /// As command lines call it.
+    pub(crate) fn name(row: KernelRow) -> &'static str {
+        row.name()
     }
 
     /// The rows that this kernel has of itself.
@@ -190,6 +198,10 @@ mod elsewhere {
 
     pub(crate) fn row(_: &str) -> Option<KernelRow> {
         None
+    }
+
+    pub(crate) fn name(row: KernelRow) -> &'static str {
+        match row {}
     }
 
     pub(crate) fn own_rows() -> Vec<Row> {

@@ -13,6 +13,8 @@ mod play;
 mod progress;
 mod provenance;
 mod report;
+#[cfg(test)]
+mod reuse;
 mod rows;
 mod run;
 mod scenario_args;

@@ -27,8 +27,10 @@ pub(crate) struct Run<'a> {
     pub(crate) scenario: &'a Scenario,
     /// Of that scenario.
     pub(crate) digest: &'a str,
-    /// What steers the flows under test.
+    /// What steers the flows under test, and what that is called here.
     pub(crate) row: &'a Row,
+    /// The former in full ([`Row::steering`]).
+    pub(crate) steering: &'a str,
     /// What plays it.
     pub(crate) backend: Backend,
     /// For everything random.
@@ -63,11 +65,11 @@ impl Played {
 }
 
 impl Run<'_> {
-    /// What the result is kept by.
+    /// What the result is kept by: everything that decides it, and nothing else. The row's label is not part of it.
     pub(crate) fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.digest.to_owned(),
-            arm: self.row.label.clone(),
+            steering: self.steering.to_owned(),
             seed: self.seed,
             version: VERSION.to_owned(),
             backend: self.backend.identity(),
@@ -132,6 +134,7 @@ impl Run<'_> {
         let found = meter.finish(end);
         Ok(Ended::Finished(Box::new(RunRecord {
             provenance: self.provenance(command),
+            steering: self.steering.to_owned(),
             extra_startup_rounds: self.extra_startup_rounds,
             metrics: found.metrics,
             exit: found.exit,
@@ -165,7 +168,7 @@ pub(crate) fn play_all(
     options: &PlayOptions<'_>,
 ) -> Result<(Vec<RunRecord>, Played), CliError> {
     let found = |run: &Run<'_>| {
-        let record = if options.reuse { store.load(&run.key()) } else { None };
+        let record = if options.reuse { store.load(&run.key(), &run.row.label) } else { None };
         record.filter(|record| record.series.is_some() || !run.curves)
     };
     let mut records: Vec<Option<RunRecord>> = runs.par_iter().map(found).collect();

@@ -22,12 +22,21 @@ pub(crate) struct Plan {
     pub(crate) provenance: Provenance,
     /// The path.
     pub(crate) context: Context,
-    /// Row labels in order.
-    pub(crate) arms: Vec<String>,
-    /// Those of them that know the path.
-    pub(crate) yardsticks: Vec<String>,
-    /// Seeds of every arm.
+    /// In order.
+    pub(crate) rows: Vec<PlannedRow>,
+    /// Seeds of every row.
     pub(crate) seeds: Vec<u64>,
+}
+
+/// A row of a plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlannedRow {
+    /// As tables call it.
+    pub(crate) label: String,
+    /// What steers the flows under test in full: the runs are found by it.
+    pub(crate) steering: String,
+    /// Whether it knows the path.
+    pub(crate) yardstick: bool,
 }
 
 /// How a comparison is shown.
@@ -107,7 +116,7 @@ fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
     let store = Store::open(directory)?;
     let plan: Plan = store.read_json(PLAN)?;
     let records = plan.finished(&store);
-    let planned = plan.arms.len() * plan.seeds.len();
+    let planned = plan.rows.len() * plan.seeds.len();
     let real = records.iter().filter(|r| r.extra_startup_rounds == 0).count();
     if real == 0 {
         return Err(CliError::input_help(
@@ -127,16 +136,11 @@ pub(crate) const PLAN: &str = "plan.json";
 const REPORT: &str = "report.html";
 
 impl Plan {
-    /// The keys of all real runs.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = RunKey> {
-        self.arms.iter().flat_map(|arm| self.seeds.iter().map(|seed| self.key(arm, *seed, 0)))
-    }
-
     /// The key of one run.
-    pub(crate) fn key(&self, arm: &str, seed: u64, extra_startup_rounds: u32) -> RunKey {
+    fn key(&self, row: &PlannedRow, seed: u64, extra_startup_rounds: u32) -> RunKey {
         RunKey {
             scenario_hash: self.provenance.scenario_hash.clone(),
-            arm: arm.to_owned(),
+            steering: row.steering.clone(),
             seed,
             version: self.provenance.version.clone(),
             backend: self.provenance.backend.clone(),
@@ -146,15 +150,20 @@ impl Plan {
 
     /// Whatever runs of this plan a directory has, what-if runs last.
     fn finished(&self, store: &Store) -> Vec<RunRecord> {
-        let what_if = self.keys().map(|key| RunKey { extra_startup_rounds: 1, ..key });
-        self.keys().chain(what_if).filter_map(|key| store.load(&key)).collect()
+        let runs = |later| {
+            let of = move |row| self.seeds.iter().map(move |seed| (row, *seed));
+            let all = self.rows.iter().flat_map(of);
+            all.filter_map(move |(row, seed)| store.load(&self.key(row, seed, later), &row.label))
+        };
+        runs(0).chain(runs(1)).collect()
     }
 
     /// Judge runs of this plan.
     pub(crate) fn judge(&self, records: &[RunRecord]) -> Comparison {
         let mut options = JudgeOptions::new(self.provenance.clone(), self.context.clone());
-        options.arms.clone_from(&self.arms);
-        options.yardsticks.clone_from(&self.yardsticks);
+        options.arms = self.rows.iter().map(|row| row.label.clone()).collect();
+        let yardsticks = self.rows.iter().filter(|row| row.yardstick);
+        options.yardsticks = yardsticks.map(|row| row.label.clone()).collect();
         judge(records, &options)
     }
 }

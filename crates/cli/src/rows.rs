@@ -1,5 +1,7 @@
 //! Rows of a comparison: algorithms of the registry, and congestion controls that a kernel has of itself.
 
+use std::fmt::Write as _;
+
 use ramp_scenario::{Arm, Scenario};
 
 use crate::backend::Backend;
@@ -36,6 +38,22 @@ impl Row {
             return Ok(Self { label: label.to_owned(), steering: Steering::Kernel(row) });
         }
         Ok(Arm::parse(text)?.into())
+    }
+
+    /// What steers the flows under test in full, whatever the row is called: the algorithm with the value of every
+    /// parameter, wherever the value comes from.
+    pub(crate) fn steering(&self, scenario: &Scenario) -> String {
+        match &self.steering {
+            Steering::Core(_) => {
+                let steering = self.scenario(scenario).steering;
+                let mut text = steering.algorithm.id.to_owned();
+                for (parameter, value) in steering.algorithm.parameters.iter().zip(steering.parameters) {
+                    write!(text, " {}={value}", parameter.name).expect("a string grows");
+                }
+                text
+            }
+            Steering::Kernel(row) => format!("kernel {}", kernel::name(*row)),
+        }
     }
 
     /// Whether it knows the path.

@@ -74,10 +74,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     }
     let digest = digest(&scenario);
     let seed = args.seed.unwrap_or(scenario.seed);
+    let steering = row.steering(&scenario);
     let run = Run {
         scenario: &scenario,
         digest: &digest,
         row: &row,
+        steering: &steering,
         backend: args.on,
         seed,
         extra_startup_rounds: 0,
@@ -154,6 +156,7 @@ fn play<W: Write>(
     let found = meter.finish(end);
     let record = RunRecord {
         provenance,
+        steering: run.steering.to_owned(),
         extra_startup_rounds: 0,
         metrics: found.metrics,
         exit: found.exit,

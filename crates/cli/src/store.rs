@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ramp_lab::{RunKey, RunRecord};
 use serde::Serialize;
@@ -51,10 +52,12 @@ impl Store {
         self.directory.join(name)
     }
 
-    /// The run with this key, if it is finished. A file that is damaged or of another layout counts as absent.
-    pub(crate) fn load(&self, key: &RunKey) -> Option<RunRecord> {
+    /// The run with this key, if it is finished, as one of the row `label`; it may have been played for another. A file
+    /// that is damaged or of another layout counts as absent.
+    pub(crate) fn load(&self, key: &RunKey, label: &str) -> Option<RunRecord> {
         let text = fs::read_to_string(self.path(&run_name(key))).ok()?;
-        let record: RunRecord = serde_json::from_str(&text).ok()?;
+        let mut record: RunRecord = serde_json::from_str(&text).ok()?;
+        label.clone_into(&mut record.provenance.arm);
         (record.key() == *key).then_some(record)
     }
 
@@ -95,7 +98,8 @@ fn run_name(key: &RunKey) -> String {
         0 => String::new(),
         rounds => format!("-later{rounds}"),
     };
-    format!("runs/{}-{}{later}-{}.json", file_name_part(&key.arm), key.seed, hexadecimal(&digest[..8]))
+    let algorithm = key.steering.trim_start_matches("kernel ").split(' ').next().unwrap_or_default();
+    format!("runs/{}-{}{later}-{}.json", file_name_part(algorithm), key.seed, hexadecimal(&digest[..16]))
 }
 
 /// Two digits per byte.
@@ -112,13 +116,17 @@ pub(crate) fn file_name_part(text: &str) -> String {
     text.chars().map(plain).take(60).collect()
 }
 
+/// Files begun by this process.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
 /// Write a file under another name beside its place and move it there once it is complete.
 pub(crate) fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), CliError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", process::id()));
+    // Two threads may write the same file.
+    name.push(format!(".{}-{}.part", process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
     let part = path.with_file_name(name);
     let written = File::create(&part).and_then(|file| {
         let mut out = BufWriter::new(file);

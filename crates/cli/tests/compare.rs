@@ -43,6 +43,25 @@ fn a_second_call_reuses_every_run_and_changes_no_byte() {
 }
 
 #[test]
+fn a_label_that_means_something_else_has_other_results() {
+    let place = Place::new("labels");
+    let command = |row: &'static str| {
+        let mut words = small(&["--out", "out", "--json"]);
+        words[10] = row;
+        words
+    };
+    let median = |row| {
+        let json: Value = serde_json::from_str(&place.stdout(&command(row))).unwrap();
+        assert_eq!(json["arms"][0]["label"], "x");
+        json["arms"][0]["metrics"]["download_time"]["median"].as_f64().unwrap()
+    };
+    let (early, late) = (median("x=limited:max_ssthresh=5"), median("x=limited:max_ssthresh=100"));
+    assert!(late < early, "{late} against {early}");
+    let plain = place.ramp(&command("limited:max_ssthresh=100"));
+    assert!(stderr(&plain).contains("2 of 2 runs were finished already"), "{}", stderr(&plain));
+}
+
+#[test]
 fn only_missing_runs_are_played() {
     let place = Place::new("more_runs");
     place.stdout(&small(&["--out", "out"]));

@@ -167,6 +167,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
     });
     RunRecord {
         provenance: provenance(label, seed),
+        steering: label.to_owned(),
         extra_startup_rounds: 0,
         metrics: metrics.into_iter().map(|(id, value)| (id.to_owned(), value)).collect(),
         exit: Some(exit),

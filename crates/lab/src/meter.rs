@@ -88,6 +88,7 @@ impl Measurements {
     pub fn into_record(self, provenance: Provenance, series: Option<RunSeries>) -> RunRecord {
         RunRecord {
             provenance,
+            steering: String::new(),
             extra_startup_rounds: 0,
             metrics: self.metrics,
             exit: self.exit,

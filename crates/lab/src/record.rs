@@ -12,8 +12,8 @@ use crate::{CapacityStep, Context, Emulation};
 pub struct RunKey {
     /// Digest of the scenario.
     pub scenario_hash: String,
-    /// Row label of the algorithm with its settings.
-    pub arm: String,
+    /// What steers the flows under test, in full; rows of different labels may share it.
+    pub steering: String,
     /// Seed.
     pub seed: u64,
     /// Version of ramp.
@@ -28,8 +28,10 @@ pub struct RunKey {
 /// One finished run: what a results directory keeps and what is judged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// How to make it again.
+    /// How to make it again; `arm` is the label of the row that it was played for.
     pub provenance: Provenance,
+    /// As in [`RunKey`].
+    pub steering: String,
     /// As in [`RunKey`].
     #[serde(default)]
     pub extra_startup_rounds: u32,
@@ -55,7 +57,7 @@ impl RunRecord {
     pub fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.provenance.scenario_hash.clone(),
-            arm: self.provenance.arm.clone(),
+            steering: self.steering.clone(),
             seed: self.provenance.seed,
             version: self.provenance.version.clone(),
             backend: self.provenance.backend.clone(),
