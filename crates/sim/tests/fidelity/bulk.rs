@@ -1,7 +1,5 @@
 //! One bulk flow over one bottleneck against one row of ns-2 or ns-3.
 
-use std::path::Path;
-
 use ramp::{Rate, Time};
 use ramp_scenario::Source;
 use ramp_tcp::{ReceiverConfig, SenderConfig};
@@ -116,7 +114,7 @@ impl Pair {
 
 impl Bulk {
     /// Plays it and puts the row beside it.
-    pub(crate) fn compare(&self, folder: &Path) -> Compared {
+    pub(crate) fn compare(&self) -> Compared {
         let span = (self.start, self.end);
         let mut scenario = self.path.scenario(self.sender.clone(), self.receiver, span, self.cbr);
         scenario.flows[0].source = self.source.clone();
@@ -139,15 +137,15 @@ impl Bulk {
                 compared.drops.theirs = Some(*drops);
                 compared.timeouts.theirs = Some(*timeouts);
             }
-            Oracle::Row(oracle) => oracle.put_beside(&ours, self.start, folder, &mut compared),
+            Oracle::Row(oracle) => oracle.put_beside(&ours, self.start, &mut compared),
         }
         compared
     }
 }
 
 impl OracleRow {
-    fn put_beside(&self, ours: &Measured, start: Time, folder: &Path, compared: &mut Compared) {
-        let rows = table(&folder.join(self.file));
+    fn put_beside(&self, ours: &Measured, start: Time, compared: &mut Compared) {
+        let rows = table(self.file);
         let wanted: Vec<_> = self.row.iter().map(|(c, v)| (*c, v.as_str())).collect();
         let row = find(&rows, &wanted);
         compared.throughput.theirs = number(row, "thr_mbps");
@@ -159,7 +157,7 @@ impl OracleRow {
         if let Some(series) = &self.series {
             let left = compared.first_drop.theirs.or(number(row, self.columns.exit_s));
             let until = left.unwrap_or(f64::INFINITY) + start.secs_f64();
-            let (curve, startup) = curves(ours, &table(&folder.join(series)), until);
+            let (curve, startup) = curves(ours, &table(series), until);
             compared.curve = Some(curve);
             compared.startup = Some(startup);
         }

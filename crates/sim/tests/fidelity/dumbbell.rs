@@ -1,7 +1,6 @@
 //! Many short flows over [HS03]'s dumbbell of 204 nodes on each side against ns-2's Sack1: distributions, since two
 //! simulators part ways at the first packet that one of them drops and the other does not.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ramp::Time;
@@ -66,8 +65,8 @@ impl Load {
 }
 
 /// Plays one workload and puts ns-2's summary beside it.
-pub(crate) fn compare(folder: &Path, (workload, variant, ssthresh): (&str, &str, u32)) -> Load {
-    let listed = table(&folder.join(format!("workloads/{workload}.csv")));
+pub(crate) fn compare((workload, variant, ssthresh): (&str, &str, u32)) -> Load {
+    let listed = table(&format!("ns2/{workload}.csv.gz"));
     let scenario = scenario(&listed, ssthresh);
     let mut fates = Fates::default();
     simulate(&scenario, 1, &mut fates, &AtomicBool::new(false)).expect("a valid scenario");
@@ -78,7 +77,7 @@ pub(crate) fn compare(folder: &Path, (workload, variant, ssthresh): (&str, &str,
     let count = |holds: fn(&Fate) -> bool| flows.iter().filter(|f| holds(f)).count() as f64;
     let total = |of: fn(&Fate) -> u64| flows.iter().map(of).sum::<u64>() as f64;
 
-    let summary = table(&folder.join("ns2/ns2_net_summary.csv"));
+    let summary = table("ns2/dumbbell.csv");
     let row = find(&summary, &[("workload", workload), ("variant", variant)]);
     let pair = |ours, column| Pair { ours: Some(ours), theirs: number(row, column) };
     Load {

@@ -1,6 +1,6 @@
-//! The simulator against ns-2 and ns-3, whose results lie beside the project; the tables of `docs/fidelity.md`.
+//! The simulator against ns-2 and ns-3, whose results are in `oracles/`; the tables of `docs/fidelity.md`.
 
-#![allow(clippy::disallowed_methods, reason = "where the oracles lie, and whether to rewrite the document")]
+#![allow(clippy::disallowed_methods, reason = "whether to rewrite the document")]
 
 mod bulk;
 mod dumbbell;
@@ -18,10 +18,9 @@ use bulk::{Bulk, Compared};
 
 #[test]
 fn runs_of_other_simulators_come_out_the_same() {
-    let Some(folder) = oracle::folder() else { return };
-    let ns2 = play(&ns2::cases(), |case: &Bulk| case.compare(&folder));
-    let ns3 = play(&ns3::cases(), |case: &Bulk| case.compare(&folder));
-    let loads = play(&dumbbell::CASES, |case| dumbbell::compare(&folder, *case));
+    let ns2 = play(&ns2::cases(), Bulk::compare);
+    let ns3 = play(&ns3::cases(), Bulk::compare);
+    let loads = play(&dumbbell::CASES, |case| dumbbell::compare(*case));
     let tables = format!(
         "ns-2, one flow:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
         report::single_flows(&ns2),
@@ -47,9 +46,8 @@ fn every_difference_beyond_five_percent_is_explained() {
 
 #[test]
 fn runs_are_the_same_every_time() {
-    let Some(folder) = oracle::folder() else { return };
     let case = &ns2::cases()[8];
-    let text = || report::single_flows(&[case.compare(&folder)]);
+    let text = || report::single_flows(&[case.compare()]);
     assert_eq!(text(), text());
 }
 

@@ -69,8 +69,7 @@ fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk 
         "windowInit_=1" => sender.initial_window_packets = 1,
         _ => {}
     }
-    let series =
-        (variant == "2.35" && max_burst == 5).then(|| format!("ns2/ns2_es_base_{label}_10ms.csv.gz"));
+    let series = (variant == "2.35" && max_burst == 5).then(|| format!("ns2/single_{label}_10ms.csv.gz"));
     let name = match variant {
         "2.35" => format!("{label}, maxburst {max_burst}"),
         other => format!("{label}, {other}"),
@@ -91,7 +90,7 @@ fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk 
         cbr: Rate::default(),
         source: Source::Bulk,
         oracle: Oracle::Row(OracleRow {
-            file: "ns2/ns2_es_base.csv",
+            file: "ns2/single.csv",
             row: vec![
                 ("alg", label.to_owned()),
                 ("maxburst", max_burst.to_string()),
@@ -165,8 +164,7 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
     let mut sender = era("slow_start");
     sender.initial_ssthresh_packets = Some(20_000);
     sender.recovery = Recovery::SackNs2;
-    let series =
-        matches!(cbr_mbps, 0 | 40 | 80).then(|| format!("ns2/ns2_ps_sack_cbw{cbr_mbps}_10ms.csv.gz"));
+    let series = matches!(cbr_mbps, 0 | 40 | 80).then(|| format!("ns2/beside_cbr_{cbr_mbps}_10ms.csv.gz"));
     Bulk {
         name: format!("sack_huge beside {cbr_mbps} Mbit/s"),
         path: Bottleneck {
@@ -183,7 +181,7 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
         cbr: mbit(cbr_mbps),
         source: Source::Bulk,
         oracle: Oracle::Row(OracleRow {
-            file: "ns2/ns2_ps_fig8.csv",
+            file: "ns2/beside_cbr.csv",
             row: vec![
                 ("alg", "sack_huge".to_owned()),
                 ("cbw_mbps", cbr_mbps.to_string()),

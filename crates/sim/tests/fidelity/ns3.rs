@@ -68,7 +68,7 @@ fn enhanced_start(control: &str, label: &str, ssthresh: Option<u32>, prr: bool) 
         cbr: Rate::default(),
         source: Source::Bulk,
         oracle: Oracle::Row(OracleRow {
-            file: "ns3/ns3_es_opt.csv",
+            file: "ns3/reno.csv",
             row: vec![
                 ("cc", control.to_owned()),
                 ("ssthresh", label.to_owned()),
@@ -123,7 +123,7 @@ fn cubic(
     // Where no retransmission is lost, recovery has no say.
     let exact = matches!((rtt, label), (_, "0.25") | ("600 ms", "1.0"));
     let (file, rtt_ms) =
-        if rtt == "100 ms" { ("ns3/ns3_hystart_opt.csv", "100") } else { ("ns3/ns3_geo_opt.csv", "600") };
+        if rtt == "100 ms" { ("ns3/cubic_100ms.csv", "100") } else { ("ns3/cubic_600ms.csv", "600") };
     Bulk {
         name: format!("TcpCubic, {rtt}, {label} BDP"),
         path: Bottleneck {

@@ -1,4 +1,4 @@
-//! Reads the ns-2 and ns-3 results that lie beside the project.
+//! Reads the ns-2 and ns-3 results in `oracles/`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -7,25 +7,15 @@ use std::path::{Path, PathBuf};
 /// One row of a results table, by column name.
 pub(crate) type Row = BTreeMap<String, String>;
 
-/// The folder of oracle results; `None` where it is absent and may be.
-///
-/// # Panics
-/// In CI, where it must be there.
-pub(crate) fn folder() -> Option<PathBuf> {
-    let shared = std::env::var_os("RAMP_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let folder = shared.join("reference/oracles");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "the oracles must be at {}", folder.display());
-    eprintln!("no oracles at {}: not compared", folder.display());
-    None
+/// A file of oracle results.
+pub(crate) fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fidelity/oracles").join(name)
 }
 
-/// All rows of a CSV table, gzipped or not.
-pub(crate) fn table(path: &Path) -> Vec<Row> {
-    let mut bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+/// All rows of a CSV table of the oracles, gzipped or not.
+pub(crate) fn table(name: &str) -> Vec<Row> {
+    let path = path(name);
+    let mut bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     if path.extension().is_some_and(|e| e == "gz") {
         let mut plain = Vec::new();
         flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut plain).expect("valid gzip");
