@@ -8,7 +8,11 @@
  *        +------------backlog < beta--------------+
  *     either --ssthresh, loss, mark, timeout--> done
  *
- * Source:   [LU] §IV-A, Algorithm 1.
+ * Without either it stays in start-up: its linear steps are congestion avoidance, as in the paper.
+ *
+ * Source:   [LU] §IV-A, Algorithm 1; ns-2 tcp-vegas.cc.
+ * Deviates: the RTT behind the backlog is the mean of a round. The paper takes that "of a tagged
+ *           packet", the word of ns-2's Vegas, which averages from one tagged packet to the next.
  * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;
  *           the paper counts ACKs. With one ACK per packet both are the same.
  */
@@ -18,13 +22,13 @@
 #include "round.h"
 #include "window.h"
 
-#define RAMP_ENHANCED_PARAMETERS(P)                                                \
-	P(beta, "packets", 3, 1, 100000, "[LU] §V-A",                              \
-	  "backlog at which growth turns linear")                                  \
-	P(rtt_source, "choice:every-ack|tagged|round-mean", 0, 0, 2, "[LU] §IV-A", \
-	  "which RTT the backlog is computed from")                                \
-	P(rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",               \
-	  "RTTs are rounded to this; 0: not at all. The paper ran with 10000")
+#define RAMP_ENHANCED_PARAMETERS(P)                                                                   \
+	P(beta, "packets", 3, 1, 100000, "[LU] §V-A",                                                 \
+	  "backlog at which growth turns linear")                                                     \
+	P(rtt_source, "choice:every-ack|tagged|round-mean", 2, 0, 2, "[LU] §IV-A, ns-2 tcp-vegas.cc", \
+	  "which RTT the backlog is computed from")                                                   \
+	P(rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",                                  \
+	  "RTTs are rounded to this; 0: not at all. ns-2's default is 10000")
 
 #define RAMP_ENHANCED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_ENHANCED_##name,
 enum { RAMP_ENHANCED_PARAMETERS(RAMP_ENHANCED_INDEX) RAMP_ENHANCED_COUNT };
@@ -70,7 +74,7 @@ RAMP_FN void ramp_enhanced_init(struct ramp_enhanced *s, const struct ramp_confi
 RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp_ack *a)
 {
 	ramp_u32 opens_round = ramp_round_advance(&s->round, a);
-	ramp_u64 rtt = a->rtt_us;
+	ramp_u64 rtt = a->rtt_us, mean;
 
 	if (rtt) {
 		if (s->rtt_tick_us) /* ns-2: to the nearest tick */
@@ -80,16 +84,16 @@ RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp
 			s->base_rtt_us = rtt;
 	}
 	if (s->rtt_source == ENHANCED_RTT_ROUND_MEAN) {
-		if (rtt) {
-			s->rtt_sum_us = ramp_add(s->rtt_sum_us, rtt);
-			s->rtt_count += s->rtt_count < ~(ramp_u32)0;
-		}
-		rtt = 0;
-		if (opens_round && s->rtt_count) {
-			rtt = s->rtt_sum_us / s->rtt_count;
+		mean = opens_round && s->rtt_count ? s->rtt_sum_us / s->rtt_count : 0;
+		if (opens_round) {
 			s->rtt_sum_us = 0;
 			s->rtt_count = 0;
 		}
+		if (rtt) { /* as in ns-2, the tagged packet's own sample is the next round's first */
+			s->rtt_sum_us = ramp_add(s->rtt_sum_us, rtt);
+			s->rtt_count += s->rtt_count < ~(ramp_u32)0;
+		}
+		rtt = mean;
 	} else if (s->rtt_source == ENHANCED_RTT_TAGGED && !opens_round) {
 		rtt = 0;
 	}

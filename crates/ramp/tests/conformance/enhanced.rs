@@ -6,6 +6,11 @@ use super::support::pipe::{Outcome, play};
 use super::support::{MSS, Stream, ack, config, row, set};
 use super::{config_for, near, path_b};
 
+/// `rtt_source`.
+const EVERY_ACK: u64 = 0;
+const TAGGED: u64 = 1;
+const ROUND_MEAN: u64 = 2;
+
 fn start(change: impl Fn(&mut Config)) -> Startup {
     let algorithm = row("enhanced");
     let mut config = config(algorithm, 10);
@@ -13,9 +18,9 @@ fn start(change: impl Fn(&mut Config)) -> Startup {
     Startup::new(algorithm, &config)
 }
 
-/// A connection that has seen `base_us`, at this window in packets.
+/// A connection that looks at every ACK's RTT and has seen `base_us`, at this window in packets.
 fn at(window: u64, base_us: u32) -> Startup {
-    let mut startup = start(|_| {});
+    let mut startup = start(|c| set(c, row("enhanced"), "rtt_source", EVERY_ACK));
     startup.on_ack(&Ack { rtt_us: base_us, ..ack(1) });
     startup.decision_mut().cwnd_bytes = window * u64::from(MSS);
     startup
@@ -102,7 +107,7 @@ fn linear_steps_add_one_packet_a_round() {
 
 #[test]
 fn the_tagged_packet_is_the_first_of_a_round() {
-    let mut startup = start(|c| set(c, row("enhanced"), "rtt_source", 1));
+    let mut startup = start(|c| set(c, row("enhanced"), "rtt_source", TAGGED));
     let mut stream = Stream::new();
     stream.open_round(100);
     startup.on_ack(&stream.ack(1_000_000, 100_000));
@@ -126,7 +131,7 @@ fn on_path_b(rtt_source: u64, rtt_tick_us: u64) -> Outcome {
 
 #[test]
 fn with_the_rtt_of_every_ack_it_crawls() {
-    let outcome = on_path_b(0, 0);
+    let outcome = on_path_b(EVERY_ACK, 0);
     assert_eq!(outcome.loss_s, None);
     near(outcome.cwnd, 565.6, 3.0);
     near(outcome.queue_peak as f64, 62.0, 3.0);
@@ -135,15 +140,15 @@ fn with_the_rtt_of_every_ack_it_crawls() {
 }
 
 #[test]
-fn with_the_ticks_of_ns_2_it_is_the_papers() {
-    let outcome = on_path_b(0, 10_000);
+fn with_the_ticks_of_ns_2_it_queues_more() {
+    let outcome = on_path_b(EVERY_ACK, 10_000);
     assert_eq!(outcome.loss_s, None);
     near(outcome.queue_peak as f64, 161.0, 5.0);
 }
 
 #[test]
 fn with_the_mean_of_a_round_it_queues_most() {
-    let outcome = on_path_b(2, 0);
+    let outcome = on_path_b(ROUND_MEAN, 0);
     assert_eq!(outcome.loss_s, None);
     near(outcome.cwnd, 721.1, 5.0);
     near(outcome.queue_peak as f64, 218.0, 5.0);
@@ -151,7 +156,39 @@ fn with_the_mean_of_a_round_it_queues_most() {
 
 #[test]
 fn with_a_tagged_packet_it_is_slow_start_on_a_clean_path() {
-    let outcome = on_path_b(1, 0);
+    let outcome = on_path_b(TAGGED, 0);
     near(outcome.loss_s.expect("a drop"), 0.855, 0.001);
     near(outcome.cwnd, 507.0, 1.0);
+}
+
+/// Which ACKs of three rounds of `window` packets, counted from the first, begin or end a linear phase.
+fn turns(samples: [&[u32]; 3]) -> Vec<(usize, Phase)> {
+    let mut startup = start(|_| {});
+    let mut stream = Stream::new();
+    let (mut turns, mut index, mut phase) = (Vec::new(), 0, Phase::Startup);
+    for round in samples {
+        stream.open_round(round.len() as u64);
+        for rtt_us in round {
+            startup.decision_mut().cwnd_bytes = 100 * u64::from(MSS);
+            let now = startup.on_ack(&stream.ack(1_000_000 * (1 + index as u64), *rtt_us)).phase();
+            if now != phase {
+                phase = now;
+                turns.push((index, now));
+            }
+            index += 1;
+        }
+    }
+    turns
+}
+
+#[test]
+fn the_mean_is_that_of_a_round_from_its_opening_ack_on() {
+    let (base, high) = (100_000, 110_000);
+    // 4 packets of 100 in the queue; half of a round so long are 2.
+    assert_eq!(turns([&[base; 4], &[high; 4], &[high; 4]]), [(8, Phase::Conservative)]);
+    assert_eq!(turns([&[base; 4], &[base, base, high, high], &[high; 4]]), [(8, Phase::Conservative)]);
+    assert_eq!(turns([&[base; 4], &[base, base, base, high], &[high; 4]]), []);
+    // The opening ACK's sample is its own round's, not the last one's.
+    assert_eq!(turns([&[base; 4], &[high, base, base, base], &[200_000; 4]]), []);
+    assert_eq!(turns([&[base; 4], &[200_000, base, base, base], &[base; 4]]), [(8, Phase::Conservative)]);
 }

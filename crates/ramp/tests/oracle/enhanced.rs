@@ -1,4 +1,4 @@
-//! [LU] §IV-A, Algorithm 1, with the RTT of every ACK.
+//! [LU] §IV-A, Algorithm 1, its "tagged packet" being that of ns-2's Vegas.
 
 use ramp::Phase;
 
@@ -11,7 +11,11 @@ struct EnhancedStart {
     ssthresh: f64,
     limit: f64,
     base_rtt: f64,
+    /// The mean from the last tagged packet to the one before it.
     rtt: f64,
+    /// Sequence number of the tagged packet, and what has been measured since the last one's ACK.
+    tagged: f64,
+    samples: Vec<f64>,
     /// 2^-n for n crossings.
     step: f64,
     above: bool,
@@ -25,14 +29,24 @@ impl Oracle for EnhancedStart {
             limit: abc_limit,
             base_rtt: f64::INFINITY,
             rtt: f64::INFINITY,
+            tagged: 0.0,
+            samples: Vec::new(),
             step: 1.0,
             above: false,
         }
     }
 
     fn on_ack(&mut self, seen: &Seen) -> Says {
+        if seen.una > self.tagged {
+            if !self.samples.is_empty() {
+                self.rtt = self.samples.iter().sum::<f64>() / self.samples.len() as f64;
+                self.samples.clear();
+            }
+            // The next packet to be sent carries the tag.
+            self.tagged = seen.next;
+        }
         if let Some(rtt) = seen.rtt_us {
-            self.rtt = rtt;
+            self.samples.push(rtt);
             self.base_rtt = self.base_rtt.min(rtt);
         }
         let backlog = if self.rtt.is_finite() { self.cwnd * (1.0 - self.base_rtt / self.rtt) } else { 0.0 };

@@ -27,12 +27,12 @@ pub(crate) const ROWS: [(&str, &str); 11] = [
     ("best", "best"),
     ("paced", "paced"),
     ("enhanced", "enhanced"),
-    ("enhanced_tagged", "enhanced:rtt-source=tagged"),
+    ("enhanced_every_ack", "enhanced:rtt-source=every-ack"),
     ("ideal", "ideal"),
 ];
 
 const GEO_WITHOUT: &[&str] =
-    &["limited", "cubic_no_hystart", "hystartpp", "paced", "enhanced", "enhanced_tagged", "ideal"];
+    &["limited", "cubic_no_hystart", "hystartpp", "paced", "enhanced", "enhanced_every_ack", "ideal"];
 const GEO_JITTER_WITHOUT: &[&str] = &[
     "slow_start",
     "limited",
@@ -41,10 +41,10 @@ const GEO_JITTER_WITHOUT: &[&str] = &[
     "hystartpp",
     "paced",
     "enhanced",
-    "enhanced_tagged",
+    "enhanced_every_ack",
     "ideal",
 ];
-const FEW: &[&str] = &["limited", "cubic_no_hystart", "hystartpp", "enhanced", "enhanced_tagged", "ideal"];
+const FEW: &[&str] = &["limited", "cubic_no_hystart", "hystartpp", "enhanced", "enhanced_every_ack", "ideal"];
 
 pub(crate) const CASES: [Case; 15] = [
     Case {

@@ -14,13 +14,13 @@ const FEW_PACKETS: f64 = 3.0;
 pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[
     ("40 Mbit/s, 100 ms, 0.5 BDP", "hystart", TRAIN),
     ("40 Mbit/s, 100 ms, 0.5 BDP", "paced", HANDOVER),
-    ("40 Mbit/s, 100 ms, 0.5 BDP", "enhanced", CROSSINGS),
+    ("40 Mbit/s, 100 ms, 0.5 BDP", "enhanced_every_ack", CROSSINGS),
     ("40 Mbit/s, 100 ms, 1 BDP", "hystart", TRAIN),
-    ("40 Mbit/s, 100 ms, 1 BDP", "enhanced", CROSSINGS),
-    ("100 Mbit/s, 40 ms, 1 BDP", "enhanced", CROSSINGS),
+    ("40 Mbit/s, 100 ms, 1 BDP", "enhanced_every_ack", CROSSINGS),
+    ("100 Mbit/s, 40 ms, 1 BDP", "enhanced_every_ack", CROSSINGS),
     ("50 Mbit/s, 40 ms, 25 packets", "paced", HANDOVER),
-    ("50 Mbit/s, 40 ms, 25 packets", "enhanced", CROSSINGS),
-    ("40 Mbit/s, 60 ms, CoDel", "enhanced", CROSSINGS),
+    ("50 Mbit/s, 40 ms, 25 packets", "enhanced_every_ack", CROSSINGS),
+    ("40 Mbit/s, 60 ms, CoDel", "enhanced_every_ack", CROSSINGS),
     ("40 Mbit/s, 60 ms, one ACK in four", "paced", HANDOVER),
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "paced", HANDOVER),
 ];
