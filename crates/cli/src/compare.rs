@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 use indicatif::ProgressBar;
@@ -14,10 +13,11 @@ use ramp_trace::Provenance;
 use crate::backend::Backend;
 use crate::error::CliError;
 use crate::kernel;
+use crate::place::{self, PLAN};
 use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
 use crate::progress;
 use crate::provenance::{self, VERSION};
-use crate::report::{FormatArgs, PLAN, Plan, PlannedRow, write_outputs};
+use crate::report::{FormatArgs, Plan, PlannedRow, write_outputs};
 use crate::rows::{Row, playable};
 use crate::scenario_args::{ScenarioArgs, Sweep};
 use crate::sides::{SidesPlan, beside, print_sides, write_sides};
@@ -107,19 +107,26 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             eprintln!("{}", announcement(runs, variants().map(|(_, variant)| variant)));
         }
         let bar = progress::bar(runs);
-        let options =
-            PlayOptions { reuse: !args.no_cache, command: &command, bar: &bar, interrupted: &interrupted };
+        let options = PlayOptions {
+            reuse: !args.no_cache,
+            command: &command,
+            bar: &bar,
+            one_at_a_time: backend == Backend::Linux,
+            interrupted: &interrupted,
+        };
         for (number, variant) in variants() {
-            let store = Store::create(&variant.directory)?;
+            let store = variant.store(args)?;
             store.write_json(PLAN, &variant.plan)?;
             let (comparison, more) = variant.play(&store, &options)?;
             played.add(more);
-            judged.insert((number, backend), (store, comparison));
+            if let Some(comparison) = comparison {
+                judged.insert((number, backend), (store, comparison));
+            }
         }
         bar.finish_and_clear();
     }
     let runs: usize = comparisons.variants().map(|(_, variant)| variant.runs()).sum();
-    if interrupted.load(Ordering::Relaxed) && played.missing > 0 {
+    if judged.len() < comparisons.variants().count() {
         say_interrupted(&played, runs, &comparisons.place(args));
         return Err(CliError::Interrupted);
     }
@@ -225,29 +232,26 @@ impl Comparisons {
             played.push((backend, rows));
         }
         let mut sets = Vec::new();
+        let mut names = BTreeSet::new();
         for settings in &sweep.variants {
             let scenario = args.scenario.scenario(settings)?;
             let texts: Vec<&str> = settings.iter().map(Setting::text).collect();
             let label = (!texts.is_empty()).then(|| texts.join(", "));
-            let place = Place::new(args, label.as_deref(), &scenario, backends.len() > 1);
+            if let Some(label) = label.as_ref().filter(|label| !names.insert((*label).clone())) {
+                return Err(CliError::input(format!("--sweep names a value twice: {label}")));
+            }
+            let out = match (&args.out, &label) {
+                (Some(out), Some(label)) => Some(out.join(unique(label, &mut names))),
+                (out, _) => out.clone(),
+            };
             let mut variants = Vec::new();
             for (backend, rows) in &played {
                 if *backend == Backend::Linux {
                     check(&scenario, rows)?;
                 }
-                variants.push(Variant::new(args, *backend, scenario.clone(), rows.clone(), &place)?);
+                variants.push(Variant::new(args, *backend, scenario.clone(), rows.clone())?);
             }
-            let sides = match variants.as_slice() {
-                [first, second] => Some(Sides {
-                    plan: SidesPlan::new(
-                        &provenance::command(),
-                        &place.both,
-                        [(first.backend, &first.directory), (second.backend, &second.directory)],
-                    ),
-                    directory: place.both,
-                }),
-                _ => None,
-            };
+            let sides = placed(&mut variants, &scenario.name, out.as_deref())?;
             sets.push(Set { label, variants, sides });
         }
         Ok(Self { sets })
@@ -260,42 +264,43 @@ impl Comparisons {
 
     /// Where to look for results.
     fn place(&self, args: &CompareArgs) -> PathBuf {
-        let first = self.sets.first().and_then(|set| set.variants.first());
-        args.out.clone().or_else(|| first.map(|first| first.directory.clone())).unwrap_or_default()
+        let out = args.out.clone().filter(|_| self.variants().count() > 1);
+        out.or_else(|| self.variants().next().map(|(_, first)| first.directory.clone())).unwrap_or_default()
     }
 }
 
-/// Where the results of a scenario go.
-struct Place {
-    /// Of each backend alone.
-    sim: PathBuf,
-    linux: PathBuf,
-    /// Of both together.
-    both: PathBuf,
+/// A directory's name for a sweep's values that none of `names` is; two labels may look alike once they are names.
+fn unique(label: &str, names: &mut BTreeSet<String>) -> String {
+    let name = file_name_part(label);
+    let mut number = 1;
+    let mut found = format!("/{name}");
+    while !names.insert(found.clone()) {
+        number += 1;
+        found = format!("/{name}-{number}");
+    }
+    found[1..].to_owned()
 }
 
-impl Place {
-    fn new(args: &CompareArgs, label: Option<&str>, scenario: &Scenario, together: bool) -> Self {
-        if let Some(out) = &args.out {
-            let out = label.map_or_else(|| out.clone(), |label| out.join(file_name_part(label)));
-            let of = |name: &str| if together { out.join(name) } else { out.clone() };
-            return Self { sim: of("sim"), linux: of("linux"), both: out };
+/// Gives every comparison of a set its directory; results of one backend are found again whether it was alone or not.
+fn placed(variants: &mut [Variant], name: &str, out: Option<&Path>) -> Result<Option<Sides>, CliError> {
+    let place = |variant: &Variant, out: Option<&Path>| {
+        let tail = if variant.backend == Backend::Linux { "-linux" } else { "" };
+        place::directory(out, name, tail, &variant.plan.identity)
+    };
+    let [first, second] = variants else {
+        for variant in variants {
+            variant.directory = place(variant, out)?;
         }
-        // Results of one backend are found again whether it was alone or not.
-        let digest = digest(scenario);
-        let short = digest.get(..8).unwrap_or(&digest);
-        let place = |tail: &str| {
-            Path::new("ramp-results").join(format!("{}-{short}{tail}", file_name_part(&scenario.name)))
-        };
-        Self { sim: place(""), linux: place("-linux"), both: place("-sim-linux") }
+        return Ok(None);
+    };
+    let identity = place::identity([first.plan.identity.as_str(), &second.plan.identity]);
+    let both = place::directory(out, name, "-sim-linux", &identity)?;
+    for variant in [&mut *first, &mut *second] {
+        let below = out.map(|_| both.join(variant.backend.to_string()));
+        variant.directory = place(variant, below.as_deref())?;
     }
-
-    fn of(&self, backend: Backend) -> &Path {
-        match backend {
-            Backend::Sim => &self.sim,
-            Backend::Linux => &self.linux,
-        }
-    }
+    let sides = [(first.backend, first.directory.as_path()), (second.backend, &second.directory)];
+    Ok(Some(Sides { plan: SidesPlan::new(&identity, &both, sides), directory: both }))
 }
 
 /// One comparison: a scenario, what plays it, its rows, its seeds and its place.
@@ -313,20 +318,15 @@ impl Variant {
         backend: Backend,
         scenario: Scenario,
         rows: Vec<Row>,
-        place: &Place,
     ) -> Result<Self, CliError> {
-        let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-        if labels.iter().collect::<BTreeSet<_>>().len() < labels.len() {
-            return Err(CliError::input(format!("--algorithms names a row twice: {}", labels.join(", "))));
-        }
         let first = args.seed.unwrap_or(scenario.seed);
         let count = u64::from(args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1));
-        let last = first.checked_add(count - 1).ok_or_else(|| {
-            CliError::input(format!(
+        if first.checked_add(count - 1).is_none() {
+            return Err(CliError::input(format!(
                 "--seed {first} and --runs {count} go beyond the largest seed, {}",
                 u64::MAX
-            ))
-        })?;
+            )));
+        }
         let digest = digest(&scenario);
         let provenance = Provenance {
             version: VERSION.to_owned(),
@@ -338,22 +338,43 @@ impl Variant {
             arm: String::new(),
             seed: first,
         };
+        let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| planned(row, &scenario)).collect();
+        let on = backend.to_string();
+        let steered = rows_planned.iter().flat_map(|row| [row.label.as_str(), &row.steering]);
         let plan = Plan {
+            identity: place::identity([digest.as_str(), &on].into_iter().chain(steered)),
+            typed: provenance::typed(),
             provenance,
             context: context(&scenario),
-            rows: rows.iter().map(|row| planned(row, &scenario)).collect(),
-            seeds: (first..=last).collect(),
+            rows: rows_planned,
+            first_seed: first,
+            runs: count,
         };
-        Ok(Self { backend, scenario, rows, plan, directory: place.of(backend).to_path_buf() })
+        Ok(Self { backend, scenario, rows, plan, directory: PathBuf::new() })
     }
 
+    /// Its results, and where else some of its runs may lie.
+    fn store(&self, args: &CompareArgs) -> Result<Store, CliError> {
+        let store = Store::create(&self.directory)?;
+        if args.no_cache {
+            return Ok(store);
+        }
+        let hash = &self.plan.provenance.scenario_hash;
+        Ok(store.with_relatives(place::relatives(&self.directory, args.out.as_deref(), hash)))
+    }
+
+    /// How many are played.
     fn runs(&self) -> usize {
-        self.rows.len() * self.plan.seeds.len()
+        self.plan.played_rows().len() * usize::try_from(self.plan.runs).unwrap_or(usize::MAX)
     }
 
     /// All real runs; then for each row the run that stands for it, with curves and once more leaving start-up a
-    /// round later.
-    fn play(&self, store: &Store, options: &PlayOptions<'_>) -> Result<(Comparison, Played), CliError> {
+    /// round later. No comparison: Ctrl-C came before the last of them.
+    fn play(
+        &self,
+        store: &Store,
+        options: &PlayOptions<'_>,
+    ) -> Result<(Option<Comparison>, Played), CliError> {
         // A run in real time is not played twice: it keeps its curves at once.
         let real_time = self.backend == Backend::Linux;
         let run = |index: usize, seed| Run {
@@ -366,30 +387,35 @@ impl Variant {
             extra_startup_rounds: 0,
             curves: real_time,
         };
-        let rows = 0..self.rows.len();
-        let seeds = self.plan.seeds.iter();
-        let real: Vec<Run<'_>> =
-            seeds.flat_map(|seed| rows.clone().map(move |row| run(row, *seed))).collect();
-        let (mut records, played) = play_all(&real, store, options)?;
-        let comparison = self.plan.judge(&records);
-        if played.missing > 0 || real_time {
-            return Ok((comparison, played));
+        let rows = self.plan.played_rows();
+        let of_seed = |seed| rows.iter().map(move |row| run(*row, seed));
+        let (real, played) = play_all(self.plan.seeds().flat_map(of_seed), store, options)?;
+        if played.finished() + played.refused.len() < self.runs() {
+            return Ok((None, played));
         }
-        let shown = rows.filter_map(|row| {
-            let label = &self.rows[row].label;
-            let arm = comparison.arms.iter().find(|arm| arm.label == *label)?;
-            Some((run(row, arm.representative.as_ref()?.seed), arm.representative.as_ref()?.exit.is_some()))
+        let mut records = self.plan.shared(real);
+        let comparison = self.plan.judge(&records);
+        if real_time {
+            return Ok((Some(comparison), played));
+        }
+        let shown = rows.iter().filter_map(|row| {
+            let arm = comparison.arms.iter().find(|arm| arm.label == self.rows[*row].label)?;
+            let stands = arm.representative.as_ref()?;
+            Some((run(*row, stands.seed), stands.exit.is_some()))
         });
-        let closer: Vec<Run<'_>> = shown
-            .flat_map(|(run, left)| {
-                let later = left.then(|| Run { extra_startup_rounds: 1, ..run.clone() });
-                [Some(Run { curves: true, ..run }), later].into_iter().flatten()
-            })
-            .collect();
+        let closer = shown.flat_map(|(run, left)| {
+            let later = left.then(|| Run { extra_startup_rounds: 1, ..run.clone() });
+            [Some(Run { curves: true, ..run }), later].into_iter().flatten()
+        });
+        let closer: Vec<Run<'_>> = closer.collect();
+        let count = closer.len();
         let hidden = ProgressBar::hidden();
-        let (later, more) = play_all(&closer, store, &PlayOptions { bar: &hidden, ..*options })?;
-        records.extend(later);
-        Ok((self.plan.judge(&records), Played { missing: more.missing, ..played }))
+        let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { bar: &hidden, ..*options })?;
+        if more.finished() < count {
+            return Ok((None, played));
+        }
+        records.extend(self.plan.shared(later));
+        Ok((Some(self.plan.judge(&records)), played))
     }
 }
 

@@ -9,6 +9,7 @@ mod explain;
 mod host;
 mod kernel;
 mod list;
+mod place;
 mod play;
 mod progress;
 mod provenance;

@@ -1,7 +1,7 @@
 //! One run from scenario to record, and many of them on all cores.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
@@ -48,18 +48,20 @@ pub(crate) struct Played {
     pub(crate) reused: usize,
     /// Played now.
     pub(crate) fresh: usize,
-    /// Neither, because of Ctrl-C.
-    pub(crate) missing: usize,
     /// Neither, because the machine was too busy; which, and why.
     pub(crate) refused: Vec<String>,
 }
 
 impl Played {
+    /// How many were asked for and came to something.
+    pub(crate) fn finished(&self) -> usize {
+        self.reused + self.fresh
+    }
+
     /// And those of another comparison.
     pub(crate) fn add(&mut self, more: Self) {
         self.reused += more.reused;
         self.fresh += more.fresh;
-        self.missing += more.missing;
         self.refused.extend(more.refused);
     }
 }
@@ -161,23 +163,26 @@ impl fmt::Display for Run<'_> {
     }
 }
 
-/// Find or play all runs; the records come in the order of `runs`, without those that Ctrl-C prevented.
-pub(crate) fn play_all(
-    runs: &[Run<'_>],
+/// Find or play all runs, one after the other as they come from the iterator; the records come in that order, without
+/// those that Ctrl-C prevented and without what every run says alike.
+pub(crate) fn play_all<'a>(
+    runs: impl Iterator<Item = Run<'a>> + Send,
     store: &Store,
     options: &PlayOptions<'_>,
 ) -> Result<(Vec<RunRecord>, Played), CliError> {
-    let found = |run: &Run<'_>| {
-        let record = if options.reuse { store.load(&run.key(), &run.row.label) } else { None };
-        record.filter(|record| record.series.is_some() || !run.curves)
-    };
-    let mut records: Vec<Option<RunRecord>> = runs.par_iter().map(found).collect();
-    let reused = records.iter().flatten().count();
     let bar = options.bar;
-    bar.inc(reused as u64);
+    let reused = AtomicUsize::new(0);
     let refused = Mutex::new(Vec::new());
-    let play = |(slot, run): (&mut Option<RunRecord>, &Run<'_>)| -> Result<(), CliError> {
-        if options.interrupted.load(Ordering::Relaxed) {
+    let records = Mutex::new(Vec::new());
+    let keep = |number: usize, record: RunRecord| {
+        records.lock().unwrap_or_else(PoisonError::into_inner).push((number, lean(record)));
+        bar.inc(1);
+    };
+    let play = |(number, run): (usize, Run<'_>)| -> Result<(), CliError> {
+        let found = if options.reuse { store.load(&run.key(), &run.row.label) } else { None };
+        if let Some(record) = found.filter(|record| record.series.is_some() || !run.curves) {
+            reused.fetch_add(1, Ordering::Relaxed);
+            keep(number, record);
             return Ok(());
         }
         if run.backend == Backend::Linux {
@@ -187,28 +192,38 @@ pub(crate) fn play_all(
             Ended::Finished(record) => {
                 store.save(&record)?;
                 bar.set_message(run.to_string());
-                *slot = Some(*record);
+                keep(number, *record);
             }
             Ended::Refused(reason) => {
                 let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
                 refused.push(format!("{run}: {reason}"));
             }
-            Ended::Interrupted => return Ok(()),
+            Ended::Interrupted => {}
         }
-        bar.inc(1);
         Ok(())
     };
-    // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
-    let waiting = records.iter_mut().zip(runs).filter(|(record, _)| record.is_none());
-    let (real, virtual_time): (Vec<_>, Vec<_>) = waiting.partition(|(_, run)| run.backend == Backend::Linux);
-    virtual_time.into_iter().par_bridge().try_for_each(play)?;
-    // Real time cannot be shared: each has the machine for itself.
-    real.into_iter().try_for_each(play)?;
-    let finished = records.iter().flatten().count();
+    // Ctrl-C ends the iterator: however many runs were asked for, what is waiting costs nothing.
+    let waiting = runs.enumerate().take_while(|_| !options.interrupted.load(Ordering::Relaxed));
+    if options.one_at_a_time {
+        let mut waiting = waiting;
+        waiting.try_for_each(play)?;
+    } else {
+        // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
+        waiting.par_bridge().try_for_each(play)?;
+    }
+    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+    records.sort_by_key(|(number, _)| *number);
     let refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let missing = runs.len() - finished - refused.len();
-    let played = Played { reused, fresh: finished - reused, missing, refused };
-    Ok((records.into_iter().flatten().collect(), played))
+    let reused = reused.into_inner();
+    let played = Played { reused, fresh: records.len() - reused, refused };
+    Ok((records.into_iter().map(|(_, record)| record).collect(), played))
+}
+
+/// A record without what all runs of a comparison say alike: there may be very many of them.
+pub(crate) fn lean(mut record: RunRecord) -> RunRecord {
+    record.provenance.command = String::new();
+    record.provenance.scenario_text = String::new();
+    record
 }
 
 /// What holds for all runs of a comparison.
@@ -220,6 +235,8 @@ pub(crate) struct PlayOptions<'a> {
     pub(crate) command: &'a str,
     /// Moves with every finished run.
     pub(crate) bar: &'a ProgressBar,
+    /// Real time cannot be shared: each run has the machine for itself.
+    pub(crate) one_at_a_time: bool,
     /// Raised by Ctrl-C.
     pub(crate) interrupted: &'a AtomicBool,
 }

@@ -1,31 +1,41 @@
 //! `ramp report`: judge the runs of a results directory again, and what every comparison writes.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, text};
-use ramp_lab::{Comparison, Context, JudgeOptions, RunKey, RunRecord, judge};
+use ramp_lab::{Comparison, Context, JudgeOptions, RunRecord, judge};
 use ramp_trace::Provenance;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::error::CliError;
-use crate::sides::{SIDES_PLAN, SidesPlan, beside, print_sides, write_sides};
+use crate::place::{PLAN, SIDES_PLAN};
+use crate::play::lean;
+use crate::sides::{SidesPlan, beside, print_sides, write_sides};
 use crate::store::{Store, write_whole};
 use crate::terminal::Terminal;
 
 /// What a results directory is about: written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
+    /// Of the comparison, see [`place`](crate::place).
+    pub(crate) identity: String,
     /// How to make it again.
     pub(crate) provenance: Provenance,
+    /// The command as typed, with where its results go.
+    pub(crate) typed: String,
     /// The path.
     pub(crate) context: Context,
     /// In order.
     pub(crate) rows: Vec<PlannedRow>,
-    /// Seeds of every row.
-    pub(crate) seeds: Vec<u64>,
+    /// Seed of the first run of every row; the next ones count up.
+    pub(crate) first_seed: u64,
+    /// Runs of every row.
+    pub(crate) runs: u64,
 }
 
 /// A row of a plan.
@@ -116,46 +126,72 @@ fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
     let store = Store::open(directory)?;
     let plan: Plan = store.read_json(PLAN)?;
     let records = plan.finished(&store);
-    let planned = plan.rows.len() * plan.seeds.len();
-    let real = records.iter().filter(|r| r.extra_startup_rounds == 0).count();
+    let planned = plan.rows.len() as u64 * plan.runs;
+    let real = records.iter().filter(|r| r.extra_startup_rounds == 0).count() as u64;
     if real == 0 {
         return Err(CliError::input_help(
             format!("`{}` has no finished run", directory.display()),
-            format!("play them: {}", plan.provenance.command),
+            format!("play them: {}", plan.typed),
         ));
     }
     if real < planned {
-        eprintln!("{real} of {planned} runs are finished; to play the rest: {}", plan.provenance.command);
+        eprintln!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed);
     }
     let comparison = plan.judge(&records);
     Ok((store, comparison))
 }
 
-/// Name of the plan's file.
-pub(crate) const PLAN: &str = "plan.json";
 const REPORT: &str = "report.html";
 
 impl Plan {
-    /// The key of one run.
-    fn key(&self, row: &PlannedRow, seed: u64, extra_startup_rounds: u32) -> RunKey {
-        RunKey {
-            scenario_hash: self.provenance.scenario_hash.clone(),
-            steering: row.steering.clone(),
-            seed,
-            version: self.provenance.version.clone(),
-            backend: self.provenance.backend.clone(),
-            extra_startup_rounds,
-        }
+    /// Seeds of every row.
+    pub(crate) fn seeds(&self) -> RangeInclusive<u64> {
+        self.first_seed..=self.first_seed.saturating_add(self.runs.saturating_sub(1))
     }
 
-    /// Whatever runs of this plan a directory has, what-if runs last.
+    /// The number of the first row that is steered as this one is: it is played, and this one is the same.
+    pub(crate) fn played_as(&self, row: usize) -> usize {
+        let same = |other: &PlannedRow| other.steering == self.rows[row].steering;
+        self.rows.iter().position(same).unwrap_or(row)
+    }
+
+    /// The numbers of the rows that are played.
+    pub(crate) fn played_rows(&self) -> Vec<usize> {
+        (0..self.rows.len()).filter(|row| self.played_as(*row) == *row).collect()
+    }
+
+    /// For every row its own records, of those of the rows that are played.
+    pub(crate) fn shared(&self, records: Vec<RunRecord>) -> Vec<RunRecord> {
+        let mut all = records;
+        for (index, row) in self.rows.iter().enumerate() {
+            let played = &self.rows[self.played_as(index)].label;
+            if *played != row.label {
+                let own: Vec<_> = all.iter().filter(|r| r.provenance.arm == *played).cloned().collect();
+                all.extend(own.into_iter().map(|mut record| {
+                    row.label.clone_into(&mut record.provenance.arm);
+                    record
+                }));
+            }
+        }
+        all
+    }
+
+    /// Whatever runs of this plan a directory has, in the order of playing.
     fn finished(&self, store: &Store) -> Vec<RunRecord> {
-        let runs = |later| {
-            let of = move |row| self.seeds.iter().map(move |seed| (row, *seed));
-            let all = self.rows.iter().flat_map(of);
-            all.filter_map(move |(row, seed)| store.load(&self.key(row, seed, later), &row.label))
+        let seeds = self.seeds();
+        let numbered = |mut record: RunRecord| {
+            let key = record.key();
+            let row = self.rows.iter().position(|row| row.steering == key.steering)?;
+            let asked = seeds.contains(&key.seed) && key.extra_startup_rounds <= 1;
+            let same = key.scenario_hash == self.provenance.scenario_hash
+                && key.version == self.provenance.version
+                && key.backend == self.provenance.backend;
+            self.rows[row].label.clone_into(&mut record.provenance.arm);
+            (asked && same).then_some(((key.extra_startup_rounds, key.seed, row), lean(record)))
         };
-        runs(0).chain(runs(1)).collect()
+        let mut found: Vec<_> = store.all_runs().filter_map(numbered).collect();
+        found.sort_by_key(|(number, _)| *number);
+        self.shared(found.into_iter().map(|(_, record)| record).collect())
     }
 
     /// Judge runs of this plan.

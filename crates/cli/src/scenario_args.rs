@@ -1,5 +1,6 @@
 //! Which path: a built-in scenario, a file, or options; and which rows.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
 
@@ -202,7 +203,15 @@ impl Sweep {
             all.retain(|row| !plain(row));
             all.splice(place..place, rows.iter().cloned().map(Row::from));
         }
-        Ok(all)
+        let mut labels = BTreeSet::new();
+        match all.iter().find(|row| !labels.insert(row.label.as_str())) {
+            Some(twice) => {
+                let swept = self.rows.iter().flatten().any(|arm| arm.label == twice.label);
+                let option = if swept { "--sweep" } else { "--algorithms" };
+                Err(CliError::input(format!("{option} names the row `{}` twice", twice.label)))
+            }
+            None => Ok(all),
+        }
     }
 }
 

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::error::CliError;
+use crate::place::SIDES_PLAN;
+use crate::provenance;
 use crate::report::FormatArgs;
 use crate::store::{Store, write_whole};
 use crate::terminal::Terminal;
@@ -16,22 +18,23 @@ use crate::terminal::Terminal;
 /// What a directory with two backends is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SidesPlan {
+    /// Of both together, see [`place`](crate::place).
+    pub(crate) identity: String,
     /// How to make it again.
     pub(crate) command: String,
     /// Name and results directory of each, relative to this one where possible.
     pub(crate) sides: [(String, PathBuf); 2],
 }
 
-/// Name of the plan's file.
-pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
 const REPORT: &str = "report.html";
 
 impl SidesPlan {
     /// For results of two backends, seen from `directory`.
-    pub(crate) fn new(command: &str, directory: &Path, sides: [(Backend, &Path); 2]) -> Self {
+    pub(crate) fn new(identity: &str, directory: &Path, sides: [(Backend, &Path); 2]) -> Self {
         let seen = |place: &Path| relative(directory, place);
         Self {
-            command: command.to_owned(),
+            identity: identity.to_owned(),
+            command: provenance::command(),
             sides: sides.map(|(backend, place)| (backend.to_string(), seen(place))),
         }
     }

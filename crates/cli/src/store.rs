@@ -8,6 +8,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ramp_lab::{RunKey, RunRecord};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -18,12 +19,14 @@ use crate::error::CliError;
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     directory: PathBuf,
+    /// Other results directories whose runs may serve here.
+    relatives: Vec<PathBuf>,
 }
 
 impl Store {
     /// Open a directory, made if it does not exist.
     pub(crate) fn create(directory: &Path) -> Result<Self, CliError> {
-        let store = Self { directory: directory.to_path_buf() };
+        let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
         let runs = store.runs();
         fs::create_dir_all(&runs).map_err(CliError::file("create", &runs))?;
         Ok(store)
@@ -32,12 +35,12 @@ impl Store {
     /// Open a directory for files alone, made if it does not exist.
     pub(crate) fn bare(directory: &Path) -> Result<Self, CliError> {
         fs::create_dir_all(directory).map_err(CliError::file("create", directory))?;
-        Ok(Self { directory: directory.to_path_buf() })
+        Ok(Self { directory: directory.to_path_buf(), relatives: Vec::new() })
     }
 
     /// Open a directory that has results.
     pub(crate) fn open(directory: &Path) -> Result<Self, CliError> {
-        let store = Self { directory: directory.to_path_buf() };
+        let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
         if store.runs().is_dir() {
             return Ok(store);
         }
@@ -52,13 +55,29 @@ impl Store {
         self.directory.join(name)
     }
 
-    /// The run with this key, if it is finished, as one of the row `label`; it may have been played for another. A file
-    /// that is damaged or of another layout counts as absent.
+    /// The same, taking runs from other results directories as well.
+    pub(crate) fn with_relatives(self, relatives: Vec<PathBuf>) -> Self {
+        Self { relatives, ..self }
+    }
+
+    /// The run with this key, if it is finished, as one of the row `label`; it may have been played for another, and is
+    /// copied if it lies in another directory. A file that is damaged or of another layout counts as absent.
     pub(crate) fn load(&self, key: &RunKey, label: &str) -> Option<RunRecord> {
-        let text = fs::read_to_string(self.path(&run_name(key))).ok()?;
-        let mut record: RunRecord = serde_json::from_str(&text).ok()?;
+        let name = run_name(key);
+        let mut record = read_run(&self.path(&name), key).or_else(|| {
+            let record = self.relatives.iter().find_map(|place| read_run(&place.join(&name), key))?;
+            self.save(&record).ok()?;
+            Some(record)
+        })?;
         label.clone_into(&mut record.provenance.arm);
-        (record.key() == *key).then_some(record)
+        Some(record)
+    }
+
+    /// All finished runs of this directory; damaged files and those of another layout are left out.
+    pub(crate) fn all_runs(&self) -> impl ParallelIterator<Item = RunRecord> {
+        let entries = fs::read_dir(self.runs()).into_iter().flatten().flatten();
+        let files = entries.map(|entry| entry.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
+        files.par_bridge().filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())
     }
 
     /// Keep a finished run.
@@ -89,6 +108,11 @@ impl Store {
     fn runs(&self) -> PathBuf {
         self.path("runs")
     }
+}
+
+fn read_run(path: &Path, key: &RunKey) -> Option<RunRecord> {
+    let record: RunRecord = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    (record.key() == *key).then_some(record)
 }
 
 /// Where a run lies in its directory: readable first, then a digest of the key.

@@ -174,3 +174,59 @@ fn swept_scenario_fields_become_comparisons() {
     let table = place.stdout(&command);
     assert_eq!(table.lines().filter(|l| l.starts_with("report: out/path.buffer")).count(), 2, "{table}");
 }
+
+#[test]
+fn another_comparison_never_overwrites_a_report() {
+    let place = Place::new("no_overwrite");
+    let report = |table: &str| {
+        let last = table.trim_end().lines().last().unwrap();
+        last.strip_prefix("report: ").unwrap().to_owned()
+    };
+    let rows = |rows: &'static str, out: &[&'static str]| {
+        let mut words = small(out);
+        words[10] = rows;
+        words
+    };
+    for out in [&[][..], &["--out", "out"]] {
+        let first = report(&place.stdout(&rows("slow_start,hystart", out)));
+        let page = place.read(&first);
+        let other = place.ramp(&rows("hystart,limited", out));
+        assert!(stderr(&other).contains("2 of 4 runs were finished already"), "{}", stderr(&other));
+        let second = report(&String::from_utf8(other.stdout).unwrap());
+        assert_ne!(first, second);
+        assert!(place.read(&first) == page, "it was overwritten");
+        assert!(place.read(&second).contains("limited"));
+        let again = report(&place.stdout(&rows("hystart,limited", out)));
+        assert_eq!(again, second, "the same comparison, the same place");
+        let directory = second.strip_suffix("/report.html").unwrap();
+        assert!(place.stdout(&["report", directory]).contains("limited"));
+    }
+}
+
+#[test]
+fn a_directory_of_somebody_elses_is_left_alone() {
+    let place = Place::new("foreign");
+    place.write("report.html", "mine");
+    let output = place.ramp(&small(&["--out", "."]));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("report.html that ramp did not write"), "{}", stderr(&output));
+    assert_eq!(place.read("report.html"), "mine");
+    assert_eq!(place.files(".").len(), 1);
+}
+
+#[test]
+fn rows_that_are_the_same_are_played_once() {
+    let place = Place::new("same_rows");
+    let mut words = small(&["--out", "out", "--json"]);
+    words[10] = "a=hystart,b=hystart:low_window=16,limited";
+    let json: Value = serde_json::from_str(&place.stdout(&words)).unwrap();
+    let arm = |label: &str| {
+        let mut arm = json["arms"].as_array().unwrap().iter().find(|a| a["label"] == label).unwrap().clone();
+        arm["metrics"].take()
+    };
+    assert_eq!(arm("a"), arm("b"));
+    assert_ne!(arm("a"), arm("limited"));
+    let real = place.files("out/runs").iter().filter(|(name, _)| !name.contains("later")).count();
+    assert_eq!(real, 4);
+    assert_eq!(place.stdout(&["report", "out", "--json"]), place.stdout(&words));
+}

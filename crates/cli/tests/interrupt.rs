@@ -59,3 +59,30 @@ fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
     assert!(report.status.success(), "{}", stderr(&report));
     assert!(stderr(&report).contains("of 4000 runs are finished"), "{}", stderr(&report));
 }
+
+/// The last command line that is accepted: nothing is planned beforehand that would take time or memory.
+#[test]
+fn a_million_runs_begin_at_once_and_end_at_once() {
+    let place = Place::new("interrupt_million");
+    let mut command = MANY;
+    command[12] = "1000000";
+    let mut child = place.command(&command).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let finished = || fs::read_dir(place.path("out/runs")).is_ok_and(|d| d.count() > 2);
+    while !finished() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before the first result");
+        std::thread::yield_now();
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("of 2000000 runs are finished"), "{}", stderr(&output));
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    if let Some(kilobytes) = peak.map(|kb| kb.trim().parse::<u64>().unwrap()) {
+        assert!(kilobytes < 100_000, "{kilobytes} kB");
+    }
+    assert!(place.files("out/runs").len() < 100_000);
+    let said = stderr(&place.ramp(&["report", "out"]));
+    assert!(said.contains("of 2000000 runs are finished; to play the rest: ramp compare"), "{said}");
+    assert!(said.contains("--out out"), "{said}");
+}

@@ -1,0 +1,150 @@
+//! Where the results of a comparison go, and where else its runs may lie.
+//!
+//! A results directory belongs to one comparison. Another one that is told to use it gets a directory below it, and a
+//! directory of somebody else's is left alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::error::CliError;
+use crate::store::{file_name_part, hexadecimal};
+
+/// Results go below it unless the command line says otherwise.
+const RESULTS: &str = "ramp-results";
+/// Of one comparison.
+pub(crate) const PLAN: &str = "plan.json";
+/// Of two backends side by side.
+pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
+/// Of a sweep.
+pub(crate) const SWEEP_PLAN: &str = "sweep-plan.json";
+/// What a comparison writes beside its plan.
+const OUTPUTS: [&str; 6] =
+    ["report.html", "comparison.json", "comparison.csv", "runs.csv", "index.html", "runs"];
+
+/// Tells comparisons apart: by what is compared, not by how often it is played.
+pub(crate) fn identity<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hexadecimal(&hash.finalize()[..16])
+}
+
+/// The directory of the comparison `identity`: below `ramp-results` by its name, or where `out` says if that is free or
+/// its own already, else below that.
+pub(crate) fn directory(
+    out: Option<&Path>,
+    name: &str,
+    tail: &str,
+    identity: &str,
+) -> Result<PathBuf, CliError> {
+    let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
+    let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
+    match owner(out) {
+        Owner::Nobody => Ok(out.to_path_buf()),
+        Owner::Comparison(found) if found == identity => Ok(out.to_path_buf()),
+        Owner::Comparison(_) => {
+            let below = out.join(own);
+            let out = out.display();
+            eprintln!("{out} holds another comparison; results of this one go to {}", below.display());
+            Ok(below)
+        }
+        Owner::Somebody(file) => Err(CliError::input_help(
+            format!("--out {}: it has a {file} that ramp did not write", out.display()),
+            "name a directory for results alone; it need not exist",
+        )),
+    }
+}
+
+/// Whose a directory is.
+enum Owner {
+    /// It may be taken.
+    Nobody,
+    /// A comparison's.
+    Comparison(String),
+    /// It has this file, and no plan of ours.
+    Somebody(String),
+}
+
+fn owner(directory: &Path) -> Owner {
+    let mut owner = Owner::Nobody;
+    for plan in [PLAN, SIDES_PLAN, SWEEP_PLAN] {
+        let path = directory.join(plan);
+        if !path.is_file() {
+            continue;
+        }
+        let found = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        match found.as_ref().filter(|plan| plan.is_object()) {
+            // One without an identity is an earlier version's.
+            Some(plan) => {
+                let found = plan.get("identity").and_then(Value::as_str).unwrap_or_default();
+                owner = match owner {
+                    Owner::Comparison(other) if other != found => return Owner::Comparison(String::new()),
+                    _ => Owner::Comparison(found.to_owned()),
+                };
+            }
+            None => return Owner::Somebody(plan.to_owned()),
+        }
+    }
+    if let Owner::Nobody = owner
+        && let Some(file) = OUTPUTS.iter().find(|name| directory.join(name).exists())
+    {
+        return Owner::Somebody((*file).to_owned());
+    }
+    owner
+}
+
+/// Directories whose runs may serve a comparison in `own`: those beside it and below `out` that are about the same
+/// scenario.
+pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> Vec<PathBuf> {
+    let root = out.unwrap_or(Path::new(RESULTS));
+    let below = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let same = |directory: &PathBuf| {
+        let text = fs::read(directory.join(PLAN)).ok()?;
+        let plan: Value = serde_json::from_slice(&text).ok()?;
+        (plan.get("provenance")?.get("scenario_hash")?.as_str()? == scenario_hash).then_some(())
+    };
+    let mut all: Vec<PathBuf> = below.chain([root.to_path_buf()]).filter(|place| place != own).collect();
+    all.retain(|place| same(place).is_some());
+    all.sort();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_belongs_to_one_comparison() {
+        let root = std::env::temp_dir().join(format!("ramp-place-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let place = |identity| directory(Some(&root), "geo", "", identity);
+        assert_eq!(place("a1").unwrap(), root);
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join("path.toml"), "").unwrap();
+        assert_eq!(place("a1").unwrap(), root);
+        fs::write(root.join(PLAN), r#"{"identity":"a1"}"#).unwrap();
+        assert_eq!(place("a1").unwrap(), root);
+        assert_eq!(place("b2").unwrap(), root.join("geo-b2"));
+        fs::write(root.join(SWEEP_PLAN), r#"{"identity":"c3"}"#).unwrap();
+        assert_eq!(place("a1").unwrap(), root.join("geo-a1"));
+        fs::remove_file(root.join(SWEEP_PLAN)).unwrap();
+        for foreign in ["notes", "[]"] {
+            fs::write(root.join(PLAN), foreign).unwrap();
+            assert_eq!(place("a1").unwrap_err().exit_code(), 2);
+        }
+        fs::remove_file(root.join(PLAN)).unwrap();
+        fs::write(root.join("report.html"), "mine").unwrap();
+        assert!(place("a1").unwrap_err().to_string().contains("report.html"));
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn parts_of_an_identity_do_not_run_together() {
+        assert_ne!(identity(["ab", "c"]), identity(["a", "bc"]));
+    }
+}
