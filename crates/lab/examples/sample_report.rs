@@ -1,12 +1,13 @@
 //! Writes the HTML report of the made-up comparison: `cargo run -p ramp-lab --example sample_report -- OUT.html`.
 //!
-//! With a second path it writes there the same report with hostile text wherever text may come from outside.
+//! With a second path it writes there the same report with hostile text wherever text may come from outside, with a third one
+//! the overview of a made-up sweep.
 
 use std::{env, fs, io};
 
 use ramp_lab::Comparison;
 use ramp_lab::fixture::sample_comparison;
-use ramp_lab::report::html;
+use ramp_lab::report::html::{self, Overview, SweptPoint};
 
 fn main() -> io::Result<()> {
     let mut paths = env::args().skip(1);
@@ -14,9 +15,36 @@ fn main() -> io::Result<()> {
     let comparison = sample_comparison();
     fs::write(path, html::render(&comparison))?;
     if let Some(path) = paths.next() {
-        fs::write(path, html::render(&hostile(comparison)))?;
+        fs::write(path, html::render(&hostile(comparison.clone())))?;
+    }
+    if let Some(path) = paths.next() {
+        fs::write(path, overview(&comparison))?;
     }
     Ok(())
+}
+
+/// Buffers that tell the rows apart by turns.
+fn overview(comparison: &Comparison) -> String {
+    let buffers = [("0.25 bdp", 1.6), ("0.5 bdp", 1.2), ("1 bdp", 1.0), ("4 bdp", 0.7)];
+    let comparisons: Vec<Comparison> = buffers
+        .iter()
+        .map(|(_, factor)| {
+            let mut comparison = comparison.clone();
+            for arm in comparison.arms.iter_mut().filter(|arm| arm.label.starts_with("slow")) {
+                if let Some(time) = arm.metrics.get_mut("download_time") {
+                    time.mean *= factor;
+                    time.interval = None;
+                }
+            }
+            comparison
+        })
+        .collect();
+    let points = buffers.iter().zip(&comparisons).map(|((value, _), comparison)| SweptPoint {
+        values: vec![(*value).to_owned()],
+        report: Some(format!("path.buffer-{}/report.html", value.replace(' ', "-"))),
+        comparison,
+    });
+    html::render_overview(&Overview { fields: vec!["path.buffer".to_owned()], points: points.collect() })
 }
 
 fn hostile(mut comparison: Comparison) -> Comparison {

@@ -1,11 +1,38 @@
 //! What every page has: its head, the brand, what the path is.
 
 use super::number::{show, show_short};
-use super::text::{Html, Text};
+use super::text::{Html, Text, script_json};
 use crate::Context;
 
 const STYLE: &str = include_str!("../../../assets/report/report.css");
 const PLOT_STYLE: &str = include_str!("../../../assets/vendor/uplot/uPlot.min.css");
+
+pub(super) const PLOT_SCRIPT: &str = include_str!("../../../assets/vendor/uplot/uPlot.iife.min.js");
+
+macro_rules! scripts {
+    ($($name:literal),*) => { &[$(include_str!(concat!("../../../assets/report/", $name, ".js"))),*] };
+}
+
+/// What a page's scripts do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    /// All of a comparison.
+    Report,
+    /// A sweep.
+    Overview,
+}
+
+impl Script {
+    /// In the order in which they build on each other.
+    pub(super) fn parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Report => {
+                scripts!("core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "copy")
+            }
+            Self::Overview => scripts!("core", "theme", "chips", "overview", "copy"),
+        }
+    }
+}
 
 /// The report allows its own styles and scripts and nothing else: no request leaves the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
@@ -37,6 +64,35 @@ pub(super) fn brand(html: &mut Html) {
         "<span class=\"brand\"><svg viewBox=\"0 0 20 13\" aria-hidden=\"true\"><path d=\"M1 12C8 12 9 1.5 13 1.5H19\" \
          fill=\"none\" stroke=\"var(--accent)\" stroke-width=\"2.4\" stroke-linecap=\"round\"/></svg>ramp</span>",
     );
+}
+
+/// The switch between light and dark.
+pub(super) fn theme_button(html: &mut Html) {
+    html.raw(
+        "<button type=\"button\" id=\"theme\" class=\"toggle needs-script\" aria-pressed=\"false\">Dark</button>",
+    );
+}
+
+/// From the end of the main part to the end of the page; `json` is what the scripts read.
+pub(super) fn page_end(html: &mut Html, version: &str, json: &str, script: Script) {
+    html.add(format_args!(
+        "</main>\n<footer>Made by ramp {}. This file needs no network.{}</footer>\n</div>\n\
+         <script type=\"application/json\" id=\"report-data\">",
+        Text(version),
+        if script == Script::Report { " Charts over time: uPlot, © Leon Sorokin, MIT licence." } else { "" }
+    ));
+    html.raw(&script_json(json));
+    html.raw("</script>\n");
+    if script == Script::Report {
+        html.raw("<script>\n");
+        html.raw(PLOT_SCRIPT);
+        html.raw("\n</script>\n");
+    }
+    html.raw("<script>\n(() => {\n\"use strict\";\n");
+    for part in script.parts() {
+        html.raw(part);
+    }
+    html.raw("})();\n</script>\n</body>\n</html>\n");
 }
 
 /// What the path is.

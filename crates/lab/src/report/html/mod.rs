@@ -7,12 +7,15 @@ mod charts;
 mod data;
 mod frame;
 mod number;
+mod overview;
 mod page;
 mod sides;
 mod summary;
 mod tables;
 mod text;
 mod thin;
+
+pub use overview::{Overview, SweptPoint, render_overview};
 
 use crate::{ArmSummary, Better, Comparison, SideBySide};
 

@@ -2,26 +2,12 @@
 
 use super::charts::{self, Distribution};
 use super::data::{self, styles};
-use super::frame::{brand, document_head, fact, fact_list};
+use super::frame::{Script, brand, document_head, fact, fact_list, page_end, theme_button};
 use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
-use super::text::{Html, Text, script_json};
+use super::text::{Html, Text};
 use crate::{Comparison, ExitRecord, MetricInfo};
-
-pub(super) const PLOT_SCRIPT: &str = include_str!("../../../assets/vendor/uplot/uPlot.iife.min.js");
-/// In the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 9] = [
-    include_str!("../../../assets/report/core.js"),
-    include_str!("../../../assets/report/theme.js"),
-    include_str!("../../../assets/report/table.js"),
-    include_str!("../../../assets/report/chips.js"),
-    include_str!("../../../assets/report/steer.js"),
-    include_str!("../../../assets/report/timeline.js"),
-    include_str!("../../../assets/report/sizes.js"),
-    include_str!("../../../assets/report/rows.js"),
-    include_str!("../../../assets/report/copy.js"),
-];
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -52,7 +38,8 @@ pub(super) fn page(comparison: &Comparison) -> String {
     exits_section(&mut html, comparison);
     differences_section(&mut html, comparison);
     again_section(&mut html, comparison);
-    closing(&mut html, comparison);
+    let json = serde_json::to_string(&data::data(comparison)).expect("the data block has string keys only");
+    page_end(&mut html, &comparison.provenance.version, &json, Script::Report);
     html.into_string()
 }
 
@@ -76,10 +63,9 @@ fn opening(html: &mut Html, comparison: &Comparison) {
     for (id, name, _) in sections.iter().filter(|(_, _, there)| *there) {
         html.add(format_args!("<a href=\"#{id}\">{name}</a>"));
     }
-    html.raw(
-        "</nav><button type=\"button\" id=\"theme\" class=\"toggle needs-script\" aria-pressed=\"false\">Dark</button></header>\n\
-         <main>\n<div>\n",
-    );
+    html.raw("</nav>");
+    theme_button(html);
+    html.raw("</header>\n<main>\n<div>\n");
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n<p class=\"verdict\">{}</p>\n",
         Text(&comparison.provenance.scenario),
@@ -345,7 +331,7 @@ fn differences_section(html: &mut Html, comparison: &Comparison) {
 fn again_section(html: &mut Html, comparison: &Comparison) {
     let from = &comparison.provenance;
     html.raw("<section id=\"again\">\n<h2>Make it again</h2>\n");
-    copyable(html, &from.command);
+    tables::copyable(html, &from.command);
     html.add(format_args!(
         "<p class=\"note small\">ramp {} · backend {} · scenario <code>{}</code>, digest <code>{}</code> · first seed {}</p>\n",
         Text(&from.version),
@@ -355,7 +341,7 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
         from.seed
     ));
     html.raw("<details open><summary>The scenario</summary>");
-    copyable(html, &from.scenario_text);
+    tables::copyable(html, &from.scenario_text);
     html.raw("</details>\n<h3>How the numbers were made</h3>\n<ul class=\"method\">\n");
     for sentence in &comparison.method {
         html.add(format_args!("<li>{}</li>\n", Text(sentence)));
@@ -371,30 +357,6 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
         "<li>Curves are thinned to what a screen can show; of every stretch the lowest and the highest point stay.</li>\n\
          <li>Bytes, windows and rates count payload unless they say wire; 1 MB is 10⁶ bytes.</li>\n</ul>\n</section>\n",
     );
-}
-
-fn copyable(html: &mut Html, text: &str) {
-    html.add(format_args!(
-        "<div class=\"copy\"><pre tabindex=\"0\">{}</pre><button type=\"button\" class=\"needs-script\" data-copy>Copy</button></div>\n",
-        Text(text)
-    ));
-}
-
-fn closing(html: &mut Html, comparison: &Comparison) {
-    html.add(format_args!(
-        "</main>\n<footer>Made by ramp {}. This file needs no network. Charts over time: uPlot, © Leon Sorokin, MIT licence.</footer>\n\
-         </div>\n<script type=\"application/json\" id=\"report-data\">",
-        Text(&comparison.provenance.version)
-    ));
-    let json = serde_json::to_string(&data::data(comparison)).expect("the data block has string keys only");
-    html.raw(&script_json(&json));
-    html.raw("</script>\n<script>\n");
-    html.raw(PLOT_SCRIPT);
-    html.raw("\n</script>\n<script>\n(() => {\n\"use strict\";\n");
-    for script in SCRIPTS {
-        html.raw(script);
-    }
-    html.raw("})();\n</script>\n</body>\n</html>\n");
 }
 
 fn metric_name(comparison: &Comparison) -> &str {

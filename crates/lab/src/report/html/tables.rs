@@ -173,6 +173,14 @@ pub(super) fn differences(html: &mut Html, comparison: &Comparison, info: &Metri
     close(html);
 }
 
+/// Text that a button copies.
+pub(super) fn copyable(html: &mut Html, text: &str) {
+    html.add(format_args!(
+        "<div class=\"copy\"><pre tabindex=\"0\">{}</pre><button type=\"button\" class=\"needs-script\" data-copy>Copy</button></div>\n",
+        Text(text)
+    ));
+}
+
 fn headings(html: &mut Html, names: &[&str]) {
     html.raw("<thead><tr>");
     for name in names {
