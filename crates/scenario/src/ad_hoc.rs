@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::error::ScenarioError;
 use crate::model::Scenario;
 use crate::settings::Setting;
+use crate::uncertain::{Range, Uncertain, Values};
 use crate::units;
 
 /// A single path described by options; what is `None` keeps the default of the scenario file's field.
@@ -69,7 +70,17 @@ impl AdHoc {
             set("--trace", "path.random-trace-offset", "true")?;
         }
         settings.extend(self.settings.iter().cloned());
-        Scenario::parse_with("ad-hoc", "", directory, &settings)
+        let scenario = Scenario::parse_with("ad-hoc", "", directory, &settings)?;
+        let buffered = self.buffer.is_some() || self.sets("path.buffer") || self.trace.is_none();
+        let values = Range::parse("50 to 1000 ms", None).ok().filter(|_| !buffered).map(Values::Range);
+        let buffer = values.map(|values| Uncertain {
+            field: "path.buffer".to_owned(),
+            values,
+            reason: "Not stated. Base stations and access points hold from one scheduling round to a second."
+                .to_owned(),
+        });
+        // The text says what was left open, so that it can be changed.
+        Ok(scenario.with_uncertain(buffer.as_slice()))
     }
 
     fn options(&self) -> [(&'static str, &'static str, Option<&str>); 12] {

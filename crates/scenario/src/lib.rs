@@ -9,10 +9,12 @@ mod document;
 mod error;
 mod facts;
 mod model;
+mod neighbourhood;
 mod parse;
 pub mod schema;
 mod settings;
 mod traces;
+mod uncertain;
 mod units;
 
 pub use ad_hoc::AdHoc;
@@ -21,4 +23,6 @@ pub use model::{
     Arm, FlowConfig, NamedLink, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop, Topology,
     TraceFile, Traffic, TrafficKind,
 };
+pub use neighbourhood::{Neighbour, Neighbourhood};
 pub use settings::Setting;
+pub use uncertain::{Range, Uncertain, Values};

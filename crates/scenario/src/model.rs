@@ -6,6 +6,8 @@ use ramp::{Algorithm, PARAMETERS_MAX, Rate, Time};
 use ramp_path::LinkConfig;
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
+use crate::uncertain::Uncertain;
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -39,6 +41,10 @@ pub struct Scenario {
     pub trace_offset_range: Time,
     /// Trace files that were read.
     pub files: Vec<TraceFile>,
+    /// Where files beside it are looked for.
+    pub directory: Option<PathBuf>,
+    /// What it does not know: what its text says, or for a `[path]` that says nothing what it leaves open.
+    pub uncertain: Vec<Uncertain>,
 }
 
 /// A start-up algorithm with its parameters.

@@ -4,6 +4,7 @@ pub(crate) mod ends;
 mod flows;
 mod links;
 mod topology;
+mod uncertain;
 
 pub(crate) use links::smallest;
 
@@ -94,10 +95,17 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
         settings: ends.settings,
         trace_offset_range: built.trace_offset_range,
         files: files.read,
+        directory: directory.map(Path::to_owned),
+        uncertain: Vec::new(),
     };
     scenario.stop = stop(root, &scenario)?;
     check_routes(root, &scenario)?;
     scenario.bottleneck = bottleneck(root, &scenario, built.bottleneck)?;
+    scenario.traffic.extend(flows::cross_traffic(root, &scenario)?);
+    scenario.uncertain = match uncertain::uncertain(root)? {
+        Some(stated) => stated,
+        None => uncertain::left_open(root, &scenario)?,
+    };
     Ok(scenario)
 }
 

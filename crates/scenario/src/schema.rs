@@ -39,7 +39,7 @@ pub(crate) use paths::{
     PARKING_LOT, PATH, RANDOM_DROP, RATE_STEP, RED, REORDERING, REVERSE, RTT_STEP,
 };
 
-static TABLES: [&Table; 35] = [
+static TABLES: [&Table; 36] = [
     &ROOT,
     &PATH,
     &REVERSE,
@@ -75,6 +75,7 @@ static TABLES: [&Table; 35] = [
     &SIZE,
     &SENDER,
     &RECEIVER,
+    &UNCERTAIN,
 ];
 
 const fn field(
@@ -107,7 +108,7 @@ macro_rules! table {
                     field("jitter", "time, a table with `kind`, or a list of these", "none", "Delay that varies; a plain time is uniform up to it, new every packet. Lists add up."),
                     field("loss", "probability or a table with `kind`", "0", "What the medium loses before the queue."),
                     field("reordering", "`{ probability, delay }`", "none", "Packets held back so that later ones overtake."),
-                    field("ack-filter", "a table with `kind`", "none", "What happens to pure ACKs before the queue."),
+                    field("ack-filter", "time or a table with `kind`", "none", "What happens to pure ACKs before the queue; a plain time holds up to 64 of them for so long, 0 none."),
                 )?
             ],
         };
@@ -168,6 +169,34 @@ table!(
             "defaults of `ramp explain`",
             "Parameters of start-up algorithms: `[algorithm.hystart]`."
         ),
+        field(
+            "uncertain",
+            "tables by field",
+            "see [What is not known](#what-is-not-known)",
+            "What is not known of this path: which fields may have which other values."
+        ),
+    ]
+);
+
+table!(
+    UNCERTAIN,
+    "[uncertain] \"path.buffer\" = { … }",
+    "What a field may be, named in quotes as for `--set`; a plain text is its `range`.",
+    [
+        field(
+            "range",
+            "two values of one kind with ` to ` between them",
+            "required, or `values`",
+            "From the smallest to the largest value: \"1 to 50 Mbit/s\"."
+        ),
+        field("values", "list of values", "none", "Instead of `range`: one of these."),
+        field(
+            "scale",
+            "log, linear",
+            "log if the larger value is at least three times the smaller",
+            "Whether equal ratios are equally likely, or equal differences."
+        ),
+        field("reason", "text", "empty", "Why these values; where they are from."),
     ]
 );
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use crate::error::{ScenarioError, shortened};
 use crate::model::Scenario;
@@ -62,10 +62,7 @@ impl Setting {
         if text.len() > LENGTH_MAX {
             return Err(wrong(text, "it is too long"));
         }
-        let named = |part: &String| {
-            !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_+".contains(c))
-        };
-        if key.len() > DEPTH_MAX || !key.iter().all(named) {
+        if !is_field(&key.join(".")) {
             return Err(wrong(text, "the part before `=` is not a field"));
         }
         let trimmed = value.trim();
@@ -77,7 +74,7 @@ impl Setting {
         Ok(Self { text: text.to_owned(), key, value })
     }
 
-    fn apply(&self, document: &mut DocumentMut) -> Result<(), ScenarioError> {
+    pub(crate) fn apply(&self, document: &mut DocumentMut) -> Result<(), ScenarioError> {
         self.apply_to(document.as_table_mut(), &self.key)
     }
 
@@ -105,6 +102,7 @@ impl Setting {
             table.insert(name, self.new_table(name));
         }
         match table.get_mut(name) {
+            Some(Item::Value(Value::Array(list))) => self.apply_to_list(name, list, rest),
             Some(Item::ArrayOfTables(list)) => {
                 let (one, rest) = match rest[0].parse::<usize>() {
                     Ok(index) => (Some(index), &rest[1..]),
@@ -130,6 +128,28 @@ impl Setting {
             },
             None => Ok(()),
         }
+    }
+
+    /// As for lists of tables: `jitter.0.max` is one, `jitter.max` all.
+    fn apply_to_list(&self, name: &str, list: &mut Array, rest: &[String]) -> Result<(), ScenarioError> {
+        let (one, rest) = match rest[0].parse::<usize>() {
+            Ok(index) => (Some(index), &rest[1..]),
+            Err(_) => (None, rest),
+        };
+        let length = list.len();
+        let problem = || {
+            let problem =
+                format!("`{name}` is a list of {length}, counted from 0, and not all are tables with fields");
+            wrong(&self.text, &problem)
+        };
+        if one.is_some_and(|index| index >= length) || rest.is_empty() {
+            return Err(problem());
+        }
+        for (_, element) in list.iter_mut().enumerate().filter(|(i, _)| one.is_none_or(|index| index == *i)) {
+            let Some(inner) = element.as_inline_table_mut() else { return Err(problem()) };
+            self.apply_to(inner, rest)?;
+        }
+        Ok(())
     }
 
     /// A missing parent, as people would write it: `[path]` and `[algorithm.best]`, but `queue = { … }`.
@@ -170,7 +190,25 @@ impl Scenario {
         };
         for setting in settings {
             setting.apply(&mut document)?;
+            if let Some(uncertain) = document.get_mut("uncertain").and_then(Item::as_table_like_mut) {
+                // What is set is known.
+                let known: Vec<String> =
+                    uncertain.iter().map(|(f, _)| f.to_owned()).filter(|f| setting.concerns(f)).collect();
+                for field in known {
+                    uncertain.remove(&field);
+                }
+            }
         }
+        Self::parse_blaming(name, &document.to_string(), directory, settings)
+    }
+
+    /// [`Scenario::parse`]; an error in a field that one of `settings` has put there names it.
+    pub(crate) fn parse_blaming(
+        name: &str,
+        text: &str,
+        directory: Option<&Path>,
+        settings: &[Setting],
+    ) -> Result<Self, ScenarioError> {
         let blame = |error: ScenarioError| {
             let field = error.field().map(|f| f.field.clone());
             match field.and_then(|field| settings.iter().rev().find(|s| s.concerns(&field))) {
@@ -178,7 +216,7 @@ impl Scenario {
                 None => error,
             }
         };
-        Self::parse(name, &document.to_string(), directory).map_err(blame)
+        Self::parse(name, text, directory).map_err(blame)
     }
 
     /// [`Scenario::open`] with `settings` on top.
@@ -195,6 +233,13 @@ impl Scenario {
             Err(_) => Self::open(name_or_path),
         }
     }
+}
+
+/// Whether a text may name a field.
+pub(crate) fn is_field(key: &str) -> bool {
+    let named =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_+".contains(c));
+    key.split('.').count() <= DEPTH_MAX && key.split('.').all(named)
 }
 
 /// The parts of `values` between commas that are in no bracket and no quotes.

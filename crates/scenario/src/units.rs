@@ -195,7 +195,7 @@ fn split(text: &str) -> Result<(&str, &str), Wrong> {
     }
 }
 
-fn split_optional(text: &str) -> Result<(&str, &str), Wrong> {
+pub(crate) fn split_optional(text: &str) -> Result<(&str, &str), Wrong> {
     let text = text.trim();
     let digits = |s: &str| s.bytes().take_while(|b| b.is_ascii_digit() || *b == b'_').count();
     let mut end = digits(text);

@@ -161,3 +161,23 @@ fn a_wrong_name_is_told_with_the_nearest_one() {
     let error = Scenario::open("no/such/file.toml").unwrap_err().explain();
     assert!(error.starts_with("cannot read no/such/file.toml: "), "{error}");
 }
+
+#[test]
+fn every_one_says_what_it_does_not_know() {
+    for name in Scenario::built_in_names() {
+        let scenario = open(name);
+        let text = Scenario::built_in_text(name).unwrap();
+        assert!(text.contains("\n[uncertain]\n"), "{name}");
+        assert!(scenario.uncertain.len() >= 3, "{name}");
+        let near = scenario.neighbourhood(8, 1).unwrap_or_else(|e| panic!("{name}: {}", e.explain()));
+        assert_eq!(near.paths.len(), 8, "{name}");
+        for (uncertain, described) in near.fields.iter().zip(&near.described) {
+            assert!(
+                uncertain.reason.len() > 8 && uncertain.reason.ends_with('.'),
+                "{name}: {}",
+                uncertain.field
+            );
+            assert!(described.is_some(), "{name}: where is the described path in {}?", uncertain.field);
+        }
+    }
+}

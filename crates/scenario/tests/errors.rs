@@ -34,7 +34,7 @@ fn unknown_fields_come_with_the_nearest() {
         "[path]\nrate = \"1 Mbit/s\"\nbufer = \"1 bdp\"\n",
         3,
         "path.bufer: there is no such field; did you mean `buffer`?; allowed: `rtt`, `rtt-period`, `access`, \
-         `sender-access`, `receiver-access`, `reverse`, `rate`, `rate-period`, `trace`, `trace-offset`, \
+         `sender-access`, `receiver-access`, `reverse`, `cross-traffic`, `rate`, `rate-period`, `trace`, `trace-offset`, \
          `random-trace-offset`, `delay-trace`, `delay-trace-step`, `buffer`, `queue`, `jitter`, `loss`, `reordering`, \
          `ack-filter`",
     );

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ramp::Time;
+use ramp::{Rate, Time};
+use ramp_path::Capacity;
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};
-use crate::model::{FlowConfig, SizeDistribution, Source, Steering, Traffic, TrafficKind};
+use crate::facts::typical_rate;
+use crate::model::{FlowConfig, Scenario, SizeDistribution, Source, Steering, Traffic, TrafficKind};
 use crate::parse::ends;
 use crate::parse::topology::{Built, nodes};
 use crate::schema;
@@ -85,6 +87,39 @@ pub(crate) fn traffic(
             .error(&format!("the list has {} elements", elements.len()), &format!("at most {TRAFFIC_MAX}")));
     }
     elements.iter().map(|value| one_traffic(value, built, ends, files)).collect()
+}
+
+/// What `cross-traffic` of a `[path]` asks for.
+pub(crate) fn cross_traffic(
+    root: &Section<'_>,
+    scenario: &Scenario,
+) -> Result<Option<Traffic>, ScenarioError> {
+    const ALLOWED: &str = "a rate such as \"2 Mbit/s\", or a share of the mean rate such as \"20 %\"";
+    let Some(path) = root.get("path") else { return Ok(None) };
+    let Some(value) = path.section(&schema::PATH)?.get("cross-traffic") else { return Ok(None) };
+    let share = value.plain().is_some() || value.is_text() && value.text()?.trim_end().ends_with('%');
+    let rate = if share {
+        let bottleneck = &scenario.topology.links[scenario.bottleneck];
+        if matches!(bottleneck.config.capacity, Capacity::Unlimited) {
+            return Err(value.error("there is no rate to have a share of", "a rate such as \"2 Mbit/s\""));
+        }
+        let rate = typical_rate(bottleneck).bits_per_s() as f64 * value.probability()?;
+        Rate::from_bits_per_s(rate.round() as u64)
+    } else if value.is_text() {
+        value.rate_or_outage()?
+    } else {
+        return Err(value.error(&format!("found {}", value.found()), ALLOWED));
+    };
+    let nodes = &scenario.topology.nodes;
+    let node = |name: &str| nodes.iter().position(|n| n == name);
+    let pair = node("sender").zip(node("receiver"));
+    Ok(pair.filter(|_| rate > Rate::default()).map(|pair| Traffic {
+        name: "cross traffic".to_owned(),
+        pairs: vec![pair],
+        start: Time::ZERO,
+        end: Time::NEVER,
+        kind: TrafficKind::Cbr { rate, packet_bytes: 1500 },
+    }))
 }
 
 /// Whether some generator draws flows under test, so that no further flow is assumed.

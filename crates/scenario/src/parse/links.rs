@@ -20,6 +20,9 @@ const STEPS_MAX: usize = 100_000;
 /// Wire bytes of a full packet, where a buffer is counted before any sender is known.
 const PACKET_BYTES: u64 = 1500;
 
+/// ACKs that are released together at most, unless a scenario says otherwise.
+const AGGREGATE_COUNT: u32 = 64;
+
 /// What a link's own fields do not say.
 pub(crate) struct Surroundings<'f> {
     /// One-way propagation delay.
@@ -56,7 +59,7 @@ pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> Result<Li
     let jitter = section.get("jitter").map(|v| jitter(&v)).transpose()?.flatten();
     let reordering = section.get("reordering").map(|v| reordering(&v)).transpose()?;
     let loss = section.get("loss").map_or(Ok(LossConfig::None), |v| loss(&v))?;
-    let ack_filter = section.get("ack-filter").map(|v| ack_filter(&v)).transpose()?;
+    let ack_filter = section.get("ack-filter").map(|v| ack_filter(&v)).transpose()?.flatten();
     Ok(LinkConfig {
         capacity,
         queue,
@@ -439,18 +442,22 @@ fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
     }
 }
 
-fn ack_filter(value: &Value<'_>) -> Result<AckFilter, ScenarioError> {
+fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>, ScenarioError> {
     const KINDS: [&str; 2] = ["aggregate", "thin"];
     if !value.is_table() {
-        let allowed = format!("a table with `kind`: {}", listed(KINDS.into_iter()));
-        return Err(value.error(&format!("found {}", value.found()), &allowed));
+        if value.is_list() || value.is_flag() {
+            let allowed = format!("a time, or a table with `kind`: {}", listed(KINDS.into_iter()));
+            return Err(value.error(&format!("found {}", value.found()), &allowed));
+        }
+        let hold = value.time()?;
+        return Ok((hold > Time::ZERO).then_some(AckFilter::Aggregate { count: AGGREGATE_COUNT, hold }));
     }
-    if value.kind(&KINDS)? == 0 {
+    Ok(Some(if value.kind(&KINDS)? == 0 {
         let s = value.section(&schema::ACK_AGGREGATE)?;
-        let count = s.count("count", 64, (1, 1_000_000))? as u32;
-        Ok(AckFilter::Aggregate { count, hold: s.need("hold")?.time()? })
+        let count = s.count("count", u64::from(AGGREGATE_COUNT), (1, 1_000_000))? as u32;
+        AckFilter::Aggregate { count, hold: s.need("hold")?.time()? }
     } else {
         let s = value.section(&schema::ACK_THIN)?;
-        Ok(AckFilter::Thin { keep: s.need("keep")?.count((1, 1_000_000))? as u32 })
-    }
+        AckFilter::Thin { keep: s.need("keep")?.count((1, 1_000_000))? as u32 }
+    }))
 }

@@ -34,6 +34,7 @@ table!(PATH, "[path]", "One sender, one bottleneck, one receiver.", [
     field("sender-access", "rate or table", "`access`", "The side link of the sender alone."),
     field("receiver-access", "rate or table", "`access`", "The side link of the receiver alone."),
     field("reverse", "table", "see there", "The way of the ACKs, where it differs."),
+    field("cross-traffic", "rate or share of the mean rate", "0", "Packets of 1500 B at a constant rate from sender to receiver, beside the flows."),
 ], link own_link);
 
 table!(REVERSE, "[path.reverse]", "The way back, also as `[dumbbell.reverse]`.", [

@@ -52,6 +52,8 @@ pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
         settings: Vec::new(),
         trace_offset_range: Time::ZERO,
         files: Vec::new(),
+        directory: None,
+        uncertain: Vec::new(),
     }
 }
 

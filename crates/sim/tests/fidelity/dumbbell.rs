@@ -206,5 +206,7 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
         settings: Vec::new(),
         trace_offset_range: Time::ZERO,
         files: Vec::new(),
+        directory: None,
+        uncertain: Vec::new(),
     }
 }

@@ -103,6 +103,8 @@ impl Bottleneck {
             settings: Vec::new(),
             trace_offset_range: Time::ZERO,
             files: Vec::new(),
+            directory: None,
+            uncertain: Vec::new(),
         }
     }
 }

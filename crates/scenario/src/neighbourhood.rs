@@ -1,0 +1,257 @@
+//! Paths like the one that a scenario describes, drawn from what it does not know.
+
+use toml::de::DeTable;
+use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
+
+use crate::document::Section;
+use crate::error::{File, ScenarioError};
+use crate::model::Scenario;
+use crate::schema;
+use crate::settings::Setting;
+use crate::uncertain::{Range, Uncertain, Values};
+
+/// Paths around a scenario's.
+#[derive(Clone, Debug)]
+pub struct Neighbourhood {
+    /// What differs between them.
+    pub fields: Vec<Uncertain>,
+    /// Where the described path lies in the range of each field, from 0 to 1; `None`: it cannot be said.
+    pub described: Vec<Option<f64>>,
+    /// The paths.
+    pub paths: Vec<Neighbour>,
+}
+
+/// One path of a neighbourhood.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    /// The path: an ordinary scenario, in which nothing is uncertain.
+    pub scenario: Scenario,
+    /// Where it lies in the range of each field, from 0 to 1.
+    pub at: Vec<f64>,
+    /// The values there, as people write them.
+    pub values: Vec<String>,
+}
+
+impl Scenario {
+    /// So many paths from the ranges of what is uncertain.
+    ///
+    /// They are the points of a Sobol sequence with Owen's scrambling (Owen 1995, in the form of Burley 2020), one
+    /// dimension for each field: 64 of them lie one in each sixty-fourth of every range, and the first of a larger number are those of
+    /// a smaller. `seed` scrambles. Nothing uncertain gives no paths.
+    ///
+    /// Fails where a range ends at something that the field may not be.
+    pub fn neighbourhood(&self, count: u32, seed: u64) -> Result<Neighbourhood, ScenarioError> {
+        let fields = self.uncertain.clone();
+        let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(Neighbourhood::none()) };
+        for (field, uncertain) in fields.iter().enumerate() {
+            for share in uncertain.values.ends() {
+                self.at(&document, &fields[field..=field], &[share]).map_err(|e| self.blame(uncertain, e))?;
+            }
+        }
+        let count = if fields.is_empty() { 0 } else { count.min(1 << 16) };
+        let seed = (seed ^ (seed >> 32)) as u32;
+        let mut paths = Vec::new();
+        for index in 0..count {
+            let at: Vec<f64> = (0..fields.len())
+                .map(|dimension| f64::from(sobol_burley::sample(index, dimension as u32, seed)))
+                .collect();
+            let scenario = self.at(&document, &fields, &at)?;
+            let values = fields.iter().zip(&at).map(|(f, share)| f.values.shown(*share)).collect();
+            paths.push(Neighbour { scenario, at, values });
+        }
+        let described = fields.iter().map(|f| described(&document, f)).collect();
+        Ok(Neighbourhood { fields, described, paths })
+    }
+
+    /// The scenario with further uncertain fields, or others in their place, in its text as well.
+    #[must_use]
+    pub fn with_uncertain(mut self, more: &[Uncertain]) -> Self {
+        for uncertain in more {
+            match self.uncertain.iter_mut().find(|known| known.field == uncertain.field) {
+                Some(known) => *known = uncertain.clone(),
+                None => self.uncertain.push(uncertain.clone()),
+            }
+        }
+        self.uncertain.sort_by(|a, b| a.field.cmp(&b.field));
+        self.text = written(&self.text, &self.uncertain);
+        self
+    }
+
+    /// The text without what is uncertain: what decides a run.
+    pub fn certain_text(&self) -> String {
+        let Ok(mut document) = self.text.parse::<DocumentMut>() else { return self.text.clone() };
+        match document.remove("uncertain") {
+            Some(_) => document.to_string().trim_end().to_owned() + "\n",
+            None => self.text.trim_end().to_owned() + "\n",
+        }
+    }
+
+    /// The path at these shares of the ranges.
+    fn at(&self, document: &DocumentMut, fields: &[Uncertain], at: &[f64]) -> Result<Self, ScenarioError> {
+        let mut document = document.clone();
+        let mut settings = Vec::new();
+        for (field, share) in fields.iter().zip(at) {
+            let (key, value) = (&field.field, field.values.at(*share));
+            let setting = Setting::new(&format!("{key}={value}"), key, &value)?;
+            setting.apply(&mut document)?;
+            settings.push(setting);
+        }
+        let text = written(&document.to_string(), &[]);
+        let mut scenario = Self::parse_blaming(&self.name, &text, self.directory.as_deref(), &settings)?;
+        scenario.name.clone_from(&self.name);
+        Ok(scenario)
+    }
+
+    /// An error at the end of a range is one of the line that gives the range.
+    fn blame(&self, uncertain: &Uncertain, error: ScenarioError) -> ScenarioError {
+        let Some((problem, allowed)) = error.field().map(|f| (f.problem.clone(), f.allowed.clone())) else {
+            return error;
+        };
+        let file = File { label: self.name.clone(), text: &self.text };
+        let place = || {
+            let table = DeTable::parse(&self.text).ok()?;
+            let root = Section::root(&file, &table, &schema::ROOT).ok()?;
+            let entries = root.get("uncertain")?.entries("").ok()?;
+            let (_, _, value) = entries.into_iter().find(|(name, _, _)| *name == uncertain.field)?;
+            Some(value.error(&format!("one end of its range is not possible: {problem}"), &allowed))
+        };
+        place().unwrap_or(error)
+    }
+}
+
+impl Neighbourhood {
+    fn none() -> Self {
+        Self { fields: Vec::new(), described: Vec::new(), paths: Vec::new() }
+    }
+}
+
+impl Neighbour {
+    /// The path as a scenario file of its own, which begins with this seed.
+    pub fn text(&self, name: &str, description: &str, seed: u64) -> String {
+        let Ok(mut document) = self.scenario.text.parse::<DocumentMut>() else {
+            return self.scenario.text.clone();
+        };
+        let seed = i64::try_from(seed).unwrap_or(i64::MAX);
+        for (key, new) in [("name", name.into()), ("description", description.into()), ("seed", seed.into())]
+        {
+            let new: Value = new;
+            match document.get_mut(key) {
+                Some(item) => *item = value(new),
+                None => {
+                    document.insert(key, value(new));
+                }
+            }
+        }
+        document.to_string()
+    }
+}
+
+impl Uncertain {
+    /// From `FIELD=LOW..HIGH`, or `FIELD=A,B,C` for a choice.
+    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+        const ALLOWED: &str = "FIELD=LOW..HIGH, such as path.reverse.rate=1mbit..50mbit, or FIELD=A,B,C";
+        let wrong = |problem: &str| ScenarioError::Setting {
+            text: crate::error::shortened(text),
+            problem: problem.to_owned(),
+            allowed: ALLOWED.to_owned(),
+        };
+        let (field, values) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
+        let (field, values) = (field.trim(), values.trim());
+        let first = field.split('.').next().unwrap_or_default();
+        if !crate::settings::is_field(field) || !schema::ROOT.fields.iter().any(|f| f.name == first) {
+            return Err(wrong("the part before `=` is not a field"));
+        }
+        let several = crate::settings::list(values);
+        let values = if several.len() > 1 {
+            let toml = |v: &&str| {
+                v.parse::<Value>().unwrap_or_else(|_| Value::from(*v)).to_string().trim().to_owned()
+            };
+            Values::Choice(several.iter().map(toml).collect())
+        } else {
+            Values::Range(Range::parse(values, None).map_err(|problem| wrong(&problem))?)
+        };
+        let reason = "Given on the command line.".to_owned();
+        Ok(Self { field: field.to_owned(), values, reason })
+    }
+}
+
+/// `text` with this and nothing else for what is uncertain.
+pub(crate) fn written(text: &str, uncertain: &[Uncertain]) -> String {
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return text.to_owned() };
+    document.remove("uncertain");
+    let mut table = Table::new();
+    for known in uncertain {
+        let mut entry = InlineTable::new();
+        match &known.values {
+            Values::Range(range) => {
+                entry.insert("range", Value::from(known.values.describe()));
+                entry.insert("scale", Value::from(if range.logarithmic { "log" } else { "linear" }));
+            }
+            Values::Choice(values) => {
+                let list = values.iter().filter_map(|v| v.parse::<Value>().ok()).collect();
+                entry.insert("values", Value::Array(list));
+            }
+        }
+        entry.insert("reason", Value::from(known.reason.as_str()));
+        table.insert(&known.field, value(entry));
+    }
+    let mut end = document.to_string().trim_end().to_owned();
+    end.push_str("\n\n");
+    let mut last = DocumentMut::new();
+    last.insert("uncertain", Item::Table(table));
+    end + &last.to_string()
+}
+
+/// Where the described path lies in a range.
+fn described(document: &DocumentMut, uncertain: &Uncertain) -> Option<f64> {
+    let parts: Vec<&str> = uncertain.field.split('.').collect();
+    if let Some(found) = lookup(document.as_item(), &parts) {
+        return uncertain.values.share_of(&found);
+    }
+    // What holds without the field.
+    match parts.as_slice() {
+        [.., "jitter" | "ack-filter" | "loss" | "cross-traffic"] => match &uncertain.values {
+            Values::Range(range) => (range.low <= 0.0).then_some(0.0),
+            values @ Values::Choice(_) => values.share_of(&Value::from(0)),
+        },
+        ["path" | "dumbbell" | "parking-lot", "buffer"] => uncertain.values.share_of(&Value::from("1 bdp")),
+        [shape @ ("path" | "dumbbell"), "reverse", "rate"] => {
+            uncertain.values.share_of(&lookup(document.as_item(), &[shape, "rate"])?)
+        }
+        _ => None,
+    }
+}
+
+/// The value of a dotted field; without a number, the first table of a list stands for all.
+fn lookup(item: &Item, parts: &[&str]) -> Option<Value> {
+    match item {
+        Item::Value(value) => within(value, parts),
+        Item::ArrayOfTables(list) => {
+            let (index, rest) = indexed(parts);
+            let (first, rest) = rest.split_first()?;
+            lookup(list.get(index)?.get(first)?, rest)
+        }
+        Item::Table(table) => {
+            let (first, rest) = parts.split_first()?;
+            lookup(table.get(first)?, rest)
+        }
+        Item::None => None,
+    }
+}
+
+fn within(value: &Value, parts: &[&str]) -> Option<Value> {
+    let Some((first, rest)) = parts.split_first() else { return Some(value.clone()) };
+    match value {
+        Value::InlineTable(table) => within(table.get(first)?, rest),
+        Value::Array(list) => {
+            let (index, rest) = indexed(parts);
+            within(list.get(index)?, rest)
+        }
+        _ => None,
+    }
+}
+
+fn indexed<'p>(parts: &'p [&'p str]) -> (usize, &'p [&'p str]) {
+    let index = parts.first().and_then(|part| part.parse().ok());
+    index.map_or((0, parts), |index| (index, &parts[1..]))
+}

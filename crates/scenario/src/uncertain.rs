@@ -1,0 +1,259 @@
+//! What a scenario does not know: a field, and the values that it may have.
+
+use ramp::{Rate, Time};
+use toml_edit::Value;
+
+use crate::units;
+
+/// A field whose value is not known, and what it may be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncertain {
+    /// Dotted field of the scenario file, as [`crate::Setting`] has it: `path.reverse.rate`.
+    pub field: String,
+    /// What it may be.
+    pub values: Values,
+    /// Why these values; may be empty.
+    pub reason: String,
+}
+
+/// The values that a field may have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Any number of a unit between two.
+    Range(Range),
+    /// One of these, each as it stands in a scenario file.
+    Choice(Vec<String>),
+}
+
+/// The numbers between two, ends included, with a unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// Smallest, in the unit.
+    pub low: f64,
+    /// Largest, in the unit.
+    pub high: f64,
+    /// As written; empty: plain numbers.
+    pub unit: String,
+    /// Whether equal ratios are equally likely, rather than equal differences.
+    pub logarithmic: bool,
+    /// Whether only whole numbers are meant.
+    pub whole: bool,
+}
+
+/// Ranges from this ratio on are logarithmic unless they say otherwise.
+const LOGARITHMIC_FROM: f64 = 3.0;
+/// What a range may look like.
+pub(crate) const RANGE: &str = "a smaller and a larger value of one kind, such as \"1 to 50 Mbit/s\"";
+
+impl Values {
+    /// The value at a share of the way from the smallest to the largest, as it stands in a scenario file.
+    pub fn at(&self, share: f64) -> String {
+        match self {
+            Self::Range(range) => range.text(range.number(share)),
+            Self::Choice(values) => {
+                let index = (share * values.len() as f64) as usize;
+                values.get(index.min(values.len().saturating_sub(1))).cloned().unwrap_or_default()
+            }
+        }
+    }
+
+    /// As [`Values::at`], without the quotes of a file: `3.16 Mbit/s`.
+    pub fn shown(&self, share: f64) -> String {
+        let text = self.at(share);
+        text.parse::<Value>().ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or(text)
+    }
+
+    /// Shares at which everything extreme is met.
+    pub(crate) fn ends(&self) -> Vec<f64> {
+        match self {
+            Self::Range(_) => vec![0.0, 1.0],
+            Self::Choice(values) => {
+                (0..values.len()).map(|i| (i as f64 + 0.5) / values.len() as f64).collect()
+            }
+        }
+    }
+
+    /// `1 to 50 Mbit/s`, or the values one after the other.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Range(range) => {
+                let unit = if range.unit.is_empty() { String::new() } else { format!(" {}", range.unit) };
+                format!("{} to {}{unit}", range.low, range.high)
+            }
+            Self::Choice(values) => values.join(", "),
+        }
+    }
+
+    /// Where a value of a scenario file lies: 0 at the smallest, 1 at the largest; `None`: it cannot be said.
+    pub(crate) fn share_of(&self, value: &Value) -> Option<f64> {
+        match self {
+            Self::Range(range) => {
+                let (number, unit) = match value {
+                    Value::String(text) => units::split_optional(text.value()).ok()?,
+                    Value::Integer(_) | Value::Float(_) => {
+                        let text = value.clone().decorated("", "").to_string();
+                        return Some(range.share(text.parse::<f64>().ok()?));
+                    }
+                    _ => return None,
+                };
+                let number: f64 = number.replace('_', "").parse().ok()?;
+                let factor = if number == 0.0 { 1.0 } else { ratio(unit, &range.unit)? };
+                Some(range.share(number * factor))
+            }
+            Self::Choice(values) => {
+                let text = value.clone().decorated("", "").to_string();
+                let index = values.iter().position(|v| *v == text)?;
+                Some((index as f64 + 0.5) / values.len() as f64)
+            }
+        }
+    }
+}
+
+impl Range {
+    /// From `1 to 50 Mbit/s` or `1mbit..50mbit`; `logarithmic`: what the scenario says of the scale.
+    pub(crate) fn parse(text: &str, logarithmic: Option<bool>) -> Result<Self, String> {
+        let (low, high) = text
+            .split_once(" to ")
+            .or_else(|| text.split_once(".."))
+            .ok_or("there is neither ` to ` nor `..` between two values")?;
+        let (low_text, low_unit) = units::split_optional(low)?;
+        let (high_text, unit) = units::split_optional(high)?;
+        let number = |text: &str| {
+            let number: Option<f64> = text.replace('_', "").parse().ok().filter(|v: &f64| v.is_finite());
+            number.ok_or_else(|| format!("`{}` is not a number", crate::error::shortened(text)))
+        };
+        let factor = if low_unit.is_empty() { Some(1.0) } else { ratio(low_unit, unit) };
+        let factor = factor.ok_or_else(|| format!("`{low_unit}` and `{unit}` are of different kinds"))?;
+        let (low, high) = (number(low_text)? * factor, number(high_text)?);
+        if low >= high {
+            return Err(format!("{low} is not below {high}"));
+        }
+        let logarithmic = logarithmic.unwrap_or(low > 0.0 && high / low >= LOGARITHMIC_FROM);
+        if logarithmic && low <= 0.0 {
+            return Err("a logarithmic range cannot begin at 0".to_owned());
+        }
+        let counted = matches!(unit.to_lowercase().as_str(), "" | "packet" | "packets" | "pkt" | "pkts");
+        let whole = counted && ![low_text, high_text].iter().any(|text| text.contains(['.', 'e', 'E']));
+        Ok(Self { low, high, unit: unit.to_owned(), logarithmic, whole })
+    }
+
+    /// The number at a share of the way, to four digits.
+    fn number(&self, share: f64) -> f64 {
+        let value = if self.logarithmic {
+            self.low * libm::exp(share * libm::log(self.high / self.low))
+        } else {
+            self.low + share * (self.high - self.low)
+        };
+        let rounded =
+            if self.whole { value.round() } else { format!("{value:.3e}").parse().unwrap_or(value) };
+        rounded.clamp(self.low, self.high)
+    }
+
+    fn share(&self, number: f64) -> f64 {
+        let share = if self.logarithmic {
+            libm::log((number / self.low).max(1e-300)) / libm::log(self.high / self.low)
+        } else {
+            (number - self.low) / (self.high - self.low)
+        };
+        share.clamp(0.0, 1.0)
+    }
+
+    fn text(&self, number: f64) -> String {
+        if self.unit.is_empty() {
+            return if self.whole { format!("{number:.0}") } else { format!("{number:?}") };
+        }
+        format!("\"{number} {}\"", self.unit)
+    }
+}
+
+/// How many of unit `to` are one of unit `from`; `None`: they are of different kinds.
+fn ratio(from: &str, to: &str) -> Option<f64> {
+    if from.eq_ignore_ascii_case(to) && from != "Mb" && to != "Mb" {
+        return Some(1.0);
+    }
+    let base: [fn(&str) -> Option<u64>; 3] = [
+        |text| units::time(text).ok().map(Time::ns),
+        |text| units::rate(text).ok().map(Rate::bits_per_s),
+        |text| units::bytes(text).ok(),
+    ];
+    let percent = |unit: &str| match unit {
+        "%" => Some(0.01),
+        "" => Some(1.0),
+        _ => None,
+    };
+    if let (Some(from), Some(to)) = (percent(from), percent(to)) {
+        return Some(from / to);
+    }
+    // In thousands, so that a nanosecond and a bit per second are not the smallest there is.
+    let (from, to) = (format!("1000 {from}"), format!("1000 {to}"));
+    base.iter().find_map(|base| Some(base(&from)? as f64 / base(&to)? as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(text: &str) -> Range {
+        Range::parse(text, None).unwrap_or_else(|wrong| panic!("{text}: {wrong}"))
+    }
+
+    #[test]
+    fn ranges_as_people_write_them() {
+        for (text, low, high, unit, logarithmic) in [
+            ("1 to 50 Mbit/s", 1.0, 50.0, "Mbit/s", true),
+            ("1mbit..50mbit", 1.0, 50.0, "mbit", true),
+            ("500 kbit/s to 50 Mbit/s", 0.5, 50.0, "Mbit/s", true),
+            ("0.25 to 4 bdp", 0.25, 4.0, "bdp", true),
+            ("0 to 30 ms", 0.0, 30.0, "ms", false),
+            ("500 to 700 ms", 500.0, 700.0, "ms", false),
+            ("0..0.01", 0.0, 0.01, "", false),
+            ("0 to 1 %", 0.0, 1.0, "%", false),
+            ("1 to 4", 1.0, 4.0, "", true),
+        ] {
+            let found = range(text);
+            assert_eq!((found.low, found.high), (low, high), "{text}");
+            assert_eq!((found.unit.as_str(), found.logarithmic), (unit, logarithmic), "{text}");
+        }
+        for text in ["", "5 ms", "5 to 3 ms", "3 to 3", "1 s to 5 Mbit/s", "x to y", "1 to 1e999 s"] {
+            assert!(Range::parse(text, None).is_err(), "{text}");
+        }
+        assert!(Range::parse("0 to 3 ms", Some(true)).is_err());
+    }
+
+    #[test]
+    fn values_lie_in_their_range_and_are_found_again() {
+        for text in
+            ["1 to 50 Mbit/s", "0 to 30 ms", "25 to 250 packets", "1 to 4", "0.001 to 0.3333", "0 to 30 %"]
+        {
+            let values = Values::Range(range(text));
+            let mut last = -1.0;
+            for step in 0..=20 {
+                let share = f64::from(step) / 20.0;
+                let value: Value = values.at(share).parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+                let found = values.share_of(&value).unwrap();
+                assert!((0.0..=1.0).contains(&found) && found >= last, "{text} at {share}: {value}");
+                let Values::Range(range) = &values else { unreachable!() };
+                assert!(
+                    (found - share).abs() < 0.01 || range.whole,
+                    "{text} at {share}: {value} is at {found}"
+                );
+                last = found;
+            }
+        }
+        assert_eq!(Values::Range(range("0.5 to 50 Mbit/s")).at(0.5), "\"5 Mbit/s\"");
+        assert_eq!(Values::Range(range("25 to 26 packets")).at(0.4), "\"25 packets\"");
+        let five: Value = "\"5000 kbit/s\"".parse().unwrap();
+        assert!((Values::Range(range("0.5 to 50 Mbit/s")).share_of(&five).unwrap() - 0.5).abs() < 1e-9);
+        let bytes: Value = "\"36 MB\"".parse().unwrap();
+        assert_eq!(Values::Range(range("1 to 4 bdp")).share_of(&bytes), None);
+    }
+
+    #[test]
+    fn choices_have_equal_shares() {
+        let values = Values::Choice(vec!["\"drop-tail\"".into(), "\"codel\"".into()]);
+        assert_eq!(values.at(0.49), "\"drop-tail\"");
+        assert_eq!(values.at(1.0), "\"codel\"");
+        assert_eq!(values.shown(0.0), "drop-tail");
+        assert_eq!(values.share_of(&Value::from("codel")), Some(0.75));
+    }
+}
