@@ -200,9 +200,21 @@ pub enum Jitter {
         period: Time,
         /// Uniform displacement of each grant.
         jitter: Time,
+        /// How much a grant carries; `None`: all that waits.
+        demand: Option<Demand>,
     },
     /// The sum of several.
     Sum(Vec<Self>),
+}
+
+/// Capacity assigned on demand, as a satellite's return link has it (ETSI EN 301 542-2, CRA and VBDC): a grant carries an assured
+/// volume, and what arrived before the grant that lies `delay` back, which was asked for then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Wire bytes of every grant.
+    pub assured_bytes: u64,
+    /// From a request to the grant that answers it: a round trip to the satellite's gateway.
+    pub delay: Time,
 }
 
 /// Overtaking on purpose.

@@ -1,11 +1,12 @@
 //! How long packets travel after service.
 
+mod grant;
 mod jitter;
 
 use ramp::Time;
 
+pub(crate) use self::grant::{Grant, grants};
 use self::jitter::JitterSource;
-pub(crate) use self::jitter::{Grant, grants};
 use crate::config::{DelayConfig, Propagation};
 use crate::random::{Chance, Purpose, Stream};
 use crate::timeline::Timeline;

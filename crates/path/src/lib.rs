@@ -17,8 +17,8 @@ mod totals;
 mod trace_file;
 
 pub use config::{
-    AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation,
-    QueueConfig, Reordering,
+    AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
+    Propagation, QueueConfig, Reordering,
 };
 pub use link::Link;
 pub use totals::{Count, Totals};

@@ -197,7 +197,8 @@ impl<P: Packet> Link<P> {
     /// Joins the queue at the next grant, which is known now.
     fn enqueue_granted(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
         let grants = self.entrance.as_mut().map(|entrance| &mut entrance.grants);
-        let at = grants.into_iter().flatten().fold(now, |at, grant| grant.next(at));
+        let bytes = packet.wire_bytes();
+        let at = grants.into_iter().flatten().fold(now, |at, grant| grant.next(at, bytes));
         self.enqueue(at, packet, on_drop);
     }
 

@@ -162,7 +162,7 @@ fn red_follows_a_persistent_queue() {
 
 #[test]
 fn a_grant_lets_what_waited_leave_back_to_back() {
-    let grant = Jitter::Grant { period: ms(40), jitter: Time::ZERO };
+    let grant = Jitter::Grant { period: ms(40), jitter: Time::ZERO, demand: None };
     let mut config = packet_per_ms(5, Limit::Unlimited);
     config.delay.jitter = Some(grant);
     let packets = (0..60).map(|id| (ms(id), data(id, 1500)));

@@ -8,7 +8,7 @@ use common::{Parcel, Played, ack, data, play};
 use proptest::prelude::*;
 use ramp::{Rate, Time};
 use ramp_path::{
-    AckFilter, Capacity, DelayConfig, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities,
+    AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities,
     Propagation, QueueConfig, Reordering,
 };
 
@@ -93,6 +93,10 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     ]
 }
 
+fn demand() -> impl Strategy<Value = Demand> {
+    (0u64..4_000, us(600_000)).prop_map(|(assured_bytes, delay)| Demand { assured_bytes, delay })
+}
+
 fn jitter() -> impl Strategy<Value = Jitter> {
     let leaf = prop_oneof![
         (us(20_000), us(5_000)).prop_map(|(max, step)| Jitter::Uniform { max, step }),
@@ -104,7 +108,8 @@ fn jitter() -> impl Strategy<Value = Jitter> {
         (us(9_000), 0.3f64..4.0, us(90_000), us(5_000))
             .prop_map(|(median, shape, max, step)| Jitter::Pareto { median, shape, max, step }),
         (us(9_000), us(90_000)).prop_map(|(amplitude, period)| Jitter::Sine { amplitude, period }),
-        (us(50_000), us(90_000)).prop_map(|(period, jitter)| Jitter::Grant { period, jitter }),
+        (us(50_000), us(90_000), proptest::option::of(demand()))
+            .prop_map(|(period, jitter, demand)| Jitter::Grant { period, jitter, demand }),
     ];
     prop_oneof![4 => leaf.clone(), 1 => proptest::collection::vec(leaf, 0..4).prop_map(Jitter::Sum)]
 }

@@ -46,6 +46,23 @@ fn unknown_fields_come_with_the_nearest() {
 }
 
 #[test]
+fn a_delay_of_requests_needs_something_to_request() {
+    let grant = |fields: &str| {
+        format!("{PATH}[path.reverse]\njitter = {{ kind = \"grant\", period = \"40 ms\", {fields} }}\n")
+    };
+    says(
+        &grant("request-delay = \"500 ms\""),
+        5,
+        "path.reverse.jitter.assured: it is missing; allowed: bytes, where there is a `request-delay`",
+    );
+    says(
+        &grant("assured = \"60 B\", request-delay = \"1 h\""),
+        5,
+        "path.reverse.jitter.request-delay: found \"1 h\": it is out of range; allowed: a time from 0 us to 400 s",
+    );
+}
+
+#[test]
 fn quantities_say_what_they_may_be() {
     says(
         "[path]\nrtt = \"50 ms\"\nrate = \"10 potatoes\"\n",

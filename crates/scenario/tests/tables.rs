@@ -1,7 +1,7 @@
 //! Tables of a scenario file, and what they become.
 
 use ramp::{Rate, Time};
-use ramp_path::{AckFilter, Capacity, Jitter, Limit, LossConfig, Propagation, QueueConfig};
+use ramp_path::{AckFilter, Capacity, Demand, Jitter, Limit, LossConfig, Propagation, QueueConfig};
 use ramp_scenario::{Scenario, SizeDistribution, Source, TrafficKind};
 use ramp_tcp::{AckPolicy, Avoidance, Pacing, ReceiveWindow, Recovery};
 
@@ -43,8 +43,22 @@ fn the_way_back_may_differ() {
     assert_eq!(back.queue, QueueConfig::DropTail { limit: Limit::Packets(10) });
     assert_eq!(back.ack_filter, Some(AckFilter::Thin { keep: 2 }));
     let uniform = Jitter::Uniform { max: Time::from_ms(1), step: Time::ZERO };
-    let grant = Jitter::Grant { period: Time::from_ms(6), jitter: Time::from_ms(2) };
+    let grant = Jitter::Grant { period: Time::from_ms(6), jitter: Time::from_ms(2), demand: None };
     assert_eq!(back.delay.jitter, Some(Jitter::Sum(vec![uniform, grant])));
+}
+
+#[test]
+fn grants_on_demand() {
+    let grant = |fields: &str| {
+        let text =
+            format!("{PATH}[path.reverse]\njitter = {{ kind = \"grant\", period = \"40 ms\"{fields} }}\n");
+        parse(&text).topology.links[1].config.delay.jitter.clone()
+    };
+    let with = |demand| Some(Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand });
+    let demand = |assured_bytes, ms| Some(Demand { assured_bytes, delay: Time::from_ms(ms) });
+    assert_eq!(grant(""), with(None));
+    assert_eq!(grant(", assured = \"60 B\""), with(demand(60, 500)));
+    assert_eq!(grant(", assured = 0, request-delay = \"300 ms\""), with(demand(0, 300)));
 }
 
 #[test]

@@ -17,22 +17,6 @@ pub(crate) enum JitterSource {
     Sum(Vec<Self>),
 }
 
-/// The grants in `config`: they hold packets before service, not after.
-pub(crate) fn grants(config: &Jitter, seed: u64) -> Vec<Grant> {
-    fn collect(config: &Jitter, seed: u64, parts: &mut u32, found: &mut Vec<Grant>) {
-        if let Jitter::Sum(sum) = config {
-            return sum.iter().for_each(|jitter| collect(jitter, seed, parts, found));
-        }
-        if let Jitter::Grant { period, jitter } = *config {
-            found.push(Grant::new(period, jitter, Numbered::new(seed, Purpose::Jitter(*parts))));
-        }
-        *parts += 1;
-    }
-    let mut found = Vec::new();
-    collect(config, seed, &mut 0, &mut found);
-    found
-}
-
 impl JitterSource {
     pub(crate) fn new(config: &Jitter, seed: u64) -> Self {
         let mut parts = 0;
@@ -139,50 +123,6 @@ impl Law {
     }
 }
 
-/// Grants of a scheduled return link.
-#[derive(Clone, Debug)]
-pub(crate) struct Grant {
-    period: u64,
-    /// At most the period: a grant does not pass the next one.
-    jitter: u64,
-    /// Of the first grant, in `[0, period)`.
-    phase: u64,
-    draws: Numbered,
-    /// The latest answer: it holds for every packet after `since`.
-    since: Time,
-    next: Time,
-}
-
-impl Grant {
-    fn new(period: Time, jitter: Time, draws: Numbered) -> Self {
-        let period = period.ns();
-        let phase = random::up_to(draws.pair(0).0, period.saturating_sub(1));
-        Self { period, jitter: jitter.ns().min(period), phase, draws, since: Time::ZERO, next: Time::ZERO }
-    }
-
-    /// The first grant at `now` or later.
-    pub(crate) fn next(&mut self, now: Time) -> Time {
-        if self.period == 0 || (self.since < now && now <= self.next) {
-            return self.next.max(now);
-        }
-        // Grants ascend, since none is moved by more than the period.
-        let mut number = now.ns().saturating_sub(self.phase + self.jitter) / self.period;
-        self.next = self.instant(number);
-        self.since = now;
-        while self.next < now {
-            number += 1;
-            self.since = self.next;
-            self.next = self.instant(number);
-        }
-        self.next
-    }
-
-    fn instant(&self, number: u64) -> Time {
-        let moved = random::up_to(self.draws.pair(number + 1).0, self.jitter);
-        Time::from_ns(number.saturating_mul(self.period).saturating_add(self.phase).saturating_add(moved))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,28 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn grants_come_every_period_within_their_jitter() {
-        let (period, jitter) = (Time::from_ms(40), Time::from_ms(15));
-        let mut source = grants(&Jitter::Grant { period, jitter }, 42).remove(0);
-        let mut grants = Vec::new();
-        for i in 0..40_000u64 {
-            let now = Time::from_us(i * 100);
-            let grant = source.next(now);
-            assert!(grant >= now && grant - now <= period + jitter);
-            if grants.last() != Some(&grant) {
-                assert!(grants.last().is_none_or(|&last| last < now && last < grant));
-                grants.push(grant);
-            }
-        }
-        assert!((99..=101).contains(&grants.len()), "{}", grants.len());
-        let phase = source.phase;
-        for (number, grant) in grants.iter().enumerate() {
-            let moved = *grant - Time::from_ns(phase) - Time::from_ms(40 * number as u64);
-            assert!(moved <= jitter, "grant {number} is moved by {moved}");
-        }
-    }
-
-    #[test]
     fn extreme_settings_are_harmless() {
         let hour = Time::from_secs(3600);
         for jitter in [
@@ -310,12 +228,6 @@ mod tests {
             let mut source = source(&jitter);
             for now in [Time::ZERO, STEP, hour, Time::from_secs(1 << 33)] {
                 assert!(source.delay(now) <= Time::from_secs(40_000), "{jitter:?}");
-            }
-        }
-        for period in [Time::ZERO, Time::from_ns(1)] {
-            let mut grant = grants(&Jitter::Grant { period, jitter: hour }, 42).remove(0);
-            for now in [Time::ZERO, STEP, hour, Time::from_secs(1 << 33)] {
-                assert!((now..=now + hour).contains(&grant.next(now)), "{period}");
             }
         }
     }

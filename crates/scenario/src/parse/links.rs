@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ramp::{Rate, Time};
 use ramp_path::{
-    AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation,
-    QueueConfig, Reordering,
+    AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
+    Propagation, QueueConfig, Reordering,
 };
 
 use crate::document::{Section, Value};
@@ -400,7 +400,25 @@ fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
         }
         _ => {
             let s = value.section(&schema::JITTER_GRANT)?;
-            Jitter::Grant { period: above_zero(&s, "period")?, jitter: s.time("jitter", Time::ZERO)? }
+            let period = above_zero(&s, "period")?;
+            let delay = match s.get("request-delay") {
+                Some(delay) => {
+                    delay.time_in((Time::ZERO, Time::from_ns(period.ns().saturating_mul(10_000))))?
+                }
+                None => Time::from_ms(500),
+            };
+            let demand = match s.get("assured") {
+                Some(assured) => Some(Demand { assured_bytes: assured.bytes((0, u64::MAX))?, delay }),
+                None if s.get("request-delay").is_some() => {
+                    return Err(s.error(
+                        "assured",
+                        "it is missing",
+                        "bytes, where there is a `request-delay`",
+                    ));
+                }
+                None => None,
+            };
+            Jitter::Grant { period, jitter: s.time("jitter", Time::ZERO)?, demand }
         }
     }))
 }

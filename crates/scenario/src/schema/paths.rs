@@ -207,11 +207,23 @@ table!(
 table!(
     JITTER_GRANT,
     "jitter = { kind = \"grant\" }",
-    "A scheduled link: packets leave with the next grant.",
+    "A scheduled link: packets leave with the next grant that has room for them.",
     [
         field("kind", "grant", "required", ""),
         field("period", "time above 0", "required", "Between grants."),
         field("jitter", "time", "0 s", "Each grant is moved by up to this much."),
+        field(
+            "assured",
+            "bytes",
+            "a grant carries all that waits",
+            "What every grant carries, asked for or not; beyond that, what arrived up to the grant that lies `request-delay` back."
+        ),
+        field(
+            "request-delay",
+            "time up to 10000 periods",
+            "500 ms",
+            "With `assured`: from a request to the grant that answers it."
+        ),
     ]
 );
 
