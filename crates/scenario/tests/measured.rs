@@ -1,4 +1,4 @@
-//! Measured links that lie beside the project: a Starlink pair on one clock, and an LTE trace.
+//! Measured links: a Starlink pair on one clock, and an LTE trace.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,9 @@ use ramp::Time;
 use ramp_path::{Capacity, Limit, Propagation, QueueConfig};
 use ramp_scenario::{AdHoc, Scenario};
 
-/// The folder of measured data, or `None` on a machine without it. In CI it must be there.
-#[expect(clippy::disallowed_methods, reason = "where data lies is a property of the machine")]
-fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let directory = std::env::var_os("RAMP_SHARED").map_or_else(beside, PathBuf::from).join("data");
-    if directory.is_dir() {
-        return Some(directory);
-    }
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{} is missing", directory.display());
-    eprintln!("skipped: {} is missing; set RAMP_SHARED", directory.display());
-    None
+/// The folder of measured links.
+fn traces() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scenarios/traces")
 }
 
 fn mean_mbit_per_s(scenario: &Scenario) -> f64 {
@@ -27,14 +19,13 @@ fn mean_mbit_per_s(scenario: &Scenario) -> f64 {
 
 #[test]
 fn the_starlink_pair_keeps_its_clock() {
-    let Some(data) = data() else { return };
     let path = AdHoc {
-        trace: Some("leocc-starlink/bw_example.txt.gz".into()),
-        delay_trace: Some("leocc-starlink/delay_example.txt.gz".into()),
+        trace: Some("starlink.down.gz".into()),
+        delay_trace: Some("starlink.delay.gz".into()),
         duration: Some("120 s".into()),
         ..AdHoc::default()
     };
-    let scenario = path.scenario(Some(&data)).unwrap_or_else(|e| panic!("{}", e.explain()));
+    let scenario = path.scenario(Some(&traces())).unwrap_or_else(|e| panic!("{}", e.explain()));
     assert!((mean_mbit_per_s(&scenario) - 48.7).abs() < 0.5, "{}", mean_mbit_per_s(&scenario));
     assert_eq!(
         scenario.facts(0).base_rtt,
@@ -52,15 +43,14 @@ fn the_starlink_pair_keeps_its_clock() {
 
 #[test]
 fn the_lte_trace_gets_a_buffer_in_time() {
-    let Some(data) = data() else { return };
     let path = AdHoc {
-        trace: Some("mahimahi-cellular/Verizon-LTE-short.down.gz".into()),
+        trace: Some("subway-lte.down.gz".into()),
         rtt: Some("40ms".into()),
-        duration: Some("140 s".into()),
+        duration: Some("120 s".into()),
         ..AdHoc::default()
     };
-    let scenario = path.scenario(Some(&data)).unwrap_or_else(|e| panic!("{}", e.explain()));
-    assert!((mean_mbit_per_s(&scenario) - 5.03).abs() < 0.1, "{}", mean_mbit_per_s(&scenario));
+    let scenario = path.scenario(Some(&traces())).unwrap_or_else(|e| panic!("{}", e.explain()));
+    assert!((mean_mbit_per_s(&scenario) - 6.65).abs() < 0.1, "{}", mean_mbit_per_s(&scenario));
     assert_eq!(scenario.facts(0).base_rtt, Time::from_ms(40));
     let QueueConfig::DropTail { limit: Limit::Bytes(bytes) } = scenario.topology.links[0].config.queue else {
         panic!("bytes")
