@@ -5,7 +5,9 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 TOOLS := target/tools/bin
-C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf -name '*.c' -o -name '*.h')
+BROWSER_TEST := tests/browser/run
+RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf crates/linux/tests -name '*.c' -o -name '*.h')
 
 .PHONY: help
 help: ## List the targets
@@ -29,11 +31,10 @@ linux-build: ## Build the command with everything that loads BPF programs: targe
 	cargo build --release --locked --features linux
 
 .PHONY: test
-test: ## The full suite: every check below except `deny` and `bench`
+test: ## The full suite; closes with how much passed, failed and was skipped, and why
 	@scripts/setup test
 	$(MAKE) --no-print-directory check
-	$(MAKE) --no-print-directory browser-test
-	$(MAKE) --no-print-directory rust-test
+	{ failed=0; $(BROWSER_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
 
 .PHONY: bench
 bench: ## Speed against ns-2, ns-3 and per decision; writes target/bench.json
@@ -43,7 +44,7 @@ bench: ## Speed against ns-2, ns-3 and per decision; writes target/bench.json
 # --- Checks, quick ones first -----------------------------------------------------------------------------------
 
 .PHONY: check
-check: format spelling scripts lint docs c-check ## Everything that runs no Rust test
+check: format spelling scripts deny lint docs c-check ## Everything that runs no Rust test
 
 .PHONY: format
 format: ## Formatting of Rust and C, nothing changed
@@ -61,7 +62,8 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	shellcheck scripts/setup scripts/kernels scripts/count-tests tests/browser/run .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/count-tests tests/browser/run tests/scripts/count-tests .ci/run
+	tests/scripts/count-tests
 
 .PHONY: lint
 lint: ## Clippy, warnings denied
@@ -77,20 +79,19 @@ c-check: ## The core as C99, C++17 and BPF, with sanitizers
 
 .PHONY: browser-test
 browser-test: ## The HTML report in a real browser
-	tests/browser/run
+	$(BROWSER_TEST) 2>&1 | scripts/count-tests
 
 .PHONY: rust-test
 rust-test: ## Every Rust test
-	cargo test --workspace --all-features --locked 2>&1 | scripts/count-tests
+	$(RUST_TEST) 2>&1 | scripts/count-tests
 
 .PHONY: bless
 bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 	RAMP_BLESS=1 cargo test --workspace --all-features --locked --quiet
 
 .PHONY: deny
-deny: ## Licences, sources and duplicates of dependencies (needs cargo-deny; advisories need a network)
-	@command -v cargo-deny >/dev/null || { echo "deny: run: cargo install --locked cargo-deny" >&2; exit 1; }
-	cargo deny check bans licenses sources
+deny: ## Licences, sources and duplicates of dependencies
+	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
 
 .PHONY: deps
 deps: ## Install what `test` and `bench` need, and fetch all crates

@@ -24,7 +24,8 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Whether this user may emulate paths at all.
 fn ready() -> bool {
-    ready::unobstructed((!ready::root()).then_some("not root"))
+    let obstacle = (!ready::root()).then(|| "not root".to_owned());
+    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
 }
 
 /// The user of that name, everywhere.

@@ -21,8 +21,8 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Whether runs can be tested here at all.
 fn ready() -> bool {
     let missing = missing_capabilities();
-    let obstacle = format!("needs {}", missing.join(" and "));
-    ready::unobstructed((!missing.is_empty()).then_some(obstacle.as_str()))
+    let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
+    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
 }
 
 #[derive(Default)]

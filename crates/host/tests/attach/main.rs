@@ -1,4 +1,4 @@
-//! Attaching to a live kernel and back again. Needs root and a kernel with BTF; in CI that is not optional.
+//! Attaching to a live kernel and back again. Needs root and a kernel with BTF.
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent what it found")]
 

@@ -1,5 +1,4 @@
-//! Assigning, watching and trying on real connections of a control group. Needs root and a kernel with BTF; in CI that
-//! is not optional.
+//! Assigning, watching and trying on real connections of a control group. Needs root and a kernel with BTF.
 #![cfg(target_os = "linux")]
 
 mod assign;

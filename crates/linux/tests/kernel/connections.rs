@@ -1,13 +1,15 @@
 //! Every way in which a connection comes, stops, breaks or goes.
 
 use std::net::SocketAddr;
+use std::process::Command;
 use std::time::Duration;
 
 use ramp::{Algorithm, ExitReason, algorithm};
 use ramp_linux::{Event, Options, Record, Replay, load};
 
 use crate::support::left_out::{complete, repeated};
-use crate::support::{Bottleneck, Network, Open, ready, receive, send};
+use crate::support::ready::unobstructed;
+use crate::support::{Bottleneck, EMULATED, Network, Open, ready, receive, send, small};
 use crate::{MEGABYTES, all_events, exits, put_in, settled};
 
 const BYTES: u64 = 300_000;
@@ -158,7 +160,7 @@ fn aborted_in_start_up() {
 #[test]
 fn a_timeout_ends_start_up_and_the_connection_recovers() {
     // On a single emulated processor everything sent is acknowledged before the path can be cut.
-    if ready() && !crate::support::small() {
+    if ready() && unobstructed(small().then_some(EMULATED)) {
         repeated(times_out_and_recovers);
     }
 }
@@ -239,7 +241,6 @@ fn idle_in_start_up_it_restarts_as_the_kernel_says() {
     });
 }
 
-/// Where the kernel has RED, which marks. Debian's has; a machine's own may not.
 #[test]
 fn congestion_marks_end_start_up() {
     if !ready() {
@@ -252,11 +253,7 @@ fn congestion_marks_end_start_up() {
         }
         let red = "qdisc add dev eth2 parent 1: handle 2: red limit 400000 min 20000 max 60000 avpkt 1500 burst 20 \
                    probability 1 bandwidth 40mbit ecn";
-        if !network.try_ip("tc", "r", red) {
-            eprintln!("this kernel has no RED to mark with; the emulated ones have");
-            assert!(!crate::support::small(), "emulated machines have RED");
-            return;
-        }
+        assert!(network.try_ip("tc", "r", red) || mark(&network), "the router does not mark");
         let loaded = put_in(slow_start(), "v", Record::Flows);
         assert_eq!(network.transfer(loaded.name(), Open::Active, MEGABYTES), MEGABYTES);
         let (events, counters) = all_events(&loaded, 1);
@@ -265,6 +262,21 @@ fn congestion_marks_end_start_up() {
         assert_eq!(exits[0].decision.exit_reason(), ExitReason::Ecn, "{exits:?}");
         assert_eq!(counters.exits(ExitReason::Ecn), 1);
     });
+}
+
+/// Without RED, a classifier marks.
+fn mark(network: &Network) -> bool {
+    let place = std::env::temp_dir().join(format!("ramp-mark-{}", std::process::id()));
+    std::fs::create_dir_all(&place).expect("a directory");
+    let (source, object) = (place.join("mark.bpf.c"), place.join("mark.bpf.o"));
+    std::fs::write(&source, include_str!("mark.bpf.c")).expect("the source");
+    let compiled =
+        Command::new("clang").args(["-O2", "-target", "bpf", "-c", "-o"]).args([&object, &source]).status();
+    assert!(compiled.expect("clang").success(), "mark.bpf.c compiles");
+    let filter = format!("filter add dev eth2 egress bpf da obj {} sec tc", object.display());
+    let marks = network.try_ip("tc", "r", "qdisc add dev eth2 clsact") && network.try_ip("tc", "r", &filter);
+    std::fs::remove_dir_all(&place).expect("it is ours");
+    marks
 }
 
 /// As where the kernel leaves out `init`: what it has not announced is steered all the same.

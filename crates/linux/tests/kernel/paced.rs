@@ -5,7 +5,8 @@ use ramp_linux::{Event, FlowEvent, Options, Record, load};
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::{Open, ready, small};
+use crate::support::ready::unobstructed;
+use crate::support::{EMULATED, Open, ready, small};
 use crate::{all_events, exits};
 
 const BYTES: u64 = 3_000_000;
@@ -34,7 +35,7 @@ fn one_exit_on(path: &str, tag: &str) -> FlowEvent {
 /// two more; a train that is not sent as it should be misses by a factor of two and more, every time.
 #[test]
 fn whole_trains_with_exact_gaps_find_the_path() {
-    if !ready() || small() {
+    if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
     for (mbit, rtt_ms, tag) in [(40, 100, "x"), (100, 50, "y")] {
@@ -58,7 +59,7 @@ fn whole_trains_with_exact_gaps_find_the_path() {
 /// their word and opened the window to two hundred times the path.
 #[test]
 fn bunched_acks_do_not_open_the_window() {
-    if !ready() || small() {
+    if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
     let path = "rate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '1 bdp'\n[path.reverse]\n\

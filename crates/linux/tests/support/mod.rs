@@ -27,6 +27,9 @@ const PORT: u16 = 5001;
 /// Longer than any transfer here takes, so that a stall fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Why an emulated machine skips a test.
+pub(crate) const EMULATED: &str = "an emulated machine is too slow for it";
+
 /// Whether to send little: in emulated machines.
 #[expect(clippy::disallowed_methods, reason = "a machine is told through its environment")]
 pub(crate) fn small() -> bool {

@@ -1,10 +1,12 @@
 //! The simulator against the kernel: recorded runs and the table of `docs/fidelity.md`, and a few runs live.
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "whether this is CI, and whether to rewrite the document")]
+#![allow(clippy::disallowed_methods, reason = "whether to rewrite the document")]
 
 mod cases;
 mod compare;
 mod live;
+#[path = "../../../linux/tests/support/ready.rs"]
+mod ready;
 mod record;
 mod report;
 mod run;

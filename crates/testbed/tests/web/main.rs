@@ -1,6 +1,6 @@
 //! nginx serves files over an emulated path, and our congestion control steers its connections.
 #![cfg(all(target_os = "linux", feature = "bpf"))]
-#![allow(clippy::disallowed_methods, reason = "whether this is CI, and waiting for a server")]
+#![allow(clippy::disallowed_methods, reason = "waiting for a server")]
 
 #[path = "../../../linux/tests/support/left_out.rs"]
 mod left_out;
@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 4;
 #[test]
 fn files_arrive_whole_and_best_steers_their_connections() {
     let reason = match (obstacle(), installed()) {
-        (None, true) => None,
+        (None, true) => ready::no_tun(),
         (None, false) => Some("nginx and curl are not installed: scripts/setup test".to_owned()),
         (Some(obstacle), _) => Some(obstacle.to_string()),
     };
