@@ -5,6 +5,7 @@
 mod ad_hoc;
 mod arms;
 mod built_in;
+mod chance;
 mod document;
 mod error;
 mod facts;
