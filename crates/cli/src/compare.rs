@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::ProgressBar;
-use ramp_lab::Comparison;
+use ramp_lab::{Comparison, Context};
 use ramp_scenario::{Scenario, Setting};
 use ramp_trace::Provenance;
 
@@ -55,6 +55,8 @@ pub(crate) struct CompareArgs {
     algorithms: Vec<String>,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; on linux,
     /// where a run takes as long as it takes, at most 3]
+    ///
+    /// A simulated path without randomness is played once, whatever N is: every run would be the same.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the first run; the next ones count up
@@ -320,7 +322,10 @@ impl Variant {
         rows: Vec<Row>,
     ) -> Result<Self, CliError> {
         let first = args.seed.unwrap_or(scenario.seed);
-        let count = u64::from(args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1));
+        // Real time always leaves something to chance; virtual time only what the scenario does.
+        let chance = backend == Backend::Linux || scenario.has_chance();
+        let asked = args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1);
+        let count = if chance { u64::from(asked) } else { 1 };
         if first.checked_add(count - 1).is_none() {
             return Err(CliError::input(format!(
                 "--seed {first} and --runs {count} go beyond the largest seed, {}",
@@ -345,7 +350,7 @@ impl Variant {
             identity: place::identity([digest.as_str(), &on].into_iter().chain(steered)),
             typed: provenance::typed(),
             provenance,
-            context: context(&scenario),
+            context: Context { chance, ..context(&scenario) },
             rows: rows_planned,
             first_seed: first,
             runs: count,

@@ -280,6 +280,7 @@ pub(crate) fn context(scenario: &Scenario) -> Context {
         flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
         application_limited: under_test().any(|f| matches!(f.source, Source::Chunks { .. })),
         end_s: scenario.stop.after.secs_f64(),
+        chance: scenario.has_chance(),
     }
 }
 

@@ -74,3 +74,31 @@ fn a_run_on_a_trace_is_held_against_its_own_stretch_of_it() {
     );
     assert!(json["arms"][0]["representative"]["path"].is_null());
 }
+
+const CERTAIN: [&str; 8] =
+    ["--rate", "20mbit", "--rtt", "40ms", "--size", "500kB", "--algorithms", "ideal,slow_start,limited"];
+
+#[test]
+fn a_path_without_randomness_is_played_once_and_decides() {
+    let place = Place::new("played_once");
+    for runs in [&[][..], &["--runs", "7"][..]] {
+        let json = compared(&place, &[&CERTAIN[..], runs].concat());
+        assert_eq!(json["seeds"], serde_json::json!([1]));
+        assert_eq!(json["context"]["chance"], false);
+        let findings: Vec<&str> = (json["pairs"].as_array().unwrap().iter())
+            .filter(|pair| pair["metric"] == "download_time")
+            .filter_map(|pair| pair["finding"].as_str())
+            .collect();
+        assert!(!findings.is_empty() && !findings.contains(&"cannot_tell"), "{findings:?}");
+    }
+    assert_eq!(place.files("out/runs").iter().filter(|(name, _)| !name.contains("later")).count(), 3);
+    let table = place.stdout(&["report", "out"]);
+    assert!(table.contains("This path has no randomness: one run suffices."), "{table}");
+    assert!(!table.contains('±'), "{table}");
+    // Jitter is chance: every run counts.
+    let json = compared(&place, &[&CERTAIN[..], &["--jitter", "1ms", "--runs", "3"]].concat());
+    assert_eq!(
+        (&json["seeds"], &json["context"]["chance"]),
+        (&serde_json::json!([1, 2, 3]), &Value::Bool(true))
+    );
+}

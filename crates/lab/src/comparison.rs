@@ -22,11 +22,11 @@ pub struct Comparison {
     pub primary: String,
     /// Rows, in the order they were given.
     pub arms: Vec<ArmSummary>,
-    /// Paired differences of every metric: each contender against the best and the baseline, and
+    /// Paired differences of every metric: each contender against the leader and the baseline, and
     /// every arm against the yardstick.
     pub pairs: Vec<Pair>,
     /// Label of the contender with the best mean of the primary metric.
-    pub best: Option<String>,
+    pub leader: Option<String>,
     /// Label of the contender that the others are measured against.
     pub baseline: Option<String>,
     /// Label of the yardstick.

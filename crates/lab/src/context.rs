@@ -31,6 +31,13 @@ pub struct Context {
     pub application_limited: bool,
     /// When a run ends at the latest, seconds.
     pub end_s: f64,
+    /// Whether anything is left to chance: without it, one run of a row is all of them.
+    #[serde(default = "yes")]
+    pub chance: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A rate from an instant on.

@@ -54,6 +54,7 @@ pub fn sample_context() -> Context {
         flows_under_test: 1,
         application_limited: false,
         end_s: 60.0,
+        chance: true,
     }
 }
 

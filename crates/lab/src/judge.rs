@@ -8,7 +8,7 @@ use crate::comparison::{
     ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, MetricInfo, Pair, Representative,
     Summary,
 };
-use crate::statistics::{Paired, holm, paired, summarise};
+use crate::statistics::{Paired, compare, holm, summarise};
 use crate::{Context, Emulation, EmulationSummary, Reason, RunRecord, explain_exit, metric, verdict};
 
 /// How runs are judged.
@@ -24,7 +24,7 @@ pub struct JudgeOptions {
     /// Labels of arms that know the path: shown for scale, never the winner.
     pub yardsticks: Vec<String>,
     /// The contender that the others are measured against; `None`: `hystart`, what Linux runs, or else the
-    /// first that is not the best.
+    /// first that is not the leader.
     pub baseline: Option<String>,
     /// Id of the metric that decides; `None`: `download_time` if any run has it, else `goodput`.
     pub primary: Option<String>,
@@ -57,12 +57,12 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let primary = options.primary.clone().unwrap_or_else(|| runs.default_primary());
     let arms: Vec<ArmSummary> =
         runs.labels.iter().map(|label| runs.summary(label, &primary, options)).collect();
-    let best = best(&arms, &metrics, &primary);
-    let baseline = baseline(&arms, best.as_deref(), options);
+    let leader = leader(&arms, &metrics, &primary);
+    let baseline = baseline(&arms, leader.as_deref(), options);
     let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
     let pairs = metrics
         .iter()
-        .flat_map(|info| pairs(&info.id, &arms, [&best, &baseline], yardstick.as_deref(), options.margin))
+        .flat_map(|info| pairs(&info.id, &arms, [&leader, &baseline], yardstick.as_deref(), options))
         .collect();
     let emulation = EmulationSummary::of(runs.emulations(None));
     let mut comparison = Comparison {
@@ -73,7 +73,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         primary,
         arms,
         pairs,
-        best,
+        leader,
         baseline,
         yardstick,
         margin: options.margin,
@@ -258,7 +258,7 @@ fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
 
 /// The contender with the best mean among those that have the most values: an arm whose transfers do not end is
 /// not the best for the mean of those that do.
-fn best(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
+fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
     let sign = match metrics.iter().find(|info| info.id == primary)?.better {
         Better::Higher => -1.0,
         Better::Lower | Better::Neither => 1.0,
@@ -270,11 +270,11 @@ fn best(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<St
         .map(|(arm, _)| arm.label.clone())
 }
 
-fn baseline(arms: &[ArmSummary], best: Option<&str>, options: &JudgeOptions) -> Option<String> {
+fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -> Option<String> {
     let contender = |label: &str| arms.iter().any(|arm| arm.label == label && arm.n > 0 && !arm.yardstick);
     let usual = || {
         let hystart = arms.iter().find(|arm| arm.label == "hystart");
-        let other = || arms.iter().find(|arm| contender(&arm.label) && Some(arm.label.as_str()) != best);
+        let other = || arms.iter().find(|arm| contender(&arm.label) && Some(arm.label.as_str()) != leader);
         hystart.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
     };
     options.baseline.clone().filter(|label| contender(label)).or_else(usual)
@@ -286,8 +286,9 @@ fn pairs(
     arms: &[ArmSummary],
     references: [&Option<String>; 2],
     yardstick: Option<&str>,
-    margin: f64,
+    options: &JudgeOptions,
 ) -> Vec<Pair> {
+    let paired = |a: &[Option<f64>], b: &[Option<f64>]| compare(a, b, options.margin, options.context.chance);
     let having = |yardsticks: bool| {
         arms.iter()
             .filter(move |arm| arm.yardstick == yardsticks)
@@ -299,7 +300,7 @@ fn pairs(
     let mut all = Vec::new();
     for (i, (first, a)) in contenders.iter().enumerate() {
         for (second, b) in &contenders[i + 1..] {
-            all.push((*first, *second, paired(a, b, margin)));
+            all.push((*first, *second, paired(a, b)));
         }
     }
     let corrected = holm(&all.iter().map(|(_, _, t)| t.as_ref().and_then(|t| t.p)).collect::<Vec<_>>());
@@ -315,14 +316,14 @@ fn pairs(
             let p = (all.iter().zip(&corrected))
                 .find(|((a, b, _), _)| (a, b) == (label, &reference) || (b, a) == (label, &reference))
                 .and_then(|(_, p)| *p);
-            if let Some(test) = paired(values, against, margin) {
+            if let Some(test) = paired(values, against) {
                 pairs.push(pair(id, [label, reference], &test, p));
             }
         }
     }
     if let Some((reference, against)) = having(true).find(|(label, _)| Some(*label) == yardstick) {
         for (label, values) in contenders {
-            if let Some(test) = paired(values, against, margin) {
+            if let Some(test) = paired(values, against) {
                 pairs.push(pair(id, [label, reference], &test, test.p));
             }
         }

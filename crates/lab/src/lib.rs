@@ -20,6 +20,7 @@ mod metric;
 mod record;
 pub mod report;
 mod sides;
+mod standing;
 mod startup;
 mod statistics;
 #[cfg(test)]

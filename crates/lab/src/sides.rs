@@ -155,7 +155,16 @@ fn difference(comparisons: [&Comparison; 2], values: &[Option<Summary>; 2]) -> O
         let values = values[side].iter().flat_map(|summary| summary.values.iter().copied());
         comparisons[side].seeds.iter().copied().zip(values).collect()
     };
-    let (first, second) = (by_seed(0), by_seed(1));
+    // A side without chance would have had the same value on every seed.
+    let fill = |side: usize, own: &mut BTreeMap<u64, Option<f64>>, seeds: &[u64]| {
+        if let (false, Some(value)) = (comparisons[side].context.chance, own.values().next().copied()) {
+            own.extend(seeds.iter().map(|seed| (*seed, value)));
+        }
+    };
+    let (mut first, mut second) = (by_seed(0), by_seed(1));
+    let of_both: Vec<u64> = first.keys().chain(second.keys()).copied().collect();
+    fill(0, &mut first, &of_both);
+    fill(1, &mut second, &of_both);
     let seeds: Vec<u64> = first.keys().filter(|seed| second.contains_key(seed)).copied().collect();
     let column = |side: &BTreeMap<u64, Option<f64>>| -> Vec<Option<f64>> {
         seeds.iter().map(|seed| side.get(seed).copied().flatten()).collect()

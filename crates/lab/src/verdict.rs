@@ -7,26 +7,26 @@ use crate::metric;
 
 /// The verdict, one sentence.
 pub(crate) fn sentence(comparison: &Comparison) -> String {
-    let Some((best, info)) =
-        comparison.best.as_deref().and_then(|label| comparison.arm(label)).zip(comparison.primary_info())
+    let Some((leader, info)) =
+        comparison.leader.as_deref().and_then(|label| comparison.arm(label)).zip(comparison.primary_info())
     else {
         return nothing_to_say(comparison);
     };
-    let mut text = achievement(comparison, best, info);
-    let rivals = Rivals::new(comparison, best, info);
+    let mut text = achievement(comparison, leader, info);
+    let rivals = Rivals::new(comparison, leader, info);
     if !rivals.equal.is_empty() {
         let margin = share(comparison.margin);
         text.push_str(&format!(", no different from {} within {margin}", list(&rivals.equal)));
     }
     if !rivals.unclear.is_empty() {
-        let (runs, plural) = (best.n, if best.n == 1 { "run" } else { "runs" });
+        let (runs, plural) = (leader.n, if leader.n == 1 { "run" } else { "runs" });
         let joint = if rivals.equal.is_empty() { ", but" } else { ", and" };
         text.push_str(&format!("{joint} {runs} {plural} cannot tell it from {}", list(&rivals.unclear)));
     }
     if let Some(pair) = rivals.notable(comparison) {
         text.push_str(&advantage(comparison, pair, info));
     }
-    text.push_str(&distance(comparison, best, info));
+    text.push_str(&distance(comparison, leader, info));
     text.push('.');
     text
 }
@@ -65,12 +65,10 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             quantity(modes.high, &info.unit),
         ));
     }
-    if planned == 1 {
+    if !comparison.context.chance {
+        notes.push("This path has no randomness: one run suffices.".to_owned());
+    } else if planned == 1 {
         notes.push("One run each: nothing here has an interval.".to_owned());
-    } else if planned > 1 && without_chance(comparison, &info.id) {
-        notes.push(
-            "All runs of each algorithm are the same: nothing on this path is left to chance.".to_owned(),
-        );
     }
     notes
 }
@@ -100,11 +98,11 @@ struct Rivals<'a> {
 }
 
 impl<'a> Rivals<'a> {
-    fn new(comparison: &'a Comparison, best: &ArmSummary, info: &MetricInfo) -> Self {
+    fn new(comparison: &'a Comparison, leader: &ArmSummary, info: &MetricInfo) -> Self {
         let worse_is = if info.better == Better::Higher { Finding::Lower } else { Finding::Higher };
         let mut rivals = Self { equal: Vec::new(), unclear: Vec::new(), worse: Vec::new() };
         let pairs =
-            comparison.pairs.iter().filter(|pair| pair.metric == info.id && pair.against == best.label);
+            comparison.pairs.iter().filter(|pair| pair.metric == info.id && pair.against == leader.label);
         for pair in pairs {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
@@ -137,17 +135,17 @@ fn nothing_to_say(comparison: &Comparison) -> String {
 }
 
 /// "best downloads 36 MB in 11.1 s ± 0.1".
-fn achievement(comparison: &Comparison, best: &ArmSummary, info: &MetricInfo) -> String {
-    let Some(summary) = best.metric(&info.id) else { return best.label.clone() };
+fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> String {
+    let Some(summary) = leader.metric(&info.id) else { return leader.label.clone() };
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
     let mut text = match info.id.as_str() {
-        metric::DOWNLOAD_TIME => format!("{} downloads {size} in {value}", best.label),
-        metric::GOODPUT => format!("{} gets {value}", best.label),
-        _ => format!("{} has the best {}, {value}", best.label, info.name),
+        metric::DOWNLOAD_TIME => format!("{} downloads {size} in {value}", leader.label),
+        metric::GOODPUT => format!("{} gets {value}", leader.label),
+        _ => format!("{} has the best {}, {value}", leader.label, info.name),
     };
-    if summary.n < best.n {
-        text.push_str(&format!(" in the {} of {} runs that finish", summary.n, best.n));
+    if summary.n < leader.n {
+        text.push_str(&format!(" in the {} of {} runs that finish", summary.n, leader.n));
     }
     text
 }
@@ -185,7 +183,7 @@ fn times(ratio: f64, multiple: &str, percent: &str) -> String {
 }
 
 /// "; ideal, which knows the path, needs 9.8 s, 12 % less".
-fn distance(comparison: &Comparison, best: &ArmSummary, info: &MetricInfo) -> String {
+fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> String {
     let Some(ideal) = comparison.yardstick.as_deref().and_then(|label| comparison.arm(label)) else {
         return String::new();
     };
@@ -197,7 +195,7 @@ fn distance(comparison: &Comparison, best: &ArmSummary, info: &MetricInfo) -> St
             format!("; {}, which knows the path, needs {}", ideal.label, quantity(summary.mean, &info.unit));
     }
     let pair = (comparison.pairs.iter())
-        .find(|pair| pair.metric == info.id && pair.arm == best.label && pair.against == ideal.label);
+        .find(|pair| pair.metric == info.id && pair.arm == leader.label && pair.against == ideal.label);
     if let Some(ratio) = pair.and_then(|pair| pair.ratio) {
         let change = 1.0 / ratio - 1.0;
         let word = if change < 0.0 { "less" } else { "more" };
@@ -206,12 +204,6 @@ fn distance(comparison: &Comparison, best: &ArmSummary, info: &MetricInfo) -> St
         }
     }
     text
-}
-
-fn without_chance(comparison: &Comparison, id: &str) -> bool {
-    let mut summaries = comparison.arms.iter().filter_map(|arm| arm.metric(id)).peekable();
-    let any = summaries.peek().is_some();
-    any && summaries.all(|s| s.sd.is_some_and(|sd| sd <= 1e-9 * s.mean.abs()))
 }
 
 impl Comparison {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use ramp_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
-use ramp_lab::{Comparison, ExitRecord, Finding, JudgeOptions, Reason, RunRecord, explain_exit, judge};
+use ramp_lab::report::{TextStyle, text};
+use ramp_lab::{
+    Comparison, Context, ExitRecord, Finding, JudgeOptions, Reason, RunRecord, explain_exit, judge,
+};
 use ramp_trace::Provenance;
 
 fn run(arm: &str, seed: u64, values: &[(&str, f64)]) -> RunRecord {
@@ -41,7 +44,7 @@ fn finding(comparison: &Comparison, arm: &str, against: &str) -> Finding {
 fn the_yardstick_never_wins_and_its_distance_is_named() {
     let comparison =
         judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.4])]);
-    assert_eq!(comparison.best.as_deref(), Some("best"));
+    assert_eq!(comparison.leader.as_deref(), Some("best"));
     assert_eq!(comparison.yardstick.as_deref(), Some("ideal"));
     assert!(comparison.verdict.starts_with("best downloads 36 MB in 4.10 s"), "{}", comparison.verdict);
     assert!(comparison.verdict.contains("2.00x faster than hystart"), "{}", comparison.verdict);
@@ -82,10 +85,18 @@ fn one_run_shows_nothing() {
 }
 
 #[test]
-fn a_path_without_chance_is_certain_and_says_so() {
-    let comparison = judged(&[("a", &[2.0, 2.0, 2.0]), ("b", &[3.0, 3.0, 3.0])]);
+fn one_run_decides_where_nothing_is_left_to_chance() {
+    let runs = [run("a", 1, &[("download_time", 1.07)]), run("b", 1, &[("download_time", 2.09)])];
+    let context = Context { chance: false, ..sample_context() };
+    let comparison = judge(&runs, &JudgeOptions { context, ..options() });
     assert_eq!(finding(&comparison, "b", "a"), Finding::Higher);
-    assert!(comparison.notes.iter().any(|note| note.contains("left to chance")), "{:?}", comparison.notes);
+    assert!(
+        comparison.notes.contains(&"This path has no randomness: one run suffices.".to_owned()),
+        "{:?}",
+        comparison.notes
+    );
+    let text = text(&comparison, &TextStyle::default());
+    assert!(!text.contains('±') && text.contains("1.95x"), "{text}");
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn finishing_comes_before_speed() {
         runs.push(run("steady", seed, &[("download_time", 5.0), ("unfinished", 0.0)]));
     }
     let comparison = judge(&runs, &options());
-    assert_eq!(comparison.best.as_deref(), Some("steady"));
+    assert_eq!(comparison.leader.as_deref(), Some("steady"));
     assert!(
         comparison.notes.contains(&"quick: in 1 of 2 runs the end of the run cut transfers off.".to_owned())
     );
@@ -111,7 +122,7 @@ fn endless_flows_are_judged_by_goodput_and_more_is_better() {
         })
         .collect();
     let comparison = judge(&runs, &options());
-    assert_eq!((comparison.primary.as_str(), comparison.best.as_deref()), ("goodput", Some("a")));
+    assert_eq!((comparison.primary.as_str(), comparison.leader.as_deref()), ("goodput", Some("a")));
     assert_eq!(comparison.pair("goodput", "b", "a").unwrap().finding, Finding::Lower);
     assert!(comparison.verdict.contains("1.98x as much as b"), "{}", comparison.verdict);
 }
@@ -259,7 +270,7 @@ proptest! {
             .collect();
         let comparison = judge(&records, &options());
         prop_assert!(comparison.verdict.ends_with('.'));
-        prop_assert!(comparison.best.as_deref() != Some("ideal"));
+        prop_assert!(comparison.leader.as_deref() != Some("ideal"));
         for pair in &comparison.pairs {
             prop_assert!(pair.p.is_none_or(|p| (0.0..=1.0).contains(&p)));
             prop_assert!(pair.finding != Finding::Equivalent || pair.p_equivalence.is_some_and(|p| p < 0.05));

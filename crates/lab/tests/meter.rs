@@ -22,6 +22,7 @@ fn context() -> Context {
         flows_under_test: 1,
         application_limited: false,
         end_s: 10.0,
+        chance: true,
     }
 }
 

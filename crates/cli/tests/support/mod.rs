@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A small path: a few round trips, two rows, two seeds.
-pub(crate) const SMALL: [&str; 13] = [
+pub(crate) const SMALL: [&str; 15] = [
     "compare",
     "--rate",
     "20mbit",
@@ -20,6 +20,9 @@ pub(crate) const SMALL: [&str; 13] = [
     "slow_start,hystart",
     "--runs",
     "2",
+    // Without chance there would be one run.
+    "--jitter",
+    "1ms",
 ];
 
 /// A directory that goes away with the test.

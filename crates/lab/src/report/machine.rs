@@ -19,9 +19,9 @@ pub fn csv(comparison: &Comparison) -> String {
         "high_95",
         "interval",
         "bimodal_p",
-        "best",
-        "difference_from_best",
-        "ratio_to_best",
+        "leader",
+        "difference_from_leader",
+        "ratio_to_leader",
         "p_holm",
         "p_equivalence",
         "finding",
@@ -30,7 +30,7 @@ pub fn csv(comparison: &Comparison) -> String {
         for info in &comparison.metrics {
             let Some(summary) = arm.metric(&info.id) else { continue };
             let pair =
-                comparison.best.as_deref().and_then(|best| comparison.pair(&info.id, &arm.label, best));
+                comparison.leader.as_deref().and_then(|leader| comparison.pair(&info.id, &arm.label, leader));
             let interval = summary.interval;
             table.row(&[
                 arm.label.clone(),
@@ -47,7 +47,7 @@ pub fn csv(comparison: &Comparison) -> String {
                 some(interval.map(|i| i.high)),
                 interval.map_or("", |i| method(i.method)).to_owned(),
                 some(summary.modes.map(|modes| modes.p)),
-                comparison.best.clone().unwrap_or_default(),
+                comparison.leader.clone().unwrap_or_default(),
                 some(pair.map(|pair| pair.difference)),
                 some(pair.and_then(|pair| pair.ratio)),
                 some(pair.and_then(|pair| pair.p)),

@@ -3,6 +3,7 @@
 use super::table::{Cell, Column, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
 use crate::format::{bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::standing::standing;
 use crate::{Context, Reason, metric};
 
 /// What the terminal can show.
@@ -22,7 +23,7 @@ impl Default for TextStyle {
 
 /// The table, the verdict and what must be known beside it.
 ///
-/// Algorithms stand in the order of the metric that decides, the best first, the yardstick apart below. Columns that do not
+/// Algorithms stand in the order of the metric that decides, the leader first, the reference apart below. Columns that do not
 /// fit are left out, the least important first; a very narrow terminal gets a list.
 pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
     let mut out = String::new();
@@ -58,6 +59,7 @@ fn heading(comparison: &Comparison) -> String {
     let mut parts = path_facts(&comparison.context);
     parts.push(match comparison.seeds.as_slice() {
         [] => "no runs".to_owned(),
+        [_] if !comparison.context.chance => "one run each".to_owned(),
         [seed] => format!("one run each (seed {seed})"),
         [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
     });
@@ -128,7 +130,7 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
     let mut columns = vec![
         Column { right: false, ..column(["", "algorithm"], 0, &|arm| arm.label.clone()) },
         Column { right: false, ..column(primary_heading, 1, &|arm| primary(arm, info)) },
-        column(["against", "the best"], 6, &|arm| against_best(comparison, arm, info)),
+        column(["vs", "leader"], 1, &|arm| standing(comparison, arm).unwrap_or_default()),
         column(["left", "start-up"], 2, &|arm| mean(arm, "exit_time", &seconds)),
         Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
         column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
@@ -137,7 +139,7 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         column(["queue", "peak"], 8, &|arm| mean(arm, "queue_peak", &|v| quantity(v, "ms"))),
     ];
     for (row, arm) in rows.iter().enumerate() {
-        let tone = standing(comparison, arm, info);
+        let tone = tone(comparison, arm, info);
         if tone != Tone::Plain {
             for column in columns.iter_mut().take(3) {
                 column.cells[row].tone = tone;
@@ -161,40 +163,13 @@ fn primary(arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
     text
 }
 
-/// "best", "within 5 %", "2.4x", "+12 %", "cannot tell".
-fn against_best(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
-    let (Some(best), Some(info)) = (&comparison.best, info) else { return String::new() };
-    if *best == arm.label {
-        return "best".to_owned();
-    }
-    let pair = if arm.yardstick {
-        comparison.pair(&info.id, best, &arm.label)
-    } else {
-        comparison.pair(&info.id, &arm.label, best)
-    };
-    let Some(pair) = pair else { return String::new() };
-    match (pair.finding, pair.ratio) {
-        (Finding::Equivalent, _) if !arm.yardstick => format!("within {}", share(comparison.margin)),
-        (Finding::CannotTell, _) if !arm.yardstick => "cannot tell".to_owned(),
-        (_, Some(ratio)) => {
-            let ratio = if arm.yardstick { 1.0 / ratio } else { ratio };
-            if ratio >= 2.0 {
-                format!("{}x", number(ratio))
-            } else {
-                format!("{:+.0} %", (ratio - 1.0) * 100.0)
-            }
-        }
-        (_, None) => quantity(pair.difference, &info.unit),
-    }
-}
-
-fn standing(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) -> Tone {
-    let (Some(best), Some(info)) = (&comparison.best, info) else { return Tone::Plain };
+fn tone(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) -> Tone {
+    let (Some(leader), Some(info)) = (&comparison.leader, info) else { return Tone::Plain };
     if arm.yardstick {
         return Tone::Aside;
     }
-    match comparison.pair(&info.id, &arm.label, best).map(|pair| pair.finding) {
-        _ if *best == arm.label => Tone::Good,
+    match comparison.pair(&info.id, &arm.label, leader).map(|pair| pair.finding) {
+        _ if *leader == arm.label => Tone::Good,
         Some(Finding::Equivalent) => Tone::Good,
         Some(Finding::CannotTell) => Tone::Unclear,
         _ => Tone::Plain,

@@ -8,5 +8,5 @@ mod paired;
 pub(crate) use bimodal::modes;
 pub(crate) use bootstrap::bca;
 pub(crate) use describe::{mean, quantile, sd, summarise, t_interval};
-pub(crate) use paired::holm;
 pub use paired::{Paired, paired};
+pub(crate) use paired::{compare, holm};

@@ -33,6 +33,11 @@ pub struct Paired {
 /// margin is the same both ways (1/(1 + margin) to 1 + margin); others by their differences, with the margin
 /// taken from the mean of `|b|`.
 pub fn paired(a: &[Option<f64>], b: &[Option<f64>], margin: f64) -> Option<Paired> {
+    compare(a, b, margin, true)
+}
+
+/// As [`paired`]; without `chance` one pair is all of them, and decides.
+pub(crate) fn compare(a: &[Option<f64>], b: &[Option<f64>], margin: f64, chance: bool) -> Option<Paired> {
     let both: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
     if both.is_empty() {
         return None;
@@ -56,8 +61,8 @@ pub fn paired(a: &[Option<f64>], b: &[Option<f64>], margin: f64) -> Option<Paire
         ratio: positive.then(|| libm::exp(mean(&logarithms))),
         ratio_interval,
         centre: mean(tested),
-        p: p_value(tested, 0.0).map(|(below, above)| (2.0 * below.min(above)).min(1.0)),
-        p_equivalence: equivalence(tested, margin),
+        p: p_value(tested, 0.0, chance).map(|(below, above)| (2.0 * below.min(above)).min(1.0)),
+        p_equivalence: equivalence(tested, margin, chance),
     })
 }
 
@@ -75,20 +80,20 @@ pub(crate) fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     corrected
 }
 
-fn equivalence(values: &[f64], margin: f64) -> Option<f64> {
-    if margin <= 0.0 && values.len() > 1 && values.iter().all(|v| v.abs() <= 0.0) {
+fn equivalence(values: &[f64], margin: f64, chance: bool) -> Option<f64> {
+    if margin <= 0.0 && (values.len() > 1 || !chance) && values.iter().all(|v| v.abs() <= 0.0) {
         return Some(0.0); // nothing happened in either arm
     }
-    let (_, above_lower) = p_value(values, -margin)?;
-    let (below_upper, _) = p_value(values, margin)?;
+    let (_, above_lower) = p_value(values, -margin, chance)?;
+    let (below_upper, _) = p_value(values, margin, chance)?;
     Some(above_lower.max(below_upper))
 }
 
 /// One-sided t tests of the mean against `origin`: the p values of "below" and "above".
 ///
 /// Without spread (a path without chance) the mean is certain: p is 0 or 1, and both are 1 exactly at `origin`.
-fn p_value(values: &[f64], origin: f64) -> Option<(f64, f64)> {
-    let spread = sd(values)?;
+fn p_value(values: &[f64], origin: f64, chance: bool) -> Option<(f64, f64)> {
+    let spread = if chance { sd(values)? } else { 0.0 };
     let distance = mean(values) - origin;
     let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
     if spread <= 1e-12 * largest.max(f64::MIN_POSITIVE) {
@@ -161,6 +166,14 @@ mod tests {
         assert_eq!((test(2.0, 1.0).p, test(2.0, 1.0).p_equivalence), (Some(0.0), Some(1.0)));
         assert_eq!((test(1.0, 1.0).p, test(1.0, 1.0).p_equivalence), (Some(1.0), Some(0.0)));
         assert_eq!(test(1.04, 1.0).p_equivalence, Some(0.0));
+    }
+
+    #[test]
+    fn one_pair_decides_where_nothing_is_left_to_chance() {
+        let test = |a: f64, b: f64| compare(&[Some(a)], &[Some(b)], 0.05, false).unwrap();
+        assert_eq!((test(2.0, 1.0).p, test(2.0, 1.0).p_equivalence), (Some(0.0), Some(1.0)));
+        assert_eq!((test(1.02, 1.0).p, test(1.02, 1.0).p_equivalence), (Some(0.0), Some(0.0)));
+        assert_eq!((test(1.0, 1.0).p, test(0.0, 0.0).p_equivalence), (Some(1.0), Some(0.0)));
     }
 
     #[test]

@@ -177,13 +177,13 @@ pub(super) fn sizes_of(comparison: &Comparison) -> Vec<u64> {
     bytes
 }
 
-/// One group for each arm that others are measured against: the best, the baseline, the yardstick.
+/// One group for each arm that others are measured against: the leader, the baseline, the yardstick.
 pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
     let Some(info) = comparison.metrics.iter().find(|metric| metric.id == comparison.primary) else {
         return Vec::new();
     };
     let roles = [
-        ("the best", &comparison.best),
+        ("the leader", &comparison.leader),
         ("the baseline", &comparison.baseline),
         ("the yardstick", &comparison.yardstick),
     ];
@@ -257,34 +257,9 @@ fn reference_mean(comparison: &Comparison, info: &MetricInfo, label: &str) -> f6
     arm.and_then(|arm| arm.metric(&info.id)).map_or(0.0, |summary| summary.mean)
 }
 
-/// How an arm stands against the best, as the terminal says it: "best", "within 5 %", "cannot tell", "+12 %", "2.40×".
-/// The yardstick is put against the best, too.
-pub(super) fn standing(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> Option<String> {
-    let best = comparison.best.as_deref()?;
-    if best == arm.label {
-        return Some("best".to_owned());
-    }
-    let (first, second) = if arm.yardstick { (best, arm.label.as_str()) } else { (arm.label.as_str(), best) };
-    let pair =
-        comparison.pairs.iter().find(|p| p.metric == info.id && p.arm == first && p.against == second)?;
-    Some(match (pair.finding, pair.ratio) {
-        (Finding::Equivalent, _) if !arm.yardstick => {
-            format!("within {}", show_short(comparison.margin, "share"))
-        }
-        (Finding::CannotTell, _) if !arm.yardstick => "cannot tell".to_owned(),
-        (_, Some(ratio)) => {
-            let ratio = if arm.yardstick { 1.0 / ratio } else { ratio };
-            if ratio >= 2.0 {
-                show(ratio, "ratio")
-            } else {
-                format!("{:+.0} %", (ratio - 1.0) * 100.0).replace('-', "\u{2212}")
-            }
-        }
-        (_, None) => super::number::show_signed(
-            if arm.yardstick { -pair.difference } else { pair.difference },
-            &info.unit,
-        ),
-    })
+/// How an arm stands against the leader, as the terminal says it.
+pub(super) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<String> {
+    crate::standing::standing(comparison, arm).map(|text| text.replace('-', "\u{2212}"))
 }
 
 fn pair_text(pair: &Pair, info: &MetricInfo, yardstick: bool) -> String {

@@ -173,7 +173,7 @@ impl<'a> Swept<'a> {
         let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
         let mut nobody = 0;
         for point in &self.overview.points {
-            let Some(best) = point.comparison.best.as_deref() else {
+            let Some(best) = point.comparison.leader.as_deref() else {
                 nobody += 1;
                 continue;
             };
@@ -388,7 +388,7 @@ fn table_section(html: &mut Html, swept: &Swept<'_>) {
             Some(place) => html.add(format_args!("<a href=\"{}\">{}</a>", Text(place), Text(&value))),
             None => html.add(format_args!("{}", Text(&value))),
         }
-        let leader = point.comparison.best.as_deref().unwrap_or("–");
+        let leader = point.comparison.leader.as_deref().unwrap_or("–");
         html.add(format_args!("</th><td class=\"text\">{}</td>", Text(leader)));
         for arm in &swept.arms {
             cell(html, point.comparison, &arm.label, info);
@@ -404,13 +404,13 @@ fn cell(html: &mut Html, comparison: &Comparison, label: &str, info: &MetricInfo
         html.raw("<td>–</td>");
         return;
     };
-    let leads = comparison.best.as_deref() == Some(label);
+    let leads = comparison.leader.as_deref() == Some(label);
     let class = if leads { " class=\"best\"" } else { "" };
     html.add(format_args!("<td{class} data-value=\"{:e}\">{}", summary.mean, show(summary.mean, &info.unit)));
     if summary.n < arm.n {
         html.add(format_args!(" <span class=\"interval\">{} of {} runs</span>", summary.n, arm.n));
     }
-    if let Some(standing) = standing(comparison, arm, info).filter(|_| !leads) {
+    if let Some(standing) = standing(comparison, arm).filter(|_| !leads) {
         html.add(format_args!(" <span class=\"interval\">{}</span>", Text(&standing)));
     }
     html.raw("</td>");
@@ -469,7 +469,7 @@ mod tests {
     fn every_value_has_a_line_a_link_and_its_place_on_the_axis() {
         let first = sample_comparison();
         let mut second = first.clone();
-        second.best = Some("paced".to_owned());
+        second.leader = Some("paced".to_owned());
         let point = |value: &str, comparison| SweptPoint {
             values: vec![value.to_owned()],
             report: Some(format!("path.buffer-{value}/report.html")),
@@ -527,7 +527,7 @@ mod tests {
         comparison.verdict.push_str(ATTACK);
         comparison.provenance.scenario.push_str(ATTACK);
         comparison.arms[0].label.push_str(ATTACK);
-        comparison.best = Some(ATTACK.to_owned());
+        comparison.leader = Some(ATTACK.to_owned());
         let overview = Overview {
             fields: vec![ATTACK.to_owned()],
             points: vec![SweptPoint {

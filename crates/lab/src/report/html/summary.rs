@@ -66,7 +66,7 @@ enum Shows {
     Mean,
     /// The same for the metric that decides, drawn, too.
     Deciding,
-    /// How the arm stands against the best.
+    /// How the arm stands against the leader.
     Standing,
     /// Why start-up ended; the metric says when.
     Exit,
@@ -77,8 +77,8 @@ fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
     let mut columns = Vec::new();
     if let Some(info) = find(&comparison.primary) {
         columns.push(Column { info: Some(info), title: &info.name, shows: Shows::Deciding });
-        if comparison.best.is_some() {
-            columns.push(Column { info: Some(info), title: "against the best", shows: Shows::Standing });
+        if comparison.leader.is_some() {
+            columns.push(Column { info: Some(info), title: "vs leader", shows: Shows::Standing });
         }
     }
     columns.push(Column { info: find(EXIT_TIME), title: "left start-up", shows: Shows::Exit });
@@ -163,24 +163,23 @@ fn exit_cell(html: &mut Html, arm: &ArmSummary, column: &Column<'_>) {
 }
 
 fn standing_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) {
-    let pair = comparison
-        .pairs
-        .iter()
-        .find(|p| p.metric == info.id && p.arm == arm.label && Some(&p.against) == comparison.best.as_ref());
-    let best = comparison.best.as_ref() == Some(&arm.label);
-    // Sorted by the ratio: the best is 1, the yardstick stands in a body of its own.
+    let pair = comparison.pairs.iter().find(|p| {
+        p.metric == info.id && p.arm == arm.label && Some(&p.against) == comparison.leader.as_ref()
+    });
+    let leader = comparison.leader.as_ref() == Some(&arm.label);
+    // Sorted by the ratio: the leader is 1, the yardstick stands in a body of its own.
     let key = match pair {
-        _ if best => "1".to_owned(),
+        _ if leader => "1".to_owned(),
         Some(pair) => format!("{:e}", pair.ratio.unwrap_or(pair.difference)),
         None => String::new(),
     };
     let class = match pair.map(|pair| pair.finding) {
-        _ if best => "good",
+        _ if leader => "good",
         Some(Finding::Equivalent) => "good",
         Some(Finding::CannotTell) => "unclear",
         _ => "",
     };
-    let text = standing(comparison, arm, info).unwrap_or_else(|| "–".to_owned());
+    let text = standing(comparison, arm).unwrap_or_else(|| "–".to_owned());
     html.add(format_args!("<td data-value=\"{key}\"><span class=\"{class}\">{}</span></td>", Text(&text)));
 }
 

@@ -91,7 +91,7 @@ fn text_from_outside_cannot_become_markup() {
         }
     }
     for label in
-        [&mut comparison.best, &mut comparison.baseline, &mut comparison.yardstick].into_iter().flatten()
+        [&mut comparison.leader, &mut comparison.baseline, &mut comparison.yardstick].into_iter().flatten()
     {
         label.push_str(ATTACK);
     }
@@ -141,8 +141,8 @@ fn the_head_says_path_verdict_and_findings() {
         "<dt>Buffer</dt><dd>10.8 MB<small>1.00 BDP</small>",
         "<dt>Transfer</dt><dd>36 MB<small>one flow</small>",
         "<dt>Runs per algorithm</dt><dd>12<small>seeds 1 to 12</small>",
-        "<span class=\"good\">best</span>",
-        "<span class=\"good\">within 5 %</span>",
+        "<span class=\"good\">leader</span>",
+        ", under 5 %</span>",
         ">two groups</span>",
         "ramp compare geo-sample --runs 12",
         "buffer = &quot;1 bdp&quot;",

@@ -1,0 +1,42 @@
+//! How a row stands against the leader, in a cell.
+
+use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
+use crate::format::{number, quantity, share};
+
+/// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain"; `None` without a leader or a common run.
+///
+/// A reference row is shown against the leader, too, without a finding.
+pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<String> {
+    let leader = comparison.leader.as_deref()?;
+    if leader == arm.label {
+        return Some("leader".to_owned());
+    }
+    let id = &comparison.primary;
+    let pair = if arm.yardstick {
+        comparison.pair(id, leader, &arm.label)
+    } else {
+        comparison.pair(id, &arm.label, leader)
+    }?;
+    let size = size(comparison, pair, arm.yardstick);
+    Some(match pair.finding {
+        _ if arm.yardstick => size,
+        Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),
+        Finding::CannotTell => format!("{size}, uncertain"),
+        Finding::Lower | Finding::Higher => size,
+    })
+}
+
+fn size(comparison: &Comparison, pair: &Pair, inverse: bool) -> String {
+    let Some(ratio) = pair.ratio.map(|ratio| if inverse { 1.0 / ratio } else { ratio }) else {
+        let unit = comparison.info(&pair.metric).map_or("", |info| info.unit.as_str());
+        let difference = if inverse { -pair.difference } else { pair.difference };
+        let sign = if difference > 0.0 { "+" } else { "" };
+        return format!("{sign}{}", quantity(difference, unit));
+    };
+    if ratio >= 2.0 {
+        return format!("{}x", number(ratio));
+    }
+    let percent = (ratio - 1.0) * 100.0;
+    let digits = usize::from(percent.abs() < 9.95);
+    format!("{percent:+.digits$} %").replace("-0.0 %", "+0.0 %")
+}
