@@ -87,6 +87,9 @@ impl CompareArgs {
     }
 }
 
+/// Comparisons of at most this many runs keep the curves of all: about as many are drawn.
+const FEW_RUNS: u64 = 4;
+
 /// Run the command.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let comparisons = Comparisons::all(args)?;
@@ -373,15 +376,16 @@ impl Variant {
         self.plan.played_rows().len() * usize::try_from(self.plan.runs).unwrap_or(usize::MAX)
     }
 
-    /// All real runs; then for each row the run that stands for it, with curves and once more leaving start-up a
-    /// round later. No comparison: Ctrl-C came before the last of them.
+    /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
+    /// leaving start-up a round later. No comparison: Ctrl-C came before the last of them.
     fn play(
         &self,
         store: &Store,
         options: &PlayOptions<'_>,
     ) -> Result<(Option<Comparison>, Played), CliError> {
-        // A run in real time is not played twice: it keeps its curves at once.
         let real_time = self.backend == Backend::Linux;
+        // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
+        let curves = real_time || self.plan.runs <= FEW_RUNS;
         let run = |index: usize, seed| Run {
             scenario: &self.scenario,
             digest: &self.plan.provenance.scenario_hash,
@@ -390,7 +394,7 @@ impl Variant {
             backend: self.backend,
             seed,
             extra_startup_rounds: 0,
-            curves: real_time,
+            curves,
         };
         let rows = self.plan.played_rows();
         let of_seed = |seed| rows.iter().map(move |row| run(*row, seed));
@@ -403,14 +407,13 @@ impl Variant {
         if real_time {
             return Ok((Some(comparison), played));
         }
-        let shown = rows.iter().filter_map(|row| {
-            let arm = comparison.arms.iter().find(|arm| arm.label == self.rows[*row].label)?;
-            let stands = arm.representative.as_ref()?;
-            Some((run(*row, stands.seed), stands.exit.is_some()))
-        });
-        let closer = shown.flat_map(|(run, left)| {
-            let later = left.then(|| Run { extra_startup_rounds: 1, ..run.clone() });
-            [Some(Run { curves: true, ..run }), later].into_iter().flatten()
+        let closer = rows.iter().flat_map(|&row| {
+            let arm = comparison.arm(&self.rows[row].label);
+            let drawn = arm.map_or(&[][..], |arm| &arm.drawn);
+            let later = drawn.first().filter(|drawn| drawn.exit.is_some());
+            let later =
+                later.map(|drawn| Run { extra_startup_rounds: 1, curves: false, ..run(row, drawn.seed) });
+            drawn.iter().map(move |drawn| Run { curves: true, ..run(row, drawn.seed) }).chain(later)
         });
         let closer: Vec<Run<'_>> = closer.collect();
         let count = closer.len();

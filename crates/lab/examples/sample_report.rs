@@ -57,7 +57,7 @@ fn hostile(mut comparison: Comparison) -> Comparison {
     comparison.notes.push(ATTACK.to_owned());
     if let Some(arm) = comparison.arms.first_mut() {
         arm.label.push_str(ATTACK);
-        if let Some(run) = &mut arm.representative {
+        for run in &mut arm.drawn {
             run.explanation.push_str(ATTACK);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
-use crate::{Context, EmulationSummary, ExitRecord, Reason, RunPath};
+use crate::{Context, DrawnSeed, EmulationSummary, ExitRecord, Reason, RunPath};
 
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Comparison {
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
+    /// Seeds whose runs are drawn, the one that is shown first leading.
+    #[serde(default)]
+    pub drawn: Vec<DrawnSeed>,
     /// Seeds, ascending; position `i` of every `values` below belongs to `seeds[i]`.
     pub seeds: Vec<u64>,
     /// The metrics below, in the order of reports.
@@ -86,14 +89,22 @@ pub struct ArmSummary {
     pub exits: Vec<ExitCount>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<DownloadSummary>,
-    /// The run with the median of the primary metric, for curves.
+    /// The run with the median of the primary metric, without curves.
     pub representative: Option<Representative>,
+    /// The runs of the seeds that are drawn, in the order of [`Comparison::drawn`]; where there is none, it is absent.
+    #[serde(default)]
+    pub drawn: Vec<Representative>,
     /// How true the path was, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
 }
 
 impl ArmSummary {
+    /// Its run of a seed that is drawn.
+    pub fn drawn(&self, seed: u64) -> Option<&Representative> {
+        self.drawn.iter().find(|run| run.seed == seed)
+    }
+
     /// A metric's distribution.
     pub fn metric(&self, id: &str) -> Option<&Summary> {
         self.metrics.get(id)
@@ -185,6 +196,14 @@ pub struct Representative {
     pub path: Option<RunPath>,
     /// Its curves; `None`: not kept.
     pub series: Option<RunSeries>,
+}
+
+impl Representative {
+    /// Curves are for pictures: files of numbers leave them out, and the capacity that goes with them.
+    pub(crate) fn without_curves(&mut self) {
+        self.series = None;
+        self.path.iter_mut().for_each(|path| path.capacity.clear());
+    }
 }
 
 /// Two arms compared seed by seed in one metric.

@@ -63,6 +63,12 @@ impl Context {
         })
     }
 
+    /// Whether the bottleneck's rate changes.
+    pub fn varies(&self) -> bool {
+        let first = self.capacity.first().map_or(0.0, |step| step.bytes_per_s);
+        self.capacity.iter().any(|step| (step.bytes_per_s - first).abs() > first * 1e-9)
+    }
+
     /// Payload bytes that the bottleneck can carry between two instants.
     pub fn capacity_bytes(&self, from_s: f64, to_s: f64) -> f64 {
         let mut carried = 0.0;

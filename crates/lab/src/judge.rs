@@ -8,6 +8,7 @@ use crate::comparison::{
     ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, MetricInfo, Pair, Representative,
     Summary,
 };
+use crate::drawn::{DrawnSeed, drawn};
 use crate::statistics::{Paired, compare, holm, summarise};
 use crate::{Context, Emulation, EmulationSummary, Reason, RunRecord, explain_exit, metric, verdict};
 
@@ -55,10 +56,11 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let runs = Runs::new(records, options);
     let metrics = runs.metrics();
     let primary = options.primary.clone().unwrap_or_else(|| runs.default_primary());
-    let arms: Vec<ArmSummary> =
+    let mut arms: Vec<ArmSummary> =
         runs.labels.iter().map(|label| runs.summary(label, &primary, options)).collect();
     let leader = leader(&arms, &metrics, &primary);
     let baseline = baseline(&arms, leader.as_deref(), options);
+    let drawn = runs.drawn(&mut arms, leader.as_deref(), (&primary, &metrics), options);
     let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
     let pairs = metrics
         .iter()
@@ -68,6 +70,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let mut comparison = Comparison {
         provenance: options.provenance.clone(),
         context: options.context.clone(),
+        drawn,
         seeds: runs.seeds,
         metrics,
         primary,
@@ -213,6 +216,7 @@ impl<'a> Runs<'a> {
             downloads: downloads.collect(),
             exits: exits(runs.values().copied()),
             representative: self.representative(label, runs, metrics.get(primary), options),
+            drawn: Vec::new(),
             emulation: EmulationSummary::of(self.emulations(Some(label))),
             metrics,
         }
@@ -233,15 +237,42 @@ impl<'a> Runs<'a> {
         let (_, seed) = (self.seeds.iter().enumerate())
             .filter(|(_, seed)| runs.contains_key(seed))
             .min_by(|(a, _), (b, _)| distance(*a).total_cmp(&distance(*b)))?;
-        let run = runs.get(seed)?;
-        let what_if = self.what_if.get(&(label, *seed)).copied();
+        let run = self.shown(label, *seed, options)?;
+        Some(Representative { series: None, ..run })
+    }
+
+    /// One run, with its curves where they were kept.
+    fn shown(&self, label: &str, seed: u64, options: &JudgeOptions) -> Option<Representative> {
+        let run = self.real.get(label)?.get(&seed)?;
+        let what_if = self.what_if.get(&(label, seed)).copied();
         Some(Representative {
-            seed: *seed,
+            seed,
             exit: run.exit.clone(),
             explanation: explain_exit(run, &options.context.of_run(run.path.as_ref()), what_if),
             path: run.path.clone(),
             series: run.series.clone(),
         })
+    }
+
+    /// Picks the seeds that are drawn and gives every row its runs of them.
+    fn drawn(
+        &self,
+        arms: &mut [ArmSummary],
+        best: Option<&str>,
+        (primary, metrics): (&str, &[MetricInfo]),
+        options: &JudgeOptions,
+    ) -> Vec<DrawnSeed> {
+        let rows = |seed: &u64| self.real.values().filter(|runs| runs.contains_key(seed)).count();
+        let most = self.seeds.iter().map(rows).max().unwrap_or(0);
+        let complete: Vec<bool> = self.seeds.iter().map(|seed| rows(seed) == most).collect();
+        let leader = arms.iter().find(|arm| Some(arm.label.as_str()) == best);
+        let better = metrics.iter().find(|info| info.id == primary).map_or(Better::Lower, |info| info.better);
+        let seeds = drawn(&self.seeds, &complete, leader.and_then(|arm| arm.metric(primary)), better);
+        for arm in arms {
+            arm.drawn =
+                seeds.iter().filter_map(|drawn| self.shown(&arm.label, drawn.seed, options)).collect();
+        }
+        seeds
     }
 }
 

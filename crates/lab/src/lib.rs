@@ -8,6 +8,7 @@
 
 mod comparison;
 mod context;
+mod drawn;
 mod emulation;
 mod exit;
 mod explain;
@@ -32,6 +33,7 @@ pub use comparison::{
     MetricInfo, Modes, Pair, Representative, Summary,
 };
 pub use context::{CapacityStep, Context};
+pub use drawn::{DrawnRole, DrawnSeed};
 pub use emulation::{Emulation, EmulationSummary};
 pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};

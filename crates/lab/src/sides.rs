@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use ramp_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, ExitCount, Finding, Interval, MetricInfo, Representative, Summary};
+use crate::comparison::{
+    ArmSummary, Comparison, ExitCount, Finding, Interval, MetricInfo, Representative, Summary,
+};
 use crate::statistics::paired;
 use crate::{Context, EmulationSummary, metric};
 
@@ -60,7 +62,7 @@ pub struct SideRow {
     pub metrics: BTreeMap<String, Side>,
     /// Why runs left start-up on each side, the most frequent first.
     pub exits: [Vec<ExitCount>; 2],
-    /// The runs that stand for it.
+    /// A run of each side, of the same seed where both have drawn one.
     pub representatives: [Option<Representative>; 2],
 }
 
@@ -145,8 +147,18 @@ fn row(label: &str, comparisons: [&Comparison; 2], metrics: &[MetricInfo]) -> Si
         n: arms.map(|arm| arm.map_or(0, |arm| arm.n)),
         metrics: metrics.iter().filter_map(side).collect(),
         exits: arms.map(|arm| arm.map_or(Vec::new(), |arm| arm.exits.clone())),
-        representatives: arms.map(|arm| arm.and_then(|arm| arm.representative.clone())),
+        representatives: drawn(arms),
     }
+}
+
+/// Runs to draw side by side: those of the first seed that both sides have drawn.
+fn drawn(arms: [Option<&ArmSummary>; 2]) -> [Option<Representative>; 2] {
+    if let [Some(first), Some(second)] = arms
+        && let Some(run) = second.drawn.iter().find(|run| first.drawn(run.seed).is_some())
+    {
+        return [first.drawn(run.seed).cloned(), Some(run.clone())];
+    }
+    arms.map(|arm| arm.and_then(|arm| arm.drawn.first().cloned()))
 }
 
 /// Run i of both sides used seed i: links drew the same numbers.

@@ -30,4 +30,5 @@ function shown() {
   if (everyone) everyone.disabled = visible.size === arms.length;
   tell("focus", null);
   tell("visible");
+  tell("state");
 }

@@ -4,9 +4,27 @@ const data = JSON.parse(document.getElementById("report-data").textContent);
 const arms = data.arms;
 const root = document.documentElement;
 
+/* Curves come as differences in whole steps. */
+for (const run of (data.drawn || []).flatMap((drawn) => drawn.runs)) {
+  for (const curve of run ? Object.values(run.series) : []) {
+    if (Array.isArray(curve)) continue;
+    let t = 0, y = 0;
+    curve.t = curve.t.map((step) => inUnits(t += step, curve.te));
+    curve.y = curve.y.map((step) => (step === null ? null : inUnits(y += step, curve.ye)));
+  }
+}
+
+function inUnits(steps, exponent) {
+  return exponent < 0 ? steps / 10 ** -exponent : steps * 10 ** exponent;
+}
+
+/* Which of the drawn seeds is shown, an index. */
+let shownSeed = 0;
+const runOf = (arm) => data.drawn[shownSeed]?.runs[arm] ?? null;
+
 /* Which arms are shown, and who wants to know. Every chart listens, so a chip acts everywhere at once. */
 const visible = new Set(arms.map((_, index) => index));
-const listeners = { visible: [], theme: [], focus: [] };
+const listeners = { visible: [], theme: [], focus: [], seed: [], state: [] };
 const on = (what, listener) => listeners[what].push(listener);
 const tell = (what, value) => listeners[what].forEach((listener) => listener(value));
 

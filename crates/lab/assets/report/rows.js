@@ -73,7 +73,7 @@ function rowOf(spec, row, x, { y, labels, right, stacked }) {
   const group = svg("g", { "data-arm": row.arm });
   group.append(svg("text", { class: "strong", x: labels, y: y + 4, "text-anchor": "end" }, fitted(arm.label, labels)));
   if (row.flag) group.append(svg("text", { x: labels, y: y + 16, "text-anchor": "end", style: "fill: var(--warn); font-size: 10.5px" }, row.flag));
-  if (row.values) dots(group, row.values, x, y, colour);
+  if (row.values) dots(group, row.values.filter((value) => value !== null), x, y, colour);
   if (row.low !== null && row.low !== undefined) {
     const thick = row.values ? 3 : 2.5;
     group.append(svg("line", { x1: x(row.low), x2: Math.max(x(row.high), x(row.low) + 1), y1: y, y2: y, stroke: row.values ? "var(--ink)" : colour, "stroke-width": thick, "stroke-linecap": "round" }));

@@ -60,6 +60,6 @@ function timeAt(chart, clientX) {
 function move(chart, direction) {
   const step = (view[1] - view[0]) / 100;
   setCursor(cursorTime === null ? (view[0] + view[1]) / 2 : cursorTime + direction * step);
-  const values = arms.filter((arm, index) => visible.has(index) && arm.series).map((arm) => `${arm.label} ${format(chart.kind, valueOf(chart, arm))}`);
+  const values = arms.map((arm, index) => (visible.has(index) && runOf(index) ? `${arm.label} ${valueText(chart, index)}` : null)).filter(Boolean);
   if (announcement) announcement.textContent = `${cursorTime.toFixed(3)} s: ${values.join("; ")}`;
 }

@@ -1,15 +1,15 @@
 // Time series of one run per algorithm: panels over one time axis, hovered and zoomed together.
 
-const path = data.path;
 const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes" };
-const withBuffer = path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes;
+const pathShown = () => data.drawn[shownSeed].path;
 const PANELS = [
-  { key: "cwnd", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]], logarithmic: true },
-  { key: "in_flight", lines: [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer, false]] },
-  { key: "queue", lines: [["buffer", path.buffer_wire_bytes, false]] },
-  { key: "rtt", lines: [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
-  { key: "delivered", lines: [["size", path.size_bytes, false]], capacity: true },
-].filter(({ key }) => arms.some((arm) => arm.series && arm.series[key].t.length));
+  { key: "cwnd", lines: (path) => [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer(path), false]] },
+  { key: "in_flight", lines: (path) => [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer(path), false]] },
+  { key: "queue", lines: (path) => [["buffer", path.buffer_wire_bytes, false]] },
+  { key: "rtt", lines: (path) => [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
+  { key: "delivered", lines: (path) => [["size", path.size_bytes, false]], capacity: true },
+].filter(({ key }) => data.drawn.some(({ runs }) => runs.some((run) => run && run.series[key].t.length)));
+const withBuffer = (path) => (path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes);
 
 const charts = [];
 const whole = data.view.whole;
@@ -18,16 +18,14 @@ let cursorTime = null;
 
 for (const panel of PANELS) {
   const host = document.querySelector(`.chart[data-panel="${panel.key}"]`);
-  const chart = { ...panel, host, kind: kind[panel.key], log: false, plot: null };
+  const chart = { ...panel, host, kind: kind[panel.key], log: panel.key === "cwnd" && farApart(panel.key), plot: null };
   chart.area = host.querySelector(".plot");
   chart.values = host.querySelector(".values");
   chart.table = joined(panel);
   charts.push(chart);
-  host.querySelector("[data-log]")?.addEventListener("click", (event) => {
-    chart.log = !chart.log;
-    event.currentTarget.setAttribute("aria-pressed", String(chart.log));
-    build(chart);
-  });
+  chart.logButton = host.querySelector("[data-log]");
+  chart.logButton?.setAttribute("aria-pressed", String(chart.log));
+  chart.logButton?.addEventListener("click", () => setLog(chart, !chart.log));
   onResize(chart.area, () => build(chart));
   steer(chart);
 }
@@ -43,9 +41,40 @@ on("focus", (index) => charts.forEach((chart) => {
 }));
 
 function joined(panel) {
-  const tables = arms.map((arm) => (arm.series && arm.series[panel.key].t.length ? [arm.series[panel.key].t, arm.series[panel.key].y] : [[0], [null]]));
-  if (panel.capacity) tables.push([path.capacity.map(([t]) => t), path.capacity.map(([, bytes]) => bytes)]);
+  const tables = arms.map((_, index) => {
+    const curve = runOf(index)?.series[panel.key];
+    return curve && curve.t.length ? [curve.t, curve.y] : [[0], [null]];
+  });
+  const { capacity } = pathShown();
+  if (panel.capacity) tables.push([capacity.map(([t]) => t), capacity.map(([, bytes]) => bytes)]);
   return uPlot.join(tables);
+}
+
+/* Whether most lines would lie on the axis beside the largest. */
+function farApart(key) {
+  const peaks = arms.map((_, index) => runOf(index)?.series[key]).filter((curve) => curve?.t.length).map(({ t, y }) => y.reduce((most, value, index) => (t[index] <= data.view.startup[1] && value > most ? value : most), 0));
+  const largest = Math.max(...peaks);
+  return peaks.length > 2 && peaks.filter((peak) => peak < largest / 10).length * 2 >= peaks.length;
+}
+
+function setLog(chart, yes) {
+  chart.log = yes;
+  chart.logButton.setAttribute("aria-pressed", String(yes));
+  build(chart);
+  tell("state");
+}
+
+/* The runs of another seed, everywhere. */
+const seedChoice = document.getElementById("seed");
+seedChoice?.addEventListener("change", () => setSeed(Number(seedChoice.value)));
+
+function setSeed(index) {
+  shownSeed = index;
+  if (seedChoice) seedChoice.value = String(index);
+  for (const node of document.querySelectorAll("[data-drawn]")) node.hidden = Number(node.dataset.drawn) !== index;
+  for (const chart of charts) { chart.table = joined(chart); build(chart); }
+  tell("seed", index);
+  tell("state");
 }
 
 function build(chart) {
@@ -102,9 +131,10 @@ function axisInk() {
 
 /* The lower end is 0 (or a segment, when logarithmic); lines marked `true` are always in sight, the others when near. */
 function limits(chart, low, high) {
+  const path = pathShown();
   const smallest = chart.kind === "time" ? (path.base_rtt_s || low || 0) * 0.9 : 0;
   let top = high === null ? 0 : high;
-  for (const [, value, always] of chart.lines) if (value !== null && (always || value <= top * 1.35)) top = Math.max(top, value);
+  for (const [, value, always] of chart.lines(path)) if (value !== null && (always || value <= top * 1.35)) top = Math.max(top, value);
   if (!(top > 0)) top = chart.kind === "time" ? 0.001 : 1;
   if (chart.log) return [Math.max(1, Math.min(low || 1460, top / 10) * 0.8), top * 1.35];
   const bottom = Math.min(smallest, low ?? smallest);
@@ -139,7 +169,7 @@ function drawReferences(chart, u) {
   ctx.font = `${11.5 * ratio}px system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif`;
   ctx.textAlign = "right";
   const labels = [];
-  for (const [name, value] of chart.lines) {
+  for (const [name, value] of chart.lines(pathShown())) {
     if (value === null || value === undefined) continue;
     const text = `${name} ${format(chart.kind, value)}`;
     if (value > u.scales.y.max) { labels.push([bbox.top + 13 * ratio, `${text} \u2191`]); continue; }
@@ -150,7 +180,7 @@ function drawReferences(chart, u) {
     ctx.beginPath(); ctx.moveTo(bbox.left, y); ctx.lineTo(bbox.left + bbox.width, y); ctx.stroke();
     labels.push([y - 5 * ratio, text]);
   }
-  if (chart.capacity && path.capacity.length > 1) labels.push(capacityLabel(u, ratio));
+  if (chart.capacity && pathShown().capacity.length > 1) labels.push(capacityLabel(u, ratio));
   ctx.setLineDash([]);
   let above = -Infinity;
   for (const [y, text, x] of labels.filter(Boolean).sort((a, b) => a[0] - b[0])) {
@@ -170,6 +200,7 @@ function drawReferences(chart, u) {
 
 /* Beside the capacity's line, where it leaves the picture. */
 function capacityLabel(u, ratio) {
+  const path = pathShown();
   const times = path.capacity.map(([t]) => t), top = u.scales.y.max * 0.86;
   let at = path.capacity.findIndex(([t, bytes]) => bytes >= top || t >= u.scales.x.max);
   if (at < 0) at = times.length - 1;
@@ -186,15 +217,16 @@ function drawExits(chart, u) {
   ctx.save();
   ctx.beginPath(); ctx.rect(bbox.left, bbox.top - 6 * ratio, bbox.width, bbox.height + 12 * ratio); ctx.clip();
   for (const [index, arm] of arms.entries()) {
-    if (!visible.has(index) || !arm.exit) continue;
-    const x = u.valToPos(arm.exit.t_s, "x", true);
+    const exit = runOf(index)?.exit;
+    if (!visible.has(index) || !exit) continue;
+    const x = u.valToPos(exit.t_s, "x", true);
     const colour = armColour(arm);
     ctx.fillStyle = colour;
     ctx.strokeStyle = cssValue("--paper");
     ctx.lineWidth = 1.5 * ratio;
     ctx.beginPath();
     if (chart.key === "cwnd") {
-      ctx.arc(x, u.valToPos(arm.exit.cwnd_bytes, "y", true), 5 * ratio, 0, 2 * Math.PI);
+      ctx.arc(x, u.valToPos(exit.cwnd_bytes, "y", true), 5 * ratio, 0, 2 * Math.PI);
     } else {
       const base = bbox.top + bbox.height;
       ctx.moveTo(x, base - 8 * ratio); ctx.lineTo(x + 4.5 * ratio, base); ctx.lineTo(x - 4.5 * ratio, base); ctx.closePath();
@@ -211,12 +243,13 @@ function drawDrops(u, ratio) {
   ctx.lineWidth = 1.3 * ratio;
   let line = 0;
   for (const [index, arm] of arms.entries()) {
-    if (!visible.has(index) || !arm.series?.drops.length) continue;
+    const drops = runOf(index)?.series.drops ?? [];
+    if (!visible.has(index) || !drops.length) continue;
     const y = bbox.top + (6 + 7 * line) * ratio;
     line += 1;
     ctx.strokeStyle = armColour(arm);
     ctx.beginPath();
-    for (const time of arm.series.drops) {
+    for (const time of drops) {
       const x = u.valToPos(time, "x", true);
       ctx.moveTo(x - size, y - size); ctx.lineTo(x + size, y + size);
       ctx.moveTo(x - size, y + size); ctx.lineTo(x + size, y - size);
@@ -264,21 +297,29 @@ function setView([from, to]) {
     const [a, b] = data.view[button.dataset.view];
     button.setAttribute("aria-pressed", String(Math.abs(a - view[0]) + Math.abs(b - view[1]) < 1e-6));
   }
+  tell("state");
 }
 
 /* The values beside a panel: at the cursor, otherwise the largest in view. */
 function readOut(chart) {
   const heading = element("p", {}, cursorTime === null ? "Largest in view" : `At ${cursorTime.toFixed(3)}\u202fs`);
   const rows = arms.map((arm, index) => {
-    if (!visible.has(index) || !arm.series) return null;
-    return element("li", { "data-arm": index }, swatch(arm), element("span", { class: "name" }, arm.label), element("span", { class: "number" }, format(chart.kind, valueOf(chart, arm))));
+    if (!visible.has(index) || !runOf(index)) return null;
+    return element("li", { "data-arm": index }, swatch(arm), element("span", { class: "name", title: arm.label }, arm.label), element("span", { class: "number" }, valueText(chart, index)));
   });
   chart.values.replaceChildren(heading, element("ol", {}, ...rows));
 }
 
-function valueOf(chart, arm) {
-  const { t, y } = arm.series[chart.key];
-  if (cursorTime !== null) return y[lastAt(t, cursorTime)];
+/* A download that is over has no window, queue or round trip any more. */
+function valueText(chart, index) {
+  const run = runOf(index);
+  if (cursorTime !== null && run.done_s !== null && cursorTime >= run.done_s) return "done";
+  return format(chart.kind, valueOf(chart, run));
+}
+
+function valueOf(chart, run) {
+  const { t, y } = run.series[chart.key];
+  if (cursorTime !== null) return cursorTime > run.end_s ? null : y[lastAt(t, cursorTime)];
   let largest = null;
   for (let index = Math.max(0, lastAt(t, view[0])); index < t.length && t[index] <= view[1]; index += 1) if (y[index] !== null && (largest === null || y[index] > largest)) largest = y[index];
   return largest;

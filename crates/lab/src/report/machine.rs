@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use crate::comparison::{ArmSummary, Better, Comparison, Finding, IntervalMethod};
+use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative};
 
 /// One row per algorithm and metric, after the provenance as comments.
 pub fn csv(comparison: &Comparison) -> String {
@@ -83,10 +83,8 @@ pub fn runs_csv(comparison: &Comparison) -> String {
 /// The whole comparison but its curves, provenance first.
 pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
     let mut without_curves = comparison.clone();
-    let runs = without_curves.arms.iter_mut().filter_map(|arm: &mut ArmSummary| arm.representative.as_mut());
-    for run in runs {
-        run.series = None;
-        run.path.iter_mut().for_each(|path| path.capacity.clear());
+    for arm in &mut without_curves.arms {
+        arm.representative.iter_mut().chain(&mut arm.drawn).for_each(Representative::without_curves);
     }
     Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
 }

@@ -3,7 +3,7 @@
 use super::machine::{Table, some};
 use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
-use crate::comparison::Finding;
+use crate::comparison::{Finding, Representative};
 use crate::format::{count, number, quantity, seconds, with_interval};
 use crate::sides::{Difference, Side, SideBySide, SideRow};
 
@@ -176,6 +176,6 @@ pub fn sides_csv(both: &SideBySide) -> String {
 pub fn sides_json(both: &SideBySide) -> Result<String, serde_json::Error> {
     let mut without_curves = both.clone();
     let runs = without_curves.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
-    runs.for_each(|run| run.series = None);
+    runs.for_each(Representative::without_curves);
     Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
 }

@@ -24,7 +24,7 @@ pub(super) struct Distribution {
 struct Row {
     arm: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<f64>>,
+    values: Option<Vec<Option<f64>>>,
     mean: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -113,7 +113,7 @@ fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
         let Some(s) = summary.metric(&info.id) else { return Row::without_value(arm) };
         Row {
             arm,
-            values: Some(s.values.iter().flatten().map(|v| round(v * factor)).collect()),
+            values: Some(s.values.iter().map(|v| v.map(|v| round(v * factor))).collect()),
             mean: Some(round(s.mean * factor)),
             low: s.interval.map(|i| round(i.low * factor)),
             high: s.interval.map(|i| round(i.high * factor)),

@@ -98,7 +98,7 @@ pub(super) fn page_end(html: &mut Html, version: &str, json: &str, script: Scrip
 /// What the path is.
 pub(super) fn fact_list(html: &mut Html, path: &Context) {
     let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
-    let varies = path.capacity.iter().any(|step| (step.bytes_per_s - first).abs() > first * 1e-9);
+    let varies = path.varies();
     let mean = if path.base_rtt_s > 0.0 { path.bdp_bytes as f64 / path.base_rtt_s } else { first };
     let rate = if varies { mean } else { first };
     let mut fact = |name: &str, value: &str, note: &str| fact(html, name, value, note);
@@ -121,7 +121,8 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
     }
 }
 
-fn rate_text(bytes_per_s: f64) -> String {
+/// A payload rate.
+pub(super) fn rate_text(bytes_per_s: f64) -> String {
     let bits = bytes_per_s * 8.0;
     let (value, unit) = match bits {
         b if b >= 0.9995e9 => (b / 1e9, "Gbit/s"),

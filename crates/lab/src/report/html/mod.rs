@@ -4,6 +4,7 @@
 //! browser from one block of data. The page forbids itself every network request.
 
 mod charts;
+mod curves;
 mod data;
 mod frame;
 mod number;

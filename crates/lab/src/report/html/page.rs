@@ -2,12 +2,12 @@
 
 use super::charts::{self, Distribution};
 use super::data::{self, styles};
-use super::frame::{Script, brand, document_head, fact, fact_list, page_end, theme_button};
+use super::frame::{Script, brand, document_head, fact, fact_list, page_end, rate_text, theme_button};
 use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
-use crate::{Comparison, ExitRecord, MetricInfo};
+use crate::{Comparison, DrawnRole, ExitRecord, MetricInfo};
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -141,8 +141,8 @@ fn summary_section(html: &mut Html, comparison: &Comparison) {
 fn time_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<section id=\"time\">\n<h2>Over time</h2>\n<p class=\"note\">");
     html.add(format_args!(
-        "One run per algorithm: the one with the median {}. Time counts from the opening of the connection.",
-        Text(metric_name(comparison))
+        "{} Time counts from the opening of the connection.",
+        Text(&drawn_sentence(comparison))
     ));
     html.raw(
         " <span class=\"keys\">Drag to zoom, double-click for start-up. In a focused chart <kbd>←</kbd> <kbd>→</kbd> read values, \
@@ -150,10 +150,15 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <noscript><p class=\"warning\">The charts need scripts; the tables on this page do not.</p></noscript>\n\
          <div class=\"tools needs-script\" role=\"toolbar\" aria-label=\"Algorithms and time range\">\
          <div class=\"chips\" id=\"chips\" role=\"group\" aria-label=\"Algorithms shown in all charts\"></div>\
-         <button type=\"button\" id=\"show-all\" disabled>All</button><span class=\"spacer\"></span>\
-         <span class=\"segmented\" role=\"group\" aria-label=\"Time range\">\
-         <button type=\"button\" data-view=\"startup\" aria-pressed=\"true\">Start-up</button>\
-         <button type=\"button\" data-view=\"whole\" aria-pressed=\"false\">Whole<span class=\"wide\"> transfer</span></button></span>\
+         <button type=\"button\" id=\"show-all\" disabled>All</button><span class=\"spacer\"></span>",
+    );
+    seed_choice(html, comparison);
+    html.raw("<span class=\"segmented\" role=\"group\" aria-label=\"Time range\">");
+    if data::has_two_views(comparison) {
+        html.raw("<button type=\"button\" data-view=\"startup\" aria-pressed=\"true\">Start-up</button>");
+    }
+    html.raw(
+        "<button type=\"button\" data-view=\"whole\" aria-pressed=\"false\">Whole<span class=\"wide\"> transfer</span></button></span>\
          <span class=\"segmented\" role=\"group\" aria-label=\"Zoom and pan\">\
          <button type=\"button\" id=\"pan-left\" aria-label=\"Earlier\">←</button>\
          <button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\
@@ -161,6 +166,7 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <button type=\"button\" id=\"pan-right\" aria-label=\"Later\">→</button></span></div>\n\
          <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n",
     );
+    paths_met(html, comparison);
     for (key, title, note) in PANELS {
         html.add(format_args!(
             "<div class=\"chart needs-script\" data-panel=\"{key}\"><header><h3>{title}</h3><p>{note}</p>"
@@ -175,6 +181,56 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
         ));
     }
     html.raw("</section>\n");
+}
+
+/// Which runs are drawn, and why those.
+fn drawn_sentence(comparison: &Comparison) -> String {
+    let Some(first) = comparison.drawn.first() else { return String::new() };
+    let same =
+        format!("All curves are of one seed, {}, so that every algorithm met the same path", first.seed);
+    match (&comparison.leader, first.role) {
+        (Some(leader), DrawnRole::Median) if comparison.seeds.len() > 1 => {
+            format!("{same}: in it {leader} has its median {}.", metric_name(comparison))
+        }
+        _ => format!("{same}."),
+    }
+}
+
+/// A choice between the seeds that are drawn.
+fn seed_choice(html: &mut Html, comparison: &Comparison) {
+    if comparison.drawn.len() < 2 {
+        return;
+    }
+    let leader = comparison.leader.as_deref().unwrap_or("the leader");
+    html.raw("<label class=\"choice\">Runs of <select id=\"seed\">");
+    for (index, drawn) in comparison.drawn.iter().enumerate() {
+        let role = match drawn.role {
+            DrawnRole::Median => format!("median of {leader}"),
+            DrawnRole::Best => format!("best of {leader}"),
+            DrawnRole::Worst => format!("worst of {leader}"),
+            DrawnRole::First => "the first".to_owned(),
+        };
+        html.add(format_args!("<option value=\"{index}\">seed {}: {}</option>", drawn.seed, Text(&role)));
+    }
+    html.raw("</select></label>");
+}
+
+/// Where every run meets a path of its own: that of each drawn seed in words.
+fn paths_met(html: &mut Html, comparison: &Comparison) {
+    for (index, drawn) in comparison.drawn.iter().enumerate() {
+        let met = comparison.arms.iter().filter_map(|arm| arm.drawn(drawn.seed)?.path.as_ref());
+        let Some(path) = met.max_by_key(|path| path.capacity.len()) else { continue };
+        let hidden = if index == 0 { "" } else { " hidden" };
+        html.add(format_args!(
+            "<p class=\"note small\" data-drawn=\"{index}\"{hidden}>Seed {} met {} on average (payload), a base RTT of {}, a BDP of {}{}; \
+             lines and multiples of the BDP are of this run.</p>\n",
+            drawn.seed,
+            rate_text(path.mean_bytes_per_s),
+            show(path.base_rtt_s, "s"),
+            show(path.bdp_bytes as f64, "bytes"),
+            path.buffer_bytes.map_or(String::new(), |buffer| format!(" and a buffer of {}", show(buffer as f64, "bytes")))
+        ));
+    }
 }
 
 fn sizes_section(html: &mut Html, comparison: &Comparison) {
@@ -252,22 +308,27 @@ fn figure(
 
 fn exits_section(html: &mut Html, comparison: &Comparison) {
     html.raw(
-        "<section id=\"exits\">\n<h2>Why each one left start-up</h2>\n<p class=\"note\">Of the run that is drawn above.</p>\n\
-         <ul class=\"exits\">\n",
+        "<section id=\"exits\">\n<h2>Why each one left start-up</h2>\n<p class=\"note\">In the runs that are drawn above; \
+         beside each name, the reasons of all runs.</p>\n",
     );
-    for (arm, style) in comparison.arms.iter().zip(styles(&comparison.arms)) {
-        let Some(run) = &arm.representative else { continue };
-        html.raw("<li><h3>");
-        swatch(html, arm, style);
-        html.add(format_args!(
-            "{}<span class=\"tag\">{}</span></h3><p>{}</p><p class=\"ledger\">{}</p></li>\n",
-            Text(&arm.label),
-            Text(&reasons(&arm.exits)),
-            Text(&sentence(&run.explanation)),
-            Text(&ledger(run.exit.as_ref(), run.seed))
-        ));
+    for (index, drawn) in comparison.drawn.iter().enumerate() {
+        let hidden = if index == 0 { "" } else { " hidden" };
+        html.add(format_args!("<ul class=\"exits\" data-drawn=\"{index}\"{hidden}>\n"));
+        for (arm, style) in comparison.arms.iter().zip(styles(&comparison.arms)) {
+            let Some(run) = arm.drawn(drawn.seed) else { continue };
+            html.raw("<li><h3>");
+            swatch(html, arm, style);
+            html.add(format_args!(
+                "{}<span class=\"tag\">{}</span></h3><p>{}</p><p class=\"ledger\">{}</p></li>\n",
+                Text(&arm.label),
+                Text(&reasons(&arm.exits)),
+                Text(&sentence(&run.explanation)),
+                Text(&ledger(run.exit.as_ref(), run.seed))
+            ));
+        }
+        html.raw("</ul>\n");
     }
-    html.raw("</ul>\n</section>\n");
+    html.raw("</section>\n");
 }
 
 /// With a capital and a full stop.
@@ -294,7 +355,7 @@ fn ledger(exit: Option<&ExitRecord>, seed: u64) -> String {
             parts.push(format!("smallest RTT {}", show(rtt, "s")));
         }
         if let Some(wait) = exit.queueing_s {
-            parts.push(format!("longest wait in the queue then {}", show(wait, "s")));
+            parts.push(format!("peak queueing delay until then: {}", show(wait, "s")));
         }
     }
     parts.join(" · ")

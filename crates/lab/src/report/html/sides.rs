@@ -2,7 +2,7 @@
 
 use ramp_trace::FlowSeries;
 
-use super::data::flow_shown;
+use super::curves::flow_shown;
 use super::frame::{brand, document_head, fact_list};
 use super::number::{interval_below, show};
 use super::summary::{capital, reasons};
@@ -153,7 +153,7 @@ fn charts(html: &mut Html, both: &SideBySide) {
         return;
     }
     html.add(format_args!(
-        "<section id=\"time\">\n<h2>Congestion windows</h2>\n<p class=\"note\">Of the median run of each side: \
+        "<section id=\"time\">\n<h2>Congestion windows</h2>\n<p class=\"note\">Of runs of the same seed where both sides have one drawn: \
          {} {}, {} {}; the dot is the end of start-up, the dashed line the BDP.</p>\n<div class=\"grid-3 sides\">\n",
         stroke(0),
         Text(&both.sides[0]),

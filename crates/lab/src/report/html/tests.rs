@@ -21,7 +21,7 @@ fn every_arm_is_in_table_exits_and_data() {
     assert_eq!(arms.len(), comparison.arms.len());
     for arm in &comparison.arms {
         assert!(html.contains(&format!("<th scope=\"row\" data-value=\"{}\">", arm.label)), "{}", arm.label);
-        let explanation = &arm.representative.as_ref().expect("a run").explanation;
+        let explanation = &arm.drawn[0].explanation;
         let after_capital: String =
             explanation.chars().skip(1).take_while(|c| c.is_alphanumeric() || *c == ' ').collect();
         assert!(!after_capital.is_empty() && html.contains(&after_capital), "{}", arm.label);
@@ -40,10 +40,10 @@ fn the_file_is_small_and_names_no_other() {
 }
 
 #[test]
-fn long_curves_of_many_arms_stay_below_three_megabytes() {
+fn long_curves_of_many_arms_stay_below_two_megabytes() {
     let mut comparison = sample_comparison();
     let mut arm = comparison.arms.pop().expect("an arm");
-    let run = arm.representative.as_mut().and_then(|run| run.series.as_mut()).expect("curves");
+    let run = arm.drawn[0].series.as_mut().expect("curves");
     let flow = &mut run.flows[0];
     let points = 200_000_u32;
     flow.time_s = (0..points).map(|i| f64::from(i) * 1.234_567_8e-3).collect();
@@ -55,11 +55,17 @@ fn long_curves_of_many_arms_stay_below_three_megabytes() {
         .map(|i| {
             let mut arm = arm.clone();
             arm.label = format!("arm {i}");
+            let first = arm.drawn[0].clone();
+            arm.drawn = comparison
+                .drawn
+                .iter()
+                .map(|drawn| crate::Representative { seed: drawn.seed, ..first.clone() })
+                .collect();
             arm
         })
         .collect();
     let html = render(&comparison);
-    assert!(html.len() < 3_000_000, "{} bytes", html.len());
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn text_from_outside_cannot_become_markup() {
     }
     for arm in &mut comparison.arms {
         arm.label.push_str(ATTACK);
-        if let Some(run) = &mut arm.representative {
+        for run in &mut arm.drawn {
             run.explanation.push_str(ATTACK);
         }
     }
@@ -151,22 +157,58 @@ fn the_head_says_path_verdict_and_findings() {
     }
 }
 
+/// Differences and their exponent as values.
+fn decoded(steps: &serde_json::Value, exponent: &serde_json::Value) -> Vec<Option<f64>> {
+    let exponent = exponent.as_i64().expect("an exponent");
+    let factor = libm::pow(10.0, exponent as f64);
+    let mut sum = 0;
+    let steps = steps.as_array().expect("steps").iter();
+    steps
+        .map(|step| {
+            sum += step.as_i64().unwrap_or(0);
+            step.as_i64().map(|_| sum as f64 * factor)
+        })
+        .collect()
+}
+
 #[test]
 fn the_data_has_equal_columns_in_order() {
-    let html = render(&sample_comparison());
+    let comparison = sample_comparison();
+    let html = render(&comparison);
     let data = data(&html);
     let end = data["view"]["whole"][1].as_f64().expect("an end");
-    for arm in data["arms"].as_array().expect("arms") {
-        for (name, curve) in
-            arm["series"].as_object().expect("curves").iter().filter(|(name, _)| *name != "drops")
-        {
-            let times: Vec<f64> =
-                curve["t"].as_array().expect("times").iter().filter_map(serde_json::Value::as_f64).collect();
-            assert!(times.len() > 50, "{name}: {}", times.len());
-            assert_eq!(times.len(), curve["y"].as_array().expect("values").len(), "{name}");
-            assert!(times.is_sorted() && times[0] >= 0.0 && times[times.len() - 1] <= end + 1e-3, "{name}");
+    let drawn = data["drawn"].as_array().expect("seeds");
+    assert_eq!(drawn.len(), comparison.drawn.len());
+    assert!(drawn.len() > 2, "{}", drawn.len());
+    for seed in drawn {
+        let runs = seed["runs"].as_array().expect("runs");
+        assert_eq!(runs.len(), comparison.arms.len());
+        for run in runs {
+            let done = run["done_s"].as_f64().expect("the end of the download");
+            for (name, curve) in
+                run["series"].as_object().expect("curves").iter().filter(|(name, _)| *name != "drops")
+            {
+                let times: Vec<f64> = decoded(&curve["t"], &curve["te"]).into_iter().flatten().collect();
+                let values = decoded(&curve["y"], &curve["ye"]);
+                assert!(times.len() > 50, "{name}: {}", times.len());
+                assert_eq!(times.len(), values.len(), "{name}");
+                assert!(
+                    times.is_sorted() && times[0] >= 0.0 && times[times.len() - 1] <= end + 1e-2,
+                    "{name}"
+                );
+                let last = values[values.len() - 1].expect("a value");
+                match name.as_str() {
+                    "delivered" => assert!((last - 36e6).abs() < 36e6 * 1e-4, "{last}"),
+                    "in_flight" => assert!(last.abs() < 1e-9, "{last}"),
+                    _ => continue,
+                }
+                assert!((times[times.len() - 1] - done).abs() < 2e-3, "{name}: {done}");
+            }
         }
     }
+    let data = serde_json::json!({ "arms": data["arms"].as_array().expect("arms").iter().zip(drawn[0]["runs"].as_array().expect("runs"))
+        .map(|(arm, run)| serde_json::json!({ "label": arm["label"], "series": run["series"] })).collect::<Vec<_>>(),
+        "sizes": data["sizes"], "path": drawn[0]["path"] });
     let lossy = data["arms"].as_array().and_then(|arms| arms.iter().find(|arm| arm["label"] == "slow_start"));
     assert_eq!(lossy.and_then(|arm| arm["series"]["drops"].as_array()).map(Vec::len), Some(1));
     let sizes = data["sizes"]["bytes"].as_array().expect("sizes").len();
@@ -204,7 +246,7 @@ fn nothing_to_show_is_still_a_page() {
             .arms
             .iter()
             .cloned()
-            .map(|arm| crate::ArmSummary { representative: None, downloads: Vec::new(), ..arm })
+            .map(|arm| crate::ArmSummary { drawn: Vec::new(), downloads: Vec::new(), ..arm })
             .collect(),
         ..sample
     };

@@ -1,0 +1,216 @@
+//! Curves of one run, small enough that several runs of every algorithm fit into a page.
+
+use ramp_trace::{FlowSeries, MarkKind};
+use serde::Serialize;
+
+use super::number::round;
+use super::thin::thin;
+use crate::{Comparison, Context, Representative};
+
+/// Points of all curves of the seed that is shown first: about half a megabyte. The other seeds share as many.
+const POINTS: usize = 50_000;
+/// No curve needs more on a screen.
+const MOST_POINTS: usize = 1_400;
+/// A curve with fewer is no curve.
+const FEWEST_POINTS: usize = 60;
+/// Curves of each run.
+const CURVES: usize = 5;
+/// Marks of drops on each run.
+const MOST_DROPS: usize = 300;
+/// A value is kept to one in so many of the largest.
+const STEPS: f64 = 2e4;
+
+/// What one run may take.
+pub(super) struct Room {
+    /// Points of each curve.
+    points: usize,
+    /// Where start-up is over.
+    startup_s: f64,
+    /// No curve goes further.
+    until_s: f64,
+}
+
+impl Room {
+    /// For runs of the drawn seed of that index, with the ends of start-up and of everything.
+    pub(super) fn new(comparison: &Comparison, index: usize, (startup_s, until_s): (f64, f64)) -> Self {
+        let seeds = if index == 0 { 1 } else { comparison.drawn.len().saturating_sub(1).max(1) };
+        let curves = comparison.arms.len().max(1) * CURVES * seeds;
+        Self { points: (POINTS / curves).clamp(FEWEST_POINTS, MOST_POINTS), startup_s, until_s }
+    }
+}
+
+/// One run as it is drawn; times are seconds since the flow was opened.
+#[derive(Serialize)]
+pub(super) struct Run {
+    exit: Option<Exit>,
+    /// When the last byte arrived; `None`: it did not.
+    done_s: Option<f64>,
+    /// Where the curves end.
+    end_s: f64,
+    series: Series,
+}
+
+#[derive(Serialize)]
+struct Exit {
+    t_s: f64,
+    cwnd_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Series {
+    cwnd: Curve,
+    in_flight: Curve,
+    queue: Curve,
+    rtt: Curve,
+    delivered: Curve,
+    /// When packets were dropped.
+    drops: Vec<f64>,
+}
+
+/// Times and values as whole steps, each less the one before: `t` in steps of `10^te` s, `y` in steps of `10^ye`. A value that is
+/// `None` breaks the line and is passed over by the next difference.
+#[derive(Serialize)]
+struct Curve {
+    te: i32,
+    ye: i32,
+    t: Vec<i64>,
+    y: Vec<Option<i64>>,
+}
+
+/// The curves of a run on its own path.
+pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Option<Run> {
+    let flow = flow_shown(run)?;
+    let done = done_s(flow);
+    let step = time_step(context);
+    let curve = |mut points: Vec<(f64, Option<f64>)>, last: Option<f64>| {
+        // The receiver has the last byte before the sender hears of it: the run is over then.
+        if let (Some(done), Some(last)) = (done, last) {
+            points.retain(|(t, _)| *t < done);
+            points.push((done, Some(last)));
+        }
+        let (times, values): (Vec<f64>, Vec<Option<f64>>) = points.into_iter().unzip();
+        let kept = thin(&times, &values, room.points, room.startup_s);
+        let kept = kept.into_iter().filter(|&i| times[i] >= 0.0 && times[i] <= room.until_s * 1.0001);
+        Curve::new(kept.map(|i| (times[i], values[i])).collect(), step)
+    };
+    let bytes = |times: &[f64], column: &[u64]| -> Vec<(f64, Option<f64>)> {
+        times.iter().zip(column).map(|(t, v)| (t - flow.opened_s, Some(*v as f64))).collect()
+    };
+    let rtt = (flow.time_s.iter().zip(&flow.rtt_ms))
+        .filter_map(|(t, rtt)| Some((t - flow.opened_s, Some(rtt.as_ref()? / 1e3))));
+    let links = run.series.iter().flat_map(|series| &series.links);
+    let queue = links
+        .filter(|link| link.link == context.bottleneck)
+        .flat_map(|link| bytes(&link.time_s, &link.queue_bytes));
+    let last_window = flow.cwnd_bytes.last().map(|&v| v as f64);
+    Some(Run {
+        exit: run.exit.as_ref().map(|exit| Exit { t_s: round(exit.time_s), cwnd_bytes: exit.cwnd_bytes }),
+        done_s: done.map(round),
+        end_s: round(end(run).unwrap_or(0.0)),
+        series: Series {
+            cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes), last_window),
+            in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes), Some(0.0)),
+            queue: curve(queue.collect(), None),
+            rtt: curve(rtt.collect(), None),
+            delivered: curve(
+                bytes(&flow.time_s, &flow.delivered_bytes),
+                context.size_bytes.map(|v| v as f64),
+            ),
+            drops: drops(flow),
+        },
+    })
+}
+
+/// Where a run's curves end, seconds since its flow was opened.
+pub(super) fn end(run: &Representative) -> Option<f64> {
+    let flow = flow_shown(run)?;
+    Some(done_s(flow).unwrap_or(flow.time_s.last()? - flow.opened_s))
+}
+
+/// Of a run, the flow whose exit is explained, or else the first under test.
+pub(super) fn flow_shown(run: &Representative) -> Option<&FlowSeries> {
+    let series = run.series.as_ref()?;
+    let explained = run.exit.as_ref().map(|exit| exit.flow);
+    let flow = (series.flows.iter().find(|flow| Some(flow.flow) == explained))
+        .or_else(|| series.flows.iter().find(|flow| flow.under_test))?;
+    (!flow.time_s.is_empty()).then_some(flow)
+}
+
+fn done_s(flow: &FlowSeries) -> Option<f64> {
+    let completed = flow.marks.iter().rfind(|mark| mark.kind == MarkKind::Completed)?;
+    Some(completed.time_s - flow.opened_s)
+}
+
+/// Drops closer together than the marks are wide need no mark each.
+fn drops(flow: &FlowSeries) -> Vec<f64> {
+    let times: Vec<f64> = flow
+        .marks
+        .iter()
+        .filter(|mark| mark.kind == MarkKind::Drop)
+        .map(|mark| round(mark.time_s - flow.opened_s))
+        .collect();
+    let every = times.len().div_ceil(MOST_DROPS).max(1);
+    times.into_iter().step_by(every).collect()
+}
+
+/// The power of ten, in seconds, below one in five hundred of a round trip.
+fn time_step(context: &Context) -> i32 {
+    let wanted = context.base_rtt_s / 500.0;
+    (-7..=-1).rev().find(|&e| power(e) <= wanted).unwrap_or(-7)
+}
+
+fn power(exponent: i32) -> f64 {
+    let size = (0..exponent.abs()).fold(1.0, |size, _| size * 10.0);
+    if exponent < 0 { 1.0 / size } else { size }
+}
+
+impl Curve {
+    fn new(points: Vec<(f64, Option<f64>)>, te: i32) -> Self {
+        let largest = points.iter().filter_map(|(_, y)| *y).fold(0.0, |most: f64, y| most.max(y.abs()));
+        let ye = (-9..=12).rev().find(|&e| power(e) * STEPS <= largest).unwrap_or(-9);
+        let steps = |value: f64, exponent: i32| -> i64 {
+            let scaled = if exponent < 0 { value * power(-exponent) } else { value / power(exponent) };
+            scaled.round() as i64
+        };
+        let (mut t, mut y) = (Vec::with_capacity(points.len()), Vec::with_capacity(points.len()));
+        let (mut before, mut below) = (0, 0);
+        for (time, value) in points {
+            let at = steps(time, te);
+            t.push(at - before);
+            before = at;
+            y.push(value.map(|value| {
+                let level = steps(value, ye);
+                level - std::mem::replace(&mut below, level)
+            }));
+        }
+        Self { te, ye, t, y }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_add_up_to_the_values() {
+        let points = vec![(0.0, Some(14_480.0)), (0.0123, None), (0.5, Some(52_428_800.0)), (2.0, Some(0.0))];
+        let curve = Curve::new(points.clone(), -3);
+        let (mut t, mut y) = (0, 0);
+        for ((dt, dy), (time, value)) in curve.t.iter().zip(&curve.y).zip(points) {
+            t += dt;
+            assert!((t as f64 * 1e-3 - time).abs() <= 0.000_501, "{t} {time}");
+            assert_eq!(dy.is_some(), value.is_some());
+            y += dy.unwrap_or(0);
+            if let Some(value) = value {
+                let shown = y as f64 * power(curve.ye);
+                assert!((shown - value).abs() <= 52_428_800.0 / STEPS, "{shown} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_and_zeros_are_curves() {
+        assert!(Curve::new(Vec::new(), -2).t.is_empty());
+        assert_eq!(Curve::new(vec![(0.0, Some(0.0)), (1.0, Some(0.0))], -2).y, [Some(0), Some(0)]);
+    }
+}
