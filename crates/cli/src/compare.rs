@@ -57,10 +57,10 @@ pub(crate) struct CompareArgs {
     /// where a run takes as long as it takes, at most 3]
     ///
     /// A simulated path without randomness is played once, whatever N is: every run would be the same.
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the first run; the next ones count up
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// One row per value of algorithm.ID.PARAMETER, or one comparison per value of a scenario's field
     #[arg(long, value_name = "FIELD=A,B,C")]
@@ -74,7 +74,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     no_cache: bool,
     /// Runs at the same time [default: one per core]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -109,7 +109,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             continue;
         }
         if backend == Backend::Linux {
-            eprintln!("{}", announcement(runs, variants().map(|(_, variant)| variant)));
+            say!("{}", announcement(runs, variants().map(|(_, variant)| variant)));
         }
         let bar = progress::bar(runs);
         let options = PlayOptions {
@@ -136,7 +136,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
         return Err(CliError::Interrupted);
     }
     if played.reused > 0 {
-        eprintln!("{} of {runs} runs were finished already", played.reused);
+        say!("{} of {runs} runs were finished already", played.reused);
     }
     for (number, set) in comparisons.sets.iter().enumerate() {
         if let Some(label) = &set.label
@@ -232,7 +232,7 @@ impl Comparisons {
             let named = named || !sweep.rows.is_empty();
             let (rows, without) = playable(&rows, backend, named, backends.len() == 1)?;
             if let Some(without) = without {
-                eprintln!("{without}");
+                say!("{without}");
             }
             played.push((backend, rows));
         }
@@ -433,9 +433,9 @@ fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
 
 fn say_interrupted(total: &Played, runs: usize, directory: &Path) {
     let finished = total.reused + total.fresh;
-    eprintln!("interrupted: {finished} of {runs} runs are finished and kept in {}", directory.display());
-    eprintln!("to go on:    {}", provenance::typed());
+    say!("interrupted: {finished} of {runs} runs are finished and kept in {}", directory.display());
+    say!("to go on:    {}", provenance::typed());
     if finished > 0 {
-        eprintln!("to look at what is there: ramp report {}", directory.display());
+        say!("to look at what is there: ramp report {}", directory.display());
     }
 }

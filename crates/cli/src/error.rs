@@ -140,16 +140,14 @@ fn bullets(items: &[String]) -> String {
     items.iter().flat_map(|item| ["\n- ", item]).collect()
 }
 
-/// The names closest to one that is unknown, as a sentence; all of them if none is close.
-pub(crate) fn suggestion(wrong: &str, known: &[&str]) -> String {
-    let mut near: Vec<(f64, &str)> = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    match near.first() {
-        Some((_, name)) => format!("did you mean `{name}`? Known: {}", known.join(", ")),
-        None => format!("known: {}", known.join(", ")),
-    }
+/// The `count` names closest to one that is unknown, the closest first.
+pub(crate) fn nearest<'n>(wrong: &str, known: &[&'n str], count: usize) -> Vec<&'n str> {
+    let wrong = wrong.to_lowercase();
+    let mut near: Vec<&str> = known.to_vec();
+    near.sort_by(|a, b| {
+        let likeness = |name: &str| strsim::jaro_winkler(&wrong, &name.to_lowercase());
+        likeness(b).total_cmp(&likeness(a)).then(a.cmp(b))
+    });
+    near.truncate(count);
+    near
 }

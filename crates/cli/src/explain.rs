@@ -7,7 +7,7 @@ use ramp::{Algorithm, Parameter};
 use ramp_scenario::Scenario;
 
 use crate::document::write_document;
-use crate::error::{CliError, suggestion};
+use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
@@ -29,23 +29,26 @@ pub(crate) struct ExplainArgs {
 
 /// Run the command.
 pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let topic = args.topic.as_str();
+    let metrics = ramp_lab::definitions();
+    let algorithms = ramp::algorithms().iter().map(|a| a.id);
+    let known: Vec<&str> =
+        algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|m| m.id)).collect();
+    let named = known.iter().find(|name| name.eq_ignore_ascii_case(&args.topic));
+    let Some(topic) = named.copied() else {
+        let help = format!("near it: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
+        return Err(CliError::input_help(format!("there is nothing called `{}`", args.topic), help));
+    };
     if let Some(algorithm) = ramp::algorithm(topic) {
         return Ok(explain_algorithm(algorithm, terminal, out)?);
     }
     if let Some(scenario) = Scenario::built_in(topic) {
         return Ok(explain_scenario(&scenario, terminal, out)?);
     }
-    let metrics = ramp_lab::definitions();
     if let Some(metric) = metrics.iter().find(|m| m.id == topic) {
         writeln!(out, "{}  {}", terminal.bold(metric.id), terminal.faint(metric.unit))?;
         writeln!(out, "{}", textwrap::fill(metric.meaning, terminal.width))?;
-        return Ok(());
     }
-    let algorithms = ramp::algorithms().iter().map(|a| a.id);
-    let known: Vec<&str> =
-        algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|m| m.id)).collect();
-    Err(CliError::input_help(format!("there is nothing called `{topic}`"), suggestion(topic, &known)))
+    Ok(())
 }
 
 fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {

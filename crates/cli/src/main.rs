@@ -1,5 +1,12 @@
 //! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss.
 
+/// A line on standard error, for people. Whoever does not read it any more misses nothing else.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($words)*)));
+    }};
+}
+
 mod backend;
 mod compare;
 mod document;
@@ -43,11 +50,11 @@ Examples:
   ramp list scenarios                              what else there is to compare on
   ramp explain hystart                             how an algorithm decides
 
-Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 130 interrupted.";
 
 /// Which start-up algorithm is best on a path, by how much, with what certainty, and why
 #[derive(Parser, Debug)]
-#[command(name = "ramp", version = provenance::VERSION, after_help = EXAMPLES)]
+#[command(name = "ramp", version = provenance::VERSION, long_version = provenance::LONG_VERSION, after_help = EXAMPLES)]
 struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
@@ -87,7 +94,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let code = ExitCode::from(error.exit_code());
             if !matches!(error, CliError::Interrupted | CliError::RolledBack) {
-                eprintln!("{:?}", miette::Report::new(error));
+                say!("{:?}", miette::Report::new(error));
             }
             code
         }

@@ -50,7 +50,7 @@ pub(crate) fn directory(
         Owner::Comparison(_) => {
             let below = out.join(own);
             let out = out.display();
-            eprintln!("{out} holds another comparison; results of this one go to {}", below.display());
+            say!("{out} holds another comparison; results of this one go to {}", below.display());
             Ok(below)
         }
         Owner::Somebody(file) => Err(CliError::input_help(

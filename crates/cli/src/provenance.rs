@@ -1,9 +1,27 @@
 //! How to make an output again: the version and the command.
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 
 /// Version of ramp with a fingerprint of the sources that decide results: `0.1.0+5d41402a`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("RAMP_SOURCE"));
+
+/// The same with what this build can do.
+pub(crate) const LONG_VERSION: &str = if cfg!(feature = "linux") {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "+",
+        env!("RAMP_SOURCE"),
+        "\nfeatures: linux (the algorithms in the kernel: --on linux, attach, trial)"
+    )
+} else {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "+",
+        env!("RAMP_SOURCE"),
+        "\nfeatures: none (without `linux`: no algorithms in the kernel)"
+    )
+};
 
 /// Options that change where and how results appear, not what they are.
 const WITHOUT_VALUE: [&str; 3] = ["--json", "--csv", "--no-cache"];
@@ -11,20 +29,21 @@ const WITH_VALUE: [&str; 5] = ["--out", "-o", "--jobs", "-j", "--color"];
 
 /// The command as typed, less the options that do not change results, quoted for a shell.
 pub(crate) fn command() -> String {
-    canonical(env::args().skip(1))
+    canonical(env::args_os().skip(1))
 }
 
 /// The command as typed, all of it, quoted for a shell.
 pub(crate) fn typed() -> String {
-    env::args().skip(1).fold("ramp".to_owned(), |line, word| line + " " + &quoted(&word))
+    env::args_os().skip(1).fold("ramp".to_owned(), |line, word| line + " " + &quoted(&word))
 }
 
-fn canonical(arguments: impl Iterator<Item = String>) -> String {
+fn canonical(arguments: impl Iterator<Item = OsString>) -> String {
     let mut words = vec!["ramp".to_owned()];
     let mut arguments = arguments;
     while let Some(argument) = arguments.next() {
-        let option = argument.split_once('=').map_or(argument.as_str(), |(option, _)| option);
-        let attached = option.len() < argument.len();
+        let text = argument.to_string_lossy();
+        let option = text.split_once('=').map_or(&*text, |(option, _)| option);
+        let attached = option.len() < text.len();
         if WITHOUT_VALUE.contains(&option) {
             continue;
         }
@@ -39,7 +58,16 @@ fn canonical(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-fn quoted(word: &str) -> String {
+fn quoted(word: &OsStr) -> String {
+    let Some(word) = word.to_str() else {
+        // As bash and zsh write bytes that are no text.
+        let escaped = word.as_encoded_bytes().iter().map(|byte| match byte {
+            b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+            b' '..=b'~' => char::from(*byte).to_string(),
+            other => format!("\\x{other:02x}"),
+        });
+        return format!("$'{}'", escaped.collect::<String>());
+    };
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -55,15 +83,24 @@ mod tests {
     fn output_options_do_not_change_the_command() {
         let typed = "compare geo-satellite --out a --runs 3 --json -j 2 --color=never --seed 4";
         assert_eq!(
-            canonical(typed.split(' ').map(str::to_owned)),
+            canonical(typed.split(' ').map(OsString::from)),
             "ramp compare geo-satellite --runs 3 --seed 4"
         );
     }
 
     #[test]
     fn words_are_quoted_for_a_shell() {
+        let quoted = |word: &str| quoted(OsStr::new(word));
         assert_eq!(quoted("100 Mbit/s"), "'100 Mbit/s'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted("a=b,c"), "a=b,c");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn words_that_are_no_text_are_quoted_too() {
+        use std::os::unix::ffi::OsStrExt;
+
+        assert_eq!(quoted(OsStr::from_bytes(b"o\xff it's")), r"$'o\xff it\'s'");
     }
 }

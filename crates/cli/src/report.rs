@@ -135,7 +135,7 @@ fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
         ));
     }
     if real < planned {
-        eprintln!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed);
+        say!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed);
     }
     let comparison = plan.judge(&records);
     Ok((store, comparison))
@@ -259,7 +259,7 @@ impl FormatArgs {
     pub(crate) fn say_where(self, store: &Store, out: &mut impl Write) -> Result<(), CliError> {
         let place = store.path(REPORT);
         if self.for_machines() {
-            eprintln!("report: {}", place.display());
+            say!("report: {}", place.display());
         } else {
             writeln!(out, "report: {}", place.display())?;
         }

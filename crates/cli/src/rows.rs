@@ -34,6 +34,12 @@ impl Row {
             Some((label, name)) if !label.contains(':') => (label.trim(), name.trim()),
             _ => (text.trim(), text.trim()),
         };
+        if label.is_empty() && text.contains('=') {
+            return Err(CliError::input(format!("`{text}`: there is no label before `=`")));
+        }
+        if name.is_empty() {
+            return Err(CliError::input(format!("`{text}`: there is no algorithm")));
+        }
         if let Some(row) = kernel::row(name) {
             return Ok(Self { label: label.to_owned(), steering: Steering::Kernel(row) });
         }

@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "A", default_value = "hystart")]
     algorithm: String,
     /// For everything random; without it, the scenario's first
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Where samples go: a file that ends in .csv or .jsonl
     #[arg(long, short, value_name = "FILE")]
@@ -88,18 +88,20 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     let interrupted = progress::interruption();
     let record = match &args.samples {
         Some(path) => {
-            let mut record = Err(CliError::Interrupted);
+            let mut played = None;
             let written = write_whole(path, |file| {
-                record = play(&run, file, format, &interrupted);
+                let result = play(&run, file, format, &interrupted);
                 // A file that is not complete is not kept.
-                if record.is_ok() { Ok(()) } else { Err(io::Error::other("the run did not end")) }
+                let complete = result.is_ok();
+                played = Some(result);
+                if complete { Ok(()) } else { Err(io::Error::other("the run did not end")) }
             });
-            let record = record.map_err(|error| match error {
-                CliError::Output(cause) => CliError::file("write", path)(cause),
-                other => other,
-            })?;
-            written?;
-            record
+            match (played, written) {
+                (Some(Err(CliError::Output(cause))), _) => return Err(CliError::file("write", path)(cause)),
+                (Some(Err(error)), _) | (_, Err(error)) => return Err(error),
+                (Some(Ok(record)), Ok(())) => record,
+                (None, Ok(())) => unreachable!("a file is written by playing"),
+            }
         }
         None => play(&run, out, format, &interrupted)?,
     };
@@ -112,8 +114,8 @@ fn format_of(path: &Path) -> Result<Format, CliError> {
         Some("csv") => Ok(Format::Csv),
         Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
         _ => Err(CliError::input_help(
-            format!("--samples {}: the name does not tell the format", path.display()),
-            "end it in .csv or .jsonl",
+            format!("--samples {}: cannot infer the format", path.display()),
+            "end the name in .csv or .jsonl",
         )),
     }
 }
@@ -133,26 +135,30 @@ fn play<W: Write>(
         Backend::Sim => match simulate(&scenario, run.seed, &mut observer, interrupted) {
             Ok(outcome) => Ok((outcome.end, None)),
             Err(SimulationError::Interrupted { at }) => {
-                eprintln!("interrupted at {at} of simulated time");
-                Err(CliError::Interrupted)
+                Err((Some(format!("interrupted at {at} of simulated time")), CliError::Interrupted))
             }
-            Err(cause) => Err(CliError::Simulation { run: run.to_string(), cause }),
+            Err(cause) => Err((None, CliError::Simulation { run: run.to_string(), cause })),
         },
         Backend::Linux => match kernel::play(&scenario, run.row, run.seed, &mut observer, interrupted) {
             Ok((end, emulation)) => Ok((end, Some(emulation))),
             Err(KernelError::Interrupted { at }) => {
-                eprintln!("interrupted after {at}");
-                Err(CliError::Interrupted)
+                Err((Some(format!("interrupted after {at}")), CliError::Interrupted))
             }
             Err(KernelError::Refused(reason)) => {
-                Err(CliError::Refused { refused: vec![format!("{run}: {reason}")] })
+                Err((None, CliError::Refused { refused: vec![format!("{run}: {reason}")] }))
             }
-            Err(KernelError::Failed(cause)) => Err(CliError::Run { run: run.to_string(), cause }),
+            Err(KernelError::Failed(cause)) => Err((None, CliError::Run { run: run.to_string(), cause })),
         },
     };
     let Both(meter, StopOnFailure { writer, .. }) = observer;
+    // First: a run whose samples cannot be written is stopped as by Ctrl-C.
     writer.finish().map_err(output)?;
-    let (end, emulation) = played?;
+    let (end, emulation) = played.map_err(|(said, error)| {
+        if let Some(said) = said {
+            say!("{said}");
+        }
+        error
+    })?;
     let found = meter.finish(end);
     let record = RunRecord {
         provenance,
@@ -205,17 +211,17 @@ impl<W: Write> Observer for StopOnFailure<'_, W> {
 }
 
 fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: Option<&Path>) {
-    eprintln!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, context, None));
+    say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, context, None));
     for definition in ramp_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
-            eprintln!("  {:28} {:>12} {}", definition.name, significant(value), definition.unit);
+            say!("  {:28} {:>12} {}", definition.name, significant(value), definition.unit);
         }
     }
     if let Some(emulation) = &record.emulation {
         say_emulation(emulation);
     }
     if let Some(path) = samples {
-        eprintln!("samples: {}", path.display());
+        say!("samples: {}", path.display());
     }
 }
 
@@ -226,8 +232,8 @@ fn say_emulation(emulation: &Emulation) {
         reasons => format!("marked: {}", reasons.join("; ")),
     };
     let priority = if emulation.realtime { "real-time" } else { "normal" };
-    eprintln!("emulation on {}: {verdict}", emulation.kernel);
-    eprintln!(
+    say!("emulation on {}: {verdict}", emulation.kernel);
+    say!(
         "  packets late by [us]: median {:.1}, 99 % {:.1}, most {:.1}; {:.0} tolerated; {} packets, {priority} priority, \
          {:.0} % of a processor, attempt {}",
         emulation.lateness_median_us,
@@ -238,8 +244,8 @@ fn say_emulation(emulation: &Emulation) {
         emulation.cpu_share * 100.0,
         emulation.attempts,
     );
-    eprintln!("  samples: {}, {} lost", emulation.samples, emulation.samples_lost);
-    eprintln!("  {}", emulation.sockets);
+    say!("  samples: {}, {} lost", emulation.samples, emulation.samples_lost);
+    say!("  {}", emulation.sockets);
 }
 
 /// The one row of a run.

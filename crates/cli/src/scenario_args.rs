@@ -5,7 +5,7 @@ use std::path::Path;
 use std::slice;
 
 use clap::Args;
-use ramp_scenario::{AdHoc, Arm, Scenario, Setting};
+use ramp_scenario::{AdHoc, Arm, Scenario, Setting, TrafficKind};
 
 use crate::error::CliError;
 use crate::kernel;
@@ -26,7 +26,7 @@ pub(crate) struct ScenarioArgs {
     /// Default: geo-satellite; with any of the path options below, a path made of them alone.
     scenario: Option<String>,
     /// Set any field of the scenario, e.g. `path.buffer=0.25bdp` or `algorithm.hystart.low_window=32`
-    #[arg(long, value_name = "FIELD=VALUE")]
+    #[arg(long, value_name = "FIELD=VALUE", allow_hyphen_values = true, value_parser = quantity)]
     set: Vec<String>,
     #[command(flatten)]
     path: PathArgs,
@@ -37,16 +37,16 @@ pub(crate) struct ScenarioArgs {
 #[command(next_help_heading = "Path")]
 struct PathArgs {
     /// Bottleneck rate, e.g. 100mbit or "150 Mbit/s"
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     rate: Option<String>,
     /// Round-trip propagation delay, e.g. 50ms
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     rtt: Option<String>,
     /// Bottleneck queue, e.g. 1bdp, 36MB, "250 packets", 50ms or unlimited
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     buffer: Option<String>,
     /// What the flow sends, e.g. 10MB or bulk
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     size: Option<String>,
     /// Measured capacity instead of --rate: a mahimahi trace
     #[arg(long, value_name = "FILE")]
@@ -54,24 +54,36 @@ struct PathArgs {
     /// Measured one-way delay, one value in ms per line, on the clock of --trace
     #[arg(long, value_name = "FILE")]
     delay_trace: Option<String>,
+    /// Where in the traces a run starts: a time, or `random`, elsewhere with each seed [default: random, where no
+    /// scenario says otherwise]
+    #[arg(long, value_name = "TIME", value_parser = quantity, allow_hyphen_values = true)]
+    trace_offset: Option<String>,
     /// What the medium loses, e.g. 0.1%
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     loss: Option<String>,
     /// What waits: drop-tail, red, codel or random-drop
     #[arg(long)]
     queue: Option<String>,
     /// Delay that varies, e.g. 5ms or '{ kind = "pareto", median = "2 ms" }'
-    #[arg(long)]
+    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     jitter: Option<String>,
     /// Rate of the way back
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = quantity, allow_hyphen_values = true)]
     reverse_rate: Option<String>,
     /// How the hosts behave: modern (Linux today) or era (what the papers ran)
     #[arg(long)]
     profile: Option<String>,
     /// When a run ends at the latest, e.g. 60s
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = quantity, allow_hyphen_values = true)]
     duration: Option<String>,
+}
+
+/// A value with a unit. A negative one is a value, told by its own error; another option is none.
+fn quantity(text: &str) -> Result<String, String> {
+    if text.starts_with("--") {
+        return Err(format!("a value is required here, and `{text}` is an option"));
+    }
+    Ok(text.to_owned())
 }
 
 /// What `--sweep` asks for: the product of all swept scenario fields, and rows.
@@ -91,21 +103,62 @@ impl ScenarioArgs {
         }
         all.extend(settings.iter().cloned());
         let path = &self.path;
-        match &self.scenario {
+        let scenario: Result<Scenario, CliError> = match &self.scenario {
             None if path.is_empty() => Ok(Scenario::open_with(DEFAULT_SCENARIO, &all)?),
-            None => Ok(path.ad_hoc(all).scenario(Some(Path::new("")))?),
+            None => {
+                path.describes_a_path(&all)?;
+                Ok(path.ad_hoc(all).scenario(Some(Path::new("")))?)
+            }
             Some(name) => {
                 let mut changes = path.settings()?;
                 changes.extend(all);
                 Ok(Scenario::open_with(name, &changes)?)
             }
-        }
+        };
+        let scenario = scenario?;
+        tests_something(&scenario)?;
+        Ok(scenario)
     }
+}
+
+/// There is nothing to compare where every flow names its algorithm.
+fn tests_something(scenario: &Scenario) -> Result<(), CliError> {
+    let drawn = scenario.traffic.iter().any(|traffic| match traffic.kind {
+        TrafficKind::Cbr { .. } => false,
+        TrafficKind::Poisson { under_test_share, .. }
+        | TrafficKind::Web { under_test_share, .. }
+        | TrafficKind::Listed { under_test_share, .. } => under_test_share > 0.0,
+    });
+    if drawn || scenario.flows.iter().any(|flow| flow.under_test) {
+        return Ok(());
+    }
+    Err(CliError::input_help(
+        format!("{}: no flow is under test", scenario.name),
+        "leave `algorithm` out of at least one `[[flow]]`, or give `[[traffic]]` an `under-test-share`",
+    ))
 }
 
 impl PathArgs {
     fn is_empty(&self) -> bool {
-        self.fields().iter().all(|(_, value)| value.is_none())
+        self.fields().iter().all(|(_, value)| value.is_none()) && self.trace_offset.is_none()
+    }
+
+    /// Without a scenario, a rate and a round-trip time are needed; who gives neither means the scenario that is played
+    /// without options.
+    fn describes_a_path(&self, settings: &[Setting]) -> Result<(), CliError> {
+        let described = [&self.rate, &self.rtt, &self.trace, &self.delay_trace];
+        let set = |setting: &Setting| setting.key().starts_with("path.");
+        if described.iter().any(|option| option.is_some()) || settings.iter().any(set) {
+            return Ok(());
+        }
+        let fields = self.fields();
+        let given = fields.iter().filter_map(|(field, value)| Some((*field, value.as_ref()?)));
+        let option = |field: &str| field.trim_start_matches("path.").replace('.', "-");
+        let words: Vec<String> = given.map(|(field, value)| format!("--{} {value}", option(field))).collect();
+        Err(CliError::input_help(
+            format!("--rate and --rtt are required beside {}", words.join(" ")),
+            format!("or name the scenario to change: {DEFAULT_SCENARIO} {}", words.join(" ")),
+        ))
     }
 
     fn ad_hoc(&self, settings: Vec<Setting>) -> AdHoc {
@@ -116,6 +169,7 @@ impl PathArgs {
             size: self.size.clone(),
             trace: self.trace.clone(),
             delay_trace: self.delay_trace.clone(),
+            trace_offset: self.trace_offset.clone(),
             loss: self.loss.clone(),
             queue: self.queue.clone(),
             jitter: self.jitter.clone(),
@@ -132,6 +186,11 @@ impl PathArgs {
         for (field, value) in self.fields() {
             if let Some(value) = value {
                 settings.push(Setting::parse(&format!("{field}={value}"))?);
+            }
+        }
+        if let Some(text) = &self.trace_offset {
+            for (key, value) in AdHoc::trace_offset(text) {
+                settings.push(Setting::parse(&format!("{key}={value}"))?);
             }
         }
         Ok(settings)
@@ -187,7 +246,13 @@ impl Sweep {
     pub(crate) fn rows(&self, named: &[String]) -> Result<Vec<Row>, CliError> {
         let mut all: Vec<Row> = Vec::new();
         if !named.is_empty() {
+            if named.iter().all(|text| text.trim().is_empty()) {
+                return Err(CliError::input("--algorithms is empty"));
+            }
             for text in whole_arms(named) {
+                if text.is_empty() {
+                    return Err(CliError::input("--algorithms has an empty row between two commas"));
+                }
                 all.push(Row::parse(&text)?);
             }
         } else if self.rows.is_empty() {

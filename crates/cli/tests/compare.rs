@@ -230,3 +230,23 @@ fn rows_that_are_the_same_are_played_once() {
     assert_eq!(real, 4);
     assert_eq!(place.stdout(&["report", "out", "--json"]), place.stdout(&words));
 }
+
+#[test]
+fn traces_begin_where_the_command_line_says() {
+    let place = Place::new("trace_offset");
+    let lines = (1..=3000).map(|ms| ms.to_string()).collect::<Vec<_>>().join("\n");
+    place.write("link", &lines);
+    place.write("path.toml", "size = '50 kB'\n[path]\ntrace = 'link'\nrtt = '20 ms'\ntrace-offset = '2 s'\n");
+    let text = |path: &[&'static str]| {
+        let rest = ["--algorithms", "limited", "--runs", "1", "--out", "out", "--json"];
+        let json = place.stdout(&[&["compare"], path, &rest[..]].concat());
+        let json: Value = serde_json::from_str(&json).unwrap();
+        json["provenance"]["scenario_text"].as_str().unwrap().to_owned()
+    };
+    let ad_hoc = ["--trace", "link", "--rtt", "20ms", "--size", "50kB"];
+    assert!(text(&ad_hoc).contains("random-trace-offset = true"));
+    let fixed = text(&[&ad_hoc[..], &["--trace-offset", "1s"]].concat());
+    assert!(fixed.contains("trace-offset = \"1s\"") && !fixed.contains("random"), "{fixed}");
+    let random = text(&["path.toml", "--trace-offset", "random"]);
+    assert!(random.contains("random-trace-offset = true") && !random.contains("2 s"), "{random}");
+}

@@ -12,7 +12,32 @@ fn bad_input_names_the_field_and_what_is_allowed() {
     place.write("syntax.toml", "[path\n");
     place.write("bytes.toml", "\u{0}\u{1}");
     place.write("empty.trace", "");
-    let cases: [(&[&str], &[&str]); 17] = [
+    place.write(
+        "nothing.toml",
+        "[path]\nrate = \"10 Mbit/s\"\nrtt = \"20 ms\"\n[[flow]]\nalgorithm = \"best\"\nsize = \"1 MB\"\n",
+    );
+    place.write("long.toml", &format!("[path]\nrate = \"{}\"\nrtt = \"1 ms\"\n", "x".repeat(200_000)));
+    let cases: [(&[&str], &[&str]); 37] = [
+        (&["compare", "nothing.toml"], &["no flow is under test", "under-test-share"]),
+        (&["run", "nothing.toml"], &["no flow is under test"]),
+        (&["compare", "long.toml"], &["long.toml line 2, path.rate"]),
+        (&["compare", "--rate", "-10mbit", "--rtt", "5ms"], &["path.rate", "it is negative"]),
+        (&["compare", "--rate", "--rtt", "5ms"], &["--rate", "`--rtt` is an option"]),
+        (&["compare", "--runs", "-1"], &["--runs", "1..=1000000"]),
+        (&["compare", "--runs", "1000001"], &["--runs", "1..=1000000"]),
+        (&["compare", "--size", "5MB"], &["--rate and --rtt are required", "geo-satellite --size 5MB"]),
+        (&["compare", "--rate", "5mbit"], &["--rtt is required", "600 ms"]),
+        (&["compare", "--rtt", "5ms"], &["--rate is required", "150 Mbit/s"]),
+        (&["compare", "--algorithms", ""], &["--algorithms is empty"]),
+        (&["compare", "--algorithms", "=best"], &["`=best`", "no label"]),
+        (&["compare", "--algorithms", "x="], &["`x=`", "no algorithm"]),
+        (&["compare", "--algorithms", "best,,ideal"], &["--algorithms", "empty row"]),
+        (&["compare", "--set", "flow.7.size=3MB"], &["flow.7.size=3MB", "no `[[flow]]`"]),
+        (&["compare", "--algorithms", "hystart:low_window="], &["low_window=", "no value"]),
+        (&["compare", "--sweep", "algorithm.hystart.low_window=1,1"], &["--sweep", "twice"]),
+        (&["compare", "--sweep", "path.buffer=1bdp,1bdp"], &["--sweep", "twice"]),
+        (&["compare", "--set", "path.buffer=0"], &["path.buffer", "at least one packet"]),
+        (&["explain", "donload_time"], &["donload_time", "near it: download_time,", "ramp list"]),
         (&["compare", "nowhere"], &["nowhere", "geo-satellite"]),
         (&["compare", "missing.toml"], &["missing.toml"]),
         (&["compare", "field.toml"], &["path.rtt", "potatoes", "600 ms"]),
@@ -41,6 +66,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         }
         assert!(output.stdout.is_empty(), "{arguments:?}");
         assert!(!said.contains("panicked"), "{said}");
+        assert!(said.len() < 2000, "{} bytes for {arguments:?}", said.len());
     }
     assert!(place.files(".") == before && !place.path("ramp-results").exists(), "something was written");
 }
@@ -53,4 +79,54 @@ fn an_output_that_cannot_be_written_is_a_failure() {
         place.ramp(&["compare", "--rate", "1mbit", "--rtt", "1ms", "--size", "1kB", "--out", "taken"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("taken"), "{}", stderr(&output));
+}
+
+#[test]
+fn samples_that_cannot_be_written_say_why() {
+    let place = Place::new("samples_unwritable");
+    let path = ["--rate", "100mbit", "--rtt", "20ms", "--size", "20MB"];
+    let output = place.ramp(&[&["run", "--samples", "nowhere/x.csv"], &path[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("nowhere/x.csv") && said.contains("No such file"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_no_interruption() {
+    let place = Place::new("full_disk");
+    let mut command = place.command(&["run", "--rate", "100mbit", "--rtt", "20ms", "--size", "20MB"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("cannot write the output") && !said.contains("interrupted"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_are_names_all_the_same() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = Place::new("non_utf8");
+    let out = OsStr::from_bytes(b"o\xff");
+    let mut command = place.command(&["compare", "--rate", "20mbit", "--rtt", "10ms", "--size", "20kB"]);
+    command.args(["--runs", "1", "--algorithms", "limited,hystart", "--out"]).arg(out);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(place.path("").join(out).join("report.html").is_file());
+    let mut command = place.command(&["compare", "--algorithms"]);
+    assert_eq!(command.arg(out).output().unwrap().status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_of_errors_who_leaves_early_is_no_panic() {
+    let place = Place::new("stderr_closed");
+    let mut command = place.command(&["run", "--rate", "20mbit", "--rtt", "10ms", "--size", "20kB"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = command.stdout(std::process::Stdio::null()).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0));
 }

@@ -9,8 +9,11 @@ use std::process::{Command, Stdio};
 use support::{Place, stderr};
 
 /// Enough runs that the signal finds most of them waiting.
-const MANY: [&str; 17] = [
+const MANY: [&str; 19] = [
     "compare",
+    // Without chance there would be one run.
+    "--jitter",
+    "1ms",
     "--rate",
     "100mbit",
     "--rtt",
@@ -65,7 +68,7 @@ fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
 fn a_million_runs_begin_at_once_and_end_at_once() {
     let place = Place::new("interrupt_million");
     let mut command = MANY;
-    command[12] = "1000000";
+    command[14] = "1000000";
     let mut child = place.command(&command).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let finished = || fs::read_dir(place.path("out/runs")).is_ok_and(|d| d.count() > 2);
     while !finished() {

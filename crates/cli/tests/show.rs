@@ -132,4 +132,7 @@ fn help_shows_examples() {
         assert!(place.stdout(command).contains("Examples:\n  ramp "), "{command:?}");
     }
     assert!(place.stdout(&["completions", "bash"]).contains("_ramp"));
+    let version = place.stdout(&["--version"]);
+    assert_eq!(version.contains("features: linux"), cfg!(feature = "linux"), "{version}");
+    assert!(place.stdout(&["explain", "HyStart"]).starts_with("hystart "));
 }

@@ -22,6 +22,8 @@ pub struct AdHoc {
     pub size: Option<String>,
     pub trace: Option<String>,
     pub delay_trace: Option<String>,
+    /// A time, or `random`, which it is unless given: every seed begins elsewhere in the traces.
+    pub trace_offset: Option<String>,
     pub loss: Option<String>,
     pub queue: Option<String>,
     pub jitter: Option<String>,
@@ -66,8 +68,14 @@ impl AdHoc {
                 (None, _) => {}
             }
         }
-        if self.trace.is_some() || self.delay_trace.is_some() {
-            set("--trace", "path.random-trace-offset", "true")?;
+        match self.trace_offset.as_deref() {
+            None if self.trace.is_none() && self.delay_trace.is_none() => {}
+            None => set("--trace", "path.random-trace-offset", "true")?,
+            Some(text) => {
+                for (key, value) in Self::trace_offset(text) {
+                    set(&format!("--trace-offset {text}"), key, value)?;
+                }
+            }
         }
         settings.extend(self.settings.iter().cloned());
         let scenario = Scenario::parse_with("ad-hoc", "", directory, &settings)?;
@@ -81,6 +89,14 @@ impl AdHoc {
         });
         // The text says what was left open, so that it can be changed.
         Ok(scenario.with_uncertain(buffer.as_slice()))
+    }
+
+    /// The fields that `--trace-offset` sets, on top of whatever they were; without a value, one is removed.
+    pub fn trace_offset(text: &str) -> [(&'static str, &str); 2] {
+        match text.trim() {
+            "random" => [("path.trace-offset", ""), ("path.random-trace-offset", "true")],
+            time => [("path.trace-offset", time), ("path.random-trace-offset", "")],
+        }
     }
 
     fn options(&self) -> [(&'static str, &'static str, Option<&str>); 12] {
@@ -125,9 +141,5 @@ impl AdHoc {
 }
 
 fn missing(option: &str, allowed: &str) -> ScenarioError {
-    ScenarioError::Setting {
-        text: option.to_owned(),
-        problem: "it is missing".to_owned(),
-        allowed: allowed.to_owned(),
-    }
+    ScenarioError::Missing { option: option.to_owned(), allowed: allowed.to_owned() }
 }

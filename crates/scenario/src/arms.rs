@@ -44,6 +44,9 @@ impl Arm {
         let Some((id, name, values)) = parts else {
             return Err(wrong(text, "it names no parameter of an algorithm".to_owned(), ALLOWED.to_owned()));
         };
+        if values.trim().is_empty() {
+            return Err(wrong(text, "there is no value".to_owned(), ALLOWED.to_owned()));
+        }
         let arm = Self::parse(id).map_err(|error| match error {
             ScenarioError::Setting { problem, allowed, .. } => wrong(text, problem, allowed),
             other => other,
@@ -54,6 +57,10 @@ impl Arm {
     /// The same arm with one more parameter set, from a text with unit.
     pub fn with(&self, name: &str, value: &str) -> Result<Self, ScenarioError> {
         let text = format!("{}:{name}={value}", self.algorithm.id);
+        if value.trim().is_empty() {
+            let allowed = "NAME=VALUE".to_owned();
+            return Err(wrong(&text, "there is no value".to_owned(), allowed));
+        }
         let index = find_parameter(self.algorithm, name)
             .map_err(|(problem, allowed)| wrong(&text, problem, allowed))?;
         let parameter = &self.algorithm.parameters[index];

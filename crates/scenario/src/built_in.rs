@@ -36,7 +36,7 @@ impl Scenario {
         let names = crate::error::listed(Self::built_in_names());
         Err(ScenarioError::Unknown {
             name: crate::error::shortened(name_or_path),
-            help: format!("{near}allowed: the path of a scenario file, or one of {names}"),
+            help: format!("{near}expected the path of a scenario file, or one of {names}"),
         })
     }
 }

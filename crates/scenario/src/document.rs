@@ -255,7 +255,9 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn buffer(&self) -> Result<Buffer, ScenarioError> {
-        let buffer = self.quantity(units::buffer, units::BUFFER)?;
+        // Zero needs no unit anywhere, but a queue does not hold nothing.
+        let none = self.integer() == Some(0);
+        let buffer = if none { Buffer::Bytes(0) } else { self.quantity(units::buffer, units::BUFFER)? };
         match buffer {
             Buffer::Packets(0) | Buffer::Bytes(0) => {
                 Err(self.wrong("a queue holds at least one packet", units::BUFFER))

@@ -31,9 +31,18 @@ pub enum ScenarioError {
         /// The nearest name, and what there is.
         help: String,
     },
+    /// An option without which there is no path.
+    #[error("{option} is required")]
+    #[diagnostic(help("expected {allowed}"))]
+    Missing {
+        /// Such as `--rate`.
+        option: String,
+        /// What is allowed.
+        allowed: String,
+    },
     /// A setting given on top of the file is wrong.
     #[error("`{text}`: {problem}")]
-    #[diagnostic(help("allowed: {allowed}"))]
+    #[diagnostic(help("expected {allowed}"))]
     Setting {
         /// As given.
         text: String,
@@ -74,8 +83,10 @@ impl ScenarioError {
     /// The whole message on one line: where, what was found, what is allowed.
     pub fn explain(&self) -> String {
         match self {
-            Self::Field(error) => format!("{error}; allowed: {}", error.allowed),
-            Self::Setting { allowed, .. } => format!("{self}; allowed: {allowed}"),
+            Self::Field(error) => format!("{error}; expected {}", error.allowed),
+            Self::Setting { allowed, .. } | Self::Missing { allowed, .. } => {
+                format!("{self}; expected {allowed}")
+            }
             Self::Unknown { help, .. } => format!("{self}; {help}"),
             Self::Read { .. } => self.to_string(),
         }
@@ -118,6 +129,7 @@ impl File<'_> {
         let before = &self.text[..start];
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let (excerpt, span) = excerpt(self.text, start, end);
         ScenarioError::Field(Box::new(FieldError {
             file: self.label.clone(),
             line,
@@ -126,11 +138,50 @@ impl File<'_> {
             problem: problem.to_owned(),
             allowed: allowed.to_owned(),
             setting: None,
-            help: format!("allowed: {allowed}"),
-            source_code: NamedSource::new(&self.label, self.text.to_owned()),
-            span: (start..end).into(),
+            help: format!("expected {allowed}"),
+            source_code: NamedSource::new(&self.label, excerpt),
+            span: span.into(),
         }))
     }
+}
+
+/// The text with long lines cut, and where `start..end` is then: a message shows whole lines.
+fn excerpt(text: &str, start: usize, end: usize) -> (String, Range<usize>) {
+    const MOST: usize = 160;
+    const BEFORE: usize = 40;
+    let mut cut = String::new();
+    let (mut from, mut to) = (None, None);
+    let mut place = 0;
+    for line in text.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        let here = (place..=place + body.len()).contains(&start);
+        // Of the line at fault, what is around the fault.
+        let first = if here && body.len() > MOST { (start - place).saturating_sub(BEFORE) } else { 0 };
+        let first = floor_boundary(body, first);
+        let last = floor_boundary(body, (first + MOST).min(body.len()));
+        let kept = if first > 0 { '…'.len_utf8() } else { 0 };
+        let moved = |at: usize| cut.len() + kept + (at - place).clamp(first, last) - first;
+        if here {
+            from = Some(moved(start));
+        }
+        if (place..=place + line.len()).contains(&end) {
+            to = Some(moved(end));
+        }
+        if first > 0 {
+            cut.push('…');
+        }
+        cut.push_str(&body[first..last]);
+        if last < body.len() {
+            cut.push('…');
+        }
+        if body.len() < line.len() {
+            cut.push('\n');
+        }
+        place += line.len();
+    }
+    let from = from.unwrap_or(cut.len());
+    let to = to.unwrap_or(from).max(from);
+    (cut, from..to)
 }
 
 /// `text` for a message: long and hostile texts are cut.
@@ -162,4 +213,26 @@ pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 fn floor_boundary(text: &str, index: usize) -> usize {
     (0..=index.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn long_lines_are_cut_around_the_fault() {
+        let text = format!("a = 1\nb = {}wrong{}\nc = 3\n", "x".repeat(1000), "y".repeat(1000));
+        let start = text.find("wrong").unwrap();
+        let (cut, span) = excerpt(&text, start, start + 5);
+        assert_eq!(&cut[span], "wrong");
+        assert!(cut.len() < 200 && cut.starts_with("a = 1\n…x") && cut.ends_with("y…\nc = 3\n"), "{cut}");
+        let (same, span) = excerpt("a = 1\nb = ü2", 6, 12);
+        assert_eq!((same.as_str(), &same[span]), ("a = 1\nb = ü2", "b = ü"));
+        assert_eq!(excerpt("", 0, 0), (String::new(), 0..0));
+        // Every place of a text with long and short lines.
+        for end in 0..=text.len() {
+            let (cut, span) = excerpt(&text, end / 2, end);
+            assert!(cut.get(span).is_some(), "{end}");
+        }
+    }
 }

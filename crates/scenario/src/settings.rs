@@ -99,6 +99,10 @@ impl Setting {
             if self.value.is_none() {
                 return Ok(());
             }
+            if rest[0].parse::<usize>().is_ok() {
+                let problem = format!("there is no `[[{name}]]` table to have that number");
+                return Err(wrong(&self.text, &problem));
+            }
             table.insert(name, self.new_table(name));
         }
         match table.get_mut(name) {

@@ -33,7 +33,7 @@ fn unknown_fields_come_with_the_nearest() {
     says(
         "[path]\nrate = \"1 Mbit/s\"\nbufer = \"1 bdp\"\n",
         3,
-        "path.bufer: there is no such field; did you mean `buffer`?; allowed: `rtt`, `rtt-period`, `access`, \
+        "path.bufer: there is no such field; did you mean `buffer`?; expected `rtt`, `rtt-period`, `access`, \
          `sender-access`, `receiver-access`, `reverse`, `cross-traffic`, `rate`, `rate-period`, `trace`, `trace-offset`, \
          `random-trace-offset`, `delay-trace`, `delay-trace-step`, `buffer`, `queue`, `jitter`, `loss`, `reordering`, \
          `ack-filter`",
@@ -53,12 +53,12 @@ fn a_delay_of_requests_needs_something_to_request() {
     says(
         &grant("request-delay = \"500 ms\""),
         5,
-        "path.reverse.jitter.assured: it is missing; allowed: bytes, where there is a `request-delay`",
+        "path.reverse.jitter.assured: it is missing; expected bytes, where there is a `request-delay`",
     );
     says(
         &grant("assured = \"60 B\", request-delay = \"1 h\""),
         5,
-        "path.reverse.jitter.request-delay: found \"1 h\": it is out of range; allowed: a time from 0 us to 400 s",
+        "path.reverse.jitter.request-delay: found \"1 h\": it is out of range; expected a time from 0 us to 400 s",
     );
 }
 
@@ -67,35 +67,35 @@ fn quantities_say_what_they_may_be() {
     says(
         "[path]\nrtt = \"50 ms\"\nrate = \"10 potatoes\"\n",
         3,
-        "path.rate: found \"10 potatoes\": `potatoes` is not a unit of rate; allowed: a rate such as \"150 Mbit/s\" (bit/s, \
+        "path.rate: found \"10 potatoes\": `potatoes` is not a unit of rate; expected a rate such as \"150 Mbit/s\" (bit/s, \
          kbit/s, Mbit/s, Gbit/s, Tbit/s; B/s, kB/s, MB/s, GB/s)",
     );
     says(
         "[path]\nrate = \"10 Mbit/s\"\nrtt = 50\n",
         3,
-        "path.rtt: found 50: it has no unit; allowed: a time such as \"600 ms\" (ns, us, ms, s, min, h)",
+        "path.rtt: found 50: it has no unit; expected a time such as \"600 ms\" (ns, us, ms, s, min, h)",
     );
     says(
         &format!("{PATH}buffer = \"-1 MB\"\n"),
         4,
-        "path.buffer: found \"-1 MB\": it is negative; allowed: a buffer such as \"36 MB\", \"250 packets\", \"0.5 bdp\" or \
+        "path.buffer: found \"-1 MB\": it is negative; expected a buffer such as \"36 MB\", \"250 packets\", \"0.5 bdp\" or \
          \"50 ms\" (of the link's rate), or \"unlimited\"",
     );
     says(
         &format!("{PATH}loss = \"120 %\"\n"),
         4,
-        "path.loss: found \"120 %\": `120 %` is not between 0 and 1; allowed: a probability such as \"1 %\" or 0.01, from 0 \
+        "path.loss: found \"120 %\": `120 %` is not between 0 and 1; expected a probability such as \"1 %\" or 0.01, from 0 \
          to 1",
     );
     says(
         &format!("size = \"10Mb\"\n{PATH}"),
         1,
-        "size: found \"10Mb\": `Mb` could mean bits: write B for bytes; allowed: a size such as \"36 MB\" (B, kB, MB, GB, TB = powers of 1000; KiB, MiB, GiB = powers of 1024)",
+        "size: found \"10Mb\": `Mb` could mean bits: write B for bytes; expected a size such as \"36 MB\" (B, kB, MB, GB, TB = powers of 1000; KiB, MiB, GiB = powers of 1024)",
     );
     says(
         &format!("runs = 0\n{PATH}"),
         1,
-        "runs: found 0: it is out of range; allowed: a whole number from 1 to 1000000",
+        "runs: found 0: it is out of range; expected a whole number from 1 to 1000000",
     );
 }
 
@@ -104,13 +104,13 @@ fn missing_fields_are_named() {
     says(
         "name = \"x\"\n",
         1,
-        "path: there is no topology; allowed: exactly one of `[path]`, `[dumbbell]`, `[parking-lot]` and `[[link]]`",
+        "path: there is no topology; expected exactly one of `[path]`, `[dumbbell]`, `[parking-lot]` and `[[link]]`",
     );
     let found = error("[path]\nrate = \"1 Mbit/s\"\n").explain();
-    assert_eq!(found, "my-path.toml line 1, path.rtt: it is missing; allowed: time or list of `{ at, rtt }`");
+    assert_eq!(found, "my-path.toml line 1, path.rtt: it is missing; expected time or list of `{ at, rtt }`");
     let found = error("[path]\nrtt = \"1 ms\"\n").explain();
     assert!(
-        found.contains("path.rate: it is missing; allowed: a rate such as")
+        found.contains("path.rate: it is missing; expected a rate such as")
             && found.contains("trace = \"FILE\""),
         "{found}"
     );
@@ -119,21 +119,21 @@ fn missing_fields_are_named() {
 #[test]
 fn contradictions_are_named() {
     let found = error(&format!("{PATH}[dumbbell]\nrate = \"1 Mbit/s\"\nrtt = \"1 ms\"\n")).explain();
-    assert!(found.contains("line 4, dumbbell: there is `path` as well; allowed: exactly one of"), "{found}");
+    assert!(found.contains("line 4, dumbbell: there is `path` as well; expected exactly one of"), "{found}");
     let found = error(&format!("{PATH}trace = \"x\"\n")).explain();
     assert_eq!(
         found,
-        "my-path.toml line 4, path.trace: `rate` is given as well; allowed: either `rate` or `trace`"
+        "my-path.toml line 4, path.trace: `rate` is given as well; expected either `rate` or `trace`"
     );
     let found = error(&format!("size = \"1 MB\"\n{PATH}[[flow]]\nsize = \"2 MB\"\n")).explain();
     assert_eq!(
         found,
-        "my-path.toml line 1, size: flows are listed as well; allowed: `size` in each `[[flow]]`"
+        "my-path.toml line 1, size: flows are listed as well; expected `size` in each `[[flow]]`"
     );
     let found = error(&format!("stop = \"complete\"\n{PATH}")).explain();
     assert_eq!(
         found,
-        "my-path.toml line 1, stop: no flow under test ends by itself; allowed: \"duration\", or flows with a size"
+        "my-path.toml line 1, stop: no flow under test ends by itself; expected \"duration\", or flows with a size"
     );
     let found = error(
         "[path]\nrate = \"1 Mbit/s\"\nrtt = \"1 ms\"\naccess = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n",
@@ -141,7 +141,7 @@ fn contradictions_are_named() {
     .explain();
     assert_eq!(
         found,
-        "my-path.toml line 1, path.rtt: 1 ms leaves nothing for the bottleneck; allowed: at least 4 ms: the delays of `access` and `reverse` are counted in it"
+        "my-path.toml line 1, path.rtt: 1 ms leaves nothing for the bottleneck; expected at least 4 ms: the delays of `access` and `reverse` are counted in it"
     );
 }
 
@@ -150,27 +150,27 @@ fn choices_are_listed() {
     says(
         &format!("profile = \"modem\"\n{PATH}"),
         1,
-        "profile: found \"modem\": did you mean `modern`?; allowed: `modern`, `era`",
+        "profile: found \"modem\": did you mean `modern`?; expected `modern`, `era`",
     );
     says(
         &format!("{PATH}queue = \"fifo\"\n"),
         4,
-        "path.queue: found \"fifo\"; allowed: `drop-tail`, `red`, `codel`, `random-drop`",
+        "path.queue: found \"fifo\"; expected `drop-tail`, `red`, `codel`, `random-drop`",
     );
     says(
         &format!("{PATH}queue = {{ min = 3 }}\n"),
         4,
-        "path.queue: `kind` is missing; allowed: `drop-tail`, `red`, `codel`, `random-drop`",
+        "path.queue: `kind` is missing; expected `drop-tail`, `red`, `codel`, `random-drop`",
     );
     says(
         &format!("{PATH}queue = {{ kind = \"red\", min = 80, max = 20 }}\n"),
         4,
-        "path.queue: `max` is 20 and `min` is 80; allowed: `max` above `min`",
+        "path.queue: `max` is 20 and `min` is 80; expected `max` above `min`",
     );
     says(
         &format!("{PATH}[sender]\nrecovery = \"sackk\"\n"),
         5,
-        "sender.recovery: found \"sackk\": did you mean `sack`?; allowed: `sack`, `sack-ns2`, `newreno-impatient`, \
+        "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `sack-ns2`, `newreno-impatient`, \
          `newreno-steady`",
     );
 }
@@ -178,15 +178,15 @@ fn choices_are_listed() {
 #[test]
 fn algorithms_and_their_parameters() {
     let found = error(&format!("{PATH}[[flow]]\nalgorithm = \"histart\"\n")).explain();
-    assert!(found.starts_with("my-path.toml line 5, flow[0].algorithm: there is no algorithm `histart`; did you mean `hystart`?; allowed: `slow_start`"), "{found}");
+    assert!(found.starts_with("my-path.toml line 5, flow[0].algorithm: there is no algorithm `histart`; did you mean `hystart`?; expected `slow_start`"), "{found}");
     let found = error(&format!("{PATH}[algorithm.best]\nthreshhold = 1\n")).explain();
-    assert!(found.starts_with("my-path.toml line 5, algorithm.best.threshhold: `best` has no parameter `threshhold`; did you mean `threshold`?; allowed: `threshold`"), "{found}");
+    assert!(found.starts_with("my-path.toml line 5, algorithm.best.threshhold: `best` has no parameter `threshhold`; did you mean `threshold`?; expected `threshold`"), "{found}");
     let found = error(&format!("{PATH}[algorithm.best]\nthreshold = \"2 TB/h\"\n")).explain();
-    assert!(found.contains("line 5, algorithm.best.threshold: found \"2 TB/h\": `TB/h` is not a unit of rate; allowed: a rate from 0 to 1000000000000 bytes per second"), "{found}");
+    assert!(found.contains("line 5, algorithm.best.threshold: found \"2 TB/h\": `TB/h` is not a unit of rate; expected a rate from 0 to 1000000000000 bytes per second"), "{found}");
     let found = error(&format!("{PATH}[algorithm.hystartpp]\nmin_rtt_thresh_us = \"1 h\"\n")).explain();
-    assert!(found.contains("it is out of range; allowed: a time from 0 us to 10 s"), "{found}");
+    assert!(found.contains("it is out of range; expected a time from 0 us to 10 s"), "{found}");
     let found = error(&format!("{PATH}[algorithm.best]\nrtt = \"smooth\"\n")).explain();
-    assert!(found.contains("allowed: `min`, `smoothed`"), "{found}");
+    assert!(found.contains("expected `min`, `smoothed`"), "{found}");
 }
 
 #[test]
@@ -195,19 +195,19 @@ fn lists_of_steps_must_ascend_from_zero() {
     says(
         &steps("[{ at = \"1 s\", rate = \"1 Mbit/s\" }]"),
         3,
-        "path.rate[0].at: the first step begins later; allowed: 0 s for the first step",
+        "path.rate[0].at: the first step begins later; expected 0 s for the first step",
     );
     says(
         &steps("[{ at = \"0 s\", rate = \"1 Mbit/s\" }, { at = \"0 s\", rate = \"2 Mbit/s\" }]"),
         3,
-        "path.rate[1].at: steps are not in order; allowed: a time after 0 us",
+        "path.rate[1].at: steps are not in order; expected a time after 0 us",
     );
     says(
         &steps("[{ at = \"0 s\", rate = \"0 bit/s\" }]"),
         3,
-        "path.rate: the link never serves; allowed: at least one rate above zero",
+        "path.rate: the link never serves; expected at least one rate above zero",
     );
-    says(&steps("[]"), 3, "path.rate: the list has 0 steps; allowed: 1 to 100000 steps");
+    says(&steps("[]"), 3, "path.rate: the list has 0 steps; expected 1 to 100000 steps");
 }
 
 #[test]
@@ -216,36 +216,36 @@ fn graphs_must_hold_together() {
     says(
         &format!("{link}[[flow]]\nfrom = \"a\"\nto = \"c\"\n"),
         7,
-        "flow[0].to: there is no node \"c\"; allowed: \"a\", \"b\"",
+        "flow[0].to: there is no node \"c\"; expected \"a\", \"b\"",
     );
     says(
         &format!("{link}both-ways = false\n"),
         1,
-        "link: there is no way from \"b\" to \"a\"; allowed: links that join them, there and back",
+        "link: there is no way from \"b\" to \"a\"; expected links that join them, there and back",
     );
     says(
         &format!("{link}buffer = \"1 bdp\"\n"),
         5,
-        "link[0].buffer: a single link has no round-trip time to count bdp with; allowed: bytes, packets or time",
+        "link[0].buffer: a single link has no round-trip time to count bdp with; expected bytes, packets or time",
     );
     says(
         &format!("{link}{link}"),
         5,
-        "link[1]: there is a link \"a->b\" already; allowed: a unique `name`; or `both-ways = false`",
+        "link[1]: there is a link \"a->b\" already; expected a unique `name`; or `both-ways = false`",
     );
     says(
         &format!("bottleneck = \"a-b\"\n{link}"),
         1,
-        "bottleneck: there is no link \"a-b\"; did you mean `a->b`?; allowed: `a->b`, `b->a`",
+        "bottleneck: there is no link \"a-b\"; did you mean `a->b`?; expected `a->b`, `b->a`",
     );
-    says(&format!("[[node]]\nname = \"a\"\n{link}"), 5, "link[0].to: there is no node \"b\"; allowed: \"a\"");
+    says(&format!("[[node]]\nname = \"a\"\n{link}"), 5, "link[0].to: there is no node \"b\"; expected \"a\"");
 }
 
 #[test]
 fn text_that_is_not_toml() {
     let found = error("[path]\nrate = 10 Mbit/s\n").explain();
     assert!(
-        found.starts_with("my-path.toml line 2, syntax: ") && found.contains("; allowed: TOML"),
+        found.starts_with("my-path.toml line 2, syntax: ") && found.contains("; expected TOML"),
         "{found}"
     );
 }
@@ -257,7 +257,7 @@ fn settings_are_named_as_what_is_wrong() {
         Scenario::open_with("deep-buffer", &settings).map_err(|e| e.explain())
     };
     let found = with(&["runs=3", "path.buffer=3 potatoes"]).unwrap_err();
-    assert!(found.contains("path.buffer: found \"3 potatoes\": `potatoes` is not a unit of a buffer (set by `path.buffer=3 potatoes`); allowed: a buffer such as"), "{found}");
+    assert!(found.contains("path.buffer: found \"3 potatoes\": `potatoes` is not a unit of a buffer (set by `path.buffer=3 potatoes`); expected a buffer such as"), "{found}");
     let found = with(&["path.bufer=1bdp"]).unwrap_err();
     assert!(found.contains("did you mean `buffer`? (set by `path.bufer=1bdp`)"), "{found}");
     let found = with(&["name.x=1"]).unwrap_err();
@@ -265,7 +265,7 @@ fn settings_are_named_as_what_is_wrong() {
     let found = Setting::parse("path.buffer").unwrap_err().explain();
     assert_eq!(
         found,
-        "`path.buffer`: there is no `=`; allowed: FIELD=VALUE with a field of the scenario file, such as path.buffer=0.25bdp or flow.0.size=10MB"
+        "`path.buffer`: there is no `=`; expected FIELD=VALUE with a field of the scenario file, such as path.buffer=0.25bdp or flow.0.size=10MB"
     );
 }
 
@@ -273,19 +273,19 @@ fn settings_are_named_as_what_is_wrong() {
 fn arms_are_named_as_what_is_wrong() {
     let found = Arm::parse("histart").unwrap_err().explain();
     assert!(
-        found.starts_with("`histart`: there is no algorithm `histart`; did you mean `hystart`?; allowed: "),
+        found.starts_with("`histart`: there is no algorithm `histart`; did you mean `hystart`?; expected "),
         "{found}"
     );
     let found = Arm::parse("best:threshold=fast").unwrap_err().explain();
     assert!(
-        found.contains("`best:threshold=fast`: it does not start with a number; allowed: a rate from 0 to"),
+        found.contains("`best:threshold=fast`: it does not start with a number; expected a rate from 0 to"),
         "{found}"
     );
     let found = Arm::parse("best:treshold=1").unwrap_err().explain();
     assert!(found.contains("did you mean `threshold`?"), "{found}");
     let found = Arm::sweep("path.buffer=1,2").unwrap_err().explain();
     assert!(
-        found.contains("it names no parameter of an algorithm; allowed: algorithm.ID.NAME=VALUE"),
+        found.contains("it names no parameter of an algorithm; expected algorithm.ID.NAME=VALUE"),
         "{found}"
     );
 }
@@ -294,7 +294,22 @@ fn arms_are_named_as_what_is_wrong() {
 fn ad_hoc_paths_name_their_options() {
     let path = AdHoc { rate: Some("100 potatoes".into()), rtt: Some("50ms".into()), ..AdHoc::default() };
     let found = path.scenario(None).unwrap_err().explain();
-    assert!(found.contains("(set by `--rate 100 potatoes`); allowed: a rate such as"), "{found}");
+    assert!(found.contains("(set by `--rate 100 potatoes`); expected a rate such as"), "{found}");
     let found = AdHoc { rtt: Some("50ms".into()), ..AdHoc::default() }.scenario(None).unwrap_err().explain();
-    assert!(found.starts_with("`--rate`: it is missing; allowed: a rate such as"), "{found}");
+    assert!(found.starts_with("--rate is required; expected a rate such as"), "{found}");
+}
+
+#[test]
+fn a_value_that_is_not_there_is_said_to_be_missing() {
+    let found = Arm::parse("hystart:low_window=").unwrap_err().explain();
+    assert_eq!(found, "`hystart:low_window=`: there is no value; expected NAME=VALUE");
+    let found = Arm::sweep("algorithm.hystart.low_window=").unwrap_err().explain();
+    assert!(found.starts_with("`algorithm.hystart.low_window=`: there is no value"), "{found}");
+    let setting = Setting::parse("flow.7.size=3 MB").unwrap();
+    let text = "[path]\nrate = '1 Mbit/s'\nrtt = '1 ms'\n";
+    let found = Scenario::parse_with("x", text, None, &[setting]).unwrap_err().explain();
+    assert!(
+        found.starts_with("`flow.7.size=3 MB`: there is no `[[flow]]` table to have that number"),
+        "{found}"
+    );
 }

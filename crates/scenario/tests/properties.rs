@@ -8,7 +8,7 @@ fn exercise(text: &str) {
     match Scenario::parse("fuzz", text, None) {
         Err(error) => {
             let message = error.explain();
-            assert!(message.contains("allowed: "), "{message}");
+            assert!(message.contains("; expected "), "{message}");
             assert!(message.len() < 20_000, "{} bytes of message", message.len());
         }
         Ok(scenario) => {
@@ -104,7 +104,7 @@ proptest! {
         if let Ok(setting) = Setting::parse(&format!("{key}={value}")) {
             match Scenario::parse_with("fuzz", text, None, &[setting]) {
                 Ok(scenario) => exercise(&scenario.text),
-                Err(error) => prop_assert!(error.explain().contains("allowed: "), "{}", error.explain()),
+                Err(error) => prop_assert!(error.explain().contains("; expected "), "{}", error.explain()),
             }
         }
     }
@@ -131,7 +131,7 @@ fn counts_are_limited() {
     let flows = "[[flow]]\ncount = 200000\n";
     exercise(&format!("{path}{flows}"));
     let error = Scenario::parse("x", &format!("{path}{flows}{flows}"), None).unwrap_err().explain();
-    assert_eq!(error, "x line 6, flow[1]: there are too many flows; allowed: at most 200000");
+    assert_eq!(error, "x line 6, flow[1]: there are too many flows; expected at most 200000");
     let error = Scenario::parse("x", &" ".repeat(5 << 20), None).unwrap_err().explain();
-    assert!(error.contains("the file is too large; allowed: at most 4 MiB"), "{error}");
+    assert!(error.contains("the file is too large; expected at most 4 MiB"), "{error}");
 }

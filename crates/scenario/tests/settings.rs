@@ -170,7 +170,7 @@ fn wrong_traces_are_told_by_line() {
         let text = format!("[path]\nrtt = \"10 ms\"\ntrace = \"{name}\"\n");
         let error = Scenario::parse("x", &text, Some(&directory)).unwrap_err().explain();
         assert!(error.starts_with("x line 3, path.trace: ") && error.contains(wanted), "{error}");
-        assert!(error.contains("allowed: a mahimahi trace"), "{error}");
+        assert!(error.contains("expected a mahimahi trace"), "{error}");
     }
     let error =
         Scenario::parse("x", "[path]\nrtt = \"10 ms\"\ntrace = \"nowhere\"\n", Some(&directory)).unwrap_err();

@@ -192,7 +192,7 @@ fn traffic_of_every_kind() {
     std::fs::write(directory.join("flows.csv"), "1,2,sender,nobody\n").unwrap();
     let error = Scenario::parse("x", &text, Some(&directory)).unwrap_err().explain();
     assert!(
-        error.contains("traffic[3].file: line 1 of the file: there is no node \"nobody\"; allowed: lines"),
+        error.contains("traffic[3].file: line 1 of the file: there is no node \"nobody\"; expected lines"),
         "{error}"
     );
 }

@@ -1,6 +1,6 @@
 //! `ramp attach`: an algorithm for a live host.
 
-use std::io::Write;
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use ramp::Algorithm;
@@ -9,7 +9,7 @@ use ramp_linux::Options;
 use ramp_scenario::Arm;
 
 use super::{HostArgs, told};
-use crate::error::{CliError, suggestion};
+use crate::error::{CliError, nearest};
 use crate::scenario_args::YARDSTICK;
 use crate::terminal::Terminal;
 
@@ -27,7 +27,8 @@ Scopes:
   route PREFIX [metric N]    connections over a route of the main table (congctl)
 
 Examples:
-  ramp attach best
+  ramp attach best                 asks first: it is for every new connection of this host
+  ramp attach best --yes           does not ask
   ramp attach best --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
   ramp attach best --scope route 203.0.113.0/24 --set algorithm.best.threshold=2MB/s
 
@@ -41,6 +42,9 @@ pub(crate) struct AttachArgs {
     /// Set a parameter, as in algorithm.best.threshold=2MB/s
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
+    /// Do not ask before every new connection of the host is changed; needed where there is no terminal to ask on
+    #[arg(long, short)]
+    yes: bool,
     /// Show all that the kernel's verifier says if it rejects the program
     #[arg(long)]
     verifier_log: bool,
@@ -67,9 +71,12 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     let algorithm = algorithm(name)?;
     let scope = Scope::parse(scope_words).map_err(told)?;
     let options = options(algorithm, &args.set)?;
+    if !args.yes && whole_host(&scope) {
+        agreed(&scope, algorithm)?;
+    }
     let mut host = args.host.host();
     if args.verbose {
-        host = host.on_step(|step| eprintln!("- {step}"));
+        host = host.on_step(|step| say!("- {step}"));
     }
     let attached =
         host.attach(&scope, algorithm, &options).map_err(|error| explained(error, args.verifier_log))?;
@@ -95,6 +102,36 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     Ok(())
 }
 
+/// Whether it is for all that the host does.
+fn whole_host(scope: &Scope) -> bool {
+    match scope {
+        Scope::System => true,
+        Scope::Route(prefix) => prefix.length == 0,
+        Scope::Netns(_) | Scope::Cgroup(_) => false,
+    }
+}
+
+/// Asks, if there is somebody to ask.
+fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result<(), CliError> {
+    let change = format!(
+        "every new TCP connection of {scope} that does not choose its own would start by {}",
+        algorithm.id
+    );
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(CliError::input_help(
+            format!("--yes is required where there is no terminal to ask on: {change}"),
+            "or name a part of this host: --scope cgroup PATH, --scope route PREFIX",
+        ));
+    }
+    say!("{}{}.\n`ramp detach` takes it back. Go on? [y/N]", change[..1].to_uppercase(), &change[1..]);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(CliError::Kernel { message: "not attached; nothing has changed".to_owned(), help: None }),
+    }
+}
+
 /// The words that belong to a scope, and those after it: `--scope system best`.
 fn split(words: &[String]) -> (&[String], &[String]) {
     let own = match words.first().map(String::as_str) {
@@ -118,7 +155,9 @@ fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
         )),
         Some(algorithm) => Ok(algorithm),
         None => {
-            Err(CliError::input_help(format!("there is no algorithm `{name}`"), suggestion(name, &known())))
+            let (near, known) = (nearest(name, &known(), 1).join(", "), known().join(", "));
+            let help = format!("did you mean `{near}`? Known: {known}");
+            Err(CliError::input_help(format!("there is no algorithm `{name}`"), help))
         }
     }
 }
@@ -167,7 +206,7 @@ fn explained(error: HostError, verifier_log: bool) -> CliError {
         return error;
     }
     if verifier_log {
-        eprintln!("{}", log.trim_end());
+        say!("{}", log.trim_end());
         return error;
     }
     match error {
@@ -213,6 +252,20 @@ mod tests {
         {
             let error = options(best, &strings(text)).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_for_the_whole_host_is_asked_for() {
+        for (text, whole) in [
+            ("system", true),
+            ("route default", true),
+            ("route ::/0 metric 5", true),
+            ("route 10.0.0.0/8", false),
+            ("netns blue", false),
+            ("cgroup /a", false),
+        ] {
+            assert_eq!(whole_host(&Scope::parse(&strings(text)).unwrap()), whole, "{text}");
         }
     }
 

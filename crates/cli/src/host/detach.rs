@@ -36,7 +36,7 @@ pub(crate) fn detach(args: &DetachArgs, terminal: Terminal, out: &mut impl Write
     let scope = if args.scope.is_empty() { None } else { Some(Scope::parse(&args.scope).map_err(told)?) };
     let mut host = args.host.host();
     if args.verbose {
-        host = host.on_step(|step| eprintln!("- {step}"));
+        host = host.on_step(|step| say!("- {step}"));
     }
     match host.detach(scope.as_ref()) {
         Ok(done) if done.is_empty() => writeln!(out, "Nothing is attached.")?,

@@ -125,7 +125,7 @@ fn run(trial: &mut Trial, interrupted: &AtomicBool) -> Result<(), CliError> {
     let bar = bar(plan.length_s);
     if bar.is_hidden() {
         let [new, old] = &plan.arms;
-        eprintln!("trying {new} against {old} on {} for {}", plan.cgroup, seconds(plan.length_s));
+        say!("trying {new} against {old} on {} for {}", plan.cgroup, seconds(plan.length_s));
     }
     let mut looks = 0;
     loop {
@@ -136,7 +136,7 @@ fn run(trial: &mut Trial, interrupted: &AtomicBool) -> Result<(), CliError> {
         bar.set_message(text.clone());
         if bar.is_hidden() && progress.looks[0] > looks {
             looks = progress.looks[0];
-            eprintln!("{}: {text}", seconds(progress.elapsed.as_secs_f64()));
+            say!("{}: {text}", seconds(progress.elapsed.as_secs_f64()));
         }
         if stage == Stage::Over || interrupted.load(Ordering::Relaxed) {
             bar.finish_and_clear();

@@ -112,7 +112,7 @@ pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result
         if let Some(value) = s.get(name)
             && !kinds.contains(&kind)
         {
-            return Err(value.error("it has no effect with these `acks`", &format!("only beside {only}")));
+            return Err(value.error("it has no effect with these `acks`", &format!("{only} beside it")));
         }
     }
     every = s.count("ack-every", u64::from(every), (1, 1000))? as u32;
@@ -137,7 +137,7 @@ pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result
     for name in ["window-initial", "window-max"] {
         let Some(value) = s.get(name) else { continue };
         let ReceiveWindow::Autotuned { initial, max } = &mut receiver.window else {
-            return Err(value.error("the window is not autotuned", "only beside `window = \"autotuned\"`"));
+            return Err(value.error("the window is not autotuned", "`window = \"autotuned\"` beside it"));
         };
         *(if name == "window-max" { max } else { initial }) = value.bytes((1, u64::MAX))?;
     }

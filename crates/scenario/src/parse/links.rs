@@ -77,14 +77,14 @@ pub(crate) fn delays(
 ) -> Result<Option<Propagation>, ScenarioError> {
     let Some(value) = section.get(name) else {
         if let Some(period) = section.get(period) {
-            return Err(period.error(&format!("there is no list `{name}` to repeat"), "only beside a list"));
+            return Err(period.error(&format!("there is no list `{name}` to repeat"), "a list beside it"));
         }
         return Ok(None);
     };
     if !value.is_list() {
         if let Some(period) = section.get(period) {
             return Err(
-                period.error(&format!("`{name}` is not a list, so nothing repeats"), "only beside a list")
+                period.error(&format!("`{name}` is not a list, so nothing repeats"), "a list beside it")
             );
         }
         return value.time().map(|t| Some(Propagation::Constant(t)));
@@ -166,7 +166,7 @@ fn capacity(
     let rate = section.get("rate");
     let period = section.get("rate-period");
     let only_lists =
-        |value: &Value<'_>| value.error("`rate` is not a list, so nothing repeats", "only beside a list");
+        |value: &Value<'_>| value.error("`rate` is not a list, so nothing repeats", "a list beside it");
     match (section.get("trace"), rate, period) {
         (Some(trace), None, None) => opportunities(&trace, offset, files).map(Capacity::Trace),
         (Some(trace), ..) => Err(trace.error("`rate` is given as well", "either `rate` or `trace`")),
@@ -245,7 +245,7 @@ fn delay_trace(
 ) -> Result<Propagation, ScenarioError> {
     let Some(value) = section.get("delay-trace") else {
         if let Some(step) = section.get("delay-trace-step") {
-            return Err(step.error("there is no `delay-trace`", "only beside `delay-trace`"));
+            return Err(step.error("there is no `delay-trace`", "`delay-trace` beside it"));
         }
         return Ok(constant);
     };
@@ -279,7 +279,7 @@ fn random_offset(
         (_, Propagation::Trace { values, step, .. }) => {
             Time::from_ns(step.ns().saturating_mul(values.len() as u64))
         }
-        _ => return Err(value.error("there is no trace", "only beside `trace` or `delay-trace`")),
+        _ => return Err(value.error("there is no trace", "`trace` or `delay-trace` beside it")),
     };
     let wanted = match value.is_flag() {
         true if value.flag()? => length,
