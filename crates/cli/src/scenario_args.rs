@@ -70,7 +70,7 @@ struct PathArgs {
     /// Rate of the way back
     #[arg(long, value_name = "RATE", value_parser = quantity, allow_hyphen_values = true)]
     reverse_rate: Option<String>,
-    /// How the hosts behave: modern (Linux today) or era (what the papers ran)
+    /// How the hosts behave: modern (Linux today), era (the RFCs of the papers' years) or ns2 (ns-2.35)
     #[arg(long)]
     profile: Option<String>,
     /// When a run ends at the latest, e.g. 60s

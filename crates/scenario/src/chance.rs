@@ -2,6 +2,7 @@
 
 use ramp::Time;
 use ramp_path::{Jitter, LinkConfig, LossConfig, QueueConfig};
+use ramp_tcp::SenderConfig;
 
 use crate::model::{Scenario, Traffic, TrafficKind};
 
@@ -10,9 +11,14 @@ impl Scenario {
     pub fn has_chance(&self) -> bool {
         self.trace_offset_range > Time::ZERO
             || self.topology.links.iter().any(|link| link_has_chance(&link.config))
-            || self.flows.iter().any(|flow| flow.start_jitter > Time::ZERO)
+            || self.flows.iter().any(|flow| flow.start_jitter > Time::ZERO || sender_has_chance(&flow.sender))
             || self.traffic.iter().any(traffic_has_chance)
     }
+}
+
+/// Where a clock is within its tick is drawn.
+fn sender_has_chance(sender: &SenderConfig) -> bool {
+    sender.rto.count_ticks && sender.rto.phase.is_none()
 }
 
 fn link_has_chance(link: &LinkConfig) -> bool {
@@ -48,7 +54,9 @@ fn jitter_has_chance(jitter: &Jitter) -> bool {
 fn traffic_has_chance(traffic: &Traffic) -> bool {
     match &traffic.kind {
         TrafficKind::Cbr { .. } => traffic.pairs.len() > 1,
-        TrafficKind::Listed { under_test_share, .. } => uncertain(*under_test_share),
+        TrafficKind::Listed { under_test_share, sender, .. } => {
+            uncertain(*under_test_share) || sender_has_chance(sender)
+        }
         // Arrivals are drawn, even where sizes are not.
         TrafficKind::Poisson { .. } | TrafficKind::Web { .. } => true,
     }

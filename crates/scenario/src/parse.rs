@@ -55,7 +55,9 @@ impl Scenario {
 fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<Scenario, ScenarioError> {
     let mut files = Files::new(directory);
     let profile = match root.get("profile") {
-        Some(value) => [Profile::Modern, Profile::Era][value.choice(&["modern", "era"])?],
+        Some(value) => {
+            [Profile::Modern, Profile::Era, Profile::Ns2][value.choice(&["modern", "era", "ns2"])?]
+        }
         None => Profile::Modern,
     };
     let settings = ends::settings(root.get("algorithm").as_ref())?;

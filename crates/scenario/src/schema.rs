@@ -124,9 +124,9 @@ table!(
         field("description", "text", "empty", "What path this is and what to expect of it."),
         field(
             "profile",
-            "modern, era",
+            "modern, era, ns2",
             "modern",
-            "Rules of the end systems: a Linux server of today, or what the papers ran (ns-2, Linux 2.6)."
+            "Rules of the end systems: a Linux server of today, the RFCs of the papers' years, or ns-2.35."
         ),
         field("runs", "1 to 1000000", "10", "Runs per algorithm."),
         field("seed", "whole number", "1", "Seed of the first run; the next ones count up."),

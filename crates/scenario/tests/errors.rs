@@ -150,7 +150,7 @@ fn choices_are_listed() {
     says(
         &format!("profile = \"modem\"\n{PATH}"),
         1,
-        "profile: found \"modem\": did you mean `modern`?; expected `modern`, `era`",
+        "profile: found \"modem\": did you mean `modern`?; expected `modern`, `era`, `ns2`",
     );
     says(
         &format!("{PATH}queue = \"fifo\"\n"),

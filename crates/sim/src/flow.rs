@@ -4,6 +4,7 @@ use ramp::Time;
 use ramp_scenario::Source;
 use ramp_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 
+use crate::random::{Purpose, Stream};
 use crate::topology::Route;
 
 /// A live flow.
@@ -38,6 +39,8 @@ pub(crate) struct FlowSpec<'a> {
     pub(crate) sender: &'a SenderConfig,
     pub(crate) receiver: &'a ReceiverConfig,
     pub(crate) session: Option<(u32, u32)>,
+    /// Of the run.
+    pub(crate) seed: u64,
 }
 
 impl Flow {
@@ -45,7 +48,7 @@ impl Flow {
     pub(crate) fn open(now: Time, spec: &FlowSpec<'_>) -> Self {
         let mut flow = Self {
             id: spec.id,
-            sender: Sender::new(spec.id, spec.sender),
+            sender: sender(spec),
             receiver: Receiver::new(spec.id, spec.receiver, spec.sender),
             forward: spec.forward,
             backward: spec.backward,
@@ -86,6 +89,18 @@ impl Flow {
         self.report_from_bytes = next_round_number(bytes);
         Some(bytes)
     }
+}
+
+/// The sending end; where its clock counts ticks, they begin anywhere.
+fn sender(spec: &FlowSpec<'_>) -> Sender {
+    let rto = &spec.sender.rto;
+    if !rto.count_ticks || rto.phase.is_some() {
+        return Sender::new(spec.id, spec.sender);
+    }
+    let into = Stream::new(spec.seed, Purpose::Clock, u64::from(spec.id)).below(rto.tick.ns());
+    let mut config = spec.sender.clone();
+    config.rto.phase = Some(Time::from_ns(into));
+    Sender::new(spec.id, &config)
 }
 
 /// The application's side: what it writes, and when.

@@ -24,6 +24,8 @@ pub(crate) enum Purpose {
     Arm,
     /// Think times of web sessions.
     Think,
+    /// How far a connection's clock is into a tick.
+    Clock,
 }
 
 /// A seed that differs for every (`seed`, `purpose`, `index`).

@@ -52,6 +52,7 @@ const EVENTS_BETWEEN_CHECKS: u64 = 4096;
 /// Sources of the event queue, in this order: links, drops to come, explicit flows to open, generators, flow slots.
 struct Simulation<'a, O> {
     scenario: &'a Scenario,
+    seed: u64,
     observer: &'a mut O,
     now: Time,
     queue: EventQueue,
@@ -94,6 +95,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let hosts = Hosts::new(network.drops_source() + 2 + generators.len() as u32, totals.collect());
         let mut simulation = Self {
             scenario,
+            seed,
             observer,
             now: Time::ZERO,
             queue: EventQueue::default(),
@@ -279,6 +281,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 sender: &config.sender,
                 receiver: &config.receiver,
                 session: None,
+                seed: self.seed,
             };
             self.open(&spec);
         }
@@ -311,6 +314,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             sender: &senders[usize::from(drawn.under_test)],
             receiver: &receiver,
             session: drawn.session.map(|session| (generator, session)),
+            seed: self.seed,
         };
         self.open(&spec);
         self.configs[generator as usize] = Some((senders, receiver));

@@ -10,9 +10,6 @@ use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;
 
-/// ns-2's Newreno sends at most so many new segments per ACK while it recovers.
-const BURST_IN_RECOVERY: u32 = 2;
-
 impl Sender {
     /// An ACK arrived on an established connection.
     #[inline]
@@ -24,18 +21,17 @@ impl Sender {
         let in_flight = self.board.in_flight();
         let prior_una = self.board.una();
         let fack = prior_una.max(self.board.highest_sacked_end());
-        self.burst_left = if self.rules.recovery.is_newreno() && self.repair.state == SenderState::Recovery {
-            BURST_IN_RECOVERY.min(self.rules.max_burst)
-        } else {
-            self.rules.max_burst
-        };
+        let prior_state = self.repair.state;
+        self.burst_left = self.rules.max_burst;
         let mut delivery = Delivery::new();
-        self.take_in(segment, &mut delivery);
+        let set_aside = self.take_in(segment, &mut delivery);
         let window_changed = ack >= prior_una && self.note_window(now, segment);
         let mut view = AckView { now, in_flight, rtt: None, rate: 0 };
         if delivery.any {
             view.rtt = self.measure(now, segment.timestamp(), &delivery);
-            self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
+            if delivery.bytes > 0 {
+                self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
+            }
             if self.starting() || self.rules.sampled {
                 view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
                 self.last_rate = view.rate;
@@ -46,6 +42,9 @@ impl Sender {
         }
         self.last_rtt = view.rtt.unwrap_or(Time::ZERO);
         if delivery.advanced_segments > 0 {
+            if self.rules.counts_ticks {
+                self.stop_timing(now);
+            }
             self.after_advance(now);
         }
         if delivery.any {
@@ -59,7 +58,21 @@ impl Sender {
             self.repair.duplicates = 0;
             self.timers.reordering = Time::NEVER;
         } else {
+            delivery.sacked |= set_aside;
+            let duplicates = self.repair.duplicates;
             self.repair_after(now, segment, &delivery, window_changed);
+            if self.rules.recovery.is_ns2() {
+                let recovering = self.repair.state == SenderState::Recovery;
+                self.limit_burst(
+                    self.repair.duplicates > duplicates,
+                    recovering && prior_state != SenderState::Recovery,
+                );
+                let left = prior_state == SenderState::Recovery && !recovering;
+                if left && self.rules.recovery.is_newreno() && !self.starting() {
+                    // The ACK that ends recovery opens the window too.
+                    self.grow(&view, &delivery);
+                }
+            }
         }
         if self.rules.rack && self.rack.probing() {
             self.judge_tail_probe(now, segment, &delivery);
@@ -70,14 +83,20 @@ impl Sender {
     }
 
     #[inline]
-    fn take_in(&mut self, segment: &Segment, delivery: &mut Delivery) {
+    fn take_in(&mut self, segment: &Segment, delivery: &mut Delivery) -> bool {
         let mut blocks = 0;
+        let mut set_aside = false;
         if segment.block_count() > 0 && self.sack_in_use() {
             self.repair.sack = SackUse::Yes;
             blocks = segment.block_count();
         }
+        if self.rules.recovery == Recovery::SackNs2 && self.repair.state != SenderState::Recovery {
+            set_aside = self.set_sacks_aside(segment);
+            blocks = 0;
+        }
         self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks), delivery);
         self.una_offset += delivery.advanced_bytes;
+        set_aside
     }
 
     /// The receive window and, with it, the send buffer. Returns whether the window's size changed.
@@ -116,8 +135,10 @@ impl Sender {
         }
         let newest = now - delivery.last_clean_sent?;
         self.rtt.observe_min(newest);
-        let timed = if self.rules.linux_timer { now - delivery.first_clean_sent? } else { newest };
-        self.rtt.on_sample(timed, una, next);
+        if !self.rules.counts_ticks {
+            let timed = if self.rules.linux_timer { now - delivery.first_clean_sent? } else { newest };
+            self.rtt.on_sample(timed, una, next);
+        }
         Some(newest)
     }
 

@@ -5,9 +5,11 @@ use ramp::{Algorithm, PARAMETERS_MAX, Time};
 /// A set of rules that go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// What the four papers ran: ns-2 and Linux 2.6. IW 2, packet counting, no PRR, no RACK-TLP, RTO minimum
-    /// 200 ms with a 10 ms tick.
+    /// TCP of the papers' years by its RFCs: IW 2, packet counting, no PRR, no RACK-TLP, RTO minimum 200 ms with a
+    /// 10 ms tick.
     Era,
+    /// ns-2.35's end systems: `Agent/TCP/Sack1` and its sink, packets of 1000 + 40 bytes.
+    Ns2,
     /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, Linux's RTO.
     Modern,
 }
@@ -133,6 +135,12 @@ pub struct RtoConfig {
     pub max: Time,
     /// Samples and the timer are rounded to this; zero: exact (ns-2 `tcpTick_`).
     pub tick: Time,
+    /// ns-2 without time stamps: one segment at a time is timed, in ticks that begin between its departure and its
+    /// ACK, and the estimates are whole ticks. The backed-off timer stays until there is a sample.
+    pub count_ticks: bool,
+    /// How far into a tick that clock is at time zero (ns-2 `boot_time_`, drawn for every connection); `None`: for the
+    /// host to draw.
+    pub phase: Option<Time>,
     /// Linux: the bound holds for the variance term, so that the timer is never below SRTT + `min`.
     pub min_of_variance: bool,
 }
@@ -158,8 +166,13 @@ pub struct ReceiverConfig {
     pub sack_suppression_segments: u32,
     /// What it advertises.
     pub window: ReceiveWindow,
+    /// ns-2's sinks do not know the end of the data, report no duplicates (RFC 2883), and let one of the newest segment
+    /// in order wait like new data.
+    pub ns2_sink: bool,
     /// Bytes of an ACK on the wire.
     pub ack_bytes: u32,
+    /// And for every SACK block on it (ns-2: 8); 0: they are within `ack_bytes`.
+    pub sack_block_bytes: u32,
 }
 
 /// When a receiver acknowledges. Filled gaps and the end of the data are always acknowledged at once, and gaps too
@@ -206,17 +219,18 @@ pub enum ReceiveWindow {
 impl SenderConfig {
     /// The rules of `profile` around a start-up algorithm with its default parameters.
     pub fn new(profile: Profile, startup: &'static Algorithm) -> Self {
-        let era = profile == Profile::Era;
+        let era = profile != Profile::Modern;
+        let ns2 = profile == Profile::Ns2;
         Self {
-            mss_bytes: 1448,
-            header_bytes: 52,
+            mss_bytes: if ns2 { 1000 } else { 1448 },
+            header_bytes: if ns2 { 40 } else { 52 },
             startup,
             parameters: startup.default_parameters(),
             initial_window_packets: if era { 2 } else { 10 },
             initial_ssthresh_packets: None,
             abc_limit_packets: u32::from(era),
             avoidance: if era { Avoidance::Reno } else { Avoidance::Cubic },
-            recovery: Recovery::Sack,
+            recovery: if ns2 { Recovery::SackNs2 } else { Recovery::Sack },
             prr: !era,
             rack_tlp: !era,
             limited_transmit: true,
@@ -227,6 +241,8 @@ impl SenderConfig {
                     min: Time::from_ms(200),
                     max: Time::from_secs(60),
                     tick: Time::from_ms(10),
+                    count_ticks: profile == Profile::Ns2,
+                    phase: None,
                     min_of_variance: false,
                 }
             } else {
@@ -235,6 +251,8 @@ impl SenderConfig {
                     min: Time::from_ms(200),
                     max: Time::from_secs(120),
                     tick: Time::ZERO,
+                    count_ticks: false,
+                    phase: None,
                     min_of_variance: true,
                 }
             },
@@ -264,19 +282,23 @@ impl ReceiverConfig {
     /// time stamps (modern); the window is never in the way.
     pub fn new(profile: Profile) -> Self {
         match profile {
-            Profile::Era => Self {
+            Profile::Era | Profile::Ns2 => Self {
                 ack_policy: AckPolicy::Quick,
                 sack_blocks: 3,
                 sack_suppression_segments: 0,
                 window: ReceiveWindow::Unlimited,
+                ns2_sink: profile == Profile::Ns2,
                 ack_bytes: 40,
+                sack_block_bytes: if profile == Profile::Ns2 { 8 } else { 0 },
             },
             Profile::Modern => Self {
                 ack_policy: AckPolicy::Linux { quick: 16, timer: Time::from_ms(40) },
                 sack_blocks: 3,
                 sack_suppression_segments: 0,
                 window: ReceiveWindow::Unlimited,
+                ns2_sink: false,
                 ack_bytes: 52,
+                sack_block_bytes: 0,
             },
         }
     }

@@ -1,13 +1,14 @@
 //! Sans-IO TCP: what the transport does with the decisions of a start-up algorithm.
 //!
 //! A [`Sender`] and a [`Receiver`] exchange [`Segment`]s. [`SenderConfig`] and [`ReceiverConfig`] say which rules hold;
-//! [`Profile`] names the two sets of rules that go together. This crate owns no clock, no socket and no path: time
+//! [`Profile`] names the sets of rules that go together. This crate owns no clock, no socket and no path: time
 //! comes in with every call, and what leaves is asked for.
 
 mod ack_policy;
 mod acknowledge;
 mod avoidance;
 mod config;
+mod ns2;
 mod pacing;
 mod prr;
 mod rack;

@@ -28,6 +28,11 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
     /// One past the highest number in the set; 0 if it is empty.
     #[inline]
     pub(crate) fn end(&self) -> u64 {

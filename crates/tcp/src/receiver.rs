@@ -20,6 +20,8 @@ const BLOCKS_EXPECTED: usize = 2;
 pub struct Receiver {
     flow: u32,
     ack_bytes: u32,
+    sack_block_bytes: u32,
+    ns2_sink: bool,
     mss: u32,
     sack_blocks: u8,
     sack_suppression: u64,
@@ -63,6 +65,8 @@ impl Receiver {
         Self {
             flow,
             ack_bytes: config.ack_bytes,
+            sack_block_bytes: config.sack_block_bytes,
+            ns2_sink: config.ns2_sink,
             mss: sender.mss_bytes.max(1),
             sack_blocks: if sack { config.sack_blocks.min(SACK_BLOCKS_MAX as u8) } else { 0 },
             sack_suppression: u64::from(config.sack_suppression_segments),
@@ -163,7 +167,7 @@ impl Receiver {
             if self.window.on_segment(u64::from(self.mss)) {
                 self.clock.on_growth();
             }
-            if self.clock.on_segment(now) || segment.last() {
+            if self.clock.on_segment(now) || (segment.last() && !self.ns2_sink) {
                 self.acknowledge();
             }
         } else {
@@ -179,6 +183,10 @@ impl Receiver {
             self.clock.on_growth();
         }
         if number < self.next {
+            let waits = self.ns2_sink && number + 1 == self.next && self.out_of_order.is_empty();
+            if waits && !self.clock.on_segment(now) {
+                return;
+            }
             self.acknowledge();
             self.clock.on_duplicate();
             self.duplicate = Some((number, number + 1));
@@ -211,7 +219,7 @@ impl Receiver {
             self.duplicate = Some((number, number + 1));
         }
         self.note_recent(number);
-        if self.clock.on_gap(now, self.next, self.rtt) || segment.last() {
+        if self.clock.on_gap(now, self.next, self.rtt) || (segment.last() && !self.ns2_sink) {
             self.acknowledge();
         }
     }
@@ -295,7 +303,7 @@ impl Receiver {
         if self.sack_blocks == 0 || self.suppresses() {
             return;
         }
-        if let Some((start, end)) = duplicate {
+        if let Some((start, end)) = duplicate.filter(|_| !self.ns2_sink) {
             *ack = ack.with_duplicate(start, end);
         }
         for &number in &self.recent[..usize::from(self.recent_count)] {
@@ -306,5 +314,6 @@ impl Receiver {
                 *ack = ack.with_sack_block(range.start, range.end);
             }
         }
+        *ack = ack.with_header_bytes(self.ack_bytes + self.sack_block_bytes * ack.block_count() as u32);
     }
 }

@@ -31,6 +31,8 @@ impl Flags {
     pub(crate) const APP_LIMITED: u8 = 16;
     /// Carries the end of the data.
     pub(crate) const LAST: u8 = 32;
+    /// Its bytes count as delivered, although the SACK that said so has been forgotten (ns-2).
+    pub(crate) const COUNTED: u8 = 64;
 }
 
 /// What one ACK brought.
@@ -67,6 +69,9 @@ impl Delivery {
     #[inline]
     pub(crate) fn take(&mut self, number: u64, record: &Record) {
         self.any = true;
+        if record.flags & Flags::COUNTED != 0 {
+            return;
+        }
         self.bytes += u64::from(record.bytes);
         if record.sent >= self.newest.sent {
             self.newest = *record;

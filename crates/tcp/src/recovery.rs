@@ -39,14 +39,23 @@ impl Sender {
             SenderState::Loss => self.go_on_after_timeout(now, delivery),
             SenderState::Open => {}
         }
-        if self.repair.state == SenderState::Open {
+        // ns-2 allows a fast retransmit of the first segment always (`bugfix_ss_`).
+        let first = self.rules.recovery.is_ns2() && self.board.una() == 0;
+        if self.repair.state == SenderState::Open || (first && self.repair.state == SenderState::Loss) {
             self.look_for_loss(now, delivery);
         }
     }
 
     /// Fast recovery begins. `lost`: bytes found lost by now.
     pub(crate) fn enter_recovery(&mut self, now: Time, lost: u64, delivery: &Delivery) {
-        let lost = lost + self.board.mark_lost(self.board.una());
+        let window = self.cwnd();
+        let mode = self.recovery_in_use();
+        if mode == Recovery::SackNs2 {
+            self.take_sacks_up(now);
+        }
+        let una = self.board.una();
+        let lost = lost
+            + if mode.is_newreno() { self.board.mark_lost_again(una) } else { self.board.mark_lost(una) };
         self.events.push_back(FlowEventKind::RecoveryStart {
             cwnd_bytes: self.cwnd(),
             in_flight_bytes: self.board.out_bytes(),
@@ -61,14 +70,16 @@ impl Sender {
         self.repair.partial = false;
         self.board.begin_recovery();
         self.due = Due::Head;
-        match self.recovery_in_use() {
+        self.repair.timed = None;
+        match mode {
             Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
                 self.repair.inflation = u64::from(DUPLICATE_ACKS) * mss;
-                self.set_cwnd(ssthresh.saturating_add(self.repair.inflation));
+                self.halve(window);
+                self.set_cwnd(self.cwnd().saturating_add(self.repair.inflation));
             }
             Recovery::SackNs2 => {
-                self.repair.pipe = outstanding.saturating_sub(u64::from(DUPLICATE_ACKS) * mss);
-                self.set_cwnd(ssthresh);
+                self.repair.pipe = outstanding as i64 - i64::from(DUPLICATE_ACKS * self.rules.mss);
+                self.halve(window);
             }
             Recovery::Sack if self.rules.prr => {
                 // What this ACK delivered belongs to the recovery.
@@ -117,7 +128,8 @@ impl Sender {
         self.events.push_back(FlowEventKind::RecoveryEnd);
     }
 
-    fn recovery_in_use(&self) -> Recovery {
+    #[inline]
+    pub(crate) fn recovery_in_use(&self) -> Recovery {
         match self.rules.recovery {
             Recovery::Sack | Recovery::SackNs2 if !self.sack_in_use() => Recovery::NewRenoImpatient,
             other => other,
@@ -133,13 +145,14 @@ impl Sender {
         match self.recovery_in_use() {
             Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
                 // RFC 6582 §3.2 step 2: not for duplicates that our own retransmissions caused.
-                let fresh = self.repair.point == 0 || una > self.repair.point;
+                let fresh = self.repair.point == 0 || una == 0 || una > self.repair.point;
                 if duplicates == DUPLICATE_ACKS && fresh {
                     self.enter_recovery(now, 0, delivery);
                 }
             }
             Recovery::SackNs2 => {
-                if duplicates >= DUPLICATE_ACKS && una >= self.repair.point {
+                let fresh = self.repair.point == 0 || una == 0 || una > self.repair.point;
+                if duplicates == DUPLICATE_ACKS && fresh {
                     self.enter_recovery(now, 0, delivery);
                 }
             }
@@ -188,10 +201,10 @@ impl Sender {
                 }
             }
             Recovery::SackNs2 => {
-                let pipe = &mut self.repair.pipe;
-                *pipe = pipe.saturating_sub(if advanced { 2 * mss } else { mss });
+                self.repair.pipe -= i64::from(self.rules.mss) * if advanced { 2 } else { 1 };
                 if advanced {
                     self.arm_timeout(now);
+                    self.rtt.forget_backoff();
                 }
             }
             Recovery::Sack => {
@@ -219,7 +232,10 @@ impl Sender {
 
     fn repair_next_hole(&mut self) {
         let una = self.board.una();
-        if self.board.record(una).flags & (Flags::RETRANSMITTED | Flags::SACKED) == 0 {
+        if self.rules.recovery.is_newreno() {
+            self.board.mark_lost_again(una);
+            self.due = Due::Head;
+        } else if self.board.record(una).flags & (Flags::RETRANSMITTED | Flags::SACKED) == 0 {
             self.board.mark_lost(una);
             self.due = Due::Head;
         }
@@ -229,8 +245,11 @@ impl Sender {
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
         let cwnd = if self.rules.recovery.is_newreno() {
             // ns-2 does not go back to ssthresh after partial ACKs, and slow start takes it there.
-            self.burst_left = self.rules.max_burst;
             self.cwnd().saturating_sub(self.repair.inflation)
+        } else if self.recovery_in_use() == Recovery::SackNs2 {
+            self.board.forget_recovery();
+            self.repair.point = 0;
+            self.cwnd()
         } else {
             ssthresh
         };

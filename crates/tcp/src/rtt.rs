@@ -17,6 +17,9 @@ pub(crate) struct RttEstimator {
     round_variance_4: u64,
     timer_variance_4: u64,
     round_end: u64,
+    /// ns-2: 8 times the smoothed RTT and 4 times its variance, in ticks.
+    ticks_8: i64,
+    ticks_variance_4: i64,
     base_timeout: Time,
     backoff: u32,
     min: Time,
@@ -31,6 +34,8 @@ impl RttEstimator {
             round_variance_4: 0,
             timer_variance_4: 0,
             round_end: 0,
+            ticks_8: 0,
+            ticks_variance_4: 0,
             base_timeout: config.initial,
             backoff: 0,
             min: Time::NEVER,
@@ -94,6 +99,33 @@ impl RttEstimator {
     /// The timer expired: the next timeout is twice as long.
     pub(crate) fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
+        if self.config.count_ticks && self.backoff >= 4 {
+            // ns-2 mistrusts its estimate from a factor of 16 on and keeps it as variance.
+            self.ticks_variance_4 += self.ticks_8 >> 3;
+            self.ticks_8 = 0;
+        }
+    }
+
+    /// ns-2's sample of a segment that left at `sent` and was acknowledged at `now` (`TcpAgent::rtt_update`): ticks of a
+    /// clock that began in between, and the timer from whole ticks of both estimates, rounded down.
+    pub(crate) fn on_counted_sample(&mut self, sent: Time, now: Time) {
+        let tick = self.config.tick.ns().max(1);
+        let phase = self.config.phase.map_or(0, Time::ns);
+        let into = (sent.ns() + phase) % tick;
+        let ticks = i64::try_from(((now - sent).ns() + into) / tick).unwrap_or(i64::MAX / 16).max(1);
+        if self.ticks_8 == 0 {
+            self.ticks_8 = ticks << 3;
+            self.ticks_variance_4 = ticks << 1;
+        } else {
+            let delta = ticks - (self.ticks_8 >> 3);
+            self.ticks_8 = (self.ticks_8 + delta).max(1);
+            let delta = delta.abs() - (self.ticks_variance_4 >> 2);
+            self.ticks_variance_4 = (self.ticks_variance_4 + delta).max(1);
+        }
+        self.smoothed_8 = self.ticks_8.unsigned_abs().saturating_mul(tick);
+        let timeout = ((self.ticks_variance_4 << 3) + self.ticks_8) >> 3;
+        let raw = Time::from_ns(timeout.unsigned_abs().saturating_mul(tick));
+        self.base_timeout = raw.max(self.config.min).min(self.config.max);
     }
 
     /// The peer is alive after all: forget the backing off.
@@ -179,6 +211,8 @@ mod tests {
             min,
             max: Time::from_secs(60),
             tick: Time::ZERO,
+            count_ticks: false,
+            phase: None,
             min_of_variance,
         };
         let mut rtt = RttEstimator::new(config);
@@ -212,6 +246,8 @@ mod tests {
             min: Time::from_secs(1),
             max: Time::from_secs(60),
             tick: Time::ZERO,
+            count_ticks: false,
+            phase: None,
             min_of_variance: false,
         };
         let mut rtt = RttEstimator::new(config);
@@ -232,6 +268,8 @@ mod tests {
             min: Time::from_secs(1),
             max: Time::from_secs(60),
             tick: Time::ZERO,
+            count_ticks: false,
+            phase: None,
             min_of_variance: false,
         };
         let mut rtt = RttEstimator::new(config);
@@ -247,6 +285,8 @@ mod tests {
             min: Time::ZERO,
             max: Time::from_secs(60),
             tick: Time::from_ms(10),
+            count_ticks: false,
+            phase: None,
             min_of_variance: false,
         };
         let mut rtt = RttEstimator::new(config);
@@ -255,5 +295,51 @@ mod tests {
         assert_eq!(rtt.timeout(), Time::from_ms(300));
         rtt.on_sample(Time::from_us(1), 2, 2);
         assert_eq!(rtt.smoothed(), Time::from_us(88_750));
+    }
+
+    #[test]
+    fn counts_the_ticks_that_begin_and_keeps_whole_ones() {
+        let ticks = |phase_us: u64, sent_ms: u64, rtt_ms: u64| {
+            let mut rtt = RttEstimator::new(ns2(phase_us));
+            rtt.on_counted_sample(Time::from_ms(sent_ms), Time::from_ms(sent_ms + rtt_ms));
+            rtt.smoothed().us() / 10_000
+        };
+        assert_eq!(
+            [ticks(0, 0, 104), ticks(0, 6, 104), ticks(4_500, 6, 104), ticks(4_500, 0, 3)],
+            [10, 11, 10, 1]
+        );
+        // Worked by `TcpAgent::rtt_update`: 8 srtt, 4 rttvar and the timer, in ticks.
+        let mut rtt = RttEstimator::new(ns2(0));
+        let mut timers = vec![];
+        for sample_ms in [100, 110, 110, 100, 300] {
+            rtt.on_counted_sample(Time::ZERO, Time::from_ms(sample_ms));
+            timers.push(rtt.timeout().us() / 10_000);
+        }
+        assert_eq!(timers, [30, 26, 23, 20, 40]);
+    }
+
+    #[test]
+    fn mistrusts_its_estimate_after_four_timeouts() {
+        let mut rtt = RttEstimator::new(ns2(0));
+        rtt.on_counted_sample(Time::ZERO, Time::from_ms(100));
+        for _ in 0..4 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), Time::from_ms(16 * 300));
+        rtt.forget_backoff();
+        rtt.on_counted_sample(Time::ZERO, Time::from_ms(200));
+        assert_eq!(rtt.smoothed(), Time::from_ms(200), "as if it were the first");
+    }
+
+    fn ns2(phase_us: u64) -> RtoConfig {
+        RtoConfig {
+            initial: Time::from_secs(3),
+            min: Time::ZERO,
+            max: Time::from_secs(60),
+            tick: Time::from_ms(10),
+            count_ticks: true,
+            phase: Some(Time::from_us(phase_us)),
+            min_of_variance: false,
+        }
     }
 }

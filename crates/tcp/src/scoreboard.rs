@@ -253,6 +253,25 @@ impl Scoreboard {
         lost
     }
 
+    /// ns-2's Sack1: forgets every SACK and retransmission; all that is outstanding is in flight.
+    pub(crate) fn forget_recovery(&mut self) {
+        for number in self.una..self.next {
+            let record = self.record_mut(number);
+            if record.flags & Flags::SACKED != 0 {
+                record.flags |= Flags::COUNTED;
+            }
+            record.flags &= !(Flags::SACKED | Flags::LOST | Flags::RETRANSMITTED);
+        }
+        (self.sacked_bytes, self.sacked_segments) = (0, 0);
+        (self.lost_bytes, self.retransmitted_bytes) = (0, 0);
+        self.sacked.clear();
+        self.lost_in_order.clear();
+        self.lost_out_of_order.clear();
+        self.last_blocks = Default::default();
+        self.loss_edge = self.una;
+        self.begin_recovery();
+    }
+
     /// Believes nothing lost any more: the reduction was spurious.
     pub(crate) fn unmark_lost(&mut self) {
         for number in self.una..self.next {

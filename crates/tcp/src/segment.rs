@@ -154,6 +154,13 @@ impl Segment {
         self
     }
 
+    /// Says how large its headers are, once it is known what they hold.
+    #[must_use]
+    pub(crate) fn with_header_bytes(mut self, bytes: u32) -> Self {
+        self.header_bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
+        self
+    }
+
     /// Adds, as the first block, a report of segments that arrived twice (RFC 2883).
     #[must_use]
     pub fn with_duplicate(mut self, start: u64, end: u64) -> Self {

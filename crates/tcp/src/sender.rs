@@ -9,6 +9,7 @@ use crate::avoidance::Avoid;
 use crate::pacing::Pacer;
 use crate::prr::Prr;
 use crate::rack::Rack;
+use crate::ranges::RangeSet;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -72,6 +73,7 @@ pub struct Sender {
 pub(crate) struct Rules {
     pub(crate) mss: u32,
     pub(crate) header_bytes: u32,
+    pub(crate) syn_bytes: u32,
     pub(crate) initial_window: u64,
     pub(crate) abc_limit: u64,
     pub(crate) recovery: Recovery,
@@ -80,6 +82,7 @@ pub(crate) struct Rules {
     pub(crate) limited_transmit: bool,
     pub(crate) undo: bool,
     pub(crate) linux_timer: bool,
+    pub(crate) counts_ticks: bool,
     pub(crate) pacing_always: bool,
     pub(crate) idle_restart: bool,
     pub(crate) handshake: bool,
@@ -154,14 +157,27 @@ pub(crate) struct Repair {
     /// `RecoveryPoint`: what was SND.NXT when the last recovery began.
     pub(crate) point: u64,
     pub(crate) prr: Prr,
-    /// ns-2's `pipe` as a counter, bytes.
-    pub(crate) pipe: u64,
+    /// ns-2's `pipe` as a counter, bytes; partial ACKs can take it below zero.
+    pub(crate) pipe: i64,
+    /// ns-2's Sack1 outside recovery: what duplicate ACKs have SACKed.
+    pub(crate) aside: RangeSet,
+    /// ns-2's Sack1 from a timeout to the next new ACK: duplicates do not count.
+    pub(crate) deaf: bool,
+    /// What ns-2 measures the round trip with.
+    pub(crate) timed: Option<TimedSegment>,
     /// What duplicate ACKs have added to the window (ns-2 `dupwnd_`); part of the window while NewReno recovers.
     pub(crate) inflation: u64,
     pub(crate) rescued: bool,
     /// NewReno: a partial ACK has been seen in this recovery.
     pub(crate) partial: bool,
     pub(crate) undo: Undo,
+}
+
+/// The one segment that is being timed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimedSegment {
+    pub(crate) number: u64,
+    pub(crate) sent: Time,
 }
 
 /// What the last reduction took, to give it back.
@@ -216,6 +232,7 @@ impl Sender {
             rules: Rules {
                 mss,
                 header_bytes: config.header_bytes,
+                syn_bytes: crate::ns2::syn_bytes(config),
                 initial_window,
                 abc_limit: u64::from(config.abc_limit_packets) * mss_u64,
                 recovery: config.recovery,
@@ -224,6 +241,7 @@ impl Sender {
                 limited_transmit: config.limited_transmit,
                 undo: config.undo,
                 linux_timer: config.rto.min_of_variance,
+                counts_ticks: config.rto.count_ticks,
                 pacing_always: always,
                 idle_restart: config.idle_restart,
                 handshake: config.handshake,
@@ -256,6 +274,9 @@ impl Sender {
                 point: 0,
                 prr: Prr::default(),
                 pipe: 0,
+                aside: RangeSet::default(),
+                deaf: false,
+                timed: None,
                 inflation: 0,
                 rescued: false,
                 partial: false,
@@ -412,11 +433,18 @@ impl Sender {
         if self.syn.transmissions == 1 || self.rules.undo {
             let rtt = now - sent;
             self.rtt.observe_min(rtt);
-            self.rtt.on_sample(rtt, 0, 0);
+            if self.rules.counts_ticks {
+                self.rtt.forget_backoff();
+                self.rtt.on_counted_sample(sent, now);
+            } else {
+                self.rtt.on_sample(rtt, 0, 0);
+            }
             self.last_rtt = rtt;
         }
         if self.syn.transmissions > 1 {
-            self.rtt.distrust_initial();
+            if !self.rules.counts_ticks {
+                self.rtt.distrust_initial();
+            }
             // RFC 5681 §3.1.
             let mss = self.mss();
             self.set_cwnd(self.cwnd().min(mss));

@@ -3,6 +3,7 @@
 use ramp::{Ack, AckFlags, Congestion, CongestionKind, ExitReason, Phase, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
+use crate::Recovery;
 use crate::avoidance::Growth;
 use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
@@ -37,14 +38,26 @@ impl Sender {
     #[inline]
     pub(crate) fn grow(&mut self, view: &AckView, delivery: &Delivery) {
         if self.startup.decision().phase() != Phase::Done {
+            let before = self.cwnd();
             self.consult(view, delivery);
+            // In ns-2 the first ACK grows a window that begins above ssthresh like all others.
+            let above = self.rules.recovery.is_ns2() && before >= self.ssthresh() && before == self.cwnd();
+            if above
+                && delivery.advanced_segments > 0
+                && self.repair.state == SenderState::Open
+                && !self.starting()
+            {
+                self.grow_after_startup(view, self.mss());
+            }
         } else if self.extra.is_some() {
             self.grow_further(delivery);
         } else if self.repair.state != SenderState::Recovery
             && delivery.advanced_segments > 0
             && self.cwnd_limited()
         {
-            self.grow_after_startup(view, delivery.bytes);
+            // ns-2 counts ACKs.
+            let acked = if self.rules.recovery.is_ns2() { self.mss() } else { delivery.bytes };
+            self.grow_after_startup(view, acked);
         }
     }
 
@@ -57,6 +70,8 @@ impl Sender {
             self.cwnd()
         } else if self.rules.recovery.is_newreno() {
             self.cwnd().saturating_sub(self.repair.inflation)
+        } else if self.recovery_in_use() == Recovery::SackNs2 {
+            self.cwnd()
         } else {
             self.ssthresh()
         };
@@ -101,7 +116,8 @@ impl Sender {
     /// Linux `tcp_is_cwnd_limited`: in slow start, half of the window used is enough to let it double.
     #[inline]
     pub(crate) fn cwnd_limited(&self) -> bool {
-        self.usage.limited || {
+        // ns-2 opens the window whether it was used or not.
+        self.usage.limited || self.rules.recovery.is_ns2() || {
             let cwnd = self.cwnd();
             (self.starting() || cwnd < self.ssthresh()) && cwnd < 2 * self.usage.max_out
         }
@@ -194,8 +210,9 @@ impl Sender {
         let mut acked = self.counted(acked);
         let ssthresh = self.ssthresh();
         if cwnd < ssthresh {
-            // What passes ssthresh counts for congestion avoidance.
-            let step = acked.min(ssthresh - cwnd);
+            // What passes ssthresh counts for congestion avoidance, except in ns-2.
+            let room = if self.rules.recovery.is_ns2() { acked } else { ssthresh - cwnd };
+            let step = acked.min(room);
             cwnd += step;
             acked -= step;
             if acked == 0 {

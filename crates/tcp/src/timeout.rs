@@ -3,6 +3,7 @@
 use ramp::{CongestionKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
+use crate::Recovery;
 use crate::record::Record;
 use crate::sender::{Connection, Due, Purpose, Sender};
 
@@ -25,7 +26,7 @@ impl Sender {
         if now >= self.timers.retransmit {
             self.timers.retransmit = Time::NEVER;
             match self.timers.purpose {
-                _ if self.connection == Connection::Opening => self.on_syn_timer(),
+                _ if self.connection == Connection::Opening => self.on_syn_timer(now),
                 Purpose::Timeout => self.on_retransmission_timer(now),
                 Purpose::TailProbe => self.due = Due::TailProbe,
                 Purpose::WindowProbe => self.on_window_timer(now),
@@ -95,7 +96,10 @@ impl Sender {
     }
 
     #[cold]
-    fn on_syn_timer(&mut self) {
+    fn on_syn_timer(&mut self, now: Time) {
+        if self.rules.recovery.is_ns2() {
+            self.give_up_startup(now);
+        }
         self.rtt.back_off();
         self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
         self.due = Due::Syn;
@@ -136,6 +140,16 @@ impl Sender {
         self.report_congestion(now, CongestionKind::Rto, flight - self.board.sacked_bytes(), Time::ZERO);
         if reduced {
             self.startup.decision_mut().ssthresh_bytes = before;
+        }
+        if self.rules.recovery.is_ns2() {
+            self.keep_whole_packets();
+            self.repair.timed = None;
+        }
+        if self.rules.recovery == Recovery::SackNs2 {
+            // Goes back N.
+            self.board.forget_recovery();
+            self.repair.aside.clear();
+            self.repair.deaf = true;
         }
         self.board.mark_all_lost(|record: &Record| spares && record.sent + rack_rtt > now);
         self.rack.on_timeout(una);

@@ -6,6 +6,7 @@ use ramp_trace::SenderState;
 use crate::Recovery;
 use crate::pacing::linux_rate;
 use crate::record::{Flags, Record};
+use crate::recovery::DUPLICATE_ACKS;
 use crate::segment::{Segment, Transmitted};
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
 
@@ -83,8 +84,8 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(crate) fn used_window(&self) -> u64 {
-        if self.rules.recovery == Recovery::SackNs2 && self.repair.state == SenderState::Recovery {
-            self.repair.pipe
+        if self.repair.state == SenderState::Recovery && self.recovery_in_use() == Recovery::SackNs2 {
+            self.repair.pipe.max(0) as u64
         } else {
             self.board.in_flight()
         }
@@ -98,12 +99,15 @@ impl Sender {
         let duplicates = self.repair.duplicates;
         if duplicates > 0 && self.repair.state != SenderState::Recovery {
             let open = self.repair.state == SenderState::Open;
-            if open && !self.rules.limited_transmit {
+            if open && !self.rules.limited_transmit && !self.rules.recovery.is_ns2() {
                 return Err(Blocked::Other);
             }
-            // RFC 3042; with SACK the pipe shrinks by itself. In ns-2 it also helps what a timeout sends again.
-            let limited = open || (self.rules.limited_transmit && self.rules.recovery.is_ns2());
-            if limited && self.board.sacked_segments() == 0 {
+            if self.rules.recovery.is_ns2() {
+                // It also helps what a timeout sends again; `limit_burst` holds back more than one.
+                let extra = if duplicates < DUPLICATE_ACKS { duplicates } else { 0 };
+                cwnd = cwnd.saturating_add(mss * u64::from(extra));
+            } else if open && self.board.sacked_segments() == 0 {
+                // RFC 3042; with SACK the pipe shrinks by itself.
                 cwnd = cwnd.saturating_add(mss * u64::from(duplicates.min(2)));
             }
         }
@@ -196,7 +200,7 @@ impl Sender {
         }
         if self.repair.state == SenderState::Recovery {
             self.repair.prr.on_sent(u64::from(bytes));
-            self.repair.pipe += self.mss();
+            self.repair.pipe += i64::from(self.rules.mss);
         }
     }
 
@@ -220,6 +224,7 @@ impl Sender {
         };
         self.rate.stamp(now, idle, &mut record);
         self.board.push(record);
+        self.start_timing(now, number);
         self.arm_after_new(now);
         Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
             .with_last(last)
@@ -262,7 +267,7 @@ impl Sender {
             Due::Syn => {
                 self.syn.transmissions += 1;
                 self.timers.retransmit = now + self.rtt.timeout();
-                Some(Segment::syn(self.flow, self.rules.header_bytes, now))
+                Some(Segment::syn(self.flow, self.rules.syn_bytes, now))
             }
             Due::Head => {
                 if self.board.is_empty() {
@@ -274,7 +279,7 @@ impl Sender {
                 needed.then(|| {
                     self.sent_since = true;
                     // ns-2 does not count it: `note_sent` will.
-                    self.repair.pipe = self.repair.pipe.saturating_sub(self.mss());
+                    self.repair.pipe -= i64::from(self.rules.mss);
                     self.send_again(now, una)
                 })
             }

@@ -77,9 +77,11 @@ fn duplicates_of_its_own_retransmissions_do_not_start_it_again() {
     let retransmitted = script.wait();
     assert_eq!(retransmitted, [0], "the timeout");
     assert!(script.now > Time::ZERO);
-    let now = script.now;
-    for i in 0..6 {
-        assert!(script.ack(now + ms(i), 0, &[]).is_empty());
+    // ns-2 makes an exception for the first segment.
+    let now = script.now + ms(100);
+    assert_eq!(script.ack(now, 5, &[]), [5, 6]);
+    for i in 1..7 {
+        assert!(script.ack(now + ms(i), 5, &[]).is_empty());
     }
     let starts =
         script.events.iter().filter(|e| matches!(e, ramp_trace::FlowEventKind::RecoveryStart { .. })).count();

@@ -21,7 +21,7 @@ const ROWS: [(Recovery, u32, u64, u64, u64, u64); 4] = [
 #[test]
 fn a_bulk_flow_does_what_it_does_in_ns2() {
     for (recovery, max_burst, acked, drops, retransmitted, timeouts) in ROWS {
-        let mut rules = config(Profile::Era);
+        let mut rules = config(Profile::Ns2);
         rules.recovery = recovery;
         rules.max_burst_packets = max_burst;
         rules.handshake = true;
@@ -33,7 +33,7 @@ fn a_bulk_flow_does_what_it_does_in_ns2() {
             ..Adversary::default()
         };
         let end = Time::from_secs(20);
-        let run = transfer(&rules, &ReceiverConfig::new(Profile::Era), 1 << 40, &path, end);
+        let run = transfer(&rules, &ReceiverConfig::new(Profile::Ns2), 1 << 40, &path, end);
         let again = run.sender.sample(end).retransmitted_bytes / MSS;
         let within = |ours: u64, theirs: u64| ours.abs_diff(theirs) * 50 <= theirs;
         let case = format!("{recovery:?}, maxburst {max_burst}");

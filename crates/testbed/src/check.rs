@@ -106,6 +106,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
         (rto.min != RTO_MIN && !whole_ms(rto.min), "rto-min", ms(rto.min), "routes know whole milliseconds"),
         (rto.max != RTO_MAX, "rto-max", ms(rto.max), "Linux's is 120 s"),
         (rto.tick != Time::ZERO, "rto-tick", ms(rto.tick), "Linux counts microseconds"),
+        (rto.count_ticks, "rto-count-ticks", "on".into(), "Linux has time stamps"),
         (
             !rto.min_of_variance,
             "rto-min-of-variance",
@@ -153,9 +154,15 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
     let size = (ack_bytes != kernel_ack).then(|| {
         ("ack-size", format!("{ack_bytes} bytes"), "the kernel's ACKs have the headers of its data packets")
     });
+    let block = (flow.receiver.sack_block_bytes != 0).then(|| {
+        let asked = format!("{} bytes", flow.receiver.sack_block_bytes);
+        ("sack-block-size", asked, "the kernel's own options have their own sizes, within its headers")
+    });
+    let sink = (flow.receiver.ns2_sink)
+        .then(|| ("ns2-sink", "on".to_owned(), "Linux knows the end of the data and reports duplicates"));
     let name =
         |(field, asked, kernel)| Unsupported::Receiver { flow: flow.name.clone(), field, asked, kernel };
-    [acks, blocks, suppression, size].into_iter().flatten().map(name).collect()
+    [acks, blocks, suppression, size, block, sink].into_iter().flatten().map(name).collect()
 }
 
 /// What a network namespace has once.

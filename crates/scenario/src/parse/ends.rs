@@ -153,6 +153,10 @@ pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result
     if let Some(value) = s.get("ack-size") {
         receiver.ack_bytes = value.bytes((1, 1000))? as u32;
     }
+    if let Some(value) = s.get("sack-block-size") {
+        receiver.sack_block_bytes = value.bytes((0, 100))? as u32;
+    }
+    receiver.ns2_sink = s.flag("ns2-sink", receiver.ns2_sink)?;
     Ok(())
 }
 
@@ -293,5 +297,14 @@ fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> 
         ));
     }
     rto.min_of_variance = s.flag("rto-min-of-variance", rto.min_of_variance)?;
+    rto.count_ticks = s.flag("rto-count-ticks", rto.count_ticks)?;
+    if rto.count_ticks && (rto.tick == Time::ZERO || rto.min_of_variance) {
+        let problem = "there is no clock whose ticks could be counted";
+        return Err(s.error(
+            "rto-count-ticks",
+            problem,
+            "false, or a `rto-tick` without `rto-min-of-variance`",
+        ));
+    }
     Ok(())
 }

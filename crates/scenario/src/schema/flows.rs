@@ -138,13 +138,13 @@ table!(
 table!(
     SENDER,
     "[sender]",
-    "How senders behave. Defaults by `profile`: modern / era.",
+    "How senders behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.",
     [
-        field("mss", "bytes, 1 B to 65535 B", "1448 B", "Payload of a full segment."),
+        field("mss", "bytes, 1 B to 65535 B", "1448 B / 1448 B / 1000 B", "Payload of a full segment."),
         field(
             "headers",
             "bytes, 0 to 1000 B",
-            "52 B",
+            "52 B / 52 B / 40 B",
             "Headers of every data packet, down to what links count."
         ),
         field("initial-window", "packets, 1 to 10000", "10 / 2", "Window before the first ACK."),
@@ -159,7 +159,7 @@ table!(
         field(
             "recovery",
             "sack, sack-ns2, newreno-impatient, newreno-steady",
-            "sack",
+            "sack / sack / sack-ns2",
             "How losses are found and repaired."
         ),
         field("prr", "true, false", "true / false", "Proportional rate reduction (RFC 9937)."),
@@ -170,6 +170,12 @@ table!(
         field("rto-min", "time", "200 ms", "Its lower bound."),
         field("rto-max", "time", "120 s / 60 s", "Its upper bound."),
         field("rto-tick", "time", "0 s / 10 ms", "Its clock's resolution; 0: exact."),
+        field(
+            "rto-count-ticks",
+            "true, false",
+            "false / false / true",
+            "ns-2: ticks are counted that begin while a segment is under way, one at a time; estimates are whole ticks."
+        ),
         field(
             "rto-min-of-variance",
             "true, false",
@@ -218,7 +224,7 @@ table!(
 table!(
     RECEIVER,
     "[receiver]",
-    "How receivers behave. Defaults by `profile`: modern / era.",
+    "How receivers behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.",
     [
         field(
             "acks",
@@ -240,5 +246,12 @@ table!(
         field("window-initial", "bytes", "64 KiB", "First window, for `autotuned`."),
         field("window-max", "bytes", "6 MiB", "Largest window, for `autotuned`."),
         field("ack-size", "bytes, 1 B to 1000 B", "52 B / 40 B", "An ACK on the wire."),
+        field("sack-block-size", "bytes, 0 to 100 B", "0 B / 0 B / 8 B", "And every SACK block on it."),
+        field(
+            "ns2-sink",
+            "true, false",
+            "false / false / true",
+            "ns-2's sink does not know the end of the data, reports no duplicates and may delay their ACKs."
+        ),
     ]
 );

@@ -101,7 +101,7 @@ impl Pair {
         Some(if ours.total_cmp(&theirs).is_eq() { 0.0 } else { ours / theirs - 1.0 })
     }
 
-    fn exceeds(self, allowed: f64) -> bool {
+    pub(crate) fn exceeds(self, allowed: f64) -> bool {
         if allowed.is_infinite() {
             return false;
         }

@@ -7,11 +7,11 @@ use ramp::Time;
 use ramp_path::{Limit, LinkConfig};
 use ramp_scenario::{NamedLink, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
 use ramp_sim::simulate;
-use ramp_tcp::{Profile, ReceiverConfig, Recovery};
+use ramp_tcp::{Profile, ReceiverConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::bulk::Pair;
-use crate::ns2::{era, mbit};
+use crate::ns2::{mbit, sender};
 use crate::oracle::{Row, find, number, table};
 
 /// A workload, ns-2's name of the variant, and its initial ssthresh in packets.
@@ -68,7 +68,8 @@ impl Load {
 pub(crate) fn compare((workload, variant, ssthresh): (&str, &str, u32)) -> Load {
     let listed = table(&format!("ns2/{workload}.csv.gz"));
     let scenario = scenario(&listed, ssthresh);
-    let mut fates = Fates::default();
+    let forward = listed.iter().map(|row| number(row, "src_router").expect("a router") as u32).collect();
+    let mut fates = Fates { forward, ..Fates::default() };
     simulate(&scenario, 1, &mut fates, &AtomicBool::new(false)).expect("a valid scenario");
     let flows = &fates.flows[MONITORED];
 
@@ -112,6 +113,8 @@ impl Fate {
 #[derive(Default)]
 struct Fates {
     flows: Vec<Fate>,
+    /// By flow, the link between the routers that its data cross.
+    forward: Vec<u32>,
 }
 
 impl Observer for Fates {
@@ -133,7 +136,10 @@ impl Observer for Fates {
                 assert_eq!(index, self.flows.len(), "flows open in order");
                 self.flows.push(Fate { size_bytes, opened: event.now, ..Fate::default() });
             }
-            FlowEventKind::Dropped { data: true, .. } => self.flows[index].drops += 1,
+            // Its SYN counts, its ACKs do not: they cross the other way.
+            FlowEventKind::Dropped { link, .. } if link == self.forward[index] => {
+                self.flows[index].drops += 1
+            }
             FlowEventKind::Timeout { .. } => self.flows[index].timeouts += 1,
             _ => {}
         }
@@ -174,15 +180,14 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
         })
         .collect();
     let last = flows.iter().map(|flow| flow.0).max().unwrap_or_default();
-    let mut sender = era("slow_start");
-    sender.recovery = Recovery::SackNs2;
+    let mut sender = sender("slow_start");
     sender.initial_ssthresh_packets = Some(ssthresh);
     sender.sampled = true;
     let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
     let kind = TrafficKind::Listed {
         flows: flows.into(),
         sender: Box::new(sender),
-        receiver: ReceiverConfig::new(Profile::Era),
+        receiver: ReceiverConfig::new(Profile::Ns2),
         under_test_share: 0.0,
     };
     Scenario {

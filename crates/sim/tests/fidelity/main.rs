@@ -9,6 +9,7 @@ mod ns2;
 mod ns3;
 mod oracle;
 mod report;
+mod rows;
 mod topology;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +22,10 @@ fn runs_of_other_simulators_come_out_the_same() {
     let ns2 = play(&ns2::cases(), Bulk::compare);
     let ns3 = play(&ns3::cases(), Bulk::compare);
     let loads = play(&dumbbell::CASES, |case| dumbbell::compare(*case));
+    let drawn = play(&rows::all(), rows::Drawn::compare);
     let tables = format!(
-        "ns-2, one flow:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
+        "ns-2, drawn at random:\n\n{}\nns-2, one flow:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
+        report::drawn(&drawn),
         report::single_flows(&ns2),
         report::loads(&loads),
         report::single_flows(&ns3),
@@ -30,6 +33,14 @@ fn runs_of_other_simulators_come_out_the_same() {
     eprintln!("{tables}");
     let mut faults: Vec<String> = ns2.iter().chain(&ns3).flat_map(Compared::faults).collect();
     faults.extend(loads.iter().flat_map(dumbbell::Load::faults));
+    let share = |holds: &dyn Fn(&rows::Drawn) -> bool| {
+        drawn.iter().filter(|row| holds(row)).count() as f64 / drawn.len() as f64
+    };
+    let as_often = share(&|row| row.agreements()[2]);
+    if as_often < 0.95 {
+        faults.push(format!("the timer expires as often in {as_often} of the rows drawn"));
+    }
+    assert!(drawn.len() >= 200, "{} rows", drawn.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     report::check_document(&tables);
 }
@@ -41,6 +52,9 @@ fn every_difference_beyond_five_percent_is_explained() {
         if allowed.throughput > 0.05 || allowed.drops > 0.05 {
             assert!(report::explained(allowed.reason), "{}: no heading `{}`", case.name, allowed.reason);
         }
+    }
+    for reason in [rows::Reason::Vegas, rows::Reason::Rounding, rows::Reason::Unknown] {
+        assert!(report::explained(reason.heading()), "no heading `{}`", reason.heading());
     }
 }
 

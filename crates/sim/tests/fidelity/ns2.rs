@@ -20,6 +20,9 @@ const CLOSE: Allowed = Allowed {
     reason: "",
 };
 
+/// `boot_time_` of the only connection, by ns-2's default seed.
+const PHASE: Time = Time::from_us(5_559);
+
 /// ns-2's label, start-up, initial ssthresh in packets, recovery and avoidance.
 type Algorithm = (&'static str, &'static str, Option<u32>, Recovery, Avoidance);
 
@@ -53,7 +56,8 @@ pub(crate) fn cases() -> Vec<Bulk> {
 /// 40 Mbit/s, 50 ms and 250 packets between side links of 500 Mbit/s and 0.1 ms, 20 s.
 fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk {
     let &(label, id, ssthresh, recovery, avoidance) = algorithm;
-    let mut sender = era(id);
+    let mut sender = sender(id);
+    sender.rto.phase = Some(PHASE);
     sender.initial_ssthresh_packets = ssthresh;
     sender.recovery = recovery;
     sender.avoidance = avoidance;
@@ -63,7 +67,7 @@ fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk 
         sender.header_bytes = 0;
         sender.initial_ssthresh_packets = Some(vegas_exit(variant));
     }
-    let mut receiver = ReceiverConfig::new(Profile::Era);
+    let mut receiver = ReceiverConfig::new(Profile::Ns2);
     match variant {
         "delayed ACK" => receiver.ack_policy = AckPolicy::Delayed { every: 2, timer: Time::from_ms(100) },
         "windowInit_=1" => sender.initial_window_packets = 1,
@@ -161,9 +165,9 @@ fn limited_once() -> impl Iterator<Item = Bulk> {
 
 /// 100 Mbit/s, 80 ms and 1000 packets beside a CBR flow, 50 s.
 fn paced_start(cbr_mbps: u64) -> Bulk {
-    let mut sender = era("slow_start");
+    let mut sender = sender("slow_start");
+    sender.rto.phase = Some(PHASE);
     sender.initial_ssthresh_packets = Some(20_000);
-    sender.recovery = Recovery::SackNs2;
     let series = matches!(cbr_mbps, 0 | 40 | 80).then(|| format!("ns2/beside_cbr_{cbr_mbps}_10ms.csv.gz"));
     Bulk {
         name: format!("sack_huge beside {cbr_mbps} Mbit/s"),
@@ -175,7 +179,7 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
             queue_packets: 1000 - 1,
         },
         sender,
-        receiver: ReceiverConfig::new(Profile::Era),
+        receiver: ReceiverConfig::new(Profile::Ns2),
         start: Time::from_secs(1),
         end: Time::from_secs(51),
         cbr: mbit(cbr_mbps),
@@ -200,13 +204,9 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
     }
 }
 
-/// The era profile with ns-2's packets.
-pub(crate) fn era(id: &str) -> SenderConfig {
-    let startup = ramp::algorithm(id).expect("a registered algorithm");
-    let mut sender = SenderConfig::new(Profile::Era, startup);
-    sender.mss_bytes = 1000;
-    sender.header_bytes = 40;
-    sender
+/// The profile `ns2` around a start-up algorithm.
+pub(crate) fn sender(id: &str) -> SenderConfig {
+    SenderConfig::new(Profile::Ns2, ramp::algorithm(id).expect("a registered algorithm"))
 }
 
 pub(crate) fn mbit(rate: u64) -> Rate {

@@ -47,7 +47,9 @@ pub(crate) fn cases() -> Vec<Bulk> {
 fn enhanced_start(control: &str, label: &str, ssthresh: Option<u32>, prr: bool) -> Bulk {
     let variant = if prr { "iw2 delack1 ts0" } else { "iw2 delack1 ts0 ClassicRecovery" };
     let recovery = if prr { "PRR" } else { "classic" };
-    let mut sender = crate::ns2::era("slow_start");
+    let startup = ramp::algorithm("slow_start").expect("a registered algorithm");
+    let mut sender = SenderConfig::new(Profile::Era, startup);
+    sender.mss_bytes = 1000;
     sender.header_bytes = HEADER_BYTES;
     sender.initial_ssthresh_packets = ssthresh;
     sender.recovery = Recovery::Sack;

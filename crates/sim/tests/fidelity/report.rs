@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::bulk::{Compared, Pair};
 use crate::dumbbell::Load;
+use crate::oracle::number;
+use crate::rows::Drawn;
 
 const BEGIN: &str = "<!-- made by the test `fidelity`; `make bless` -->\n";
 const END: &str = "<!-- end -->\n";
@@ -47,6 +49,63 @@ pub(crate) fn single_flows(rows: &[Compared]) -> String {
         cells
     });
     markdown(&head, cells)
+}
+
+/// Rows drawn at random: how many agree, and each that does not.
+pub(crate) fn drawn(rows: &[Drawn]) -> String {
+    let head = ["agent", "rows", "agree", "Mbit/s within 1 %", "drops within 2 %", "RTO equal"];
+    let mut summary: Vec<Cells> = Vec::new();
+    for agent in ["Sack1", "Newreno", "Newreno-steady", "Vegas", "all"] {
+        let rows: Vec<_> = rows.iter().filter(|row| agent == "all" || row.row["agent"] == agent).collect();
+        let count = |holds: &dyn Fn([bool; 3]) -> bool| {
+            rows.iter().filter(|row| holds(row.agreements())).count().to_string()
+        };
+        summary.push(vec![
+            agent.to_owned(),
+            rows.len().to_string(),
+            count(&|[throughput, drops, timeouts]| throughput && drops && timeouts),
+            count(&|agreed| agreed[0]),
+            count(&|agreed| agreed[1]),
+            count(&|agreed| agreed[2]),
+        ]);
+    }
+    let failing = [
+        "row",
+        "agent",
+        "kbit/s",
+        "ms",
+        "packets",
+        "beside",
+        "Mbit/s",
+        "ns-2",
+        "",
+        "drops",
+        "ns-2",
+        "",
+        "first drop",
+        "ns-2",
+        "RTO",
+        "ns-2",
+        "see",
+    ];
+    let cells =
+        rows.iter().filter_map(|row| row.reason().map(|reason| (row, reason))).map(|(row, reason)| {
+            let mut cells: Cells =
+                ["row", "agent", "rate_kbps"].map(|column| row.row[column].clone()).into_iter().collect();
+            cells.push(format!("{:.1}", number(&row.row, "delay_us").unwrap_or(0.0) / 1e3));
+            cells.extend(["buffer", "cross"].map(|column| row.row[column].clone()));
+            cells.extend(compared(row.throughput_mbps, 3));
+            cells.extend(compared(row.drops, 0));
+            cells.extend(both(row.first_drop_s, 3));
+            cells.extend(both(row.timeouts, 0));
+            cells.push(format!("[why](#{})", anchor(reason.heading())));
+            cells
+        });
+    format!(
+        "{}\nEvery row that does not agree:\n\n{}",
+        markdown(&head, summary.into_iter()),
+        markdown(&failing, cells)
+    )
 }
 
 /// Loads of many flows.

@@ -16,8 +16,12 @@ pub(crate) struct Bottleneck {
     pub(crate) queue_packets: u64,
 }
 
-const SENDER: usize = 0;
-const RECEIVER: usize = 3;
+pub(crate) const SENDER: usize = 0;
+pub(crate) const RECEIVER: usize = 3;
+pub(crate) const CROSS_SENDER: usize = 4;
+pub(crate) const CROSS_RECEIVER: usize = 5;
+/// The link whose drops count.
+pub(crate) const BOTTLENECK: usize = 1;
 const NODES: [&str; 6] = ["sender", "left", "right", "receiver", "cbr-sender", "cbr-receiver"];
 
 impl Bottleneck {
@@ -35,20 +39,32 @@ impl Bottleneck {
         (start, end): (Time, Time),
         cbr: Rate,
     ) -> Scenario {
-        let side = (self.side_rate, self.side_delay);
+        let links = self.links(Limit::Unlimited, [self.side_delay; 4]);
+        let mut traffic = Vec::new();
+        if cbr > Rate::default() {
+            traffic.push(constant_rate((CROSS_SENDER, CROSS_RECEIVER), cbr, (Time::ZERO, Time::NEVER)));
+        }
+        let flow = bulk_flow((SENDER, RECEIVER), start, sender, receiver);
+        scenario(links, vec![flow], traffic, end)
+    }
+
+    /// All links, there and back. The queue on the way back holds `back`; `sides` are the delays to sender, receiver,
+    /// and the two other hosts.
+    pub(crate) fn links(&self, back: Limit, sides: [Time; 4]) -> Vec<NamedLink> {
+        let [near, far, cross_left, cross_right] = sides.map(|delay| (self.side_rate, delay));
         let middle = (self.rate, self.delay);
         let mut links = Vec::new();
         for (from, to, (rate, delay), limit) in [
-            (0, 1, side, Limit::Unlimited),
+            (0, 1, near, Limit::Unlimited),
             (1, 2, middle, Limit::Packets(self.queue_packets)),
-            (2, 3, side, Limit::Unlimited),
-            (3, 2, side, Limit::Unlimited),
-            (2, 1, middle, Limit::Unlimited),
-            (1, 0, side, Limit::Unlimited),
-            (4, 1, side, Limit::Unlimited),
-            (2, 5, side, Limit::Unlimited),
-            (5, 2, side, Limit::Unlimited),
-            (1, 4, side, Limit::Unlimited),
+            (2, 3, far, Limit::Unlimited),
+            (3, 2, far, Limit::Unlimited),
+            (2, 1, middle, back),
+            (1, 0, near, Limit::Unlimited),
+            (4, 1, cross_left, Limit::Unlimited),
+            (2, 5, cross_right, Limit::Unlimited),
+            (5, 2, cross_right, Limit::Unlimited),
+            (1, 4, cross_left, Limit::Unlimited),
         ] {
             links.push(NamedLink {
                 name: format!("{}-{}", NODES[from], NODES[to]),
@@ -67,44 +83,66 @@ impl Bottleneck {
                 },
             });
         }
-        let mut traffic = Vec::new();
-        if cbr > Rate::default() {
-            traffic.push(Traffic {
-                name: "cbr".into(),
-                pairs: vec![(4, 5)],
-                start: Time::ZERO,
-                end: Time::NEVER,
-                kind: TrafficKind::Cbr { rate: cbr, packet_bytes: 1000 },
-            });
-        }
-        let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
-        Scenario {
-            name: "oracle".into(),
-            description: String::new(),
-            text: String::new(),
-            topology: Topology { nodes: NODES.iter().map(ToString::to_string).collect(), links },
-            bottleneck: 1,
-            flows: vec![FlowConfig {
-                name: "flow".into(),
-                from: SENDER,
-                to: RECEIVER,
-                start,
-                start_jitter: Time::ZERO,
-                source: Source::Bulk,
-                sender,
-                receiver,
-                under_test: true,
-            }],
-            traffic,
-            stop: Stop { after: end, when_complete: false },
-            runs: 1,
-            seed: 1,
-            steering,
-            settings: Vec::new(),
-            trace_offset_range: Time::ZERO,
-            files: Vec::new(),
-            directory: None,
-            uncertain: Vec::new(),
-        }
+        links
+    }
+}
+
+/// A flow without end.
+pub(crate) fn bulk_flow(
+    (from, to): (usize, usize),
+    start: Time,
+    sender: SenderConfig,
+    receiver: ReceiverConfig,
+) -> FlowConfig {
+    FlowConfig {
+        name: "flow".into(),
+        from,
+        to,
+        start,
+        start_jitter: Time::ZERO,
+        source: Source::Bulk,
+        sender,
+        receiver,
+        under_test: true,
+    }
+}
+
+/// Packets of 1000 bytes at a constant rate.
+pub(crate) fn constant_rate(pair: (usize, usize), rate: Rate, (start, end): (Time, Time)) -> Traffic {
+    Traffic {
+        name: "cbr".into(),
+        pairs: vec![pair],
+        start,
+        end,
+        kind: TrafficKind::Cbr { rate, packet_bytes: 1000 },
+    }
+}
+
+/// What one run of an oracle is to us.
+pub(crate) fn scenario(
+    links: Vec<NamedLink>,
+    flows: Vec<FlowConfig>,
+    traffic: Vec<Traffic>,
+    end: Time,
+) -> Scenario {
+    let sender = &flows[0].sender;
+    let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
+    Scenario {
+        name: "oracle".into(),
+        description: String::new(),
+        text: String::new(),
+        topology: Topology { nodes: NODES.iter().map(ToString::to_string).collect(), links },
+        bottleneck: BOTTLENECK,
+        flows,
+        traffic,
+        stop: Stop { after: end, when_complete: false },
+        runs: 1,
+        seed: 1,
+        steering,
+        settings: Vec::new(),
+        trace_offset_range: Time::ZERO,
+        files: Vec::new(),
+        directory: None,
+        uncertain: Vec::new(),
     }
 }

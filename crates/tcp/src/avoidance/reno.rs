@@ -6,7 +6,8 @@ use super::Growth;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
     counted: u64,
-    /// With every ACK adds its share instead, as ns-2 does; what `counted` holds is then a fraction of a byte.
+    /// With every ACK adds its share instead, as ns-2 does; `counted` then holds what the window has beyond its whole
+    /// bytes, in 2^-32 bytes, since ns-2's windows are real numbers.
     fine: bool,
 }
 
@@ -18,10 +19,11 @@ impl Reno {
     #[inline]
     pub(crate) fn on_ack(&mut self, growth: &Growth) -> u64 {
         if self.fine {
-            self.counted = self.counted.saturating_add(growth.acked.saturating_mul(growth.mss));
-            let step = self.counted / growth.cwnd.max(1);
-            self.counted -= step * growth.cwnd;
-            return growth.cwnd.saturating_add(step);
+            let cwnd = (u128::from(growth.cwnd.max(1)) << 32) + u128::from(self.counted);
+            let share = ((u128::from(growth.acked) * u128::from(growth.mss)) << 64) / cwnd;
+            let grown = cwnd + share;
+            self.counted = (grown & u128::from(u32::MAX)) as u64;
+            return u64::try_from(grown >> 32).unwrap_or(u64::MAX);
         }
         self.count(growth, growth.cwnd)
     }
@@ -40,7 +42,7 @@ impl Reno {
     }
 
     pub(crate) fn on_loss(&mut self, flight: u64) -> u64 {
-        self.counted = 0;
+        self.counted = if self.fine { (self.counted + ((flight & 1) << 32)) / 2 } else { 0 };
         flight / 2
     }
 
