@@ -141,6 +141,7 @@ impl Run<'_> {
             metrics: found.metrics,
             exit: found.exit,
             downloads: found.downloads,
+            download_at_least_s: found.download_at_least_s,
             path: self.path(&context, end),
             emulation,
             series: recorder.map(Recorder::finish),

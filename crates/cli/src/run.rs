@@ -167,6 +167,7 @@ fn play<W: Write>(
         metrics: found.metrics,
         exit: found.exit,
         downloads: found.downloads,
+        download_at_least_s: found.download_at_least_s,
         path: run.path(&context, end),
         emulation,
         series: None,

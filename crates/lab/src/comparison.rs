@@ -30,13 +30,22 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// Label of the contender with the best mean of the primary metric.
     pub leader: Option<String>,
+    /// Of the leader and the rows within the margin of it, the label of the one that fills queues, loses packets and harms
+    /// others the least; `None`: the leader has no equal, or none of them is gentler than the rest.
+    #[serde(default)]
+    pub gentlest: Option<String>,
     /// Label of the contender that the others are measured against.
     pub baseline: Option<String>,
     /// Label of the yardstick.
     pub yardstick: Option<String>,
     /// Differences within this share either way count as none.
     pub margin: f64,
-    /// One sentence.
+    /// The answer in one sentence.
+    pub headline: String,
+    /// What belongs to it, a sentence each: how far behind the notable rival is and why, which of several equals is the
+    /// gentlest, where the reference stands.
+    pub facts: Vec<String>,
+    /// The headline and the facts as one text.
     pub verdict: String,
     /// What a reader must know beside the verdict: missing runs, unfinished transfers, two modes.
     pub notes: Vec<String>,
@@ -99,6 +108,19 @@ pub struct ArmSummary {
     pub emulation: Option<EmulationSummary>,
 }
 
+impl Summary {
+    /// How many values were cut off.
+    pub fn unfinished(&self) -> u32 {
+        u32::try_from(self.at_least.iter().flatten().count()).unwrap_or(u32::MAX)
+    }
+
+    /// By seed the value, or what it is at least.
+    pub fn known_or_least(&self) -> Vec<Option<f64>> {
+        let least = |i: usize| self.at_least.get(i).copied().flatten();
+        self.values.iter().enumerate().map(|(i, value)| value.or_else(|| least(i))).collect()
+    }
+}
+
 impl ArmSummary {
     /// Its run of a seed that is drawn.
     pub fn drawn(&self, seed: u64) -> Option<&Representative> {
@@ -118,9 +140,13 @@ pub struct Summary {
     pub values: Vec<Option<f64>>,
     /// How many there are.
     pub n: u32,
-    /// Mean.
+    /// Where the end of a run cut the value off, what it is at least, by seed (a download that did not finish takes longer
+    /// than the run lasted); empty: nowhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<Option<f64>>,
+    /// Mean; values that were cut off count as what they are at least (the restricted mean of survival analysis).
     pub mean: f64,
-    /// Median.
+    /// Median, likewise.
     pub median: f64,
     /// Standard deviation (n - 1); `None` below two values.
     pub sd: Option<f64>,
@@ -149,6 +175,8 @@ pub enum IntervalMethod {
     T,
     /// Bias-corrected and accelerated bootstrap (Efron 1987).
     Bca,
+    /// No interval, but the smallest and the largest value: Student's t would reach below zero, where none can be.
+    Range,
 }
 
 /// Two groups of values where one was expected.
@@ -225,14 +253,38 @@ pub struct Pair {
     pub ratio: Option<f64>,
     /// 95 % interval of it (t on logarithms); `None` below two pairs.
     pub ratio_interval: Option<Interval>,
-    /// Probability of such a difference by chance (paired t), corrected by Holm over all pairs of
-    /// contenders in this metric, but not against the yardstick; `None` below two pairs.
+    /// Probability of such a difference by chance, corrected by Holm over the claims made in this metric against the same row
+    /// (rows with the same values in every run make one claim), but not against the yardstick; `None` below two pairs.
     pub p: Option<f64>,
+    /// The test behind it.
+    pub test: Test,
     /// Probability of such closeness if the true difference were as large as the margin (two one-sided tests);
-    /// `None` below two pairs.
+    /// `None` below two pairs, and where a value was cut off.
     pub p_equivalence: Option<f64>,
+    /// Whether `arm` has values that were cut off: it is farther from the other than this.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub at_least: bool,
+    /// Where the runs do not tell: about how many would; `None`: they do, there is one run, or more than 10 000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_needed: Option<u32>,
     /// What may be said.
     pub finding: Finding,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// What decided whether two rows differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// Paired t test.
+    T,
+    /// Wilcoxon's signed-rank test, exact, where one of the rows is bimodal.
+    SignedRank,
+    /// None: nothing is left to chance.
+    Certain,
 }
 
 /// What a pair allows to say.

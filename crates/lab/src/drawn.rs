@@ -72,7 +72,7 @@ mod tests {
 
     fn seeds(values: &[Option<f64>], complete: &[bool]) -> Vec<(u64, DrawnRole)> {
         let seeds: Vec<u64> = (1..).take(values.len()).collect();
-        let summary = summarise(values.to_vec());
+        let summary = summarise(values.to_vec(), Vec::new());
         let all = drawn(&seeds, complete, summary.as_ref(), Better::Lower);
         all.into_iter().map(|drawn| (drawn.seed, drawn.role)).collect()
     }

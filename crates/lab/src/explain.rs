@@ -61,7 +61,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
                 Some(Misreading::Jitter) => {
                     let queued = exit.queueing_s.unwrap_or(0.0);
                     text.push_str(&format!(
-                        ", although the bottleneck's queue never held more than {}",
+                        ", although the peak queueing delay until then was {}",
                         seconds(queued)
                     ));
                 }
@@ -91,11 +91,11 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
     match (exit.reason, misreading(exit, context)) {
         (Reason::Ssthresh, _) => "its window reached ssthresh",
         (Reason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
-        (Reason::AckTrain, None) => "its ACK train grew as long as the round trip allows",
+        (Reason::AckTrain, None) => "its ACK train lasted as long as half the RTT (the HyStart limit)",
         (Reason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (Reason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
         (Reason::Delay, None) => "its delay test saw the round-trip time rise",
-        (Reason::Gap, _) => "its trains had measured the path's rate",
+        (Reason::Gap, _) => "its packet trains underestimated the rate",
         (Reason::Bandwidth, _) => "its window reached the rate it had measured",
         (Reason::Loss, _) => "it lost packets",
         (Reason::Ecn, _) => "the path marked its packets",
@@ -151,6 +151,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
         _ => {}
     }
     match (record.metric("download_time"), later.metric("download_time")) {
+        (Some(now), Some(then)) if seconds(now) == seconds(then) => {}
         (Some(now), Some(then)) => {
             let both = [then, now].map(seconds);
             parts.push(format!("have taken {} instead of {}", both[0], both[1]));

@@ -173,6 +173,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
         metrics: metrics.into_iter().map(|(id, value)| (id.to_owned(), value)).collect(),
         exit: Some(exit),
         downloads: downloads.to_vec(),
+        download_at_least_s: None,
         path: None,
         emulation: None,
         series: Some(series(exit_s, cwnd, time_s, queue_ms)),

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::comparison::Summary;
+use crate::comparison::{IntervalMethod, Summary};
 
 /// Three significant digits, without an exponent.
 pub(crate) fn number(value: f64) -> String {
@@ -75,7 +75,10 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
 
 /// A mean with its interval: `11.12 s ± 0.13`, or `2.20 s (2.05 to 2.91)` where it is lopsided.
 pub(crate) fn with_interval(summary: &Summary, unit: &str) -> String {
-    let Some(interval) = summary.interval else { return quantity(summary.mean, unit) };
+    // Equal values have nothing to add.
+    let Some(interval) = summary.interval.filter(|interval| interval.low < interval.high) else {
+        return quantity(summary.mean, unit);
+    };
     let (below, above) = (summary.mean - interval.low, interval.high - summary.mean);
     let width = below + above;
     let scale = summary.mean.abs().max(interval.low.abs()).max(interval.high.abs());
@@ -106,7 +109,7 @@ pub(crate) fn with_interval(summary: &Summary, unit: &str) -> String {
     let digits = digits_for(scale * factor, width * factor / 2.0);
     let text = |value: f64| format!("{:.digits$}", value * factor);
     let unit = if shown_unit.is_empty() { String::new() } else { format!(" {shown_unit}") };
-    if (above - below).abs() <= 0.3 * width {
+    if interval.method != IntervalMethod::Range && (above - below).abs() <= 0.3 * width {
         format!("{}{unit} ± {}", text(summary.mean), text(width / 2.0))
     } else {
         format!("{}{unit} ({} to {})", text(summary.mean), text(interval.low), text(interval.high))
@@ -162,9 +165,11 @@ mod tests {
 
     #[test]
     fn an_interval_sets_the_digits() {
-        let summary = |values: &[f64]| summarise(values.iter().copied().map(Some).collect()).unwrap();
+        let summary =
+            |values: &[f64]| summarise(values.iter().copied().map(Some).collect(), Vec::new()).unwrap();
         assert_eq!(with_interval(&summary(&[11.0, 11.1, 11.2, 11.1]), "s"), "11.10 s ± 0.13");
-        assert_eq!(with_interval(&summary(&[0.05, 0.05]), "s"), "50.00 ms ± 0.00");
+        assert_eq!(with_interval(&summary(&[0.05, 0.05]), "s"), "50.0 ms");
+        assert_eq!(with_interval(&summary(&[5.1, 7.0]), "s"), "6.0 s (5.1 to 7.0)");
         assert_eq!(with_interval(&summary(&[3.0]), "s"), "3.00 s");
         assert_eq!(with_interval(&summary(&[0.5, 0.52, 0.48]), "share"), "50 % ± 5");
     }

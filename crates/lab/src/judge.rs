@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use ramp_trace::Provenance;
 
 use crate::comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, MetricInfo, Pair, Representative,
-    Summary,
+    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, MetricInfo, Representative, Summary,
 };
 use crate::drawn::{DrawnSeed, drawn};
-use crate::statistics::{Paired, compare, holm, summarise};
+use crate::pairs::{self, pairs};
+use crate::statistics::summarise;
 use crate::{Context, Emulation, EmulationSummary, Reason, RunRecord, explain_exit, metric, verdict};
 
 /// How runs are judged.
@@ -64,7 +64,10 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
     let pairs = metrics
         .iter()
-        .flat_map(|info| pairs(&info.id, &arms, [&leader, &baseline], yardstick.as_deref(), options))
+        .flat_map(|info| {
+            let references = [leader.as_deref(), baseline.as_deref()];
+            pairs(&info.id, &arms, references, yardstick.as_deref(), options)
+        })
         .collect();
     let emulation = EmulationSummary::of(runs.emulations(None));
     let mut comparison = Comparison {
@@ -80,14 +83,21 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         baseline,
         yardstick,
         margin: options.margin,
+        headline: String::new(),
+        facts: Vec::new(),
         verdict: String::new(),
+        gentlest: None,
         notes: Vec::new(),
-        method: method(options.margin),
+        method: method(options),
         emulation,
     };
     comparison.method.extend(comparison.emulation.as_ref().map(played));
     comparison.notes = verdict::notes(&comparison);
-    comparison.verdict = verdict::sentence(&comparison);
+    comparison.gentlest = verdict::gentlest(&comparison);
+    (comparison.headline, comparison.facts) = verdict::words(&comparison);
+    let sentences: Vec<&str> =
+        std::iter::once(&comparison.headline).chain(&comparison.facts).map(String::as_str).collect();
+    comparison.verdict = sentences.join(" ");
     comparison
 }
 
@@ -197,7 +207,9 @@ impl<'a> Runs<'a> {
                     .or_else(|| self.harm.get(&(id, label, seed)).copied())
                     .filter(|v| v.is_finite())
             });
-            if let Some(summary) = summarise(values) {
+            let cut_off = id == metric::DOWNLOAD_TIME;
+            let least = self.values(label, |_, run| run.download_at_least_s.filter(|_| cut_off));
+            if let Some(summary) = summarise(values, least) {
                 metrics.insert(id.to_owned(), summary);
             }
         }
@@ -207,7 +219,7 @@ impl<'a> Runs<'a> {
             let values = self.values(label, |_, run| {
                 run.downloads.iter().find(|d| d.bytes == bytes).and_then(|d| d.seconds)
             });
-            Some(DownloadSummary { bytes, seconds: summarise(values)? })
+            Some(DownloadSummary { bytes, seconds: summarise(values, Vec::new())? })
         });
         ArmSummary {
             label: label.to_owned(),
@@ -287,17 +299,22 @@ fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
     counts
 }
 
-/// The contender with the best mean among those that have the most values: an arm whose transfers do not end is
-/// not the best for the mean of those that do.
+/// The contender with the best mean among those of which the most is known: downloads that were cut off count as
+/// what they took at least, and a row of which nothing finished does not lead.
 fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
     let sign = match metrics.iter().find(|info| info.id == primary)?.better {
         Better::Higher => -1.0,
         Better::Lower | Better::Neither => 1.0,
     };
+    // Of rows that delivered nothing none leads.
+    let something = |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT || summary.mean > 0.0);
     arms.iter()
         .filter(|arm| !arm.yardstick)
-        .filter_map(|arm| arm.metric(primary).map(|summary| (arm, summary)))
-        .min_by(|(_, a), (_, b)| b.n.cmp(&a.n).then((sign * a.mean).total_cmp(&(sign * b.mean))))
+        .filter_map(|arm| arm.metric(primary).filter(something).map(|summary| (arm, summary)))
+        .min_by(|(_, a), (_, b)| {
+            let known = |summary: &Summary| summary.n + summary.unfinished();
+            known(b).cmp(&known(a)).then((sign * a.mean).total_cmp(&(sign * b.mean)))
+        })
         .map(|(arm, _)| arm.label.clone())
 }
 
@@ -311,80 +328,6 @@ fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -
     options.baseline.clone().filter(|label| contender(label)).or_else(usual)
 }
 
-/// All reported pairs of one metric.
-fn pairs(
-    id: &str,
-    arms: &[ArmSummary],
-    references: [&Option<String>; 2],
-    yardstick: Option<&str>,
-    options: &JudgeOptions,
-) -> Vec<Pair> {
-    let paired = |a: &[Option<f64>], b: &[Option<f64>]| compare(a, b, options.margin, options.context.chance);
-    let having = |yardsticks: bool| {
-        arms.iter()
-            .filter(move |arm| arm.yardstick == yardsticks)
-            .filter_map(move |arm| Some((arm.label.as_str(), arm.metric(id)?.values.as_slice())))
-    };
-    let contenders: Vec<(&str, &[Option<f64>])> = having(false).collect();
-
-    // Every pair of contenders takes part in the correction: the best one was picked after seeing the data.
-    let mut all = Vec::new();
-    for (i, (first, a)) in contenders.iter().enumerate() {
-        for (second, b) in &contenders[i + 1..] {
-            all.push((*first, *second, paired(a, b)));
-        }
-    }
-    let corrected = holm(&all.iter().map(|(_, _, t)| t.as_ref().and_then(|t| t.p)).collect::<Vec<_>>());
-
-    let mut pairs = Vec::new();
-    for (position, reference) in references.into_iter().enumerate() {
-        let Some(reference) = reference.as_deref() else { continue };
-        if position == 1 && references[0].as_deref() == Some(reference) {
-            continue;
-        }
-        let Some((_, against)) = contenders.iter().find(|(label, _)| *label == reference) else { continue };
-        for (label, values) in contenders.iter().filter(|(label, _)| *label != reference) {
-            let p = (all.iter().zip(&corrected))
-                .find(|((a, b, _), _)| (a, b) == (label, &reference) || (b, a) == (label, &reference))
-                .and_then(|(_, p)| *p);
-            if let Some(test) = paired(values, against) {
-                pairs.push(pair(id, [label, reference], &test, p));
-            }
-        }
-    }
-    if let Some((reference, against)) = having(true).find(|(label, _)| Some(*label) == yardstick) {
-        for (label, values) in contenders {
-            if let Some(test) = paired(values, against) {
-                pairs.push(pair(id, [label, reference], &test, test.p));
-            }
-        }
-    }
-    pairs
-}
-
-fn pair(id: &str, [arm, against]: [&str; 2], test: &Paired, p: Option<f64>) -> Pair {
-    let equivalent = test.p_equivalence.is_some_and(|p| p < 0.05);
-    let finding = match p {
-        _ if equivalent => Finding::Equivalent,
-        Some(p) if p < 0.05 && test.centre < 0.0 => Finding::Lower,
-        Some(p) if p < 0.05 && test.centre > 0.0 => Finding::Higher,
-        _ => Finding::CannotTell,
-    };
-    Pair {
-        metric: id.to_owned(),
-        arm: arm.to_owned(),
-        against: against.to_owned(),
-        n: test.n,
-        difference: test.difference,
-        difference_interval: test.difference_interval,
-        ratio: test.ratio,
-        ratio_interval: test.ratio_interval,
-        p,
-        p_equivalence: test.p_equivalence,
-        finding,
-    }
-}
-
 /// How runs in real time were made.
 fn played(emulation: &EmulationSummary) -> String {
     format!(
@@ -393,20 +336,21 @@ fn played(emulation: &EmulationSummary) -> String {
     )
 }
 
-fn method(margin: f64) -> Vec<String> {
-    vec![
-        "All algorithms met the same random numbers: run i of each used seed i, so differences are paired.".to_owned(),
-        "Intervals of means are 95 %: bias-corrected accelerated bootstrap (4000 resamples) from 10 runs on, \
-         Student's t below."
-            .to_owned(),
-        "Differences are paired t tests, on logarithms where all values are positive; their p values are \
-         corrected by Holm over all pairs of algorithms within a metric, not across metrics."
-            .to_owned(),
-        format!(
-            "\"No difference\" means that two one-sided tests at 5 % put the true difference within {:.0} % either way; \
-             otherwise, where no difference shows either, the runs cannot tell.",
-            margin * 100.0
-        ),
-        "Two modes are reported where Hartigan's dip test rejects one mode at 5 %.".to_owned(),
-    ]
+fn method(options: &JudgeOptions) -> Vec<String> {
+    let mut method = Vec::new();
+    if options.context.chance {
+        method.push(
+            "All algorithms met the same random numbers: run i of each used seed i, so differences are paired.".to_owned(),
+        );
+        method.push(
+            "Intervals of means are 95 %: bias-corrected accelerated bootstrap (4000 resamples) from 10 runs on, Student's t \
+             below, or the smallest and largest value where that would reach below zero."
+                .to_owned(),
+        );
+    }
+    method.extend(pairs::method(options.margin, &options.context));
+    if options.context.chance {
+        method.push("Two modes are reported where Hartigan's dip test rejects one mode at 5 %.".to_owned());
+    }
+    method
 }

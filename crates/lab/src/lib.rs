@@ -18,6 +18,7 @@ mod judge;
 mod ledger;
 mod meter;
 mod metric;
+mod pairs;
 mod record;
 pub mod report;
 mod sides;
@@ -30,7 +31,7 @@ mod verdict;
 
 pub use comparison::{
     ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod,
-    MetricInfo, Modes, Pair, Representative, Summary,
+    MetricInfo, Modes, Pair, Representative, Summary, Test,
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};

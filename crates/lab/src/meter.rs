@@ -27,6 +27,8 @@ pub struct Measurements {
     pub exit: Option<ExitRecord>,
     /// As in [`RunRecord::downloads`].
     pub downloads: Vec<Download>,
+    /// As in [`RunRecord::download_at_least_s`].
+    pub download_at_least_s: Option<f64>,
 }
 
 impl Meter {
@@ -52,6 +54,7 @@ impl Meter {
             metrics,
             exit: exits.min_by(|a, b| a.at_s.total_cmp(&b.at_s)).cloned(),
             downloads: self.sizes.downloads(&self.ledger),
+            download_at_least_s: metric::at_least_s(&self.ledger),
         }
     }
 }
@@ -93,6 +96,7 @@ impl Measurements {
             metrics: self.metrics,
             exit: self.exit,
             downloads: self.downloads,
+            download_at_least_s: self.download_at_least_s,
             path: None,
             emulation: None,
             series,

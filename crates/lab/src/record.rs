@@ -41,6 +41,10 @@ pub struct RunRecord {
     pub exit: Option<ExitRecord>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<Download>,
+    /// Where the end of the run cut a download off, what its time is at least: the mean over the flows under test of their
+    /// time until then; `None`: all finished, or their number is drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub download_at_least_s: Option<f64>,
     /// The path that this run met; `None`: every run of the scenario meets the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<RunPath>,

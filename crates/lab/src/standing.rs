@@ -17,7 +17,8 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
     } else {
         comparison.pair(id, &arm.label, leader)
     }?;
-    let size = size(comparison, pair, arm.yardstick);
+    let least = if pair.at_least && !arm.yardstick { "≥ " } else { "" };
+    let size = format!("{least}{}", size(comparison, pair, arm.yardstick));
     Some(match pair.finding {
         _ if arm.yardstick => size,
         Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),

@@ -2,33 +2,54 @@
 
 use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair};
 use crate::explain::short_cause;
-use crate::format::{bytes, list, number, of_bdp, quantity, seconds, share, with_interval};
+use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::metric;
 
-/// The verdict, one sentence.
-pub(crate) fn sentence(comparison: &Comparison) -> String {
-    let Some((leader, info)) =
-        comparison.leader.as_deref().and_then(|label| comparison.arm(label)).zip(comparison.primary_info())
-    else {
-        return nothing_to_say(comparison);
+/// The answer, and what belongs to it.
+pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label));
+    let Some((leader, info)) = leader.zip(comparison.primary_info()) else {
+        return (nothing_to_say(comparison), Vec::new());
     };
-    let mut text = achievement(comparison, leader, info);
     let rivals = Rivals::new(comparison, leader, info);
+    let mut headline = achievement(comparison, leader, info);
     if !rivals.equal.is_empty() {
-        let margin = share(comparison.margin);
-        text.push_str(&format!(", no different from {} within {margin}", list(&rivals.equal)));
+        let alike = if is_time(info) { "as fast as" } else { "as good as" };
+        headline.push_str(&format!(
+            ", {alike} {} (less than {} apart)",
+            list(&rivals.equal),
+            share(comparison.margin)
+        ));
     }
     if !rivals.unclear.is_empty() {
-        let (runs, plural) = (leader.n, if leader.n == 1 { "run" } else { "runs" });
-        let joint = if rivals.equal.is_empty() { ", but" } else { ", and" };
-        text.push_str(&format!("{joint} {runs} {plural} cannot tell it from {}", list(&rivals.unclear)));
+        headline.push_str(&too_few(leader, &rivals));
     }
-    if let Some(pair) = rivals.notable(comparison) {
-        text.push_str(&advantage(comparison, pair, info));
-    }
-    text.push_str(&distance(comparison, leader, info));
-    text.push('.');
-    text
+    headline.push('.');
+    let facts = [
+        rivals.notable(comparison).map(|pair| advantage(comparison, pair, info)),
+        gentle(comparison, leader),
+        distance(comparison, leader, info),
+    ];
+    (headline, facts.into_iter().flatten().collect())
+}
+
+/// ", but 10 runs are too few to rank it against hystart (about 24 would do)".
+fn too_few(leader: &ArmSummary, rivals: &Rivals<'_>) -> String {
+    let (runs, are) = (leader.n, if leader.n == 1 { "run is" } else { "runs are" });
+    let names: Vec<&str> = rivals.unclear.iter().map(|pair| pair.arm.as_str()).collect();
+    let most =
+        rivals.unclear.iter().map(|pair| pair.runs_needed).max_by_key(|n| n.unwrap_or(u32::MAX)).flatten();
+    let all = rivals.unclear.iter().all(|pair| pair.runs_needed.is_some());
+    let enough = match most.filter(|_| all) {
+        Some(most) => format!(" (about {most} would do)"),
+        None if leader.n > 1 => " (not even 10 000 would do)".to_owned(),
+        None => String::new(),
+    };
+    format!(", but {runs} {are} too few to rank it against {}{enough}", list(&names))
+}
+
+fn is_time(info: &MetricInfo) -> bool {
+    matches!(info.unit.as_str(), "s" | "ms")
 }
 
 /// What a reader must know beside the verdict.
@@ -43,8 +64,10 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             arm.metric("unfinished").map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
         if cut_off > 0 {
             notes.push(format!(
-                "{}: in {cut_off} of {} runs the end of the run cut transfers off.",
-                arm.label, arm.n
+                "{}: {cut_off} of {} runs did not finish within {}.",
+                arm.label,
+                arm.n,
+                seconds(comparison.context.end_s).replace(".0 s", " s")
             ));
         }
     }
@@ -92,7 +115,7 @@ fn marked(comparison: &Comparison) -> Option<String> {
 /// The other contenders, by what may be said about them, the nearest first.
 struct Rivals<'a> {
     equal: Vec<&'a str>,
-    unclear: Vec<&'a str>,
+    unclear: Vec<&'a Pair>,
     /// Worse for certain.
     worse: Vec<&'a Pair>,
 }
@@ -107,7 +130,7 @@ impl<'a> Rivals<'a> {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
                 finding if finding == worse_is => rivals.worse.push(pair),
-                _ => rivals.unclear.push(&pair.arm),
+                _ => rivals.unclear.push(pair),
             }
         }
         rivals
@@ -126,7 +149,10 @@ fn nothing_to_say(comparison: &Comparison) -> String {
     }
     let contenders = comparison.arms.iter().any(|arm| !arm.yardstick && arm.n > 0);
     if !contenders {
-        return "Only the yardstick has run, so there is nothing to compare.".to_owned();
+        return "Only the reference has run, so there is nothing to compare.".to_owned();
+    }
+    if comparison.primary == metric::GOODPUT {
+        return "Nothing got through: no algorithm delivered a byte.".to_owned();
     }
     if comparison.primary == metric::DOWNLOAD_TIME {
         return "No algorithm finished the transfer before the end of the run.".to_owned();
@@ -144,66 +170,156 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
         metric::GOODPUT => format!("{} gets {value}", leader.label),
         _ => format!("{} has the best {}, {value}", leader.label, info.name),
     };
-    if summary.n < leader.n {
-        text.push_str(&format!(" in the {} of {} runs that finish", summary.n, leader.n));
+    match summary.unfinished() {
+        0 if summary.n < leader.n => {
+            text.push_str(&format!(" in the {} of {} runs that finish", summary.n, leader.n));
+        }
+        0 => {}
+        cut_off => text.push_str(&format!(" or more ({cut_off} of {} runs did not finish)", leader.n)),
     }
     text
 }
 
-/// ", 2.4x faster than hystart, which leaves at 0.9 s with 6 % of the BDP because …".
+/// "It is 2.4 times as fast as hystart, which in its median run leaves at 0.9 s with 6 % of the BDP because …".
 fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String {
+    let least = if pair.at_least { "at least " } else { "" };
     let how_much = match pair.ratio {
-        Some(ratio) if info.better == Better::Higher => times(1.0 / ratio, "as much as", "more than"),
-        Some(ratio) if matches!(info.unit.as_str(), "s" | "ms") => times(ratio, "faster than", "faster than"),
-        Some(ratio) => times(ratio, "less than", "less than"),
-        None => format!("{} better than", quantity(pair.difference.abs(), &info.unit)),
+        Some(ratio) if info.better == Better::Higher => {
+            format!("gets {}", times(1.0 / ratio, "as much as", "more than"))
+        }
+        Some(ratio) if is_time(info) => format!("is {least}{}", times(ratio, "as fast as", "faster than")),
+        Some(ratio) => format!("has {}", times(ratio, "less than", "less than")),
+        None => format!("is {} better than", quantity(pair.difference.abs(), &info.unit)),
     };
-    let mut text = format!(", {how_much} {}", pair.arm);
+    let mut text = format!("It {how_much} {}", pair.arm);
     let arm = comparison.arm(&pair.arm);
     let run = arm.and_then(|arm| arm.representative.as_ref());
     if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
         let context = comparison.context.of_run(run.path.as_ref());
-        let bimodal = arm.and_then(|arm| arm.metric(&info.id)).is_some_and(|summary| summary.modes.is_some());
-        let run = if bimodal { " in its median run" } else { "" };
-        text.push_str(&format!(", which{run} leaves at {}", seconds(exit.time_s)));
+        let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
+        let which = if one_of_many { " in its median run" } else { "" };
+        text.push_str(&format!(", which{which} leaves at {}", seconds(exit.time_s)));
         if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
             text.push_str(&format!(" with {}", of_bdp(bdp)));
         }
         text.push_str(&format!(" because {}", short_cause(exit, &context)));
     }
+    text.push('.');
     text
 }
 
 fn times(ratio: f64, multiple: &str, percent: &str) -> String {
     if ratio >= 1.2 {
-        format!("{}x {multiple}", number(ratio))
+        format!("{} times {multiple}", number(ratio))
     } else {
         format!("{} {percent}", share(ratio - 1.0))
     }
 }
 
-/// "; ideal, which knows the path, needs 9.8 s, 12 % less".
-fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> String {
-    let Some(ideal) = comparison.yardstick.as_deref().and_then(|label| comparison.arm(label)) else {
-        return String::new();
-    };
-    let Some(summary) = ideal.metric(&info.id) else { return String::new() };
+/// "ideal, told the rate and BDP in advance, takes 9.8 s, 12 % less."
+fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> Option<String> {
+    let ideal = comparison.yardstick.as_deref().and_then(|label| comparison.arm(label))?;
+    let summary = ideal.metric(&info.id)?;
+    let varies = comparison.context.capacity.len() > 1;
+    let told = if varies { "mean rate and BDP" } else { "rate and BDP" };
+    let verb = if info.id == metric::DOWNLOAD_TIME { "takes" } else { "has" };
     let mut text =
-        format!("; {}, which knows the path, has {}", ideal.label, quantity(summary.mean, &info.unit));
-    if info.id == metric::DOWNLOAD_TIME {
-        text =
-            format!("; {}, which knows the path, needs {}", ideal.label, quantity(summary.mean, &info.unit));
-    }
-    let pair = (comparison.pairs.iter())
-        .find(|pair| pair.metric == info.id && pair.arm == leader.label && pair.against == ideal.label);
-    if let Some(ratio) = pair.and_then(|pair| pair.ratio) {
-        let change = 1.0 / ratio - 1.0;
+        format!("{}, told the {told} in advance, {verb} {}", ideal.label, quantity(summary.mean, &info.unit));
+    let pair = comparison.pair(&info.id, &leader.label, &ideal.label);
+    if let Some(change) = pair.and_then(|pair| pair.ratio).map(|ratio| 1.0 / ratio - 1.0)
+        && change.abs() >= 0.0005
+    {
         let word = if change < 0.0 { "less" } else { "more" };
-        if change.abs() >= 0.0005 {
-            text.push_str(&format!(", {} {word}", share(change.abs())));
+        text.push_str(&format!(", {} {word}", share(change.abs())));
+        let behind = if info.better == Better::Higher { change < 0.0 } else { change > 0.0 };
+        if behind {
+            text.push_str(if varies {
+                ": it does not follow the rate"
+            } else {
+                ": it trusts that and looks at nothing else"
+            });
         }
     }
-    text
+    text.push('.');
+    Some(text)
+}
+
+/// What filling a path costs others, in the order in which it is told.
+const COSTS: [&str; 4] = ["queue_peak", "lost_packets", "harm_goodput", "harm_download_time"];
+
+/// A quarter of the largest queue, of the most losses or of the worst harm is worth a word.
+const A_LOT: f64 = 0.25;
+
+/// The gentlest of the leader and its equals: none of [`COSTS`] is worse than the leader's by a tenth, their sum, each over the
+/// largest among the equals, is the smallest, and it is smaller than another's by [`A_LOT`].
+pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
+    let leader = comparison.leader.as_deref()?;
+    let equal = |arm: &&ArmSummary| {
+        let pair = comparison.pair(&comparison.primary, &arm.label, leader);
+        arm.label == leader || pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
+    };
+    let equals: Vec<&ArmSummary> =
+        comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect();
+    if equals.len() < 2 {
+        return None;
+    }
+    let cost = |arm: &ArmSummary, id: &str| arm.metric(id).map_or(0.0, |summary| summary.mean.max(0.0));
+    let sum = |arm: &ArmSummary| -> f64 {
+        let share = |id: &&str| {
+            let largest = equals.iter().map(|arm| cost(arm, id)).fold(0.0, f64::max);
+            if largest > 0.0 { cost(arm, id) / largest } else { 0.0 }
+        };
+        COSTS.iter().map(share).sum()
+    };
+    let head = comparison.arm(leader)?;
+    let no_worse = |arm: &ArmSummary| COSTS.iter().all(|id| cost(arm, id) <= 1.1 * cost(head, id));
+    let (least, gentlest) = (equals.iter())
+        .filter(|arm| no_worse(arm))
+        .map(|arm| (sum(arm), *arm))
+        .min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = equals.iter().map(|arm| sum(arm)).fold(0.0, f64::max);
+    let tells = most > least + A_LOT;
+    // A leader that is gentlest by a hair is the leader.
+    let chosen = if sum(head) <= least + A_LOT { head } else { gentlest };
+    tells.then(|| chosen.label.clone())
+}
+
+/// "Of these equals, enhanced is the gentlest: queue peak 61 ms, lost packets 0 (slow_start: 2.0 s, 3478)."
+fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
+    let gentlest = comparison.gentlest.as_deref().and_then(|label| comparison.arm(label))?;
+    let other = if gentlest.label == leader.label { harshest(comparison, leader)? } else { leader };
+    let of = |arm: &ArmSummary, named: bool| {
+        let told = COSTS.iter().filter_map(|id| {
+            let (info, here, there) = (comparison.info(id)?, gentlest.metric(id)?, other.metric(id)?);
+            let differ = (here.mean - there.mean).abs() > 0.1 * here.mean.abs().max(there.mean.abs());
+            let value = count_or_quantity(arm.metric(id)?.mean, &info.unit);
+            differ.then(|| if named { format!("{} {value}", info.name) } else { value })
+        });
+        told.collect::<Vec<String>>().join(", ")
+    };
+    let here = of(gentlest, true);
+    (!here.is_empty()).then(|| {
+        format!(
+            "Of these equals, {} is the gentlest: {here} ({}: {}).",
+            gentlest.label,
+            other.label,
+            of(other, false)
+        )
+    })
+}
+
+/// Of the leader's equals, the one with the longest queue.
+fn harshest<'a>(comparison: &'a Comparison, leader: &ArmSummary) -> Option<&'a ArmSummary> {
+    let equals = comparison.arms.iter().filter(|arm| {
+        let pair = comparison.pair(&comparison.primary, &arm.label, &leader.label);
+        !arm.yardstick && pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
+    });
+    let queue = |arm: &ArmSummary| arm.metric(COSTS[0]).map_or(0.0, |summary| summary.mean);
+    equals.max_by(|a, b| queue(a).total_cmp(&queue(b)))
+}
+
+fn count_or_quantity(value: f64, unit: &str) -> String {
+    if unit == "packets" { count(value) } else { quantity(value, unit) }
 }
 
 impl Comparison {

@@ -47,9 +47,9 @@ fn the_yardstick_never_wins_and_its_distance_is_named() {
     assert_eq!(comparison.leader.as_deref(), Some("best"));
     assert_eq!(comparison.yardstick.as_deref(), Some("ideal"));
     assert!(comparison.verdict.starts_with("best downloads 36 MB in 4.10 s"), "{}", comparison.verdict);
-    assert!(comparison.verdict.contains("2.00x faster than hystart"), "{}", comparison.verdict);
+    assert!(comparison.verdict.contains("2.00 times as fast as hystart"), "{}", comparison.verdict);
     assert!(
-        comparison.verdict.ends_with("; ideal, which knows the path, needs 3.10 s, 24 % less."),
+        comparison.verdict.ends_with(" ideal, told the rate and BDP in advance, takes 3.10 s, 24 % less."),
         "{}",
         comparison.verdict
     );
@@ -68,19 +68,27 @@ fn pairing_finds_what_means_would_hide() {
 fn no_difference_is_said_only_when_it_was_shown() {
     let close = judged(&[("a", &[4.0, 4.1, 4.2, 4.3, 4.1]), ("b", &[4.02, 4.13, 4.19, 4.33, 4.12])]);
     assert_eq!(finding(&close, "b", "a"), Finding::Equivalent);
-    assert!(close.verdict.contains("no different from b within 5 %"), "{}", close.verdict);
+    assert!(close.verdict.contains(", as fast as b (less than 5 % apart)"), "{}", close.verdict);
 
     let noisy = judged(&[("a", &[2.0, 9.0, 4.0, 6.0]), ("b", &[8.0, 3.0, 7.0, 5.0])]);
     assert_eq!(finding(&noisy, "b", "a"), Finding::CannotTell);
-    assert!(noisy.verdict.contains("but 4 runs cannot tell it from b"), "{}", noisy.verdict);
-    assert!(!noisy.verdict.contains("no different"), "{}", noisy.verdict);
+    assert!(
+        noisy.verdict.contains("but 4 runs are too few to rank it against b (about "),
+        "{}",
+        noisy.verdict
+    );
+    assert!(!noisy.verdict.contains("as fast as"), "{}", noisy.verdict);
 }
 
 #[test]
 fn one_run_shows_nothing() {
     let comparison = judged(&[("a", &[2.0]), ("b", &[9.0])]);
     assert_eq!(finding(&comparison, "b", "a"), Finding::CannotTell);
-    assert!(comparison.verdict.contains("1 run cannot tell it from b"), "{}", comparison.verdict);
+    assert!(
+        comparison.verdict.contains("but 1 run is too few to rank it against b."),
+        "{}",
+        comparison.verdict
+    );
     assert!(comparison.notes.iter().any(|note| note.starts_with("One run each")), "{:?}", comparison.notes);
 }
 
@@ -96,7 +104,7 @@ fn one_run_decides_where_nothing_is_left_to_chance() {
         comparison.notes
     );
     let text = text(&comparison, &TextStyle::default());
-    assert!(!text.contains('±') && text.contains("1.95x"), "{text}");
+    assert!(!text.contains('±') && text.contains("+95 %"), "{text}");
 }
 
 #[test]
@@ -108,9 +116,109 @@ fn finishing_comes_before_speed() {
     }
     let comparison = judge(&runs, &options());
     assert_eq!(comparison.leader.as_deref(), Some("steady"));
+    assert!(comparison.notes.contains(&"quick: 1 of 2 runs did not finish within 60 s.".to_owned()));
+}
+
+#[test]
+fn what_did_not_finish_is_slower_than_the_limit() {
+    // A GEO download: eight of ten runs of one row are not done after two minutes.
+    let context = Context { end_s: 120.0, ..sample_context() };
+    let judged = |done: u64| {
+        let mut runs = Vec::new();
+        for seed in 1..=10 {
+            runs.push(run(
+                "best",
+                seed,
+                &[("download_time", 10.6 + seed as f64 * 0.01), ("unfinished", 0.0)],
+            ));
+            if seed <= done {
+                runs.push(run(
+                    "enhanced",
+                    seed,
+                    &[("download_time", 110.0 + seed as f64), ("unfinished", 0.0)],
+                ));
+            } else {
+                let cut_off = run("enhanced", seed, &[("unfinished", 1.0), ("goodput", 5.0)]);
+                runs.push(RunRecord { download_at_least_s: Some(120.0), ..cut_off });
+            }
+        }
+        judge(&runs, &JudgeOptions { context: context.clone(), ..options() })
+    };
+    let some = judged(2);
+    let pair = some.pair("download_time", "enhanced", "best").unwrap();
+    assert_eq!((pair.finding, pair.n, pair.at_least), (Finding::Higher, 10, true));
+    assert!(some.verdict.contains("It is at least 11.1 times as fast as enhanced"), "{}", some.verdict);
     assert!(
-        comparison.notes.contains(&"quick: in 1 of 2 runs the end of the run cut transfers off.".to_owned())
+        some.notes.contains(&"enhanced: 8 of 10 runs did not finish within 120 s.".to_owned()),
+        "{:?}",
+        some.notes
     );
+    let shown = text(&some, &TextStyle::default());
+    assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
+    // None at all: the same, and it does not lead.
+    let none = judged(0);
+    assert_eq!(none.leader.as_deref(), Some("best"));
+    assert_eq!(finding(&none, "enhanced", "best"), Finding::Higher);
+    assert!(text(&none, &TextStyle::default()).contains("not finished"));
+}
+
+#[test]
+fn how_many_runs_would_decide_is_said() {
+    let slow = [10.1, 9.0, 11.9, 10.3, 9.4, 12.4, 9.1, 11.2, 10.9, 9.9];
+    let quick = [9.6, 9.3, 10.8, 10.4, 9.0, 10.9, 9.5, 10.2, 11.0, 9.2];
+    let comparison = judged(&[("a", &quick), ("b", &slow)]);
+    let pair = comparison.pair("download_time", "b", "a").unwrap();
+    assert_eq!(pair.finding, Finding::CannotTell);
+    let needed = pair.runs_needed.unwrap();
+    assert!((11..60).contains(&needed), "{needed}");
+    assert!(
+        comparison
+            .headline
+            .contains(&format!("10 runs are too few to rank it against b (about {needed} would do)")),
+        "{}",
+        comparison.headline
+    );
+    // That many more of the same do decide.
+    let repeated =
+        |values: &[f64]| -> Vec<f64> { values.iter().copied().cycle().take(2 * needed as usize).collect() };
+    let more = judged(&[("a", &repeated(&quick)), ("b", &repeated(&slow))]);
+    assert_ne!(finding(&more, "b", "a"), Finding::CannotTell);
+}
+
+#[test]
+fn among_equals_the_gentlest_is_named() {
+    // A deep buffer: equally fast, but one fills it.
+    let runs: Vec<_> = (1..=4)
+        .flat_map(|seed| {
+            let luck = seed as f64 / 100.0;
+            let of = |arm, time: f64, queue: f64, lost: f64| {
+                run(
+                    arm,
+                    seed,
+                    &[("download_time", time + luck), ("queue_peak", queue), ("lost_packets", lost)],
+                )
+            };
+            [
+                of("slow_start", 8.00, 2_000.0, 3_478.0),
+                of("enhanced", 8.05, 61.0, 0.0),
+                of("limited", 12.0, 5.0, 0.0),
+            ]
+        })
+        .collect();
+    let comparison = judge(&runs, &options());
+    assert_eq!(comparison.leader.as_deref(), Some("slow_start"));
+    assert_eq!(comparison.gentlest.as_deref(), Some("enhanced"), "limited is gentler and no equal");
+    let fact = "Of these equals, enhanced is the gentlest: queue peak 61.0 ms, packets lost 0 (slow_start: 2.00 s, 3478).";
+    assert!(comparison.facts.iter().any(|said| said == fact), "{:?}", comparison.facts);
+}
+
+#[test]
+fn a_path_that_lets_nothing_through_has_no_leader() {
+    let runs: Vec<_> =
+        ["a", "b"].iter().flat_map(|arm| (1..=3).map(|seed| run(arm, seed, &[("goodput", 0.0)]))).collect();
+    let comparison = judge(&runs, &options());
+    assert_eq!(comparison.leader, None);
+    assert_eq!(comparison.verdict, "Nothing got through: no algorithm delivered a byte.");
 }
 
 #[test]
@@ -124,7 +232,7 @@ fn endless_flows_are_judged_by_goodput_and_more_is_better() {
     let comparison = judge(&runs, &options());
     assert_eq!((comparison.primary.as_str(), comparison.leader.as_deref()), ("goodput", Some("a")));
     assert_eq!(comparison.pair("goodput", "b", "a").unwrap().finding, Finding::Lower);
-    assert!(comparison.verdict.contains("1.98x as much as b"), "{}", comparison.verdict);
+    assert!(comparison.verdict.contains("gets 1.98 times as much as b"), "{}", comparison.verdict);
 }
 
 #[test]
@@ -168,7 +276,7 @@ fn nothing_is_compared_with_nothing() {
     let empty = judge(&[], &options());
     assert_eq!(empty.verdict, "No run has finished, so there is nothing to compare.");
     let only_ideal = judged(&[("ideal", &[3.0, 3.1])]);
-    assert_eq!(only_ideal.verdict, "Only the yardstick has run, so there is nothing to compare.");
+    assert_eq!(only_ideal.verdict, "Only the reference has run, so there is nothing to compare.");
     let alone = judged(&[("best", &[3.0, 3.1, 3.2])]);
     assert!(alone.verdict.starts_with("best downloads 36 MB in 3.10 s"), "{}", alone.verdict);
     let unfinished = judge(

@@ -365,6 +365,8 @@ fn an_unfinished_transfer_has_the_sizes_it_reached() {
     assert_eq!(reached, [10_000, 20_000, 50_000]);
     values(&found, &[("unfinished", 1.0)]);
     absent(&found, &["download_time"]);
+    assert!(found.download_at_least_s.is_some_and(|least| least > 0.0));
+    absent(&found, &["download_time"]);
 }
 
 #[test]
@@ -423,4 +425,24 @@ fn unknown_flows_and_impossible_orders_are_survived() {
     run.queue(2, u64::MAX);
     let found = run.finish(0);
     assert!(found.metrics.values().all(|value| value.is_finite()));
+}
+
+#[test]
+fn one_listed_flow_that_does_not_finish_bounds_the_time_of_all() {
+    let mut run = Run::new(&Context { flows_under_test: 2, ..context() });
+    run.open(1_000, 0, 500_000);
+    run.open(2_000, 1, 500_000);
+    run.event(1_800, 0, FlowEventKind::Received { bytes: 500_000 });
+    run.event(1_800, 0, FlowEventKind::Completed { bytes: 500_000 });
+    let found = run.finish(5_000);
+    absent(&found, &["download_time"]);
+    assert_eq!(found.download_at_least_s, Some((0.8 + 3.0) / 2.0));
+    // Of drawn flows some are always cut off: the mean is over the others.
+    let mut run = Run::new(&context());
+    run.open(1_000, 0, 500_000);
+    run.open(2_000, 1, 500_000);
+    run.event(1_800, 0, FlowEventKind::Completed { bytes: 500_000 });
+    let found = run.finish(5_000);
+    values(&found, &[("download_time", 0.8), ("unfinished", 1.0)]);
+    assert_eq!(found.download_at_least_s, None);
 }

@@ -21,8 +21,8 @@ const DEFINITIONS: [Definition; 2] = [
         id: DOWNLOAD_TIME,
         name: "download time",
         unit: "s",
-        meaning: "from the opening of a flow to its last byte at the receiver; none while it is the only flow and does \
-                  not finish",
+        meaning: "from the opening of a flow to its last byte at the receiver; none where a listed flow does not finish, \
+                  and drawn ones count if they do",
         better: Better::Lower,
     },
     Definition {
@@ -40,11 +40,25 @@ impl Metric for Download {
     }
 
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
-        let time = ledger.mean_of(|flow, _| Some((flow.completed? - flow.opened).secs_f64()));
+        let time = ledger
+            .mean_of(|flow, _| Some((flow.completed? - flow.opened).secs_f64()))
+            .filter(|_| at_least_s(ledger).is_none());
         let sized = || ledger.under_test().filter(|(flow, _)| flow.size_bytes.is_some());
         let unfinished = sized().filter(|(flow, _)| flow.completed.is_none()).count();
         vec![time, (sized().count() > 0).then_some(unfinished as f64)]
     }
+}
+
+/// What the download time of a run is at least whose end cut one of its listed flows off.
+///
+/// Where flows are drawn, some are always cut off, and the youngest of them have hardly begun: nothing follows from that.
+pub(crate) fn at_least_s(ledger: &Ledger) -> Option<f64> {
+    let sized = || ledger.under_test().filter(|(flow, _)| flow.size_bytes.is_some());
+    let listed = ledger.under_test().count() == ledger.context.flows_under_test as usize;
+    if !listed || sized().all(|(flow, _)| flow.completed.is_some()) {
+        return None;
+    }
+    mean_of(sized().map(|(flow, _)| (ledger.over(flow) - flow.opened).secs_f64()))
 }
 
 /// When each flow under test had its first 10 kB, 20 kB, 50 kB, 100 kB, … and everything.

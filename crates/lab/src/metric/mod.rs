@@ -18,7 +18,7 @@ use crate::comparison::{Better, MetricInfo};
 use crate::ledger::{Flow, Ledger, TestFlow};
 
 pub(crate) use download::DOWNLOAD_TIME;
-pub(crate) use download::Sizes;
+pub(crate) use download::{Sizes, at_least_s};
 pub(crate) use goodput::GOODPUT;
 pub(crate) use others::HARM;
 

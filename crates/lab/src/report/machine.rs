@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative};
+use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative, Test};
 
 /// One row per algorithm and metric, after the provenance as comments.
 pub fn csv(comparison: &Comparison) -> String {
@@ -12,6 +12,7 @@ pub fn csv(comparison: &Comparison) -> String {
         "better",
         "runs",
         "n",
+        "unfinished",
         "mean",
         "median",
         "sd",
@@ -22,9 +23,11 @@ pub fn csv(comparison: &Comparison) -> String {
         "leader",
         "difference_from_leader",
         "ratio_to_leader",
+        "test",
         "p_holm",
         "p_equivalence",
         "finding",
+        "runs_needed",
     ]);
     for arm in &comparison.arms {
         for info in &comparison.metrics {
@@ -40,6 +43,7 @@ pub fn csv(comparison: &Comparison) -> String {
                 better(info.better).to_owned(),
                 arm.n.to_string(),
                 summary.n.to_string(),
+                summary.unfinished().to_string(),
                 summary.mean.to_string(),
                 summary.median.to_string(),
                 some(summary.sd),
@@ -50,9 +54,11 @@ pub fn csv(comparison: &Comparison) -> String {
                 comparison.leader.clone().unwrap_or_default(),
                 some(pair.map(|pair| pair.difference)),
                 some(pair.and_then(|pair| pair.ratio)),
+                pair.map_or("", |pair| test(pair.test)).to_owned(),
                 some(pair.and_then(|pair| pair.p)),
                 some(pair.and_then(|pair| pair.p_equivalence)),
                 pair.map_or("", |pair| finding(pair.finding)).to_owned(),
+                pair.and_then(|pair| pair.runs_needed).map_or_else(String::new, |runs| runs.to_string()),
             ]);
         }
     }
@@ -130,6 +136,15 @@ fn method(method: IntervalMethod) -> &'static str {
     match method {
         IntervalMethod::T => "t",
         IntervalMethod::Bca => "bca",
+        IntervalMethod::Range => "range",
+    }
+}
+
+fn test(test: Test) -> &'static str {
+    match test {
+        Test::T => "t",
+        Test::SignedRank => "signed_rank",
+        Test::Certain => "certain",
     }
 }
 

@@ -97,7 +97,8 @@ fn rows(comparison: &Comparison) -> (Vec<&ArmSummary>, Vec<&ArmSummary>) {
             let key = |arm: &ArmSummary| {
                 let summary = arm.metric(&comparison.primary);
                 (
-                    std::cmp::Reverse(summary.map_or(0, |s| s.n)),
+                    // What did not get anywhere comes last.
+                    std::cmp::Reverse(summary.map_or(0, |s| if s.n == 0 { 0 } else { s.n + s.unfinished() })),
                     summary.map_or(f64::INFINITY, |s| sign * s.mean),
                 )
             };
@@ -153,8 +154,13 @@ fn primary(arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
     let Some((info, summary)) = info.and_then(|info| Some((info, arm.metric(&info.id)?))) else {
         return if arm.n == 0 { "not run" } else { "not finished" }.to_owned();
     };
+    if summary.n == 0 {
+        return "not finished".to_owned();
+    }
     let mut text = with_interval(summary, &info.unit);
-    if summary.n < arm.n {
+    if summary.unfinished() > 0 {
+        text = format!("≥ {}, {} of {} done", quantity(summary.mean, &info.unit), summary.n, arm.n);
+    } else if summary.n < arm.n {
         text.push_str(&format!(", {} of {}", summary.n, arm.n));
     }
     if summary.modes.is_some() {

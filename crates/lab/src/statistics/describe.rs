@@ -9,21 +9,38 @@ use crate::comparison::{Interval, IntervalMethod, Summary};
 const BOOTSTRAP_FROM: usize = 10;
 
 /// The distribution of one metric over runs; `None` without any value.
-pub(crate) fn summarise(values: Vec<Option<f64>>) -> Option<Summary> {
-    let present: Vec<f64> = values.iter().copied().flatten().collect();
+///
+/// `at_least` is what values that were cut off are at least, empty where none was. All of them end at the same time, so
+/// means over what is known of each are restricted means, fully observed (Royston & Parmar 2013).
+pub(crate) fn summarise(values: Vec<Option<f64>>, at_least: Vec<Option<f64>>) -> Option<Summary> {
+    let known = values.iter().flatten().count();
+    let least = |i: usize| at_least.get(i).copied().flatten();
+    let present: Vec<f64> =
+        values.iter().enumerate().filter_map(|(i, value)| value.or_else(|| least(i))).collect();
     if present.is_empty() {
         return None;
     }
-    let interval = if present.len() >= BOOTSTRAP_FROM { bca(&present) } else { t_interval(&present) };
     Some(Summary {
-        n: u32::try_from(present.len()).unwrap_or(u32::MAX),
+        n: u32::try_from(known).unwrap_or(u32::MAX),
         mean: mean(&present),
         median: median(&present),
         sd: sd(&present),
-        interval,
+        interval: if present.len() >= BOOTSTRAP_FROM { bca(&present) } else { t_or_range(&present) },
         modes: modes(&present),
+        at_least: if at_least.iter().any(Option::is_some) { at_least } else { Vec::new() },
         values,
     })
+}
+
+/// Student's t, unless it reaches below zero where no value is: then the range.
+fn t_or_range(values: &[f64]) -> Option<Interval> {
+    let interval = t_interval(values)?;
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
+    if low >= 0.0 && interval.low < 0.0 {
+        return Some(Interval { low, high, method: IntervalMethod::Range });
+    }
+    Some(interval)
 }
 
 /// Arithmetic mean; 0 of nothing.
@@ -111,7 +128,7 @@ mod tests {
 
     #[test]
     fn equal_values_have_an_interval_of_no_width() {
-        let summary = summarise(vec![Some(0.1); 12]).unwrap();
+        let summary = summarise(vec![Some(0.1); 12], Vec::new()).unwrap();
         let interval = summary.interval.unwrap();
         assert!(interval.low.to_bits() == 0.1_f64.to_bits() && interval.high.to_bits() == 0.1_f64.to_bits());
         assert!(summary.modes.is_none());
@@ -119,15 +136,39 @@ mod tests {
 
     #[test]
     fn one_value_has_no_interval() {
-        let summary = summarise(vec![None, Some(3.0)]).unwrap();
+        let summary = summarise(vec![None, Some(3.0)], Vec::new()).unwrap();
         assert_eq!((summary.n, summary.interval, summary.sd), (1, None, None));
-        assert!(summarise(vec![None, None]).is_none());
+        assert!(summarise(vec![None, None], Vec::new()).is_none());
+    }
+
+    #[test]
+    fn an_interval_of_times_does_not_reach_below_zero() {
+        let two = summarise(vec![Some(5.1), Some(7.0)], Vec::new()).unwrap().interval.unwrap();
+        assert_eq!((two.low.to_bits(), two.high.to_bits()), (5.1_f64.to_bits(), 7.0_f64.to_bits()));
+        assert_eq!(two.method, IntervalMethod::Range);
+        // What may be negative keeps its interval.
+        assert_eq!(
+            summarise(vec![Some(-1.0), Some(2.0)], Vec::new()).unwrap().interval.unwrap().method,
+            IntervalMethod::T
+        );
+    }
+
+    #[test]
+    fn what_was_cut_off_counts_as_what_it_is_at_least() {
+        let values = vec![Some(10.0), None, Some(12.0)];
+        let summary = summarise(values, vec![None, Some(120.0), None]).unwrap();
+        assert_eq!((summary.n, summary.unfinished()), (2, 1));
+        close(summary.mean, 142.0 / 3.0, 1e-12);
+        close(summary.median, 12.0, 1e-12);
+        assert_eq!(summary.known_or_least(), [Some(10.0), Some(120.0), Some(12.0)]);
+        let never = summarise(vec![None], vec![Some(120.0)]).unwrap();
+        assert_eq!((never.n, never.unfinished()), (0, 1));
     }
 
     proptest! {
         #[test]
         fn intervals_hold_the_mean(values in prop::collection::vec(0.001..1e6_f64, 2..40)) {
-            let summary = summarise(values.into_iter().map(Some).collect()).unwrap();
+            let summary = summarise(values.into_iter().map(Some).collect(), Vec::new()).unwrap();
             let interval = summary.interval.unwrap();
             let slack = 1e-9 * summary.mean.abs();
             prop_assert!(interval.low <= summary.mean + slack && summary.mean <= interval.high + slack);

@@ -4,9 +4,13 @@ mod bimodal;
 mod bootstrap;
 mod describe;
 mod paired;
+mod power;
+mod ranks;
 
 pub(crate) use bimodal::modes;
 pub(crate) use bootstrap::bca;
 pub(crate) use describe::{mean, quantile, sd, summarise, t_interval};
+pub(crate) use paired::{How, compare, holm};
 pub use paired::{Paired, paired};
-pub(crate) use paired::{compare, holm};
+pub(crate) use power::{runs_for_ranks, runs_for_t};
+pub(crate) use ranks::signed_rank;

@@ -3,8 +3,8 @@
 use statrs::distribution::ContinuousCDF;
 
 use super::describe::students_t;
-use super::{mean, sd, t_interval};
-use crate::comparison::Interval;
+use super::{mean, sd, signed_rank, t_interval};
+use crate::comparison::{Interval, Test};
 
 /// How one arm differs from another, pair by pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +21,10 @@ pub struct Paired {
     pub ratio_interval: Option<Interval>,
     /// Centre of what was tested: mean of `ln a - ln b` where all are positive, else of `a - b`.
     pub centre: f64,
-    /// Two-sided paired t test; `None` below two pairs.
+    /// Two-sided paired test; `None` below two pairs.
     pub p: Option<f64>,
+    /// Which test that is.
+    pub test: Test,
     /// Two one-sided tests against the margin: the larger p; `None` below two pairs.
     pub p_equivalence: Option<f64>,
 }
@@ -33,11 +35,23 @@ pub struct Paired {
 /// margin is the same both ways (1/(1 + margin) to 1 + margin); others by their differences, with the margin
 /// taken from the mean of `|b|`.
 pub fn paired(a: &[Option<f64>], b: &[Option<f64>], margin: f64) -> Option<Paired> {
-    compare(a, b, margin, true)
+    compare(a, b, &How { margin, chance: true, ranks: false })
 }
 
-/// As [`paired`]; without `chance` one pair is all of them, and decides.
-pub(crate) fn compare(a: &[Option<f64>], b: &[Option<f64>], margin: f64, chance: bool) -> Option<Paired> {
+/// How two arms are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// As in [`paired`].
+    pub(crate) margin: f64,
+    /// Without it one pair is all of them, and decides.
+    pub(crate) chance: bool,
+    /// Whether ranks decide instead of means.
+    pub(crate) ranks: bool,
+}
+
+/// As [`paired`], otherwise.
+pub(crate) fn compare(a: &[Option<f64>], b: &[Option<f64>], how: &How) -> Option<Paired> {
+    let How { margin, chance, ranks } = *how;
     let both: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
     if both.is_empty() {
         return None;
@@ -54,14 +68,27 @@ pub(crate) fn compare(a: &[Option<f64>], b: &[Option<f64>], margin: f64, chance:
         high: libm::exp(log.high),
         ..log
     });
+    let mut centre = mean(tested);
+    let mut test = if chance { Test::T } else { Test::Certain };
+    let mut p = p_value(tested, 0.0, chance).map(|(below, above)| (2.0 * below.min(above)).min(1.0));
+    if ranks && chance && tested.len() > 1 {
+        test = Test::SignedRank;
+        let (by_ranks, direction) = signed_rank(tested).unwrap_or((1.0, 0.0));
+        p = Some(by_ranks);
+        // Where ranks and means disagree about the direction, nothing is said.
+        if direction * centre <= 0.0 {
+            centre = 0.0;
+        }
+    }
     Some(Paired {
         n: u32::try_from(both.len()).unwrap_or(u32::MAX),
         difference: mean(&differences),
         difference_interval: t_interval(&differences),
         ratio: positive.then(|| libm::exp(mean(&logarithms))),
         ratio_interval,
-        centre: mean(tested),
-        p: p_value(tested, 0.0, chance).map(|(below, above)| (2.0 * below.min(above)).min(1.0)),
+        centre,
+        p,
+        test,
         p_equivalence: equivalence(tested, margin, chance),
     })
 }
@@ -170,7 +197,9 @@ mod tests {
 
     #[test]
     fn one_pair_decides_where_nothing_is_left_to_chance() {
-        let test = |a: f64, b: f64| compare(&[Some(a)], &[Some(b)], 0.05, false).unwrap();
+        let test = |a: f64, b: f64| {
+            compare(&[Some(a)], &[Some(b)], &How { margin: 0.05, chance: false, ranks: false }).unwrap()
+        };
         assert_eq!((test(2.0, 1.0).p, test(2.0, 1.0).p_equivalence), (Some(0.0), Some(1.0)));
         assert_eq!((test(1.02, 1.0).p, test(1.02, 1.0).p_equivalence), (Some(0.0), Some(0.0)));
         assert_eq!((test(1.0, 1.0).p, test(0.0, 0.0).p_equivalence), (Some(1.0), Some(0.0)));
