@@ -3,12 +3,15 @@
  * BEST: the median of a round's per-ACK bandwidth samples, times the RTT, is where slow start ends.
  *
  *     startup --a round's median > threshold--> ssthresh = median x RTT --cwnd reached it--> done
+ *        `----loss, mark, timeout--> done --undone--> startup
  *
  * Source:   [AK23] "BEST Algorithm", Figure 10.
  * Deviates: the median comes from a histogram and may be off by 1.6 % (median.h); the paper keeps
  *           every sample.
  * Deviates: samples are cleared after every round; Figure 10 clears them only when no ssthresh is
  *           set.
+ * Deviates: ssthresh is set once (track); Figure 10 sets it at the end of every round.
+ * Deviates: what ACKs at one instant deliver counts with the next sample; Figure 10 forgets it.
  * Deviates: the threshold is 1 MB/s as in the paper's text and results; Figure 10 prints 0.
  */
 #ifndef RAMP_BEST_H
@@ -43,6 +46,7 @@ struct ramp_best {
 	ramp_u32 track;
 	ramp_u32 smoothed;
 	ramp_u32 estimated;             /* ssthresh is the algorithm's own */
+	struct ramp_undo undo;
 	struct ramp_median bandwidth;   /* B/s */
 };
 
@@ -50,6 +54,7 @@ RAMP_FN void ramp_best_init(struct ramp_best *s, const struct ramp_config *c,
 			    struct ramp_decision *d)
 {
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->previous_ns = 0;
 	s->previous_bytes = 0;
@@ -79,13 +84,18 @@ RAMP_FN void ramp_best_sample_rtt(struct ramp_best *s, ramp_u32 rtt_us)
 			s->smoothed_rtt_eighth_us - s->smoothed_rtt_eighth_us / 8 + rtt;
 }
 
-/* Figure 10: two ACKs at one instant, or one that delivers nothing, give no sample. */
+/*
+ * Figure 10: two ACKs at one instant, or one that delivers nothing, give no sample. A link that
+ * hands over batches makes one sample of each: all of its bytes over the time since the last.
+ */
 RAMP_FN void ramp_best_sample_bandwidth(struct ramp_best *s, const struct ramp_ack *a)
 {
 	ramp_u64 interval = ramp_sub(a->now_ns, s->previous_ns);
 	ramp_u64 bytes = ramp_sub(a->delivered_bytes, s->previous_bytes);
 
-	if (s->previous_ns && interval && bytes)
+	if (s->previous_ns && !interval)
+		return;
+	if (s->previous_ns && bytes)
 		ramp_median_add(&s->bandwidth,
 				ramp_min(bytes, BEST_SAMPLE_MAX_BYTES) * 1000000000u / interval);
 	s->previous_ns = a->now_ns;
@@ -124,8 +134,7 @@ RAMP_FN void ramp_best_on_ack(struct ramp_best *s, const struct ramp_ack *a,
 RAMP_FN void ramp_best_on_congestion(struct ramp_best *s, const struct ramp_congestion *c,
 				     struct ramp_decision *d)
 {
-	(void)s;
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

@@ -6,7 +6,7 @@
  *     startup --backlog >= beta: step halves--> conservative
  *        ^                                        |
  *        +------------backlog < beta--------------+
- *     either --ssthresh, loss, mark, timeout--> done
+ *     either --ssthresh, loss, mark, timeout--> done --undone--> back
  *
  * Without either it stays in start-up: its linear steps are congestion avoidance, as in the paper.
  *
@@ -51,12 +51,14 @@ struct ramp_enhanced {
 	ramp_u32 abc_limit_packets;
 	ramp_u32 fraction; /* of a byte, 1/65536 */
 	ramp_u32 reserved;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_enhanced_init(struct ramp_enhanced *s, const struct ramp_config *c,
 				struct ramp_decision *d)
 {
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->rtt_us = 0;
 	s->base_rtt_us = 0;
@@ -146,8 +148,7 @@ RAMP_FN void ramp_enhanced_on_ack(struct ramp_enhanced *s, const struct ramp_ack
 RAMP_FN void ramp_enhanced_on_congestion(struct ramp_enhanced *s, const struct ramp_congestion *c,
 					 struct ramp_decision *d)
 {
-	(void)s;
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

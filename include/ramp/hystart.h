@@ -4,6 +4,7 @@
  * round's RTT against that minimum.
  *
  *     startup --ACK train, or RTT above the minimum, at cwnd >= 16--> done --timeout--> startup
+ *        `----loss, mark--> done --undone--> startup
  *
  *   version   clock     train   RTT rise that counts   minimum over    new round
  *   2.6.29    jiffies   >=      min/16 in [2, 16] j    first 8         after the ACK, cwnd-limited
@@ -37,9 +38,9 @@
 	P(eta_max_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MAX",                          \
 	  "largest RTT rise needed; 0: the version's (16 jiffies, then 16000)")                 \
 	P(ack_delay_max_us, "us", 1000, 0, 1000000, "Linux 5.6 hystart_ack_delay",              \
-	  "most that batching by a pacing host adds to the train bound")                        \
+	  "most that batching by the host adds to the train bound")                             \
 	P(gso_max_bytes, "bytes", 65536, 0, 1048576, "Linux sk_gso_max_size",                   \
-	  "largest batch; four of them at the pacing rate are the added delay")                 \
+	  "largest batch; four of them at the host's rate are the added delay")                 \
 	P(hz, "hz", 1000, 100, 1000, "Linux CONFIG_HZ",                                         \
 	  "ticks per second of version 2.6.29's clock")
 
@@ -69,12 +70,14 @@ struct ramp_hystart { /* times in ticks; RTTs in ticks, in 1/8 tick for 2.6.29 (
 	ramp_u32 eta_shift;
 	ramp_u32 version;
 	ramp_u32 detect;
-	ramp_u32 host_paces;
 	ramp_u32 abc_limit_packets;
+	ramp_u32 reserved;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystart_reset(struct ramp_hystart *s)
 {
+	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->round_start = 0;
 	s->last_ack = 0;
@@ -105,8 +108,8 @@ RAMP_FN void ramp_hystart_init(struct ramp_hystart *s, const struct ramp_config 
 	s->ack_delay_max = ramp_min(c->parameter[RAMP_HYSTART_ack_delay_max_us], 1000000);
 	s->ack_delay_bytes_us =
 		ramp_mul(ramp_min(c->parameter[RAMP_HYSTART_gso_max_bytes], 1048576), 4000000);
-	s->host_paces = c->flags & RAMP_HOST_PACES;
 	s->abc_limit_packets = c->abc_limit_packets;
+	s->reserved = 0;
 	s->tick_ns = 1000;
 	s->eta_min = eta_min ? eta_min : 4000;
 	s->eta_max = eta_max ? eta_max : 16000;
@@ -129,7 +132,10 @@ RAMP_FN void ramp_hystart_start_round(struct ramp_hystart *s, ramp_u64 now)
 	s->sample_count = 0;
 }
 
-/* Linux 5.6 hystart_ack_delay: pacing sends in batches, which hold back the ACKs of a train. */
+/*
+ * Linux 5.6 hystart_ack_delay: batches at the host's nominal rate (sk_pacing_rate) hold back the
+ * ACKs of a train, whether the host paces or not.
+ */
 RAMP_FN ramp_u64 ramp_hystart_ack_delay(const struct ramp_hystart *s, const struct ramp_ack *a)
 {
 	if (!a->pacing_bytes_per_s)
@@ -153,7 +159,7 @@ RAMP_FN void ramp_hystart_test_train(struct ramp_hystart *s, const struct ramp_a
 			return;
 	} else {
 		limit = s->min_rtt + ramp_hystart_ack_delay(s, a);
-		if (!s->host_paces)
+		if (!(a->flags & RAMP_PACED)) /* Linux asks sk_pacing_status on every ACK */
 			limit >>= 1;
 		if (train <= limit)
 			return;
@@ -245,7 +251,7 @@ RAMP_FN void ramp_hystart_on_congestion(struct ramp_hystart *s, const struct ram
 		ramp_arm(d);
 		return;
 	}
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

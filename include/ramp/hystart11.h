@@ -4,12 +4,13 @@
  * RTT, or when the RTT at the head of a round exceeds that of the round before.
  *
  *     startup --ACK train, or RTT rose, at cwnd >= 16--> done --timeout--> startup
+ *        `----loss, mark--> done --undone--> startup
  *
  * Source:   [HR11] §4, Algorithm 1.
  * Deviates: RTTs begin as infinite, and the delay test waits for a second round; Algorithm 1 gives
  *           no initial values.
- * Deviates: both detectors wait for low_window, as Linux does. Algorithm 1 read literally would
- *           disable itself for good by a detection below it.
+ * Deviates: a detection below low_window is none. Algorithm 1 read literally would disable itself
+ *           for good by it.
  */
 #ifndef RAMP_HYSTART11_H
 #define RAMP_HYSTART11_H
@@ -44,6 +45,7 @@ struct ramp_hystart11 { /* times in ticks of the clock */
 	ramp_u64 last_ack;
 	ramp_u64 tick_ns;
 	ramp_u64 low_window_packets;
+	ramp_u64 low_window_bytes;
 	ramp_u64 samples;
 	ramp_u64 spacing;
 	ramp_u64 eta_divisor;
@@ -56,10 +58,12 @@ struct ramp_hystart11 { /* times in ticks of the clock */
 	ramp_u32 sample_count;
 	ramp_u32 tick_us;
 	ramp_u32 abc_limit_packets;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystart11_reset(struct ramp_hystart11 *s)
 {
+	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->round_start = 0;
 	s->last_ack = 0;
@@ -76,6 +80,7 @@ RAMP_FN void ramp_hystart11_init(struct ramp_hystart11 *s, const struct ramp_con
 	ramp_begin(c, d);
 	s->tick_us = (ramp_u32)ramp_clamp(c->parameter[RAMP_HYSTART11_clock_us], 1, 1000000);
 	s->tick_ns = (ramp_u64)s->tick_us * 1000;
+	s->low_window_bytes = 0;
 	s->low_window_packets = c->parameter[RAMP_HYSTART11_low_window];
 	s->samples = c->parameter[RAMP_HYSTART11_samples];
 	s->spacing = c->parameter[RAMP_HYSTART11_spacing_us] / s->tick_us;
@@ -98,6 +103,13 @@ RAMP_FN void ramp_hystart11_start_round(struct ramp_hystart11 *s, ramp_u64 now)
 			    s->eta_max);
 }
 
+/* Below low_window both detectors listen and decide nothing. */
+RAMP_FN ramp_u32 ramp_hystart11_decides(const struct ramp_hystart11 *s,
+					const struct ramp_decision *d)
+{
+	return d->phase != RAMP_DONE && d->cwnd_bytes >= s->low_window_bytes;
+}
+
 /*
  * Algorithm 1, first half. A gap beyond the spacing leaves last_ack behind: the train is dead until
  * the next round.
@@ -110,7 +122,7 @@ RAMP_FN void ramp_hystart11_test_train(struct ramp_hystart11 *s, ramp_u64 now,
 	if (ramp_sub(now, s->last_ack) > s->spacing)
 		return;
 	s->last_ack = now;
-	if (ramp_mul(train, 2) < s->min_rtt)
+	if (!ramp_hystart11_decides(s, d) || ramp_mul(train, 2) < s->min_rtt)
 		return;
 	d->evidence = ramp_mul(train, s->tick_us);
 	d->limit = (ramp_u64)s->min_rtt * s->tick_us / 2;
@@ -127,7 +139,7 @@ RAMP_FN void ramp_hystart11_test_delay(struct ramp_hystart11 *s, ramp_u32 rtt,
 	}
 	if (s->sample_count < s->samples || s->last_round_rtt == HYSTART11_INFINITE)
 		return;
-	if (d->phase == RAMP_DONE || s->round_rtt < s->last_round_rtt + s->eta)
+	if (!ramp_hystart11_decides(s, d) || s->round_rtt < s->last_round_rtt + s->eta)
 		return;
 	d->evidence = (ramp_u64)s->round_rtt * s->tick_us;
 	d->limit = (s->last_round_rtt + s->eta) * s->tick_us;
@@ -154,10 +166,9 @@ RAMP_FN void ramp_hystart11_on_ack(struct ramp_hystart11 *s, const struct ramp_a
 	if (a->rtt_us) {
 		rtt = (ramp_u32)(((ramp_u64)a->rtt_us + s->tick_us - 1) / s->tick_us);
 		s->min_rtt = rtt < s->min_rtt ? rtt : s->min_rtt;
-		if (d->cwnd_bytes >= ramp_mul(s->low_window_packets, a->mss_bytes)) {
-			ramp_hystart11_test_train(s, now, d);
-			ramp_hystart11_test_delay(s, rtt, d);
-		}
+		s->low_window_bytes = ramp_mul(s->low_window_packets, a->mss_bytes);
+		ramp_hystart11_test_train(s, now, d);
+		ramp_hystart11_test_delay(s, rtt, d);
 	}
 	if (d->phase == RAMP_DONE)
 		d->ssthresh_bytes = d->cwnd_bytes;
@@ -176,7 +187,7 @@ RAMP_FN void ramp_hystart11_on_congestion(struct ramp_hystart11 *s,
 		ramp_arm(d);
 		return;
 	}
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

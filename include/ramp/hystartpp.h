@@ -9,7 +9,7 @@
  *
  *     startup --RTT rose--> conservative --5 rounds--> done
  *        ^                       |
- *        +----RTT fell again-----+
+ *        +----RTT fell again-----+        either --loss, mark, timeout--> done --undone--> back
  *
  * Source:   RFC 9406.
  * Deviates: the connection's own ABC limit applies beside L (§4.3), so that packet counting stays
@@ -52,7 +52,7 @@ struct ramp_hystartpp {
 	ramp_u64 n_rtt_sample;
 	ramp_u64 css_rounds;
 	ramp_u64 css_reciprocal; /* 2^16 / CSS_GROWTH_DIVISOR */
-	ramp_u64 limit_packets;
+	ramp_u64 limit_packets; /* of a host that does not pace */
 	ramp_u32 last_round_min_rtt_us;
 	ramp_u32 current_round_min_rtt_us;
 	ramp_u32 css_baseline_min_rtt_us;
@@ -60,7 +60,8 @@ struct ramp_hystartpp {
 	ramp_u32 css_round_count;
 	ramp_u32 entry_rtt_us;
 	ramp_u32 fraction; /* of a byte, 1/65536 */
-	ramp_u32 reserved;
+	ramp_u32 abc_limit_packets;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_config *c,
@@ -69,6 +70,7 @@ RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_con
 	ramp_u64 limit = c->parameter[RAMP_HYSTARTPP_limit];
 
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->rtt_thresh_us = 0;
 	s->entry_limit_us = 0;
@@ -81,8 +83,7 @@ RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_con
 	s->css_rounds = c->parameter[RAMP_HYSTARTPP_css_rounds];
 	s->css_reciprocal =
 		65536 / ramp_max(c->parameter[RAMP_HYSTARTPP_css_growth_divisor], 1);
-	/* RFC 9406 §4.3: L is infinite for a paced sender. */
-	if (!limit || (c->flags & RAMP_HOST_PACES))
+	if (!limit)
 		limit = c->abc_limit_packets;
 	else if (c->abc_limit_packets)
 		limit = ramp_min(limit, c->abc_limit_packets);
@@ -94,7 +95,7 @@ RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_con
 	s->css_round_count = 0;
 	s->entry_rtt_us = 0;
 	s->fraction = 0;
-	s->reserved = 0;
+	s->abc_limit_packets = c->abc_limit_packets;
 }
 
 /* RFC 9406 §4.2, and its RttThresh computed once a round. */
@@ -155,7 +156,8 @@ RAMP_FN void ramp_hystartpp_on_ack(struct ramp_hystartpp *s, const struct ramp_a
 		return;
 	if (ramp_round_advance(&s->round, a) && ramp_hystartpp_end_round(s, d))
 		return;
-	credit = ramp_credit(a, s->limit_packets);
+	/* RFC 9406 §4.3: L is infinite for a paced sender. */
+	credit = ramp_credit(a, a->flags & RAMP_PACED ? s->abc_limit_packets : s->limit_packets);
 	if (d->phase == RAMP_CONSERVATIVE) {
 		ramp_grow_fine(ramp_mul(credit, s->css_reciprocal), &s->fraction, d);
 		credit = 0;
@@ -174,8 +176,7 @@ RAMP_FN void ramp_hystartpp_on_ack(struct ramp_hystartpp *s, const struct ramp_a
 RAMP_FN void ramp_hystartpp_on_congestion(struct ramp_hystartpp *s,
 					  const struct ramp_congestion *c, struct ramp_decision *d)
 {
-	(void)s;
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

@@ -23,6 +23,7 @@ enum { RAMP_IDEAL_PARAMETERS(RAMP_IDEAL_INDEX) RAMP_IDEAL_COUNT };
 
 struct ramp_ideal {
 	ramp_u64 abc_limit_packets;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
@@ -31,6 +32,7 @@ RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
 	ramp_u64 mss = c->mss_bytes ? c->mss_bytes : 1, window;
 
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->abc_limit_packets = c->abc_limit_packets;
 	if (!c->path_bdp_bytes)
 		return;
@@ -66,8 +68,7 @@ RAMP_FN void ramp_ideal_on_ack(struct ramp_ideal *s, const struct ramp_ack *a,
 RAMP_FN void ramp_ideal_on_congestion(struct ramp_ideal *s, const struct ramp_congestion *c,
 				      struct ramp_decision *d)
 {
-	(void)s;
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

@@ -15,7 +15,8 @@
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
  *
  * Invariant: after RAMP_DONE the core changes nothing, except that RAMP_RTO may re-arm a detector
- * whose source says so (phase back to RAMP_STARTUP).
+ * whose source says so (phase back to RAMP_STARTUP), and that RAMP_SPURIOUS takes back an exit by
+ * congestion that no other congestion has followed (phase back to what it was).
  */
 #ifndef RAMP_INTERFACE_H
 #define RAMP_INTERFACE_H
@@ -26,8 +27,7 @@
 #define RAMP_PARAMETERS_MAX 24
 
 /* ramp_config.flags */
-#define RAMP_HOST_PACES 1u     /* the host paces by itself, so ACK trains are spread */
-#define RAMP_DELAYED_ACKS 2u   /* the receiver may acknowledge every second packet */
+#define RAMP_DELAYED_ACKS 1u /* the receiver may acknowledge every second packet */
 
 struct ramp_config {
 	ramp_u32 mss_bytes;
@@ -45,6 +45,7 @@ struct ramp_config {
 #define RAMP_CWND_LIMITED 1u /* the window, not application or receiver, held the sender back */
 #define RAMP_APP_LIMITED 2u  /* the newest acknowledged packet was sent with nothing more to send */
 #define RAMP_ECE 4u          /* this ACK reports congestion marks */
+#define RAMP_PACED 8u        /* the host paces now, for itself or the core: ACK trains are spread */
 
 struct ramp_ack {                       /* one acknowledgement, as the sender saw it */
 	ramp_u64 now_ns;
@@ -55,7 +56,7 @@ struct ramp_ack {                       /* one acknowledgement, as the sender sa
 	ramp_u64 acked_bytes;           /* newly delivered by this ACK */
 	ramp_u64 in_flight_bytes;       /* just before this ACK */
 	ramp_u64 delivery_bytes_per_s;  /* the host's rate sample; 0: none */
-	ramp_u64 pacing_bytes_per_s;    /* the rate at which the host paces now; 0: it does not */
+	ramp_u64 pacing_bytes_per_s;    /* the host's nominal rate, paced or not; 0: none */
 	ramp_u32 rtt_us;                /* 0: this ACK carries no valid sample */
 	ramp_u32 mss_bytes;
 	ramp_u32 flags;
@@ -66,7 +67,7 @@ struct ramp_ack {                       /* one acknowledgement, as the sender sa
 #define RAMP_LOSS 0u     /* three duplicate ACKs, SACK, RACK: entry into fast recovery */
 #define RAMP_CE_MARK 1u
 #define RAMP_RTO 2u
-#define RAMP_SPURIOUS 3u /* the last reduction was undone */
+#define RAMP_SPURIOUS 3u /* the last reduction was undone; the host restores the windows */
 
 struct ramp_congestion {
 	ramp_u64 now_ns;

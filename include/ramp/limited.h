@@ -2,7 +2,7 @@
 /*
  * Limited slow start: beyond max_ssthresh, grow by at most half of max_ssthresh per round trip.
  *
- *     startup --cwnd reached ssthresh, loss, mark--> done --timeout--> startup
+ *     startup --cwnd reached ssthresh, loss, mark--> done --timeout, undone--> startup
  *
  * Source:   RFC 3742 §2.
  * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;
@@ -29,12 +29,14 @@ struct ramp_limited {
 	ramp_u64 reciprocal;     /* 2^32 / K */
 	ramp_u32 abc_limit_packets;
 	ramp_u32 fraction;       /* of a byte, 1/65536 */
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_limited_init(struct ramp_limited *s, const struct ramp_config *c,
 			       struct ramp_decision *d)
 {
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->max_ssthresh_packets = ramp_clamp(c->parameter[RAMP_LIMITED_max_ssthresh], 2, 1000000);
 	s->divisor = 0;
 	s->divisor_from = 0;
@@ -80,10 +82,11 @@ RAMP_FN void ramp_limited_on_congestion(struct ramp_limited *s, const struct ram
 {
 	if (c->kind == RAMP_RTO) {
 		s->fraction = 0;
+		ramp_undo_nothing(&s->undo);
 		ramp_arm(d);
 		return;
 	}
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

@@ -20,9 +20,12 @@
  * Source:   [HS03] §3, Figure 5, Table 2.
  * Deviates: gs is measured on the acknowledged packets, not assumed, since hosts pace imprecisely.
  * Deviates: too fast means beyond a tolerance of 5 %; the paper compares exactly.
- * Deviates: a train whose ACKs came closer together than its packets left, or without usable gaps,
- *           decides nothing and is sent again twice as long. Such ACKs were queued or released
- *           together on the way back; taken at their word they lead to windows far beyond the path.
+ * Deviates: a train whose ACKs came closer together than its packets left (compression), or without
+ *           usable gaps, decides nothing and is sent again twice as long. Such ACKs were queued or
+ *           released together on the way back; taken at their word they lead to windows far beyond
+ *           the path. The paper takes gs >= gd as not too fast, however much.
+ * Deviates: nor does a train one of whose ACK gaps stands out (longest_gap), or during which more
+ *           was sent than it holds: its last ACK was late, or a tail probe's. The paper averages.
  * Deviates: max_overshoot can bound the window by the longest train; off by default, as in the
  *           paper.
  * Deviates: the first train is four packets where the receiver may delay ACKs, which would answer a
@@ -33,16 +36,18 @@
 
 #include "window.h"
 
-#define RAMP_PACED_PARAMETERS(P)                                                          \
-	P(initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                            \
-	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs") \
-	P(tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",               \
-	  "how much gd may exceed gs before the train counts as too fast")                \
-	P(compression, "1/1000", 250, 0, 1000, "our choice",                              \
-	  "how far gd may fall below gs before the ACKs count as bunched; 1000: any")     \
-	P(short_train_gaps, "count", 4, 1, 1000, "our choice",                            \
-	  "usable gaps that make up for a train cut short by the application")            \
-	P(max_overshoot, "count", 0, 0, 1000000, "our choice",                            \
+#define RAMP_PACED_PARAMETERS(P)                                                                  \
+	P(initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                                    \
+	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs")         \
+	P(tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",                       \
+	  "how much gd may exceed gs before the train counts as too fast")                        \
+	P(compression, "1/1000", 250, 0, 1000, "our choice",                                      \
+	  "how far gd may fall below gs before the ACKs count as bunched; 1000: any")             \
+	P(longest_gap, "1/1000", 250, 0, 1000, "our choice",                                      \
+	  "how far one of three or more ACK gaps may exceed their mean, of their sum; 1000: any") \
+	P(short_train_gaps, "count", 4, 1, 1000, "our choice",                                    \
+	  "usable gaps that make up for a train cut short by the application")                    \
+	P(max_overshoot, "count", 0, 0, 1000000, "our choice",                                    \
 	  "the window at exit is at most this many times the longest train; 0: no bound")
 
 #define RAMP_PACED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_PACED_##name,
@@ -57,6 +62,7 @@ enum { RAMP_PACED_PARAMETERS(RAMP_PACED_INDEX) RAMP_PACED_COUNT };
 
 struct ramp_paced_gaps { /* sums over the usable gaps of a train */
 	ramp_u64 ack_ns;
+	ramp_u64 longest_ns;
 	ramp_u64 source_ns;
 	ramp_u64 bytes;
 	ramp_u64 count;
@@ -74,6 +80,7 @@ struct ramp_paced { /* gaps: 1/256 ns per MSS */
 	ramp_u64 last_sent_ns;
 	ramp_u64 tolerance;
 	ramp_u64 compression;
+	ramp_u64 longest_gap;
 	ramp_u64 short_train_gaps;
 	ramp_u64 max_overshoot;
 	struct ramp_paced_gaps single; /* until an ACK covers several packets */
@@ -84,11 +91,13 @@ struct ramp_paced { /* gaps: 1/256 ns per MSS */
 	ramp_u32 several_seen; /* an ACK of this train covered several packets */
 	ramp_u32 last_several; /* the last one did */
 	ramp_u32 reserved;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_paced_clear(struct ramp_paced_gaps *g)
 {
 	g->ack_ns = 0;
+	g->longest_ns = 0;
 	g->source_ns = 0;
 	g->bytes = 0;
 	g->count = 0;
@@ -112,6 +121,7 @@ RAMP_FN void ramp_paced_init(struct ramp_paced *s, const struct ramp_config *c,
 	ramp_u64 packets = c->parameter[RAMP_PACED_initial_train];
 
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	s->delayed_acks = c->flags & RAMP_DELAYED_ACKS;
 	if (!packets)
 		packets = s->delayed_acks ? 4 : 2;
@@ -123,6 +133,7 @@ RAMP_FN void ramp_paced_init(struct ramp_paced *s, const struct ramp_config *c,
 	s->longest_bytes = 0;
 	s->tolerance = ramp_min(c->parameter[RAMP_PACED_tolerance], 1000);
 	s->compression = ramp_min(c->parameter[RAMP_PACED_compression], 1000);
+	s->longest_gap = ramp_min(c->parameter[RAMP_PACED_longest_gap], 1000);
 	s->short_train_gaps = c->parameter[RAMP_PACED_short_train_gaps];
 	s->max_overshoot = c->parameter[RAMP_PACED_max_overshoot];
 	s->min_rtt_us = 0;
@@ -134,6 +145,7 @@ RAMP_FN void ramp_paced_init(struct ramp_paced *s, const struct ramp_config *c,
 RAMP_FN void ramp_paced_add(struct ramp_paced_gaps *g, ramp_u64 ack_ns, ramp_u64 bytes)
 {
 	g->ack_ns = ramp_add(g->ack_ns, ack_ns);
+	g->longest_ns = ramp_max(g->longest_ns, ack_ns);
 	g->bytes = ramp_add(g->bytes, bytes);
 	g->count++;
 }
@@ -223,6 +235,20 @@ RAMP_FN ramp_u32 ramp_paced_decide(struct ramp_paced *s, ramp_u64 ack_gap, ramp_
 	return step == PACED_SLOWEST;
 }
 
+/* Whether the ACKs of a train tell the path's gap and not how late one of them was. */
+RAMP_FN ramp_u32 ramp_paced_usable(const struct ramp_paced *s, const struct ramp_paced_gaps *g,
+				   ramp_u64 source_ns)
+{
+	ramp_u64 excess;
+
+	if (!g->count || !g->bytes || !g->ack_ns)
+		return 0;
+	excess = g->longest_ns - g->ack_ns / g->count;
+	if (g->count >= 3 && ramp_mul(excess, 1000) > ramp_mul(g->ack_ns, s->longest_gap))
+		return 0;
+	return ramp_mul(g->ack_ns, 1000) >= ramp_mul(source_ns, 1000 - s->compression);
+}
+
 /* All of a train is acknowledged, or all that the application had. */
 RAMP_FN void ramp_paced_end_train(struct ramp_paced *s, const struct ramp_ack *a,
 				  struct ramp_decision *d)
@@ -234,8 +260,7 @@ RAMP_FN void ramp_paced_end_train(struct ramp_paced *s, const struct ramp_ack *a
 
 	s->longest_bytes =
 		ramp_max(s->longest_bytes, ramp_sub(a->sent_bytes, s->train_start_bytes));
-	if (g->count && g->bytes && g->ack_ns &&
-	    ramp_mul(g->ack_ns, 1000) >= ramp_mul(source_ns, 1000 - s->compression) &&
+	if (ramp_paced_usable(s, g, source_ns) && a->sent_bytes <= s->train_end_bytes &&
 	    (!cut_short || g->count >= s->short_train_gaps)) {
 		ack_gap = ramp_mul_div(ramp_mul(g->ack_ns, 256), a->mss_bytes, g->bytes);
 		d->evidence = ack_gap >> 8;
@@ -290,20 +315,24 @@ RAMP_FN void ramp_paced_on_ack(struct ramp_paced *s, const struct ramp_ack *a,
 
 /*
  * [HS03] §3.2.2. The window goes back from what the train has left to send to its full length, from
- * which the host reduces as after slow start; a timeout refills to half the train.
+ * which the host reduces as after slow start; a timeout refills to half the train. If that is
+ * undone the search goes on, with a train of its own once everything is acknowledged: by then more
+ * was sent than the last one holds.
  */
 RAMP_FN void ramp_paced_on_congestion(struct ramp_paced *s, const struct ramp_congestion *c,
 				      struct ramp_decision *d)
 {
-	if (d->phase == RAMP_DONE || c->kind == RAMP_SPURIOUS)
-		return;
-	if (d->phase == RAMP_STARTUP) {
+	ramp_u32 phase = d->phase;
+
+	if (phase == RAMP_STARTUP && c->kind != RAMP_SPURIOUS) {
 		ramp_hold(s->train_bytes, c->mss_bytes, d);
 		if (c->kind == RAMP_RTO)
 			d->ssthresh_bytes =
 				ramp_max(s->train_bytes / 2, ramp_mul(c->mss_bytes, 2));
 	}
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
+	if (phase == RAMP_DONE && d->phase == RAMP_STARTUP)
+		d->pacing_bytes_per_s = ramp_paced_rate(s->gap, c->mss_bytes);
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Standard slow start: grow by what was acknowledged until ssthresh or loss.
  *
- *     startup --cwnd reached ssthresh, loss, mark, timeout--> done
+ *     startup --cwnd reached ssthresh, loss, mark, timeout--> done --undone--> startup
  *
  * Source: RFC 5681 §3.1; RFC 3465 §2.2 (limit L); RFC 6928 (initial window).
  */
@@ -25,6 +25,7 @@ enum { RAMP_SLOW_START_PARAMETERS(RAMP_SLOW_START_INDEX) RAMP_SLOW_START_COUNT }
 
 struct ramp_slow_start {
 	ramp_u64 abc_limit_packets;
+	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_slow_start_init(struct ramp_slow_start *s, const struct ramp_config *c,
@@ -35,6 +36,7 @@ RAMP_FN void ramp_slow_start_init(struct ramp_slow_start *s, const struct ramp_c
 	ramp_u64 limit = c->parameter[RAMP_SLOW_START_abc_limit];
 
 	ramp_begin(c, d);
+	ramp_undo_nothing(&s->undo);
 	if (window)
 		ramp_hold(ramp_mul(window, c->mss_bytes), c->mss_bytes, d);
 	if (ssthresh)
@@ -55,8 +57,7 @@ RAMP_FN void ramp_slow_start_on_congestion(struct ramp_slow_start *s,
 					   const struct ramp_congestion *c,
 					   struct ramp_decision *d)
 {
-	(void)s;
-	ramp_leave_on_congestion(c, d);
+	ramp_leave_on_congestion(&s->undo, c, d);
 }
 
 #endif

@@ -28,6 +28,18 @@ RAMP_FN void ramp_arm(struct ramp_decision *d)
 	d->exit_reason = RAMP_EXIT_NONE;
 }
 
+/* What an undone reduction gives back. */
+struct ramp_undo {
+	ramp_u32 phase; /* before the congestion that ended start-up; RAMP_DONE: nothing to give back */
+	ramp_u32 reserved;
+};
+
+RAMP_FN void ramp_undo_nothing(struct ramp_undo *u)
+{
+	u->phase = RAMP_DONE;
+	u->reserved = 0;
+}
+
 RAMP_FN void ramp_begin(const struct ramp_config *c, struct ramp_decision *d)
 {
 	ramp_arm(d);
@@ -81,16 +93,31 @@ RAMP_FN void ramp_leave_at_ssthresh(struct ramp_decision *d)
 	ramp_leave(RAMP_EXIT_SSTHRESH, d);
 }
 
-/* The end of start-up by congestion. An exit decided before (RAMP_FILLING) keeps its reason. */
-RAMP_FN void ramp_leave_on_congestion(const struct ramp_congestion *c, struct ramp_decision *d)
+/*
+ * The end of start-up by congestion, and its return if that was none. An exit decided before
+ * (RAMP_FILLING) keeps its reason. Further congestion makes an exit final.
+ */
+RAMP_FN void ramp_leave_on_congestion(struct ramp_undo *u, const struct ramp_congestion *c,
+				      struct ramp_decision *d)
 {
-	if (d->phase == RAMP_DONE || c->kind == RAMP_SPURIOUS)
+	ramp_u32 phase = u->phase;
+
+	if (c->kind == RAMP_SPURIOUS && phase == RAMP_DONE)
+		return;
+	ramp_undo_nothing(u);
+	if (c->kind == RAMP_SPURIOUS) {
+		ramp_arm(d);
+		d->phase = phase;
+		return;
+	}
+	if (d->phase == RAMP_DONE)
 		return;
 	d->pacing_bytes_per_s = 0;
 	if (d->exit_reason != RAMP_EXIT_NONE) {
 		d->phase = RAMP_DONE;
 		return;
 	}
+	u->phase = d->phase;
 	d->evidence = c->kind == RAMP_CE_MARK ? 0 : c->lost_bytes;
 	d->limit = 0;
 	ramp_leave(c->kind == RAMP_RTO ? RAMP_EXIT_RTO : c->kind == RAMP_CE_MARK ? RAMP_EXIT_ECN

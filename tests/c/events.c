@@ -65,7 +65,7 @@ static void random_config(struct ramp_config *c, const struct range *ranges, siz
 
 	memset(c, 0, sizeof(*c));
 	c->mss_bytes = below(16) ? MSS : (ramp_u32)nonsense();
-	c->flags = (ramp_u32)below(4);
+	c->flags = (ramp_u32)below(2);
 	c->initial_window_bytes = below(8) ? (1 + below(20)) * MSS : nonsense();
 	c->initial_ssthresh_bytes = below(4) ? RAMP_UNSET : nonsense();
 	c->abc_limit_packets = (ramp_u32)below(4);
@@ -105,7 +105,7 @@ static void plausible_ack(struct host *h, const struct ramp_decision *d, struct 
 	a->pacing_bytes_per_s = d->pacing_bytes_per_s;
 	a->rtt_us = below(20) ? h->rtt_us : 0;
 	a->mss_bytes = MSS;
-	a->flags = below(10) ? RAMP_CWND_LIMITED : (ramp_u32)below(8);
+	a->flags = below(10) ? RAMP_CWND_LIMITED : (ramp_u32)below(16);
 }
 
 static void nonsense_ack(struct ramp_ack *a)

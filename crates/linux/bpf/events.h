@@ -24,7 +24,7 @@
 #define RAMP_RENO 1u
 
 struct ramp_settings {
-	struct ramp_config config;      /* MSS, windows and RAMP_HOST_PACES are the connection's */
+	struct ramp_config config;      /* MSS and windows are the connection's */
 	ramp_u32 initial_window_packets; /* 0: the kernel's */
 	ramp_u32 record;
 	ramp_u32 avoidance;

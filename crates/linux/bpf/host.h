@@ -17,6 +17,8 @@
  *   delivery rate        none: rate samples come after the decision
  *   app-limited          the kernel's bubble of packets sent with nothing more to send is not yet
  *                        acknowledged
+ *   pacing rate, paced   sk_pacing_rate, which the kernel keeps for every connection;
+ *                        sk_pacing_status
  *   rtt                  as CUBIC gets it: the newest acknowledged packet's, if sent once
  */
 #ifndef RAMP_LINUX_HOST_H
@@ -171,8 +173,6 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	f->pacing_status = sk->sk_pacing_status;
 
 	config.mss_bytes = tp->mss_cache ? tp->mss_cache : 536;
-	if (sk->sk_pacing_status != SK_PACING_NONE)
-		config.flags |= RAMP_HOST_PACES;
 	config.initial_window_bytes = (__u64)(window ? window : tp->snd_cwnd) * config.mss_bytes;
 	PASTE(RAMP_ID, _init)(&f->state, &config, &f->decision);
 
@@ -210,7 +210,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 	a->acked_bytes = delivered - f->delivered_bytes;
 	a->in_flight_bytes = (__u64)tcp_packets_in_flight(tp) * mss + a->acked_bytes;
 	a->delivery_bytes_per_s = 0;
-	a->pacing_bytes_per_s = sk->sk_pacing_status != SK_PACING_NONE ? sk->sk_pacing_rate : 0;
+	a->pacing_bytes_per_s = sk->sk_pacing_rate;
 	a->rtt_us = (__s32)rtt > 0 ? rtt : 0;
 	a->mss_bytes = mss;
 	a->flags = 0;
@@ -222,6 +222,8 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 		a->flags |= RAMP_APP_LIMITED;
 	if (tp->delivered_ce != f->marked_packets)
 		a->flags |= RAMP_ECE;
+	if (sk->sk_pacing_status != SK_PACING_NONE) /* fq sets it with the first packet */
+		a->flags |= RAMP_PACED;
 	f->acked_bytes = acked;
 	f->delivered_bytes = delivered;
 	f->newest_acked_bytes = newest;
@@ -306,14 +308,27 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 	return packets(f->decision.ssthresh_bytes, tp->mss_cache);
 }
 
-/* A timeout may begin start-up again. One that followed fast recovery has not been told yet. */
+/* A timeout, or an undone reduction, may begin start-up again. */
+static __always_inline void resume(struct sock *sk, const struct flow *f)
+{
+	if (f->decision.phase != RAMP_DONE)
+		set_marks(sk, (marks(sk) | MARK_STARTING) & ~(__u64)MARK_LEAVING);
+}
+
+/* The kernel restores the windows, in a moment. */
+static __always_inline void take_back(struct sock *sk, struct flow *f)
+{
+	congest(sk, f, RAMP_SPURIOUS);
+	resume(sk, f);
+}
+
+/* A timeout that followed fast recovery has not been told yet. */
 static __always_inline void time_out(struct sock *sk, struct flow *f)
 {
 	if (!f->timeout_told)
 		congest(sk, f, RAMP_RTO);
 	f->timeout_told = 0;
-	if (f->decision.phase != RAMP_DONE)
-		set_marks(sk, (marks(sk) | MARK_STARTING) & ~(__u64)MARK_LEAVING);
+	resume(sk, f);
 }
 
 #endif

@@ -181,7 +181,7 @@ __u32 BPF_PROG(startup_undo_cwnd, struct sock *sk)
 	struct flow *f = marks(sk) & MARK_OURS ? flow_of(sk) : 0;
 
 	if (f)
-		congest(sk, f, RAMP_SPURIOUS);
+		take_back(sk, f);
 	return tcp_reno_undo_cwnd(sk);
 }
 

@@ -11,10 +11,8 @@ pub const PARAMETERS_MAX: usize = 24;
 /// `ramp_config.flags`.
 pub struct ConfigFlags;
 impl ConfigFlags {
-    /// The host paces by itself, so ACK trains are spread.
-    pub const HOST_PACES: u32 = 1;
     /// The receiver may acknowledge every second packet.
-    pub const DELAYED_ACKS: u32 = 2;
+    pub const DELAYED_ACKS: u32 = 1;
 }
 
 /// `ramp_ack.flags`.
@@ -26,6 +24,8 @@ impl AckFlags {
     pub const APP_LIMITED: u32 = 2;
     /// This ACK reports congestion marks.
     pub const ECE: u32 = 4;
+    /// The host paces now, so ACK trains are spread.
+    pub const PACED: u32 = 8;
 }
 
 /// What an algorithm is told once, before the first packet. Bytes are payload bytes.

@@ -4,6 +4,7 @@
 //! This crate holds no clock, no packets and no congestion avoidance: those belong to the host.
 
 mod abi;
+mod environment;
 mod startup;
 mod units;
 
@@ -11,5 +12,6 @@ pub use abi::{
     Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Decision, ExitReason, PARAMETERS_MAX,
     Phase, UNSET,
 };
+pub use environment::{Environment, OVERRIDES, Override};
 pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms};
 pub use units::{Rate, Time};

@@ -53,7 +53,8 @@ impl Algorithm {
         DOCUMENTS.iter().find(|(id, _)| *id == self.id).map_or("", |(_, text)| text)
     }
 
-    /// The defaults of all parameters, in table order, for [`Config::parameter`].
+    /// The defaults of all parameters, in table order, for [`Config::parameter`]; a host may have its own:
+    /// [`parameters_in`](Self::parameters_in).
     pub fn default_parameters(&self) -> [u64; PARAMETERS_MAX] {
         let mut values = [0; PARAMETERS_MAX];
         for (value, parameter) in values.iter_mut().zip(&self.parameters) {

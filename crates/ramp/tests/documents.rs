@@ -98,6 +98,9 @@ fn table(algorithm: &Algorithm) -> String {
         } else {
             ("choice", choices[p.default as usize].to_string(), choices.join(", "))
         };
+        let default = algorithm
+            .overrides(p.name)
+            .fold(default, |text, other| format!("{text}; {}: {}", other.environment, other.value));
         writeln!(table, "| `{}` | {unit} | {default} | {range} | {} | {} |", p.name, p.source, p.meaning)
             .expect("writing to a string");
     }

@@ -1,7 +1,8 @@
 //! What holds for every algorithm, whatever happens to it.
 
 use proptest::prelude::*;
-use ramp::{Algorithm, CongestionKind, Decision, ExitReason, Phase, Startup, algorithms};
+use ramp::{Algorithm, Congestion, CongestionKind, Decision, ExitReason, Phase, Startup, algorithms};
+use support::MSS;
 use support::events::{Event, Host, Step, configs, runner, steps};
 
 mod support;
@@ -64,6 +65,9 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
             if timeout && REARMED.contains(&algorithm.id) {
                 prop_assert_eq!(after.phase(), Phase::Startup);
                 left = ExitReason::None;
+            } else if before.phase() == Phase::Done && after.phase() != Phase::Done {
+                prop_assert!(matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Spurious));
+                left = ExitReason::None;
             } else if before.phase() == Phase::Done {
                 prop_assert_eq!(before, after);
             }
@@ -74,16 +78,68 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
     });
 }
 
+const CONGESTION: [ExitReason; 3] = [ExitReason::Loss, ExitReason::Ecn, ExitReason::Rto];
+
 #[test]
-fn an_undone_reduction_changes_nothing() {
+fn an_undone_reduction_takes_back_an_exit_by_congestion_and_changes_nothing_else() {
     for_every_algorithm(|_, mut startup, steps| {
         let mut host = Host::default();
         for step in &steps {
-            let before = (*startup.decision(), startup.state().to_vec());
-            let event = host.event(step, &before.0);
+            let before = *startup.decision();
+            let event = host.event(step, &before);
             let after = apply(&mut startup, &event);
-            if matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Spurious) {
-                prop_assert_eq!(&before, &(after, startup.state().to_vec()));
+            if !matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Spurious) {
+                continue;
+            }
+            if before.phase() == after.phase() {
+                prop_assert_eq!(before, after);
+                continue;
+            }
+            prop_assert!(before.phase() == Phase::Done && CONGESTION.contains(&before.exit_reason()));
+            prop_assert!(matches!(after.phase(), Phase::Startup | Phase::Conservative));
+            prop_assert_eq!(after.exit_reason(), ExitReason::None);
+            let windows = |d: &Decision| (d.cwnd_bytes, d.ssthresh_bytes);
+            prop_assert_eq!(windows(&before), windows(&after), "they are the host's to restore");
+        }
+        Ok(())
+    });
+}
+
+fn tell(startup: &mut Startup, kind: CongestionKind) -> Decision {
+    *startup.on_congestion(&Congestion {
+        now_ns: 0,
+        lost_bytes: 1000,
+        in_flight_bytes: 1000,
+        kind,
+        mss_bytes: MSS,
+    })
+}
+
+#[test]
+fn an_undone_reduction_leaves_start_up_as_if_it_had_not_been() {
+    for_every_algorithm(|algorithm, mut startup, steps| {
+        let mut host = Host::default();
+        let plausible = steps.iter().filter(|step| matches!(step, Step::Ack { .. }));
+        for (number, step) in plausible.enumerate() {
+            let event = host.event(step, startup.decision());
+            let before = apply(&mut startup, &event);
+            if number % 16 != 0 || matches!(before.phase(), Phase::Filling | Phase::Done) {
+                continue;
+            }
+            for kind in [CongestionKind::Loss, CongestionKind::CeMark, CongestionKind::Rto] {
+                let mut other = startup.clone();
+                if tell(&mut other, kind).phase() != Phase::Done {
+                    prop_assert!(kind == CongestionKind::Rto && REARMED.contains(&algorithm.id));
+                    continue;
+                }
+                let mut final_exit = other.clone();
+                let own = other.decision_mut();
+                (own.cwnd_bytes, own.ssthresh_bytes) = (before.cwnd_bytes, before.ssthresh_bytes);
+                prop_assert_eq!(tell(&mut other, CongestionKind::Spurious), before);
+                prop_assert_eq!(other.state(), startup.state());
+                // A second reduction makes the first one's exit final.
+                tell(&mut final_exit, CongestionKind::Loss);
+                prop_assert_eq!(tell(&mut final_exit, CongestionKind::Spurious).phase(), Phase::Done);
             }
         }
         Ok(())

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{Log, empty, flow, link, mbit, ms, plain, play, startup};
-use ramp::{Rate, Time};
+use ramp::{ExitReason, Rate, Time};
 use ramp_path::Capacity;
 use ramp_scenario::{Scenario, Source};
+use ramp_tcp::Pacing;
 use ramp_trace::FlowEventKind;
 
 struct Pipe {
@@ -113,6 +114,30 @@ fn hystart_leaves_without_loss() {
         let (_, log) = play(&scenario(pipe, "hystart", at + 3.0), 1);
         assert_eq!(first_drop(&log), None);
         close_exit(&log, pipe, (at, 0.005), (cwnd, 0.01));
+    }
+}
+
+/// Linux `hystart_ack_delay`: a host has a nominal rate whether it paces or not, and only pacing itself keeps the bound
+/// from being halved.
+#[test]
+fn hystarts_train_bound_counts_the_hosts_batches() {
+    for (pacing, halved) in [(Pacing::Algorithm, 2), (Pacing::Always, 1)] {
+        let mut scenario = scenario(&A, "hystart", 3.0);
+        scenario.flows[0].sender.pacing = pacing;
+        // Only the train decides.
+        scenario.flows[0].sender.parameters = startup("hystart").default_parameters();
+        let detect =
+            startup("hystart").parameters.iter().position(|p| p.name == "detect").expect("a parameter");
+        scenario.flows[0].sender.parameters[detect] = 1;
+        let (_, log) = play(&scenario, 1);
+        let (at, limit) = log
+            .first(|kind| match kind {
+                FlowEventKind::StartupExit { reason: ExitReason::AckTrain, limit, .. } => Some(*limit),
+                _ => None,
+            })
+            .expect("an ACK train ends it");
+        let before = log.flows.iter().rev().find(|sample| sample.now <= at).expect("a sample");
+        assert_eq!(limit, (before.min_rtt.us() + 1000) / halved, "{pacing:?}");
     }
 }
 

@@ -77,7 +77,8 @@ impl Sender {
         if self.rules.rack && self.rack.probing() {
             self.judge_tail_probe(now, segment, &delivery);
         }
-        if self.rules.pacing_always {
+        // Linux keeps it always; in congestion avoidance nobody but the pacer asks.
+        if self.rules.pacing_always || self.starting() {
             self.update_host_rate();
         }
     }

@@ -213,8 +213,7 @@ impl Sender {
             config.startup,
             &Config {
                 mss_bytes: mss,
-                flags: (u32::from(always) * ConfigFlags::HOST_PACES)
-                    | (u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS),
+                flags: u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
                 initial_window_bytes: initial_window,
                 initial_ssthresh_bytes: config
                     .initial_ssthresh_packets

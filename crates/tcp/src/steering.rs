@@ -128,6 +128,8 @@ impl Sender {
         // Duplicate ACKs never enlarge the window (RFC 5681); the algorithm still sees them.
         let limited = delivery.advanced_segments > 0 && self.cwnd_limited();
         let app_limited = delivery.newest.flags & Flags::APP_LIMITED != 0;
+        let pacing = self.pacing_bytes_per_s();
+        let paces = pacing != 0;
         let ack = Ack {
             now_ns: view.now.ns(),
             newest_sent_ns: delivery.newest.sent.ns(),
@@ -137,11 +139,12 @@ impl Sender {
             acked_bytes: delivery.bytes,
             in_flight_bytes: view.in_flight,
             delivery_bytes_per_s: view.rate,
-            pacing_bytes_per_s: self.pacing_bytes_per_s(),
+            pacing_bytes_per_s: if paces { pacing } else { self.host_rate },
             rtt_us: view.rtt.map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1)),
             mss_bytes: self.rules.mss,
             flags: u32::from(limited) * AckFlags::CWND_LIMITED
-                + u32::from(app_limited) * AckFlags::APP_LIMITED,
+                + u32::from(app_limited) * AckFlags::APP_LIMITED
+                + u32::from(paces) * AckFlags::PACED,
             reserved: 0,
         };
         let cwnd = self.cwnd();

@@ -74,7 +74,7 @@ impl Sender {
     #[inline]
     pub(crate) fn pacing_bytes_per_s(&self) -> u64 {
         let rate = self.startup.decision().pacing_bytes_per_s;
-        if rate != 0 { rate } else { self.host_rate }
+        if rate != 0 || !self.rules.pacing_always { rate } else { self.host_rate }
     }
 
     pub(crate) fn update_host_rate(&mut self) {
@@ -195,7 +195,7 @@ impl Sender {
         let exact = self.startup.decision().pacing_bytes_per_s;
         if exact != 0 {
             self.pacer.on_sent_exactly(now, bytes, exact);
-        } else if self.host_rate != 0 {
+        } else if self.rules.pacing_always && self.host_rate != 0 {
             self.pacer.on_sent_in_burst(now, bytes, self.host_rate, self.sent_segments);
         }
         if self.repair.state == SenderState::Recovery {

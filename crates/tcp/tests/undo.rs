@@ -50,6 +50,29 @@ fn a_recovery_is_undone_when_its_retransmission_arrived_twice() {
     assert!(script.cwnd() >= cwnd);
 }
 
+/// It went on as slow start without a limit.
+#[test]
+fn limited_slow_start_stays_limited_after_a_loss_that_was_none() {
+    let mut rules = config(Profile::Modern);
+    rules.startup = ramp::algorithm("limited").expect("a row of the registry");
+    rules.parameters = rules.startup.default_parameters();
+    let mut script = Script::warmed_up(&rules, 200);
+    script.ack(ms(100), 1, &[]);
+    assert_eq!(script.ack(ms(103), 1, &[(2, 5)])[0], 1);
+    script.ack(ms(104), 150, &[]);
+    let duplicate = Segment::ack(7, 40, Time::ZERO, 150, u64::MAX).with_duplicate(1, 2);
+    script.feed(ms(203), &duplicate);
+    assert!(script.events.contains(&FlowEventKind::Undone));
+    let cwnd = script.cwnd();
+    assert!(cwnd >= 200, "{cwnd}");
+    for number in 151..=200 {
+        script.ack(ms(205), number, &[]);
+    }
+    // A quarter of what was acknowledged, the window being four times half of max_ssthresh.
+    let grown = script.cwnd() - cwnd;
+    assert!((11..=14).contains(&grown), "{grown} of 50");
+}
+
 #[test]
 fn without_undo_reductions_stand() {
     let mut rules = config(Profile::Modern);

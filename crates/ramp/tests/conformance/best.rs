@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use ramp::{Ack, Config, ExitReason, Phase, Startup};
 
 use super::support::events::runner;
-use super::support::pipe::play;
+use super::support::pipe::{Pipe, play};
 use super::support::{ack, config, row, set};
 use super::{config_for, near, path_a, path_d};
 
@@ -75,6 +75,31 @@ fn acks_that_deliver_nothing_or_come_together_are_no_samples() {
         [vec![(0, 1_000_000); 6], vec![(2 * MSS_1448, 154_000); 5], vec![(2 * MSS_1448, 0); 20]].concat();
     let ssthresh = round(&mut start(|_| {}), &samples, GEO_RTT_US).expect("an estimate");
     near(ssthresh as f64, 11_283_000.0, 11_283_000.0 * MEDIAN_ERROR);
+}
+
+/// A link that hands over what has gathered in a millisecond: one sample of each batch, with all of its bytes.
+#[test]
+fn acks_in_batches_lose_no_bytes() {
+    let mut samples = Vec::new();
+    for _ in 0..20 {
+        samples.extend([(MSS_1448, 1_000_000), (MSS_1448, 0), (MSS_1448, 0), (MSS_1448, 0)]);
+    }
+    let ssthresh = round(&mut start(|_| {}), &samples, 40_000).expect("an estimate");
+    let batch_per_ms = 4.0 * 1448.0 * 40.0;
+    near(ssthresh as f64, batch_per_ms, batch_per_ms * MEDIAN_ERROR);
+
+    for (mbits, ack_every) in [(24, 1), (48, 1), (96, 1), (96, 2)] {
+        let pipe = Pipe {
+            ack_quantum_ns: 1_000_000,
+            ack_every,
+            ..Pipe::new(mbits * 1_000_000, 40_000, 1500, 10_000)
+        };
+        let algorithm = row("best");
+        let outcome = play(&pipe, algorithm, &config_for(&pipe, algorithm, 10));
+        assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth);
+        let share = outcome.cwnd / pipe.bdp_packets();
+        assert!((0.7..1.15).contains(&share), "{mbits} Mbit/s, one ACK per {ack_every}: {share} BDP");
+    }
 }
 
 #[test]

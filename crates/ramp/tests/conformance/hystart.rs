@@ -1,6 +1,6 @@
 //! Linux `net/ipv4/tcp_cubic.c`, versions 2.6.29, 5.10 and 6.14.
 
-use ramp::{Ack, AckFlags, ConfigFlags, ExitReason, Phase, Startup};
+use ramp::{Ack, AckFlags, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{Stream, config, row, set};
@@ -15,16 +15,18 @@ const MS: u64 = 1_000_000;
 struct Connection {
     startup: Startup,
     stream: Stream,
+    /// With every ACK, besides the stream's.
+    flags: u32,
 }
 
 /// A connection at 100 packets that has seen `rtt_us`; the next ACK opens a round.
 fn seasoned(version: u64, hz: u64, rtt_us: u32, flags: u32) -> Connection {
     let algorithm = row("hystart");
     let mut config = config(algorithm, 100);
-    config.flags = flags;
     set(&mut config, algorithm, "version", version);
     set(&mut config, algorithm, "hz", hz);
-    let mut connection = Connection { startup: Startup::new(algorithm, &config), stream: Stream::new() };
+    let mut connection =
+        Connection { startup: Startup::new(algorithm, &config), stream: Stream::new(), flags };
     connection.stream.open_round(1);
     // Late enough that no version sees a train reaching back to time zero.
     connection.step(10_000 * MS, rtt_us, 0);
@@ -35,7 +37,8 @@ fn seasoned(version: u64, hz: u64, rtt_us: u32, flags: u32) -> Connection {
 
 impl Connection {
     fn step(&mut self, now_ns: u64, rtt_us: u32, pacing_bytes_per_s: u64) -> Phase {
-        let ack = Ack { pacing_bytes_per_s, ..self.stream.ack(now_ns, rtt_us) };
+        let mut ack = Ack { pacing_bytes_per_s, ..self.stream.ack(now_ns, rtt_us) };
+        ack.flags |= self.flags;
         self.startup.on_ack(&ack).phase()
     }
 
@@ -74,13 +77,13 @@ fn since_5_6_eta_is_an_eighth_of_the_minimum_from_4_to_16_ms() {
 }
 
 #[test]
-fn since_5_6_the_train_bound_counts_the_hosts_batches() {
+fn since_5_6_the_train_bound_counts_the_hosts_batches_and_pacing_keeps_all_of_it() {
     // (pacing rate, us added)
     for (rate, added) in
         [(0, 0), (1_000_000, 1000), (125_000_000, 1000), (262_144_000, 1000), (1_250_000_000, 209)]
     {
         let paced = 100_000 + added;
-        for (flags, bound) in [(ConfigFlags::HOST_PACES, paced), (0, paced / 2)] {
+        for (flags, bound) in [(AckFlags::PACED, paced), (0, paced / 2)] {
             let mut connection = seasoned(V6_14, 1000, 100_000, flags);
             let start = connection.stream.now_ns + MS;
             let mut train = 0;
@@ -147,7 +150,8 @@ fn at_100_hz_and_10_ms_every_ack_is_a_train() {
     let mut config = config(algorithm, 100);
     set(&mut config, algorithm, "version", V2_6_29);
     set(&mut config, algorithm, "hz", 100);
-    let mut connection = Connection { startup: Startup::new(algorithm, &config), stream: Stream::new() };
+    let mut connection =
+        Connection { startup: Startup::new(algorithm, &config), stream: Stream::new(), flags: 0 };
     connection.stream.open_round(10);
     // A threshold of 0 jiffies: the second ACK of the round ends start-up.
     connection.step(10_000 * MS, 10_000, 0);

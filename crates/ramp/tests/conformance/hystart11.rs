@@ -51,6 +51,26 @@ fn eta_and_train_bound() {
     }
 }
 
+/// Algorithm 1 waits for `low_window` with the decision, not with listening: the first full round is compared with the
+/// head of the one before, and a train may begin below it.
+#[test]
+fn below_the_low_window_the_detectors_listen() {
+    let algorithm = row("hystart11");
+    let mut startup = Startup::new(algorithm, &config(algorithm, 10));
+    let mut stream = Stream::new();
+    stream.open_round(10);
+    for i in 0..10 {
+        // Late ACKs of the burst carry the queue; the first eight count.
+        startup.on_ack(&stream.ack((i + 1) * 3 * MS, if i < 8 { 100_000 } else { 200_000 }));
+    }
+    assert_eq!(startup.decision().cwnd_bytes, 20 * u64::from(MSS));
+    stream.open_round(20);
+    let phases: Vec<Phase> =
+        (0..8).map(|_| startup.on_ack(&stream.ack(stream.now_ns + 3 * MS, 120_000)).phase()).collect();
+    assert_eq!(phases.iter().position(|p| *p == Phase::Done), Some(7), "{phases:?}");
+    assert_eq!(startup.decision().limit, 107_000);
+}
+
 #[test]
 fn trace_a_the_train_ends_it_on_the_21st_ack() {
     let (mut startup, mut stream) = after_a_round(40);

@@ -1,6 +1,6 @@
 //! RFC 9406.
 
-use ramp::{AckFlags, Config, ConfigFlags, ExitReason, Phase, Startup};
+use ramp::{AckFlags, Config, Congestion, CongestionKind, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{Stream, ack, config, row, set};
@@ -54,9 +54,9 @@ fn section_4_2_growth_per_ack() {
     for (segments, unpaced, paced) in
         [(1, 1460, 1460), (2, 2920, 2920), (8, 11_680, 11_680), (9, 11_680, 13_140), (20, 11_680, 29_200)]
     {
-        for (flags, growth) in [(0, unpaced), (ConfigFlags::HOST_PACES, paced)] {
+        for (flags, growth) in [(0, unpaced), (AckFlags::PACED, paced)] {
             for (conservative, divisor) in [(false, 1), (true, 4)] {
-                let mut startup = start(|c| (c.flags, c.mss_bytes) = (flags, 1460));
+                let mut startup = start(|c| c.mss_bytes = 1460);
                 let mut stream = Stream::new();
                 round(&mut startup, &mut stream, 40_000);
                 if conservative {
@@ -66,6 +66,7 @@ fn section_4_2_growth_per_ack() {
                 let before = startup.decision().cwnd_bytes;
                 let mut ack = ack(0);
                 (ack.acked_bytes, ack.mss_bytes) = (segments * 1460, 1460);
+                ack.flags |= flags;
                 assert_eq!(startup.on_ack(&ack).cwnd_bytes - before, growth / divisor, "{segments} segments");
             }
         }
@@ -138,6 +139,30 @@ fn the_round_ends_with_a_packet_sent_after_it_began() {
         phases.iter().all(|p| *p == Phase::Startup),
         "the 40 ms belong to the last round, so 41 ms is no rise"
     );
+}
+
+/// A loss that was none leaves everything as it was, conservative rounds included.
+#[test]
+fn an_undone_loss_resumes_the_phase_it_ended() {
+    let (mut startup, mut stream) = (start(|_| {}), Stream::new());
+    round(&mut startup, &mut stream, 40_000);
+    round(&mut startup, &mut stream, 60_000);
+    let mut event = Congestion {
+        now_ns: stream.now_ns,
+        lost_bytes: 1000,
+        in_flight_bytes: 1000,
+        kind: CongestionKind::Loss,
+        mss_bytes: 1000,
+    };
+    assert_eq!(startup.on_congestion(&event).exit_reason(), ExitReason::Loss);
+    event.kind = CongestionKind::Spurious;
+    let decision = *startup.on_congestion(&event);
+    assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Conservative, ExitReason::None));
+    for _ in 0..5 {
+        assert_ne!(startup.decision().exit_reason(), ExitReason::Delay);
+        round(&mut startup, &mut stream, 60_000);
+    }
+    assert_eq!(startup.decision().exit_reason(), ExitReason::Delay);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! [HS03] §3: Figure 5, Table 2, and the gap filter.
 
-use ramp::{Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, ExitReason, Phase, Startup};
+use ramp::{
+    Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Environment, ExitReason, Phase, Startup,
+};
 
 use super::support::pipe::{Pipe, play};
 use super::support::{MSS, ack, config, row, set};
@@ -185,6 +187,110 @@ fn bunched_acks_decide_nothing() {
     model.train(|_| GB_NS);
     model.train(|gs| gs / 2.0);
     assert!(model.startup.decision().pacing_bytes_per_s > before.pacing_bytes_per_s);
+}
+
+impl Model {
+    /// A train whose last ACK comes `late_ns` late, after `probes` more packets.
+    fn train_with_a_late_end(&mut self, late_ns: u64, probes: u64) {
+        let decision = *self.startup.decision();
+        let packets = decision.cwnd_bytes / SIZE;
+        let gs = (SIZE * 1_000_000_000).checked_div(decision.pacing_bytes_per_s).unwrap_or(0);
+        let before = self.sent;
+        self.sent += packets * SIZE;
+        for i in 0..packets {
+            let last = i + 1 == packets;
+            if last {
+                self.sent += probes * SIZE;
+            }
+            self.startup.on_ack(&Ack {
+                now_ns: self.now_ns + RTT_NS + i * gs.max(80_000) + u64::from(last) * late_ns,
+                newest_sent_ns: self.now_ns + i * gs,
+                sent_bytes: self.sent,
+                newest_acked_bytes: before + (i + 1) * SIZE,
+                delivered_bytes: before + (i + 1) * SIZE,
+                in_flight_bytes: (packets - i) * SIZE,
+                rtt_us: if last { 0 } else { 80_000 },
+                ..ack(1)
+            });
+        }
+        self.now_ns += RTT_NS + late_ns + packets * gs.max(80_000);
+    }
+}
+
+/// A window of 2.0, 2.0 and 2.7 packets instead of 875 was the price of one late ACK in the first three trains.
+#[test]
+fn a_train_with_a_late_ack_or_a_probe_decides_nothing() {
+    for probes in [0, 1] {
+        for late in 0..3 {
+            let mut model = Model::new(start(|c| c.flags = ConfigFlags::DELAYED_ACKS));
+            for train in 0.. {
+                if train == late {
+                    let before = *model.startup.decision();
+                    model.train_with_a_late_end(440_000_000, probes);
+                    let after = *model.startup.decision();
+                    assert_eq!(after.phase(), Phase::Startup);
+                    assert_eq!(after.pacing_bytes_per_s, before.pacing_bytes_per_s, "the same gap");
+                    assert_eq!(after.cwnd_bytes, 2 * before.cwnd_bytes, "twice as long");
+                } else {
+                    model.train(|gs| gs.max(GB_NS));
+                }
+                if model.startup.decision().phase() != Phase::Startup {
+                    break;
+                }
+            }
+            near(model.startup.decision().cwnd_bytes as f64 / SIZE as f64, 875.0, 0.1);
+        }
+    }
+    // Two packets have one gap, which cannot stand out; a probe is seen all the same.
+    let mut model = Model::new(start(|_| {}));
+    model.train_with_a_late_end(440_000_000, 1);
+    assert_eq!(model.startup.decision().pacing_bytes_per_s, 0);
+}
+
+#[test]
+fn the_paper_believes_any_gap() {
+    let mut model = Model::new(start(|c| {
+        c.flags = ConfigFlags::DELAYED_ACKS;
+        c.parameter = row("paced").parameters_in(Environment::Papers);
+    }));
+    model.train_with_a_late_end(440_000_000, 0);
+    // gB = 440.24 ms / 3
+    near(SIZE as f64 * 1e9 / model.startup.decision().pacing_bytes_per_s as f64, 293.5e6, 1e6);
+}
+
+#[test]
+fn an_undone_loss_goes_on_with_the_search() {
+    let mut model = Model::new(start(|_| {}));
+    model.train(|_| GB_NS);
+    let before = *model.startup.decision();
+    let mut event = Congestion {
+        now_ns: 0,
+        lost_bytes: SIZE,
+        in_flight_bytes: SIZE,
+        kind: CongestionKind::Loss,
+        mss_bytes: MSS,
+    };
+    assert_eq!(model.startup.on_congestion(&event).phase(), Phase::Done);
+    event.kind = CongestionKind::Spurious;
+    let resumed = *model.startup.on_congestion(&event);
+    assert_eq!(resumed.pacing_bytes_per_s, before.pacing_bytes_per_s);
+    // What the host had sent meanwhile is more than the train holds.
+    model.sent += 6 * SIZE;
+    let last = Ack {
+        now_ns: model.now_ns + RTT_NS,
+        newest_sent_ns: 1,
+        sent_bytes: model.sent,
+        newest_acked_bytes: model.sent,
+        in_flight_bytes: SIZE,
+        rtt_us: 80_000,
+        ..ack(1)
+    };
+    let decision = *model.startup.on_ack(&last);
+    assert_eq!((decision.phase(), decision.cwnd_bytes), (Phase::Startup, 8 * SIZE));
+    while model.startup.decision().phase() == Phase::Startup {
+        model.train(|gs| gs.max(GB_NS));
+    }
+    near(model.startup.decision().cwnd_bytes as f64 / SIZE as f64, 875.0, 0.1);
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! Parameters whose values depend on where an algorithm runs: the one place that says so.
+
+use std::fmt;
+
+use crate::{Algorithm, PARAMETERS_MAX};
+
+/// Where an algorithm runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Environment {
+    /// The hosts of the papers: each algorithm as its source has it.
+    Papers,
+    /// A Linux server of today, simulated or real.
+    LinuxServer,
+}
+
+/// A parameter that somewhere has another value than its algorithm's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Where.
+    pub environment: Environment,
+    /// Of which algorithm.
+    pub algorithm: &'static str,
+    /// Which parameter.
+    pub parameter: &'static str,
+    /// Its value there.
+    pub value: u64,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// All of them.
+pub const OVERRIDES: &[Override] = &[
+    Override {
+        environment: Environment::LinuxServer,
+        algorithm: "paced",
+        parameter: "initial_train",
+        value: 10,
+        reason: "Linux paces no connection's first ten data segments (tcp_update_skb_after_send), so a paced train \
+                 would follow that is not",
+    },
+    Override {
+        environment: Environment::LinuxServer,
+        algorithm: "paced",
+        parameter: "max_overshoot",
+        value: 256,
+        reason: "a wrong estimate must not open a live host's window beyond anything that the path has shown; a \
+                 geostationary path of 150 Mbit/s needs 200 times a train of 40 packets",
+    },
+    Override {
+        environment: Environment::Papers,
+        algorithm: "paced",
+        parameter: "compression",
+        value: 1000,
+        reason: "the paper believes every train whose ACKs came no farther apart than its packets",
+    },
+    Override {
+        environment: Environment::Papers,
+        algorithm: "paced",
+        parameter: "longest_gap",
+        value: 1000,
+        reason: "the paper averages the gaps of a train, whatever they are",
+    },
+];
+
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Papers => "the papers' hosts",
+            Self::LinuxServer => "a Linux server",
+        })
+    }
+}
+
+impl Algorithm {
+    /// What has another value somewhere, of this parameter.
+    pub fn overrides(&self, parameter: &str) -> impl Iterator<Item = &'static Override> {
+        OVERRIDES.iter().filter(move |o| o.algorithm == self.id && o.parameter == parameter)
+    }
+
+    /// The values of all parameters in table order, where nobody sets them.
+    pub fn parameters_in(&self, environment: Environment) -> [u64; PARAMETERS_MAX] {
+        let mut values = self.default_parameters();
+        for (value, parameter) in values.iter_mut().zip(&self.parameters) {
+            if let Some(other) = self.overrides(parameter.name).find(|o| o.environment == environment) {
+                *value = other.value;
+            }
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_override_changes_a_parameter_of_the_registry_within_its_range() {
+        for (index, other) in OVERRIDES.iter().enumerate() {
+            let algorithm = crate::algorithm(other.algorithm).expect("a row of the registry");
+            let parameter = algorithm.parameters.iter().position(|p| p.name == other.parameter);
+            let parameter = parameter.unwrap_or_else(|| panic!("{}: no {}", algorithm.id, other.parameter));
+            let row = &algorithm.parameters[parameter];
+            assert!((row.minimum..=row.maximum).contains(&other.value) && other.value != row.default);
+            assert_eq!(algorithm.parameters_in(other.environment)[parameter], other.value);
+            let same = |o: &Override| {
+                (o.environment, o.algorithm, o.parameter)
+                    == (other.environment, other.algorithm, other.parameter)
+            };
+            assert!(!OVERRIDES[..index].iter().any(same), "{}.{} twice", other.algorithm, other.parameter);
+        }
+        let best = crate::algorithm("best").expect("a row of the registry");
+        assert_eq!(best.parameters_in(Environment::LinuxServer), best.default_parameters());
+    }
+}
