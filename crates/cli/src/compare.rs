@@ -152,11 +152,14 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             let files = Store::bare(&sides.directory)?;
             let both = beside(&sides.plan, [first, second]);
             write_sides(&files, &sides.plan, &both)?;
-            print_sides(args.format, &files, &both, terminal, out)?;
+            print_sides(args.format, &both, terminal, out)?;
+            say_departures(args.format, &set.variants, out)?;
+            args.format.say_where(&files, out)?;
             continue;
         }
         for (store, comparison) in results {
             args.format.print(comparison, terminal, out)?;
+            say_departures(args.format, &set.variants, out)?;
             args.format.say_where(store, out)?;
         }
     }
@@ -429,6 +432,15 @@ impl Variant {
 
 fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
     PlannedRow { label: row.label.clone(), steering: row.steering(scenario), yardstick: row.yardstick() }
+}
+
+/// Which rows play with other values than their algorithms' tables have; the same on every backend.
+fn say_departures(format: FormatArgs, variants: &[Variant], out: &mut impl Write) -> Result<(), CliError> {
+    let Some(variant) = variants.first().filter(|_| !format.for_machines()) else { return Ok(()) };
+    for departure in variant.rows.iter().filter_map(|row| row.departures(&variant.scenario)) {
+        writeln!(out, "{departure}")?;
+    }
+    Ok(())
 }
 
 fn say_interrupted(total: &Played, runs: usize, directory: &Path) {

@@ -102,6 +102,12 @@ fn write_parameters(algorithm: &Algorithm, terminal: Terminal, out: &mut impl Wr
     let Some(first) = algorithm.parameters.first() else { return writeln!(out, "  none") };
     for parameter in &algorithm.parameters {
         write_parameter(parameter, terminal, out)?;
+        for other in algorithm.overrides(parameter.name) {
+            let text = format!("{} on {}: {}", other.value, other.environment, other.reason);
+            let options =
+                textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
+            writeln!(out, "{}", textwrap::fill(&text, options))?;
+        }
     }
     let example = format!("algorithm.{}.{}", algorithm.id, first.name);
     writeln!(out, "\n  to set:   --set {example}=VALUE")?;
@@ -131,6 +137,15 @@ pub(crate) fn parameter_range(p: &Parameter) -> (String, String, String) {
     }
     let value = |v: u64| if v == u64::MAX { "none".to_owned() } else { v.to_string() };
     (value(p.default), format!("{} to {}", value(p.minimum), value(p.maximum)), p.unit.to_owned())
+}
+
+/// A value of a parameter as people write it.
+pub(crate) fn parameter_value(p: &Parameter, value: u64) -> String {
+    let choice = p
+        .unit
+        .strip_prefix("choice:")
+        .and_then(|choices| usize::try_from(value).ok().and_then(|index| choices.split('|').nth(index)));
+    choice.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

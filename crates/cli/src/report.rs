@@ -111,7 +111,8 @@ fn sides(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<
         [(_, first), (_, second)] => {
             let both = beside(&plan, [first, second]);
             write_sides(&files, &plan, &both)?;
-            print_sides(args.format, &files, &both, terminal, out)
+            print_sides(args.format, &both, terminal, out)?;
+            args.format.say_where(&files, out)
         }
         [(store, only)] => {
             args.format.print(only, terminal, out)?;

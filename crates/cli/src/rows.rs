@@ -6,6 +6,7 @@ use ramp_scenario::{Arm, Scenario};
 
 use crate::backend::Backend;
 use crate::error::CliError;
+use crate::explain::parameter_value;
 use crate::kernel::{self, KernelRow};
 use crate::scenario_args::YARDSTICK;
 
@@ -60,6 +61,18 @@ impl Row {
             }
             Steering::Kernel(row) => format!("kernel {}", kernel::name(*row)),
         }
+    }
+
+    /// What it plays with that is not in its algorithm's table, whoever says so: the profile, the scenario, the row.
+    pub(crate) fn departures(&self, scenario: &Scenario) -> Option<String> {
+        let Steering::Core(_) = self.steering else { return None };
+        let steering = self.scenario(scenario).steering;
+        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters);
+        let other: Vec<String> = parameters
+            .filter(|(parameter, value)| *value != parameter.default)
+            .map(|(parameter, value)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .collect();
+        (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
     }
 
     /// Whether it knows the path.
@@ -141,6 +154,22 @@ mod tests {
         assert!(matches!(row.steering, Steering::Core(_)));
         assert!(Row::parse("ideal").unwrap().yardstick());
         assert!(Row::parse("nosuch").is_err());
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_is_told_wherever_it_comes_from() {
+        let told = |row: &str, settings: &str| {
+            let text = format!("{settings}\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n");
+            let scenario = Scenario::parse("test", &text, None).unwrap();
+            Row::parse(row).unwrap().departures(&scenario)
+        };
+        assert_eq!(told("best", ""), None);
+        assert_eq!(told("paced", "").unwrap(), "paced plays with initial_train=10, max_overshoot=256");
+        assert_eq!(told("paced", "profile = 'era'").unwrap(), "paced plays with compression=1000");
+        let set = "[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n";
+        assert_eq!(told("paced", set), None);
+        assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with initial_train=10");
+        assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
     }
 
     #[cfg(target_os = "linux")]

@@ -221,6 +221,9 @@ fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: O
     if let Some(emulation) = &record.emulation {
         say_emulation(emulation);
     }
+    if let Some(departure) = run.row.departures(run.scenario) {
+        eprintln!("{departure}");
+    }
     if let Some(path) = samples {
         say!("samples: {}", path.display());
     }

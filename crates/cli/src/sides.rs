@@ -77,7 +77,6 @@ pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) ->
 /// Prints them, and says where the reports are.
 pub(crate) fn print_sides(
     format: FormatArgs,
-    files: &Store,
     both: &SideBySide,
     terminal: Terminal,
     out: &mut impl Write,
@@ -89,8 +88,7 @@ pub(crate) fn print_sides(
     } else {
         sides_text(both, &TextStyle { width: terminal.width, colour: terminal.colour })
     };
-    out.write_all(shown.as_bytes())?;
-    format.say_where(files, out)
+    Ok(out.write_all(shown.as_bytes())?)
 }
 
 #[cfg(test)]

@@ -1,13 +1,6 @@
 //! What a loaded algorithm is told before its first connection.
 
-use ramp::{Algorithm, Config, ConfigFlags, PARAMETERS_MAX, UNSET};
-
-/// Linux paces no connection's first ten data segments, whatever rate is set (`tcp_update_skb_after_send`).
-const UNPACED_PACKETS: u64 = 10;
-
-/// Most that an estimate may open the window, in lengths of the longest train so far. A geostationary path of
-/// 150 Mbit/s needs 200 of them after the usual trains of 10, 20 and 40 packets.
-const MAX_OVERSHOOT: u64 = 256;
+use ramp::{Algorithm, Config, ConfigFlags, Environment, PARAMETERS_MAX, UNSET};
 
 /// How an algorithm runs in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,24 +56,11 @@ pub enum Record {
 }
 
 impl Options {
-    /// The algorithm's defaults, as far as they hold in the kernel.
-    ///
-    /// Where the first train's length is left to the host it is ten packets: the kernel sends the first ten unpaced
-    /// in any case, so a shorter back-to-back train would be followed by a paced one that is not. Where the window at
-    /// the exit has no bound it is 256 times the longest train: on a live host a wrong estimate must not open the window
-    /// beyond anything that the path has shown.
+    /// With the parameters that the algorithm has on a Linux server.
     pub fn new(algorithm: &Algorithm) -> Self {
-        let mut parameters = algorithm.default_parameters();
-        for (value, parameter) in parameters.iter_mut().zip(&algorithm.parameters) {
-            match parameter.name {
-                "initial_train" if *value == 0 => *value = UNPACED_PACKETS,
-                "max_overshoot" if *value == 0 => *value = MAX_OVERSHOOT,
-                _ => {}
-            }
-        }
         Self {
             name: None,
-            parameters,
+            parameters: algorithm.parameters_in(Environment::LinuxServer),
             initial_window_packets: 0,
             abc_limit_packets: 0,
             delayed_acks: true,
@@ -128,21 +108,5 @@ impl Options {
             bytes.extend(word.to_ne_bytes());
         }
         bytes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Options;
-
-    #[test]
-    fn the_first_train_is_what_the_kernel_sends_unpaced() {
-        let paced = ramp::algorithm("paced").expect("a row of the registry");
-        let index = paced.parameters.iter().position(|p| p.name == "initial_train").expect("its parameter");
-        assert_eq!(Options::new(paced).parameters[index], 10);
-        let bound = paced.parameters.iter().position(|p| p.name == "max_overshoot").expect("its parameter");
-        assert_eq!(Options::new(paced).parameters[bound], 256);
-        let best = ramp::algorithm("best").expect("a row of the registry");
-        assert_eq!(Options::new(best).parameters, best.default_parameters());
     }
 }

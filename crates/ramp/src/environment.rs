@@ -35,8 +35,8 @@ pub const OVERRIDES: &[Override] = &[
         algorithm: "paced",
         parameter: "initial_train",
         value: 10,
-        reason: "Linux paces no connection's first ten data segments (tcp_update_skb_after_send), so a paced train \
-                 would follow that is not",
+        reason: "Linux paces no connection's first ten data segments (tcp_update_skb_after_send): after a shorter train \
+                 would come one that is not paced",
     },
     Override {
         environment: Environment::LinuxServer,

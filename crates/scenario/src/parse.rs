@@ -60,7 +60,7 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
         }
         None => Profile::Modern,
     };
-    let settings = ends::settings(root.get("algorithm").as_ref())?;
+    let settings = ends::settings(profile, root.get("algorithm").as_ref())?;
     let steering = *settings
         .iter()
         .find(|s| s.algorithm.id == "hystart")

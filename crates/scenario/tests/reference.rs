@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ramp_scenario::{Scenario, schema};
+use ramp_tcp::Profile;
 
 const BEGIN: &str =
     "<!-- reference: made from the schema; `RAMP_BLESS=1 cargo test -p ramp-scenario` writes it -->";
@@ -33,6 +34,17 @@ fn reference() -> String {
             )
             .unwrap();
         }
+    }
+    text.push_str("\n### Parameters by profile\n\nOf `[algorithm.<id>]`, where nobody sets them.\n\n");
+    text.push_str("| parameter | `modern` | `era`, `ns2` | why |\n|---|---|---|---|\n");
+    for other in ramp::OVERRIDES {
+        let algorithm = ramp::algorithm(other.algorithm).unwrap();
+        let index = algorithm.parameters.iter().position(|p| p.name == other.parameter).unwrap();
+        let [modern, era, ns2] = [Profile::Modern, Profile::Era, Profile::Ns2]
+            .map(|profile| algorithm.parameters_in(profile.environment())[index]);
+        assert_eq!(era, ns2, "one column holds both");
+        let reason = other.reason;
+        writeln!(text, "| `{}.{}` | {modern} | {era} | {reason} |", algorithm.id, other.parameter).unwrap();
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Which rules a connection follows, as plain data.
 
-use ramp::{Algorithm, PARAMETERS_MAX, Time};
+use ramp::{Algorithm, Environment, PARAMETERS_MAX, Time};
 
 /// A set of rules that go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,13 @@ pub enum Profile {
     Ns2,
     /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, Linux's RTO.
     Modern,
+}
+
+impl Profile {
+    /// Where its algorithms run, for the parameters that depend on it.
+    pub fn environment(self) -> Environment {
+        if self == Self::Modern { Environment::LinuxServer } else { Environment::Papers }
+    }
 }
 
 /// How a sender behaves.
@@ -217,7 +224,7 @@ pub enum ReceiveWindow {
 }
 
 impl SenderConfig {
-    /// The rules of `profile` around a start-up algorithm with its default parameters.
+    /// The rules of `profile` around a start-up algorithm with the parameters that it has there.
     pub fn new(profile: Profile, startup: &'static Algorithm) -> Self {
         let era = profile != Profile::Modern;
         let ns2 = profile == Profile::Ns2;
@@ -225,7 +232,7 @@ impl SenderConfig {
             mss_bytes: if ns2 { 1000 } else { 1448 },
             header_bytes: if ns2 { 40 } else { 52 },
             startup,
-            parameters: startup.default_parameters(),
+            parameters: startup.parameters_in(profile.environment()),
             initial_window_packets: if era { 2 } else { 10 },
             initial_ssthresh_packets: None,
             abc_limit_packets: u32::from(era),

@@ -224,14 +224,8 @@ fn settings(flow: &FlowConfig) -> Settings {
     let sender = &flow.sender;
     let algorithm = sender.startup;
     let mut options = ramp_linux::Options::new(algorithm);
-    // Defaults stay the kernel's, which may differ from the simulator's.
-    let defaults = algorithm.default_parameters();
-    for (value, (asked, default)) in options.parameters.iter_mut().zip(sender.parameters.iter().zip(defaults))
-    {
-        if *asked != default {
-            *value = *asked;
-        }
-    }
+    // As the scenario has them, profile and all, and so as the simulator plays.
+    options.parameters = sender.parameters;
     options.abc_limit_packets = sender.abc_limit_packets;
     options.delayed_acks = sender.delayed_acks;
     options.path_bdp_bytes = sender.path_bdp_bytes;
@@ -277,6 +271,31 @@ mod tests {
         let others = [Steered::Own(Row::Cubic), Steered::Core, Steered::Own(Row::Reno)];
         assert_eq!(all(Row::Core), [&[Steered::Core], &others[..]].concat());
         assert_eq!(all(Row::Bbr), [&[Steered::Own(Row::Bbr)], &others[..]].concat());
+    }
+
+    /// `--set algorithm.paced.max_overshoot=0` was dropped, being the table's.
+    #[cfg(feature = "bpf")]
+    #[test]
+    fn the_kernel_is_told_what_the_simulator_plays() {
+        let path = "[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n";
+        for text in [
+            path.to_owned(),
+            format!("profile = 'era'\n{path}"),
+            format!("{path}[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n"),
+        ] {
+            let scenario = Scenario::parse("test", &text, None).expect("the text is a scenario");
+            for algorithm in ramp::algorithms() {
+                let arm = ramp_scenario::Arm::parse(algorithm.id).expect("an arm");
+                let steered = scenario.with_arm(&arm);
+                let (_, options) = settings(&steered.flows[0]);
+                assert_eq!(options.parameters, steered.steering.parameters, "{}: {text}", algorithm.id);
+            }
+        }
+        let arm = ramp_scenario::Arm::parse("paced:max_overshoot=0").expect("an arm");
+        let scenario = Scenario::parse("test", path, None).expect("the text is a scenario");
+        let (paced, options) = settings(&scenario.with_arm(&arm).flows[0]);
+        let told = |name| paced.parameters.iter().position(|p| p.name == name).map(|i| options.parameters[i]);
+        assert_eq!((told("initial_train"), told("max_overshoot")), (Some(10), Some(0)));
     }
 
     #[cfg(feature = "bpf")]

@@ -1,7 +1,9 @@
 //! `[sender]`, `[receiver]` and `[algorithm.<id>]`.
 
 use ramp::{Algorithm, Parameter, Time, algorithms};
-use ramp_tcp::{AckPolicy, Avoidance, Pacing, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig};
+use ramp_tcp::{
+    AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig,
+};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed, nearest};
@@ -165,11 +167,11 @@ pub(crate) fn acquaint(sender: &mut SenderConfig, receiver: &ReceiverConfig) {
     sender.delayed_acks = receiver.ack_policy != AckPolicy::Quick;
 }
 
-/// Parameters of every algorithm: defaults, changed by `[algorithm.<id>]`.
-pub(crate) fn settings(value: Option<&Value<'_>>) -> Result<Vec<Steering>, ScenarioError> {
+/// Parameters of every algorithm: the profile's, changed by `[algorithm.<id>]`.
+pub(crate) fn settings(profile: Profile, value: Option<&Value<'_>>) -> Result<Vec<Steering>, ScenarioError> {
     let mut settings: Vec<Steering> = algorithms()
         .iter()
-        .map(|algorithm| Steering { algorithm, parameters: algorithm.default_parameters() })
+        .map(|algorithm| Steering { algorithm, parameters: algorithm.parameters_in(profile.environment()) })
         .collect();
     let Some(value) = value else { return Ok(settings) };
     for (id, key, table) in value.entries("tables by algorithm id, e.g. `[algorithm.hystart]`")? {
