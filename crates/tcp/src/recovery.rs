@@ -78,7 +78,7 @@ impl Sender {
                 self.set_cwnd(self.cwnd().saturating_add(self.repair.inflation));
             }
             Recovery::SackNs2 => {
-                self.repair.pipe = outstanding as i64 - i64::from(DUPLICATE_ACKS * self.rules.mss);
+                self.repair.pipe = outstanding.cast_signed() - i64::from(DUPLICATE_ACKS * self.rules.mss);
                 self.halve(window);
             }
             Recovery::Sack if self.rules.prr => {

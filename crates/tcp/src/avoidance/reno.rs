@@ -42,7 +42,7 @@ impl Reno {
     }
 
     pub(crate) fn on_loss(&mut self, flight: u64) -> u64 {
-        self.counted = if self.fine { (self.counted + ((flight & 1) << 32)) / 2 } else { 0 };
+        self.counted = if self.fine { self.counted.midpoint((flight & 1) << 32) } else { 0 };
         flight / 2
     }
 
