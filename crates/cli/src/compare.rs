@@ -192,11 +192,15 @@ pub(crate) fn check(scenario: &Scenario, rows: &[Row]) -> Result<(), CliError> {
     if reasons.is_empty() {
         return Ok(());
     }
-    let era = scenario.text.lines().any(|line| line.replace(' ', "").starts_with("profile=\"era\""));
-    let help = era.then(|| {
-        "the scenario's hosts are those of its time (`profile = \"era\"`); `--profile modern` takes back what the profile \
-         says, though not what the file sets itself"
-            .to_owned()
+    let profile = ["era", "ns2"].into_iter().find(|profile| {
+        let asked = format!("profile=\"{profile}\"");
+        scenario.text.lines().any(|line| line.replace(' ', "").starts_with(&asked))
+    });
+    let help = profile.map(|profile| {
+        format!(
+            "the scenario's hosts are those of its time (`profile = \"{profile}\"`); `--profile modern` takes back what the \
+             profile says, though not what the file sets itself"
+        )
     });
     Err(CliError::Unplayable { scenario: scenario.name.clone(), reasons, help })
 }
