@@ -65,6 +65,31 @@ test("every algorithm is in the table, the legend and the exits", async () => {
   assert.equal(await page.locator("#exits ul:not([hidden]) li").count(), chips.length);
 });
 
+test("neighbouring paths are drawn, hidden with their row, and can be taken away", async () => {
+  const page = await open(browser, report);
+  const fields = await page.$$eval("#carries figure", (all) => all.map((figure) => figure.dataset.field));
+  assert.equal(fields[0], "path.reverse.rate", "what decides most comes first");
+  assert.equal(new Set(fields).size, 3);
+  const dots = await page.$$eval("#carries figure path.dots", (all) => all.map((path) => path.getAttribute("d").split("M").length - 1));
+  assert.ok(dots.length >= 6 && dots.every((count) => count === 64), String(dots));
+  const inside = await page.$$eval("#carries figure svg", (all) => all.every((svg) => {
+    const { width, height } = svg.viewBox.baseVal, box = svg.getBBox();
+    return box.x >= -1 && box.y >= -1 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1;
+  }));
+  assert.ok(inside, "nothing is drawn outside of its figure");
+  const leader = page.locator(".chip", { hasText: /^best$/ });
+  const seen = () => page.locator("#carries path.leader:visible").count();
+  assert.equal(await seen(), 3);
+  await leader.click();
+  assert.equal(await seen(), 0);
+  await leader.click();
+  assert.equal(await seen(), 3);
+  const [href, text] = await page.$eval("#carries", (section) => [section.querySelector("a[download]").href, section.querySelector("pre").textContent]);
+  assert.equal(decodeURIComponent(href.slice(href.indexOf(",") + 1)), text);
+  await page.locator("#carries details", { hasText: "All paths" }).locator("summary").click();
+  assert.equal(await page.locator("#carries details tbody tr").count(), 64);
+});
+
 test("a hover is seen in every panel", async () => {
   const page = await open(browser, report);
   const { x, y } = await middle(page, "cwnd", 0.6);

@@ -13,6 +13,7 @@ use ramp_trace::Provenance;
 use crate::backend::Backend;
 use crate::error::CliError;
 use crate::kernel;
+use crate::neighbours::{self, NeighbourArgs, Neighbours};
 use crate::place::{self, PLAN};
 use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
 use crate::progress;
@@ -38,6 +39,7 @@ Examples:
   ramp compare --trace link.down --delay-trace link.delay --rtt 40ms
   ramp compare --sweep algorithm.hystart.low_window=16,32,64
   ramp compare cable --sweep path.buffer='0.25 bdp,1 bdp,4 bdp'
+  ramp compare --uncertain path.reverse.rate=1mbit..50mbit           how far the answer carries; --exact: not asked
   ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB      with this kernel's own TCP, in real time
   ramp compare --on sim,linux --algorithms hystart,best              simulator and kernel side by side")]
 pub(crate) struct CompareArgs {
@@ -77,6 +79,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     #[command(flatten)]
+    neighbours: NeighbourArgs,
+    #[command(flatten)]
     scenario: ScenarioArgs,
 }
 
@@ -109,7 +113,8 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             continue;
         }
         if backend == Backend::Linux {
-            say!("{}", announcement(runs, variants().map(|(_, variant)| variant)));
+            let here = variants().map(|(_, variant)| variant.runs_here()).sum();
+            say!("{}", announcement(here, variants().map(|(_, variant)| variant)));
         }
         let bar = progress::bar(runs);
         let options = PlayOptions {
@@ -123,6 +128,8 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
             let store = variant.store(args)?;
             store.write_json(PLAN, &variant.plan)?;
             let (comparison, more) = variant.play(&store, &options)?;
+            played.add(more);
+            let (comparison, more) = variant.look_around(args, comparison, &store, &options)?;
             played.add(more);
             if let Some(comparison) = comparison {
                 judged.insert((number, backend), (store, comparison));
@@ -246,7 +253,7 @@ impl Comparisons {
         let mut sets = Vec::new();
         let mut names = BTreeSet::new();
         for settings in &sweep.variants {
-            let scenario = args.scenario.scenario(settings)?;
+            let scenario = args.neighbours.apply(args.scenario.scenario(settings)?)?;
             let texts: Vec<&str> = settings.iter().map(Setting::text).collect();
             let label = (!texts.is_empty()).then(|| texts.join(", "));
             if let Some(label) = label.as_ref().filter(|label| !names.insert((*label).clone())) {
@@ -320,6 +327,7 @@ struct Variant {
     backend: Backend,
     scenario: Scenario,
     rows: Vec<Row>,
+    neighbours: Option<Neighbours>,
     plan: Plan,
     directory: PathBuf,
 }
@@ -355,9 +363,12 @@ impl Variant {
         };
         let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| planned(row, &scenario)).collect();
         let on = backend.to_string();
+        let swept = args.sweep.iter().any(|text| !text.trim_start().starts_with("algorithm."));
+        let neighbours = args.neighbours.draw(&scenario, &rows, (first, swept))?;
+        let around = neighbours.iter().flat_map(Neighbours::identity);
         let steered = rows_planned.iter().flat_map(|row| [row.label.as_str(), &row.steering]);
         let plan = Plan {
-            identity: place::identity([digest.as_str(), &on].into_iter().chain(steered)),
+            identity: place::identity([digest.as_str(), &on].into_iter().chain(steered).chain(around)),
             typed: provenance::typed(),
             provenance,
             context: Context { chance, ..context(&scenario) },
@@ -365,7 +376,7 @@ impl Variant {
             first_seed: first,
             runs: count,
         };
-        Ok(Self { backend, scenario, rows, plan, directory: PathBuf::new() })
+        Ok(Self { backend, scenario, rows, neighbours, plan, directory: PathBuf::new() })
     }
 
     /// Its results, and where else some of its runs may lie.
@@ -380,7 +391,34 @@ impl Variant {
 
     /// How many are played.
     fn runs(&self) -> usize {
+        self.runs_here() + self.neighbours.as_ref().map_or(0, Neighbours::runs)
+    }
+
+    /// How many of them on the described path.
+    fn runs_here(&self) -> usize {
         self.plan.played_rows().len() * usize::try_from(self.plan.runs).unwrap_or(usize::MAX)
+    }
+
+    /// One run of every row that the simulator knows on every neighbouring path, unless Ctrl-C has come.
+    fn look_around(
+        &self,
+        args: &CompareArgs,
+        comparison: Option<Comparison>,
+        store: &Store,
+        options: &PlayOptions<'_>,
+    ) -> Result<(Option<Comparison>, Played), CliError> {
+        let Some(neighbours) = &self.neighbours else {
+            neighbours::forget(&self.directory);
+            return Ok((comparison, Played::default()));
+        };
+        let Some(comparison) = comparison else { return Ok((None, Played::default())) };
+        let hash = &self.plan.provenance.scenario_hash;
+        let relatives = if args.no_cache {
+            Vec::new()
+        } else {
+            place::relatives(&self.directory, args.out.as_deref(), hash)
+        };
+        neighbours.play(comparison, (store, relatives), options)
     }
 
     /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
@@ -406,7 +444,7 @@ impl Variant {
         let rows = self.plan.played_rows();
         let of_seed = |seed| rows.iter().map(move |row| run(*row, seed));
         let (real, played) = play_all(self.plan.seeds().flat_map(of_seed), store, options)?;
-        if played.finished() + played.refused.len() < self.runs() {
+        if played.finished() + played.refused.len() < self.runs_here() {
             return Ok((None, played));
         }
         let mut records = self.plan.shared(real);

@@ -16,6 +16,7 @@ mod explain;
 mod host;
 mod kernel;
 mod list;
+mod neighbours;
 mod place;
 mod play;
 mod progress;

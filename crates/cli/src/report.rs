@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::error::CliError;
+use crate::neighbours::{self, NEAREST_LOSS};
 use crate::place::{PLAN, SIDES_PLAN};
 use crate::play::lean;
 use crate::sides::{SidesPlan, beside, print_sides, write_sides};
@@ -138,7 +139,7 @@ fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
     if real < planned {
         say!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed);
     }
-    let comparison = plan.judge(&records);
+    let comparison = neighbours::judged(&store, plan.judge(&records))?;
     Ok((store, comparison))
 }
 
@@ -215,6 +216,14 @@ pub(crate) fn write_outputs(store: &Store, comparison: &Comparison) -> Result<()
     ];
     for (name, text) in files {
         write_whole(&store.path(name), |file| file.write_all(text.as_bytes()))?;
+    }
+    let place = store.path(NEAREST_LOSS);
+    let loss = comparison.carries.as_ref().and_then(|carries| carries.nearest_loss.as_ref());
+    match loss.and_then(|loss| loss.scenario.as_ref()) {
+        Some(text) => write_whole(&place, |file| file.write_all(text.as_bytes()))?,
+        // Of an earlier call.
+        None if place.is_file() => std::fs::remove_file(&place).map_err(CliError::file("remove", &place))?,
+        None => {}
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use support::{Place, stderr};
 
 /// Enough runs that the signal finds most of them waiting.
-const MANY: [&str; 19] = [
+const MANY: [&str; 20] = [
     "compare",
     // Without chance there would be one run.
     "--jitter",
@@ -26,6 +26,7 @@ const MANY: [&str; 19] = [
     "slow_start,hystart",
     "--runs",
     "2000",
+    "--exact",
     "--jobs",
     "1",
     "--out",

@@ -95,7 +95,8 @@ fn both_sides_are_kept_judged_and_found_again() {
     let rows: &[&str] =
         if cfg!(feature = "linux") { &["--algorithms", "slow_start,hystart,reno"] } else { &[] };
     let command =
-        [&["compare", "--on", "sim,linux", "--runs", "2", "--out", "out"], &PATH[..], rows].concat();
+        [&["compare", "--on", "sim,linux", "--exact", "--runs", "2", "--out", "out"], &PATH[..], rows]
+            .concat();
     let output = patiently(&place, &command);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();

@@ -6,13 +6,13 @@
 use std::{env, fs, io};
 
 use ramp_lab::Comparison;
-use ramp_lab::fixture::sample_comparison;
+use ramp_lab::fixture::sample_carries;
 use ramp_lab::report::html::{self, Overview, SweptPoint};
 
 fn main() -> io::Result<()> {
     let mut paths = env::args().skip(1);
     let path = paths.next().unwrap_or_else(|| "report.html".to_owned());
-    let comparison = sample_comparison();
+    let comparison = sample_carries();
     fs::write(path, html::render(&comparison))?;
     if let Some(path) = paths.next() {
         fs::write(path, html::render(&hostile(comparison.clone())))?;
@@ -55,6 +55,18 @@ fn hostile(mut comparison: Comparison) -> Comparison {
         text.push_str(ATTACK);
     }
     comparison.notes.push(ATTACK.to_owned());
+    if let Some(carries) = &mut comparison.carries {
+        carries.sentence.push_str(ATTACK);
+        for field in &mut carries.neighbourhood.fields {
+            let texts = [&mut field.field, &mut field.values, &mut field.unit, &mut field.reason];
+            texts.into_iter().for_each(|text| text.push_str(ATTACK));
+        }
+        carries.neighbourhood.paths.iter_mut().for_each(|path| path.values[0].push_str(ATTACK));
+        if let Some(loss) = &mut carries.nearest_loss {
+            loss.winner.push_str(ATTACK);
+            loss.scenario.as_mut().into_iter().for_each(|text| text.push_str(ATTACK));
+        }
+    }
     if let Some(arm) = comparison.arms.first_mut() {
         arm.label.push_str(ATTACK);
         for run in &mut arm.drawn {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
+use crate::carries::Carries;
 use crate::{Context, DrawnSeed, EmulationSummary, ExitRecord, Reason, RunPath};
 
 /// All runs of one scenario, judged.
@@ -54,6 +55,9 @@ pub struct Comparison {
     /// How true the path was, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
+    /// How far this carries, where neighbouring paths were played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carries: Option<Carries>,
 }
 
 /// What a metric is.
@@ -106,6 +110,9 @@ pub struct ArmSummary {
     /// How true the path was, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
+    /// Share of the neighbouring paths on which it is within the margin of the best; `None`: not played there, or a yardstick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carries: Option<f64>,
 }
 
 impl Summary {

@@ -4,6 +4,7 @@ use ramp_trace::{FlowSeries, LinkSeries, Mark, MarkKind, Provenance, RunSeries};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::carries::{NeighbourPath, Neighbourhood, UncertainField};
 use crate::{
     CapacityStep, Comparison, Context, Download, ExitRecord, JudgeOptions, Reason, RunRecord, judge,
 };
@@ -79,6 +80,69 @@ pub fn sample_records() -> Vec<RunRecord> {
         }
     }
     records
+}
+
+/// [`sample_comparison`] with 64 neighbouring paths: a slow return link is bad for the leader, and nothing else matters.
+pub fn sample_carries() -> Comparison {
+    let (neighbourhood, records) = sample_neighbours();
+    let mut comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
+    if let Some(loss) = comparison.carries.as_mut().and_then(|carries| carries.nearest_loss.as_mut()) {
+        loss.scenario = Some(
+            "[path]\nrate = \"150 Mbit/s\"\nrtt = \"600 ms\"\nreverse = { rate = \"3 Mbit/s\" }\n".into(),
+        );
+    }
+    comparison
+}
+
+/// The neighbourhood and the runs behind [`sample_carries`].
+pub fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
+    let field = |field: &str, values: &str, range, unit: &str, described| UncertainField {
+        field: field.to_owned(),
+        values: values.to_owned(),
+        range,
+        unit: unit.to_owned(),
+        logarithmic: range.is_some(),
+        reason: "Made up.".to_owned(),
+        described,
+    };
+    let fields = vec![
+        field("path.buffer", "0.25 to 4 bdp", Some((0.25, 4.0)), "bdp", Some(0.5)),
+        field("path.queue", "drop-tail, codel", None, "", None),
+        field("path.reverse.rate", "1 to 50 Mbit/s", Some((1.0, 50.0)), "Mbit/s", Some(0.6)),
+    ];
+    let (mut paths, mut records) = (Vec::new(), Vec::new());
+    for number in 0..64_u64 {
+        let mut random = Pcg64Mcg::seed_from_u64(9_000 + number);
+        let (buffer, queue): (f64, f64) = (random.random_range(0.0..1.0), random.random_range(0.0..1.0));
+        let rate = (number as f64 + 0.5) / 64.0;
+        let scenario_hash = format!("neighbour-{number}");
+        for (label, _, _, time_s, ..) in &ROWS {
+            // Below some 4 Mbit/s the leader is late.
+            let late = if *label == "best" && rate < 0.35 { 1.0 + 6.0 * (0.35 - rate) } else { 1.0 };
+            let mut made = provenance(label, 1 + number);
+            made.scenario_hash.clone_from(&scenario_hash);
+            let seconds = time_s * late * (1.0 + 0.02 * buffer);
+            // The slowest row does not always finish.
+            let finished = *label != "hystart" || queue > 0.2;
+            let metrics = finished.then(|| ("download_time".to_owned(), seconds));
+            records.push(RunRecord {
+                provenance: made,
+                metrics: metrics.into_iter().collect(),
+                ..RunRecord::default()
+            });
+        }
+        paths.push(NeighbourPath {
+            scenario_hash,
+            seed: 1 + number,
+            at: vec![buffer, queue, rate],
+            values: vec![
+                format!("{:.3} bdp", 0.25 * libm::pow(16.0, buffer)),
+                if queue < 0.5 { "drop-tail" } else { "codel" }.to_owned(),
+                format!("{:.3} Mbit/s", libm::pow(50.0, rate)),
+            ],
+        });
+    }
+    (Neighbourhood { fields, paths }, records)
 }
 
 fn provenance(arm: &str, seed: u64) -> Provenance {

@@ -90,6 +90,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         notes: Vec::new(),
         method: method(options),
         emulation,
+        carries: None,
     };
     comparison.method.extend(comparison.emulation.as_ref().map(played));
     comparison.notes = verdict::notes(&comparison);
@@ -230,6 +231,7 @@ impl<'a> Runs<'a> {
             representative: self.representative(label, runs, metrics.get(primary), options),
             drawn: Vec::new(),
             emulation: EmulationSummary::of(self.emulations(Some(label))),
+            carries: None,
             metrics,
         }
     }

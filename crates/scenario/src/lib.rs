@@ -24,6 +24,6 @@ pub use model::{
     Arm, FlowConfig, NamedLink, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop, Topology,
     TraceFile, Traffic, TrafficKind,
 };
-pub use neighbourhood::{Neighbour, Neighbourhood};
+pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;
 pub use uncertain::{Range, Uncertain, Values};

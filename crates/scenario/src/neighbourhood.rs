@@ -1,7 +1,9 @@
 //! Paths like the one that a scenario describes, drawn from what it does not know.
 
+use std::path::Path;
+
 use toml::de::DeTable;
-use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
@@ -125,24 +127,49 @@ impl Neighbourhood {
     }
 }
 
-impl Neighbour {
-    /// The path as a scenario file of its own, which begins with this seed.
-    pub fn text(&self, name: &str, description: &str, seed: u64) -> String {
-        let Ok(mut document) = self.scenario.text.parse::<DocumentMut>() else {
-            return self.scenario.text.clone();
-        };
-        let seed = i64::try_from(seed).unwrap_or(i64::MAX);
-        for (key, new) in [("name", name.into()), ("description", description.into()), ("seed", seed.into())]
-        {
-            let new: Value = new;
-            match document.get_mut(key) {
-                Some(item) => *item = value(new),
-                None => {
-                    document.insert(key, value(new));
+/// A scenario's text as a file of its own: its name, description and first seed; files that it names relative to itself are
+/// looked for in `directory`.
+pub fn standalone(
+    text: &str,
+    (name, description, seed): (&str, &str, u64),
+    directory: Option<&Path>,
+) -> String {
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return text.to_owned() };
+    let seed = i64::try_from(seed).unwrap_or(i64::MAX);
+    for (key, new) in [("name", name.into()), ("description", description.into()), ("seed", seed.into())] {
+        let mut new: Value = new;
+        match document.get_mut(key) {
+            Some(Item::Value(old)) => {
+                *new.decor_mut() = old.decor().clone();
+                *old = new;
+            }
+            _ => {
+                document.insert(key, value(new));
+            }
+        }
+    }
+    if let Some(directory) = directory {
+        relocate(document.as_table_mut(), directory);
+    }
+    document.to_string()
+}
+
+/// Names of files, wherever they stand.
+fn relocate(table: &mut dyn TableLike, directory: &Path) {
+    for (key, item) in table.iter_mut() {
+        let file = ["trace", "delay-trace", "file"].contains(&key.get());
+        match item {
+            Item::Value(Value::String(name)) if file => {
+                let place = directory.join(name.value().as_str()).display().to_string();
+                *item = value(place);
+            }
+            Item::ArrayOfTables(list) => list.iter_mut().for_each(|inner| relocate(inner, directory)),
+            _ => {
+                if let Some(inner) = item.as_table_like_mut() {
+                    relocate(inner, directory);
                 }
             }
         }
-        document.to_string()
     }
 }
 

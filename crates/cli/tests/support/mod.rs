@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A small path: a few round trips, two rows, two seeds.
-pub(crate) const SMALL: [&str; 15] = [
+pub(crate) const SMALL: [&str; 16] = [
     "compare",
     "--rate",
     "20mbit",
@@ -23,6 +23,7 @@ pub(crate) const SMALL: [&str; 15] = [
     // Without chance there would be one run.
     "--jitter",
     "1ms",
+    "--exact",
 ];
 
 /// A directory that goes away with the test.

@@ -28,6 +28,7 @@ pub fn csv(comparison: &Comparison) -> String {
         "p_equivalence",
         "finding",
         "runs_needed",
+        "carries",
     ]);
     for arm in &comparison.arms {
         for info in &comparison.metrics {
@@ -59,6 +60,7 @@ pub fn csv(comparison: &Comparison) -> String {
                 some(pair.and_then(|pair| pair.p_equivalence)),
                 pair.map_or("", |pair| finding(pair.finding)).to_owned(),
                 pair.and_then(|pair| pair.runs_needed).map_or_else(String::new, |runs| runs.to_string()),
+                some(arm.carries),
             ]);
         }
     }

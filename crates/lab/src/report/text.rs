@@ -139,6 +139,10 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         column(["start-up", "used"], 7, &|arm| mean(arm, "startup_utilisation", &share)),
         column(["queue", "peak"], 8, &|arm| mean(arm, "queue_peak", &|v| quantity(v, "ms"))),
     ];
+    if comparison.carries.is_some() {
+        let cell = |arm: &ArmSummary| arm.carries.map_or("–".to_owned(), share);
+        columns.insert(3, column(["", "carries"], 4, &cell));
+    }
     for (row, arm) in rows.iter().enumerate() {
         let tone = tone(comparison, arm, info);
         if tone != Tone::Plain {

@@ -27,7 +27,10 @@ impl Script {
     pub(super) fn parts(self) -> &'static [&'static str] {
         match self {
             Self::Report => {
-                scripts!("core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "copy")
+                scripts!(
+                    "core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "carries",
+                    "copy"
+                )
             }
             Self::Overview => scripts!("core", "theme", "chips", "overview", "copy"),
         }

@@ -3,6 +3,7 @@
 //! Everything that can be said in words and tables is plain HTML and stands without scripts; the charts are drawn in the
 //! browser from one block of data. The page forbids itself every network request.
 
+mod carries;
 mod charts;
 mod curves;
 mod data;

@@ -1,5 +1,6 @@
 //! The page from its head to its scripts.
 
+use super::carries;
 use super::charts::{self, Distribution};
 use super::data::{self, styles};
 use super::frame::{Script, brand, document_head, fact, fact_list, page_end, rate_text, theme_button};
@@ -28,6 +29,7 @@ pub(super) fn page(comparison: &Comparison) -> String {
     document_head(&mut html, &comparison.provenance.version, &title);
     opening(&mut html, comparison);
     summary_section(&mut html, comparison);
+    carries::section(&mut html, comparison);
     if data::has_curves(comparison) {
         time_section(&mut html, comparison);
     }
@@ -53,6 +55,7 @@ fn opening(html: &mut Html, comparison: &Comparison) {
     let sizes = charts::sizes_of(comparison).len() > 1;
     let sections = [
         ("summary", "Summary", true),
+        ("carries", "How far", comparison.carries.is_some()),
         ("time", "Over time", curves),
         ("sizes", "By size", sizes),
         ("distributions", "Runs", true),

@@ -2,7 +2,7 @@
 
 use super::charts::standing;
 use super::data::styles;
-use super::number::{interval_below, show, show_interval};
+use super::number::{interval_below, show, show_interval, show_short};
 use super::text::{Html, Text};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
@@ -68,6 +68,8 @@ enum Shows {
     Deciding,
     /// How the arm stands against the leader.
     Standing,
+    /// How far it carries.
+    Carries,
     /// Why start-up ended; the metric says when.
     Exit,
 }
@@ -80,6 +82,9 @@ fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
         if comparison.leader.is_some() {
             columns.push(Column { info: Some(info), title: "vs leader", shows: Shows::Standing });
         }
+    }
+    if comparison.carries.is_some() {
+        columns.push(Column { info: None, title: "carries", shows: Shows::Carries });
     }
     columns.push(Column { info: find(EXIT_TIME), title: "left start-up", shows: Shows::Exit });
     let rest = COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| find(id));
@@ -95,6 +100,7 @@ fn heading(html: &mut Html, column: &Column<'_>) {
     };
     let class = if column.shows == Shows::Exit { " class=\"text\"" } else { "" };
     let meaning = match (column.shows, column.info) {
+        (Shows::Carries, _) => "share of the neighbouring paths on which it is as good as the best",
         (Shows::Standing, _) => "paired, seed by seed; see the differences below",
         (_, Some(info)) => &info.meaning,
         _ => "",
@@ -118,6 +124,7 @@ fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'
     html.raw("</th>");
     for column in columns {
         match (column.shows, column.info) {
+            (Shows::Carries, _) => carries_cell(html, summary),
             (Shows::Exit, _) => exit_cell(html, summary, column),
             (Shows::Standing, Some(info)) => standing_cell(html, comparison, summary, info),
             (shows, Some(info)) => metric_cell(html, comparison, summary, (info, shows == Shows::Deciding)),
@@ -146,6 +153,12 @@ fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary) {
     if (arm.n as usize) < wanted {
         html.add(format_args!("<span class=\"tag warn\">{} of {wanted} runs</span>", arm.n));
     }
+}
+
+fn carries_cell(html: &mut Html, arm: &ArmSummary) {
+    let key = arm.carries.map_or(String::new(), |carries| format!("{carries:e}"));
+    let text = arm.carries.map_or("–".to_owned(), |carries| show_short(carries, "share"));
+    html.add(format_args!("<td data-value=\"{key}\">{text}</td>"));
 }
 
 fn exit_cell(html: &mut Html, arm: &ArmSummary, column: &Column<'_>) {

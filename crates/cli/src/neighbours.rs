@@ -1,0 +1,229 @@
+//! The same rows on paths like the described one: drawn, played by the simulator, found again.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use ramp_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
+use ramp_lab::{Comparison, RunRecord};
+use ramp_scenario::{Scenario, Uncertain, Values, standalone};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::backend::Backend;
+use crate::error::CliError;
+use crate::play::{PlayOptions, Played, Run, digest, lean, play_all};
+use crate::report::PlannedRow;
+use crate::rows::{Row, Steering};
+use crate::store::Store;
+
+/// Paths, unless the command line says otherwise.
+const COUNT: u32 = 64;
+/// What is kept of them, in a results directory; their runs are in `neighbours/runs`.
+const PLAN: &str = "neighbours.json";
+const DIRECTORY: &str = "neighbours";
+/// A path on which the leader loses.
+pub(crate) const NEAREST_LOSS: &str = "nearest-loss.toml";
+
+/// How far beyond the described path to look.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Neighbouring paths")]
+pub(crate) struct NeighbourArgs {
+    /// A field that is not known, and what it may be, e.g. path.reverse.rate=1mbit..50mbit or path.queue=red,codel; on
+    /// top of what the scenario says
+    #[arg(long, value_name = "FIELD=LOW..HIGH")]
+    uncertain: Vec<String>,
+    /// Paths to draw from what is not known [default: 64; 0 where scenario fields are swept]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65536))]
+    neighbours: Option<u32>,
+    /// The path is exactly as described: no neighbouring paths
+    #[arg(long, conflicts_with_all = ["uncertain", "neighbours"])]
+    exact: bool,
+}
+
+/// What a results directory knows of its neighbouring paths: written before the first of their runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct NeighboursPlan {
+    neighbourhood: Neighbourhood,
+    /// Of each path, as a scenario file.
+    scenarios: Vec<String>,
+    rows: Vec<PlannedRow>,
+    version: String,
+    backend: String,
+}
+
+/// Neighbouring paths and the rows that the simulator can play on them.
+pub(crate) struct Neighbours {
+    plan: NeighboursPlan,
+    paths: Vec<Scenario>,
+    rows: Vec<Row>,
+}
+
+impl NeighbourArgs {
+    /// The scenario with what the command line adds to what is not known.
+    pub(crate) fn apply(&self, scenario: Scenario) -> Result<Scenario, CliError> {
+        let more: Result<Vec<Uncertain>, _> =
+            self.uncertain.iter().map(|text| Uncertain::parse(text)).collect();
+        let more = more?;
+        Ok(if more.is_empty() { scenario } else { scenario.with_uncertain(&more) })
+    }
+
+    /// How many paths; `swept`: values of the scenario's fields are compared already.
+    fn count(&self, swept: bool) -> u32 {
+        let usual = if swept && self.uncertain.is_empty() { 0 } else { COUNT };
+        if self.exact { 0 } else { self.neighbours.unwrap_or(usual) }
+    }
+
+    /// The paths around a scenario; `None`: none are asked for, or nothing is uncertain.
+    pub(crate) fn draw(
+        &self,
+        scenario: &Scenario,
+        rows: &[Row],
+        (first_seed, swept): (u64, bool),
+    ) -> Result<Option<Neighbours>, CliError> {
+        let count = self.count(swept);
+        let simulated = |row: &&Row| matches!(row.steering, Steering::Core(_));
+        let rows: Vec<Row> = rows.iter().filter(simulated).cloned().collect();
+        if count == 0 || rows.iter().all(Row::yardstick) {
+            return Ok(None);
+        }
+        let near = scenario.neighbourhood(count, first_seed)?;
+        if near.paths.is_empty() {
+            return Ok(None);
+        }
+        let fields = near.fields.iter().zip(&near.described).map(|(f, described)| field(f, *described));
+        let path = |(number, path): (u64, &ramp_scenario::Neighbour)| NeighbourPath {
+            scenario_hash: digest(&path.scenario),
+            seed: first_seed.wrapping_add(number),
+            at: path.at.clone(),
+            values: path.values.clone(),
+        };
+        let neighbourhood =
+            Neighbourhood { fields: fields.collect(), paths: (0..).zip(&near.paths).map(path).collect() };
+        let planned = |row: &Row| PlannedRow {
+            label: row.label.clone(),
+            steering: row.steering(scenario),
+            yardstick: row.yardstick(),
+        };
+        let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());
+        let place = directory.and_then(|directory| std::path::absolute(directory).ok());
+        let text = |(path, neighbour): (&NeighbourPath, &ramp_scenario::Neighbour)| {
+            let description = format!("A path near {} on which another algorithm is better.", scenario.name);
+            standalone(&neighbour.scenario.text, ("nearest-loss", &description, path.seed), place.as_deref())
+        };
+        let plan = NeighboursPlan {
+            scenarios: neighbourhood.paths.iter().zip(&near.paths).map(text).collect(),
+            neighbourhood,
+            rows: rows.iter().map(planned).collect(),
+            version: crate::provenance::VERSION.to_owned(),
+            backend: Backend::Sim.identity(),
+        };
+        Ok(Some(Neighbours { plan, paths: near.paths.into_iter().map(|p| p.scenario).collect(), rows }))
+    }
+}
+
+fn field(uncertain: &Uncertain, described: Option<f64>) -> UncertainField {
+    let (range, unit, logarithmic) = match &uncertain.values {
+        Values::Range(range) => (Some((range.low, range.high)), range.unit.clone(), range.logarithmic),
+        Values::Choice(_) => (None, String::new(), false),
+    };
+    UncertainField {
+        field: uncertain.field.clone(),
+        values: uncertain.values.describe(),
+        range,
+        unit,
+        logarithmic,
+        reason: uncertain.reason.clone(),
+        described,
+    }
+}
+
+impl Neighbours {
+    /// What tells one neighbourhood from another, whatever the number of paths.
+    pub(crate) fn identity(&self) -> impl Iterator<Item = &str> {
+        self.plan.neighbourhood.fields.iter().flat_map(|f| [f.field.as_str(), &f.values])
+    }
+
+    /// The rows that are played: those that are steered alike are played once.
+    fn played(&self) -> Vec<usize> {
+        let rows = &self.plan.rows;
+        let first = |row: usize| rows.iter().position(|other| other.steering == rows[row].steering);
+        (0..rows.len()).filter(|row| first(*row) == Some(*row)).collect()
+    }
+
+    /// How many runs there are.
+    pub(crate) fn runs(&self) -> usize {
+        self.played().len() * self.paths.len()
+    }
+
+    /// Play what is missing, and judge. `None`: Ctrl-C came before the last run.
+    pub(crate) fn play(
+        &self,
+        comparison: Comparison,
+        (store, relatives): (&Store, Vec<PathBuf>),
+        options: &PlayOptions<'_>,
+    ) -> Result<(Option<Comparison>, Played), CliError> {
+        store.write_json(PLAN, &self.plan)?;
+        let below = relatives.into_iter().map(|place| place.join(DIRECTORY)).collect();
+        let runs = Store::create(&store.path(DIRECTORY))?.with_relatives(below);
+        let played = self.played();
+        let all = self.paths.iter().zip(&self.plan.neighbourhood.paths).flat_map(|(scenario, path)| {
+            played.iter().map(move |row| Run {
+                scenario,
+                digest: &path.scenario_hash,
+                row: &self.rows[*row],
+                steering: &self.plan.rows[*row].steering,
+                backend: Backend::Sim,
+                seed: path.seed,
+                extra_startup_rounds: 0,
+                curves: false,
+            })
+        });
+        let (records, done) = play_all(all, &runs, &PlayOptions { one_at_a_time: false, ..*options })?;
+        if done.finished() < self.runs() {
+            return Ok((None, done));
+        }
+        Ok((Some(self.plan.judge(comparison, &records)), done))
+    }
+}
+
+impl NeighboursPlan {
+    /// The comparison with what these runs say of how far it carries.
+    fn judge(&self, comparison: Comparison, records: &[RunRecord]) -> Comparison {
+        let labelled: Vec<RunRecord> = (records.iter())
+            .flat_map(|record| {
+                let alike = self.rows.iter().filter(|row| row.steering == record.steering);
+                alike.map(|row| {
+                    let mut record = record.clone();
+                    row.label.clone_into(&mut record.provenance.arm);
+                    record
+                })
+            })
+            .collect();
+        let mut comparison = comparison.with_neighbours(&self.neighbourhood, &labelled);
+        if let Some(loss) = comparison.carries.as_mut().and_then(|carries| carries.nearest_loss.as_mut()) {
+            loss.scenario = self.scenarios.get(loss.path).cloned();
+        }
+        comparison
+    }
+}
+
+/// The comparison of a results directory with whatever runs on neighbouring paths it has.
+pub(crate) fn judged(store: &Store, comparison: Comparison) -> Result<Comparison, CliError> {
+    if !store.path(PLAN).is_file() {
+        return Ok(comparison);
+    }
+    let plan: NeighboursPlan = store.read_json(PLAN)?;
+    let Ok(runs) = Store::open(&store.path(DIRECTORY)) else { return Ok(comparison) };
+    let own = |record: &RunRecord| {
+        let made = &record.provenance;
+        made.version == plan.version && made.backend == plan.backend && record.extra_startup_rounds == 0
+    };
+    let mut records: Vec<RunRecord> = runs.all_runs().filter(own).map(lean).collect();
+    records.sort_by_key(RunRecord::key);
+    Ok(plan.judge(comparison, &records))
+}
+
+/// Forgets neighbours of an earlier call that are not wanted any more; their runs stay.
+pub(crate) fn forget(directory: &Path) {
+    let _ = std::fs::remove_file(directory.join(PLAN));
+}
