@@ -183,6 +183,9 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
         ("ipv4/tcp_timestamps", u8::from(settings.time_stamps).to_string()),
         ("ipv4/tcp_sack", u8::from(settings.tcp.sack).to_string()),
         ("ipv4/tcp_slow_start_after_idle", u8::from(settings.tcp.idle_restart).to_string()),
+        // What the window allows leaves at once. Linux would wait up to a millisecond to fill a segmentation burst; no
+        // window is below a share this small (`tcp_tso_should_defer`).
+        ("ipv4/tcp_tso_win_divisor", "255".to_owned()),
         // A default that paces (bbr) would leave pacing on in sockets that are given another one later.
         ("ipv4/tcp_congestion_control", "reno".to_owned()),
     ] {

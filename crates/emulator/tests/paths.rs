@@ -266,6 +266,7 @@ fn programs_run_in_their_namespace_and_see_its_settings() {
         assert_eq!(rmem.split_whitespace().last(), Some(buffers.receive_max.to_string().as_str()));
         assert_eq!(read("/proc/sys/net/ipv4/tcp_congestion_control").trim(), "reno");
         assert_eq!(read("/proc/sys/net/ipv4/tcp_no_metrics_save").trim(), "1");
+        assert_eq!(read("/proc/sys/net/ipv4/tcp_tso_win_divisor").trim(), "255");
         assert!(running.namespace_path(end).exists());
     }
     let path = running.namespace_path(End::Sender);

@@ -145,6 +145,22 @@ static __always_inline void release_one(struct sock *sk, struct flow *f)
 		write_cwnd(tp, f, window < f->window_packets ? window : f->window_packets);
 }
 
+/*
+ * The first packet after everything was acknowledged, a train's first, is leaving. Linux lets the
+ * send buffer grow only with an ACK behind which the window is not full, which one held down to what
+ * is in flight always is; a train would then be cut to what the buffer holds. So the window is shown
+ * as wide as it is until the next packet is due. Nothing follows before: the pacing timer is set by
+ * this packet, except among a connection's first ten.
+ */
+static __always_inline void open_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct flow *f = flow_of(sk);
+
+	if (f && tp->data_segs_out >= UNPACED_SEGMENTS && tp->snd_cwnd == f->cwnd_packets)
+		write_cwnd(tp, f, f->window_packets);
+}
+
 static __always_inline void open_flow(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

@@ -22,6 +22,7 @@
 #define TCP_CONG_NON_RESTRICTED 1
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_CA_NAME_MAX 16
+#define UNPACED_SEGMENTS 10 /* tcp_update_skb_after_send() */
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
 
@@ -108,6 +109,7 @@ struct tcp_sock {
 	__u32 write_seq;
 	__u32 rate_delivered;
 	__u32 rate_interval_us;
+	__u32 data_segs_out;
 	__u32 chrono_start;
 	__u32 chrono_stat[3];
 	__u8 is_cwnd_limited : 1;

@@ -188,6 +188,10 @@ __u32 BPF_PROG(startup_undo_cwnd, struct sock *sk)
 SEC("struct_ops/cwnd_event")
 void BPF_PROG(startup_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
+#ifdef RAMP_PACES
+	if (event == CA_EVENT_TX_START && marks(sk) & MARK_PACING)
+		open_window(sk);
+#endif
 	if (with_cubic())
 		cubictcp_cwnd_event(sk, event);
 }
@@ -215,7 +219,7 @@ __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 	struct flow *f = marks(sk) & MARK_PACING ? flow_of(sk) : 0;
 	__u32 counted = tcp_sk(sk)->snd_cwnd, factor = 2;
 
-	/* Linux asks for factor x max(cwnd, 10), and cwnd is held down to space a train. */
+	/* Linux asks for factor x max(cwnd, 10), and cwnd may be held down to space a train. */
 	if (counted < 10)
 		counted = 10;
 	if (f && f->window_packets > counted)

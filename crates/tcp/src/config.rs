@@ -2,6 +2,9 @@
 
 use ramp::{Algorithm, Environment, PARAMETERS_MAX, Time};
 
+/// The window field of a SYN, which is not scaled.
+pub(crate) const SYN_WINDOW: u64 = 65_535;
+
 /// A set of rules that go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
@@ -49,12 +52,15 @@ pub struct SenderConfig {
     pub rack_tlp: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// Undo reductions that turn out to be spurious (Eifel/DSACK by echoed time stamps, F-RTO).
+    /// Undo reductions that turn out to be spurious (Eifel by echoed time stamps, DSACK).
     pub undo: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// Who spaces packets.
     pub pacing: Pacing,
+    /// An algorithm's rate is kept as Linux keeps it: the first ten data packets follow each other at once, and after
+    /// a pause half a gap is forgiven. Otherwise every gap is exact.
+    pub linux_pacer: bool,
     /// At most this many new segments per ACK; 0: no limit (ns-2 `maxburst_`).
     pub max_burst_packets: u32,
     /// Bytes of send buffer; unacknowledged data never exceeds it.
@@ -176,6 +182,9 @@ pub struct ReceiverConfig {
     /// ns-2's sinks do not know the end of the data, report no duplicates (RFC 2883), and let one of the newest segment
     /// in order wait like new data.
     pub ns2_sink: bool,
+    /// Most that a SYN-ACK announces of it: 65 535 bytes, since the window field of a SYN is not scaled (RFC 7323
+    /// §2.2); `u64::MAX`: all of it.
+    pub syn_window_bytes: u64,
     /// Bytes of an ACK on the wire.
     pub ack_bytes: u32,
     /// And for every SACK block on it (ns-2: 8); 0: they are within `ack_bytes`.
@@ -208,12 +217,11 @@ pub enum AckPolicy {
 /// The receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
-    /// Never in the way.
+    /// Never in the way after the handshake.
     Unlimited,
     /// Always this many bytes.
     Fixed(u64),
-    /// Linux dynamic right-sizing: from `initial` (a SYN-ACK announces 65 535 bytes of it at most), two segments more
-    /// with every segment that arrives, as far as there is room: a quarter more at once, then for twice what was
+    /// Linux dynamic right-sizing: from `initial`, two segments more with every segment that arrives, as far as there is room: a quarter more at once, then for twice what was
     /// delivered per RTT, up to `max`.
     Autotuned {
         /// First window, bytes.
@@ -264,6 +272,7 @@ impl SenderConfig {
                 }
             },
             pacing: Pacing::Algorithm,
+            linux_pacer: !era,
             max_burst_packets: 0,
             send_buffer_bytes: u64::MAX,
             send_buffer_max_bytes: 0,
@@ -295,6 +304,7 @@ impl ReceiverConfig {
                 sack_suppression_segments: 0,
                 window: ReceiveWindow::Unlimited,
                 ns2_sink: profile == Profile::Ns2,
+                syn_window_bytes: u64::MAX,
                 ack_bytes: 40,
                 sack_block_bytes: if profile == Profile::Ns2 { 8 } else { 0 },
             },
@@ -304,6 +314,7 @@ impl ReceiverConfig {
                 sack_suppression_segments: 0,
                 window: ReceiveWindow::Unlimited,
                 ns2_sink: false,
+                syn_window_bytes: SYN_WINDOW,
                 ack_bytes: 52,
                 sack_block_bytes: 0,
             },

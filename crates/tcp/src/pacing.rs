@@ -37,6 +37,20 @@ impl Pacer {
         self.next = now + Rate::from_bytes_per_s(bytes_per_s).time_of(u64::from(bytes));
     }
 
+    /// The same under Linux's pacing: the connection's first packets follow at once, and after a pause half a gap is
+    /// forgiven (`tcp_update_skb_after_send`).
+    #[inline]
+    pub(crate) fn on_sent_singly(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
+        if sent_segments < UNPACED_SEGMENTS {
+            self.next = now;
+            return;
+        }
+        let late = now - self.next;
+        self.on_sent_exactly(now, bytes, bytes_per_s);
+        let gap = self.next - now;
+        self.next = now + (gap - late.min(Time::from_ns(gap.ns() / 2)));
+    }
+
     /// A packet left under Linux's pacing: bursts of about a millisecond, and half a gap forgiven when late.
     pub(crate) fn on_sent_in_burst(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
         if sent_segments <= UNPACED_SEGMENTS || bytes_per_s == 0 {
@@ -89,6 +103,25 @@ mod tests {
         pacer.on_sent_exactly(Time::from_us(500), 1000, 12_500_000);
         assert_eq!(pacer.next(), Time::from_us(580));
         assert!(!pacer.ready(Time::from_us(579)) && pacer.ready(Time::from_us(580)));
+    }
+
+    #[test]
+    fn the_first_ten_packets_go_at_once_and_a_pause_forgives_half_a_gap() {
+        let mut pacer = Pacer::default();
+        let gap = Time::from_us(80);
+        let send = |pacer: &mut Pacer, now, sent| pacer.on_sent_singly(now, 1000, 12_500_000, sent);
+        for sent in 1..=9 {
+            send(&mut pacer, Time::from_ms(1), sent);
+            assert_eq!(pacer.next(), Time::from_ms(1));
+        }
+        send(&mut pacer, Time::from_ms(1), 10);
+        assert_eq!(pacer.next(), Time::from_ms(1) + gap, "the tenth is paced, and the window was not idle");
+        send(&mut pacer, Time::from_ms(1) + gap, 11);
+        assert_eq!(pacer.next(), Time::from_ms(1) + gap + gap);
+        send(&mut pacer, Time::from_ms(9), 12);
+        assert_eq!(pacer.next(), Time::from_ms(9) + Time::from_us(40));
+        send(&mut pacer, Time::from_ms(9) + Time::from_us(50), 13);
+        assert_eq!(pacer.next(), Time::from_ms(9) + Time::from_us(120), "10 us late: as much sooner");
     }
 
     #[test]

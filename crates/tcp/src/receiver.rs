@@ -59,7 +59,7 @@ impl Receiver {
     /// A receiver for the sender that `sender` describes.
     pub fn new(flow: u32, config: &ReceiverConfig, sender: &SenderConfig) -> Self {
         let sack = matches!(sender.recovery, Recovery::Sack | Recovery::SackNs2);
-        let window = Advertised::new(config.window);
+        let window = Advertised::new(config.window, config.syn_window_bytes);
         let mut clock = AckClock::new(config.ack_policy);
         clock.limit_quick(window.bytes() / u64::from(sender.mss_bytes.max(1)));
         Self {

@@ -193,7 +193,9 @@ impl Sender {
         self.sent_segments += 1;
         self.last_sent_at = now;
         let exact = self.startup.decision().pacing_bytes_per_s;
-        if exact != 0 {
+        if exact != 0 && self.rules.linux_pacer {
+            self.pacer.on_sent_singly(now, bytes, exact, self.sent_segments);
+        } else if exact != 0 {
             self.pacer.on_sent_exactly(now, bytes, exact);
         } else if self.rules.pacing_always && self.host_rate != 0 {
             self.pacer.on_sent_in_burst(now, bytes, self.host_rate, self.sent_segments);

@@ -3,9 +3,8 @@
 use ramp::Time;
 
 use crate::ReceiveWindow;
+use crate::config::SYN_WINDOW;
 
-/// The window field of a SYN, which is not scaled.
-const SYN_WINDOW: u64 = 65_535;
 /// What a buffer of 6 MiB, Linux's `tcp_rmem` for twenty years, holds in segments of 1448 bytes that take 2304 each.
 const USUAL_WINDOW: u64 = (6 << 20) / 8 * 5;
 
@@ -18,6 +17,7 @@ const USUAL_WINDOW: u64 = (6 << 20) / 8 * 5;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advertised {
     kind: ReceiveWindow,
+    syn: u64,
     /// `rcv_ssthresh`, and what it may rise to.
     limit: u64,
     room: u64,
@@ -29,13 +29,13 @@ pub(crate) struct Advertised {
 }
 
 impl Advertised {
-    pub(crate) fn new(kind: ReceiveWindow) -> Self {
+    pub(crate) fn new(kind: ReceiveWindow, syn: u64) -> Self {
         let (limit, room, max) = match kind {
             ReceiveWindow::Unlimited => (SYN_WINDOW, USUAL_WINDOW, 0),
             ReceiveWindow::Fixed(bytes) => (bytes.min(SYN_WINDOW), bytes, 0),
             ReceiveWindow::Autotuned { initial, max } => (initial, (initial + initial / 4).min(max), max),
         };
-        Self { kind, limit, room, max, round_start: Time::ZERO, round_bytes: 0, last_round: 0 }
+        Self { kind, syn, limit, room, max, round_start: Time::ZERO, round_bytes: 0, last_round: 0 }
     }
 
     #[inline]
@@ -49,10 +49,7 @@ impl Advertised {
 
     /// What a SYN-ACK announces.
     pub(crate) fn first_bytes(&self) -> u64 {
-        match self.kind {
-            ReceiveWindow::Autotuned { initial, .. } => initial.min(SYN_WINDOW),
-            _ => self.bytes(),
-        }
+        self.bytes().min(self.syn)
     }
 
     /// A segment arrived. Returns whether the limit rose.
@@ -107,7 +104,8 @@ mod tests {
 
     #[test]
     fn has_room_for_twice_what_a_round_trip_delivers_and_uses_it_two_segments_at_a_time() {
-        let mut advertised = Advertised::new(ReceiveWindow::Autotuned { initial: 65_536, max: 500_000 });
+        let mut advertised =
+            Advertised::new(ReceiveWindow::Autotuned { initial: 65_536, max: 500_000 }, SYN_WINDOW);
         let rtt = Time::from_ms(100);
         let mut received = 0;
         let mut seen = vec![];
@@ -133,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_fixed_window_stays() {
-        let mut advertised = Advertised::new(ReceiveWindow::Fixed(1000));
+        let mut advertised = Advertised::new(ReceiveWindow::Fixed(1000), SYN_WINDOW);
         advertised.on_received(Time::from_secs(1), 1 << 40, Time::from_ms(1));
         assert!(!advertised.on_segment(100));
         assert_eq!(advertised.bytes(), 1000);
@@ -141,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_window_that_is_never_in_the_way_grows_for_as_long_as_a_usual_buffer() {
-        let mut advertised = Advertised::new(ReceiveWindow::Unlimited);
+        let mut advertised = Advertised::new(ReceiveWindow::Unlimited, SYN_WINDOW);
         let grown = (0..5000).filter(|_| advertised.on_segment(1448)).count();
         assert_eq!((grown, advertised.bytes()), (1336, u64::MAX));
     }

@@ -51,6 +51,22 @@ fn the_algorithms_gaps_are_exact() {
 }
 
 #[test]
+fn linux_begins_with_ten_packets_at_once_and_forgives_half_a_gap_after_a_pause() {
+    let Some(ideal) = ramp::algorithm("ideal") else { return };
+    let mut rules = config(Profile::Modern);
+    rules.startup = ideal;
+    rules.parameters = ideal.default_parameters();
+    rules.path_bdp_bytes = 100 * MSS;
+    rules.path_bytes_per_s = 1000 * MSS;
+    let mut script = Script::with_bytes(&rules, 12 * MSS);
+    assert_eq!(script.sent().len(), 10);
+    assert_eq!(script.wait(), [10]);
+    assert_eq!(script.now, ms(1));
+    assert_eq!(script.wait(), [11]);
+    assert_eq!(script.now, ms(2));
+}
+
+#[test]
 fn unpaced_windows_leave_at_once() {
     let mut script = Script::warmed_up(&config(Profile::Modern), 10);
     assert_eq!(script.ack(ms(100), 10, &[]).len(), 20);

@@ -183,3 +183,20 @@ fn answers_window_probes() {
     let mut feed = Feed::new(|_| ());
     assert!(feed.segment(Segment::window_probe(7, 40, ms(1))).is_some());
 }
+
+#[test]
+fn a_syn_announces_what_sixteen_bits_can_say_and_the_first_ack_all_of_it() {
+    let windows = |profile, window| {
+        let rules = ReceiverConfig { window, ..ReceiverConfig::new(profile) };
+        let mut receiver = Receiver::new(7, &rules, &config(profile));
+        let mut answer = |segment: &Segment| {
+            receiver.handle_segment(ms(1), segment);
+            receiver.poll_transmit(ms(1)).expect("an answer").window_bytes()
+        };
+        [answer(&Segment::syn(7, 40, ms(0))), answer(&Segment::data(7, 40, ms(0), 0, 1000))]
+    };
+    assert_eq!(windows(Profile::Modern, ReceiveWindow::Unlimited), [65_535, u64::MAX]);
+    assert_eq!(windows(Profile::Modern, ReceiveWindow::Fixed(1 << 20)), [65_535, 1 << 20]);
+    assert_eq!(windows(Profile::Modern, ReceiveWindow::Fixed(1000)), [1000, 1000]);
+    assert_eq!(windows(Profile::Era, ReceiveWindow::Unlimited), [u64::MAX, u64::MAX]);
+}

@@ -119,3 +119,22 @@ fn delivery_rate_is_measured_over_a_flight() {
     script.ack(ms(100), 10, &[]);
     assert_eq!(script.sender.sample(ms(100)).delivery_bytes_per_s, 10 * MSS * 10);
 }
+
+#[test]
+fn a_window_opened_at_once_waits_for_the_receivers_first_ack() {
+    let mut rules = config(Profile::Modern);
+    rules.handshake = true;
+    rules.startup = ramp::algorithm("ideal").expect("the registry has the yardstick");
+    rules.parameters = rules.startup.default_parameters();
+    rules.path_bdp_bytes = 300 * MSS;
+    rules.path_bytes_per_s = 300 * MSS * 10;
+    let mut script = Script::new(&rules);
+    let syn = script.segments()[0];
+    let mut sent = script.feed(ms(100), &Segment::syn_ack(&syn, 40, 65_535, true)).len();
+    assert_eq!(sent, 10, "Linux paces from the tenth packet on");
+    while script.sender.poll_timeout() < ms(200) {
+        sent += script.wait().len();
+    }
+    assert_eq!(sent, 65);
+    assert_eq!(script.feed(ms(200), &ack(2, u64::MAX, ms(200))).len(), 237, "the rest, and no longer paced");
+}

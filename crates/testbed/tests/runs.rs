@@ -300,4 +300,24 @@ mod bpf {
         let low = seen.samples.iter().find(|sample| sample.cwnd_bytes + 2 * 1448 < bdp);
         assert_eq!(low, None, "it knows the path's {bdp} bytes from the first sample on");
     }
+
+    /// Linux grows a send buffer with ACKs that leave room in the window. Were the window held down to space the train
+    /// when that is looked at, some 45 packets would leave and the rest wait for the first ACK.
+    #[test]
+    fn a_train_is_not_cut_to_what_the_send_buffer_held_before_it() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let text = "size = '3 MB'\n[path]\nrate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '2 bdp'\n";
+        let (seen, _) = run_to_exit(&steered(text, "paced"), Row::Core);
+        let sent_before = |now| {
+            let before = seen.samples.iter().rev().find(|sample| sample.now < now);
+            before.map_or(0, |sample| sample.sent_bytes)
+        };
+        let filling = seen.samples.iter().find(|sample| sample.phase == ramp::Phase::Filling);
+        let filling = filling.expect("the gap is found").now;
+        let left = seen.of(0, |kind| matches!(kind, FlowEventKind::StartupExit { .. }))[0].now;
+        let train = (sent_before(left) - sent_before(filling)) / 1448;
+        assert!(train > 150, "{train} packets left before the first of them was acknowledged");
+    }
 }

@@ -242,7 +242,12 @@ table!(
             "0",
             "From so many out-of-order segments on, no SACK and no reassembly (Windows XP); 0: never."
         ),
-        field("window", "bytes, \"autotuned\" or \"unlimited\"", "unlimited", "What it advertises."),
+        field(
+            "window",
+            "bytes, \"autotuned\" or \"unlimited\"",
+            "unlimited",
+            "What it advertises; a `modern` receiver's SYN-ACK 65 535 bytes of it at most, as TCP's can."
+        ),
         field("window-initial", "bytes", "64 KiB", "First window, for `autotuned`."),
         field("window-max", "bytes", "6 MiB", "Largest window, for `autotuned`."),
         field("ack-size", "bytes, 1 B to 1000 B", "52 B / 40 B", "An ACK on the wire."),

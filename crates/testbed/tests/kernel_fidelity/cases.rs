@@ -1,8 +1,7 @@
 //! What is played by simulator and kernel: paths, rows and seeds.
 
 use ramp_scenario::{Arm, Scenario};
-use ramp_tcp::ReceiveWindow;
-use ramp_testbed::{Buffers, Row};
+use ramp_testbed::Row;
 
 /// A path and the download over it.
 pub(crate) struct Case {
@@ -46,7 +45,7 @@ const GEO_JITTER_WITHOUT: &[&str] = &[
 ];
 const FEW: &[&str] = &["limited", "cubic_no_hystart", "hystartpp", "enhanced", "enhanced_every_ack", "ideal"];
 
-pub(crate) const CASES: [Case; 15] = [
+pub(crate) const CASES: [Case; 17] = [
     Case {
         name: "40 Mbit/s, 100 ms, 0.5 BDP",
         text: "size = '10 MB'\n[path]\nrate = '40 Mbit/s'\nrtt = '100 ms'\nbuffer = '0.5 bdp'\n",
@@ -142,6 +141,18 @@ pub(crate) const CASES: [Case; 15] = [
         without: FEW,
         seeds: 3,
     },
+    Case {
+        name: "60 Mbit/s, 75 ms, 0.7 BDP, 2 ms of jitter",
+        text: "size = '10 MB'\n[path]\nrate = '60 Mbit/s'\nrtt = '75 ms'\nbuffer = '0.7 bdp'\njitter = '2 ms'\n",
+        without: &[],
+        seeds: 5,
+    },
+    Case {
+        name: "25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost",
+        text: "size = '10 MB'\n[path]\nrate = '25 Mbit/s'\nrtt = '150 ms'\nbuffer = '2 bdp'\nloss = '0.05 %'\n",
+        without: &[],
+        seeds: 5,
+    },
 ];
 
 impl Case {
@@ -150,27 +161,13 @@ impl Case {
         ROWS.into_iter().filter(|(row, _)| !self.without.contains(row))
     }
 
-    /// What the kernel plays: the scenario steered by `arm`.
+    /// What both play: the scenario steered by `arm`.
     pub(crate) fn scenario(&self, arm: &str) -> Scenario {
         let scenario = Scenario::parse(self.name, self.text, None);
         let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error:?}", self.name));
         let arm = Arm::parse(arm).expect("rows have algorithms of the registry");
         let mut scenario = scenario.with_arm(&arm);
         scenario.flows[0].sender.sampled = true;
-        scenario
-    }
-
-    /// What the simulator plays: the same, and of a receiver with room for anything what is true of every receiver.
-    /// Its first window is what a SYN can announce, and grows as far as the buffers that the kernel's has.
-    #[allow(dead_code, reason = "the example simulates nothing")]
-    pub(crate) fn simulated(&self, arm: &str) -> Scenario {
-        let mut scenario = self.scenario(arm);
-        let buffers = Buffers::of(&scenario);
-        let max = buffers.receive_window(scenario.flows[0].sender.mss_bytes);
-        let receiver = &mut scenario.flows[0].receiver;
-        if receiver.window == ReceiveWindow::Unlimited {
-            receiver.window = ReceiveWindow::Autotuned { initial: buffers.receive_initial / 2, max };
-        }
         scenario
     }
 }

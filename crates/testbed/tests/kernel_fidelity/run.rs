@@ -46,7 +46,7 @@ impl Observer for Watch {
 impl Run {
     /// In the simulator.
     pub(crate) fn simulated(case: &Case, arm: &str, seed: u64) -> Self {
-        let scenario = case.simulated(arm);
+        let scenario = case.scenario(arm);
         let mut watch = Watch::default();
         let outcome = ramp_sim::simulate(&scenario, seed, &mut watch, &AtomicBool::new(false));
         let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", case.name));
