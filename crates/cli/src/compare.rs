@@ -5,12 +5,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use indicatif::ProgressBar;
 use ramp_lab::{Comparison, Context};
-use ramp_scenario::{Scenario, Setting};
+use ramp_scenario::Scenario;
 use ramp_trace::Provenance;
 
 use crate::backend::Backend;
+use crate::completions;
 use crate::error::CliError;
 use crate::kernel;
 use crate::neighbours::{self, NeighbourArgs, Neighbours};
@@ -18,11 +20,13 @@ use crate::place::{self, PLAN};
 use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
 use crate::progress;
 use crate::provenance::{self, VERSION};
-use crate::report::{FormatArgs, Plan, PlannedRow, write_outputs};
+use crate::report::{FormatArgs, Plan, PlannedRow};
+use crate::results::Results;
 use crate::rows::{Row, playable};
 use crate::scenario_args::{ScenarioArgs, Sweep};
-use crate::sides::{SidesPlan, beside, print_sides, write_sides};
+use crate::sides::SidesPlan;
 use crate::store::{Store, file_name_part};
+use crate::sweep::{self, SweepPlan};
 use crate::terminal::Terminal;
 
 /// Compare start-up algorithms on a path
@@ -53,7 +57,7 @@ pub(crate) struct CompareArgs {
     ///
     /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
-    #[arg(long, short, value_name = "A,B,C")]
+    #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows))]
     algorithms: Vec<String>,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; on linux,
     /// where a run takes as long as it takes, at most 3]
@@ -65,7 +69,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// One row per value of algorithm.ID.PARAMETER, or one comparison per value of a scenario's field
-    #[arg(long, value_name = "FIELD=A,B,C")]
+    #[arg(long, value_name = "FIELD=A,B,C", add = ArgValueCompleter::new(completions::fields))]
     sweep: Vec<String>,
     /// Where results go [default: ramp-results/SCENARIO-DIGEST]
     #[arg(long, short, value_name = "DIR")]
@@ -100,6 +104,9 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     if let Some(jobs) = args.jobs {
         // Fails only when the pool is in use already, which it is not.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
+    }
+    if let Some((files, plan)) = &comparisons.sweep {
+        sweep::write_plan(files, plan)?;
     }
     let interrupted = progress::interruption();
     let command = provenance::command();
@@ -145,30 +152,24 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     if played.reused > 0 {
         say!("{} of {runs} runs were finished already", played.reused);
     }
+    let mut results = Vec::new();
     for (number, set) in comparisons.sets.iter().enumerate() {
-        if let Some(label) = &set.label
-            && !args.format.for_machines()
-        {
-            writeln!(out, "{}", terminal.bold(label))?;
-        }
-        let results: Vec<_> = set.variants.iter().filter_map(|v| judged.get(&(number, v.backend))).collect();
-        for (store, comparison) in &results {
-            write_outputs(store, comparison)?;
-        }
-        if let ([(_, first), (_, second)], Some(sides)) = (results.as_slice(), &set.sides) {
-            let files = Store::bare(&sides.directory)?;
-            let both = beside(&sides.plan, [first, second]);
-            write_sides(&files, &sides.plan, &both)?;
-            print_sides(args.format, &both, terminal, out)?;
-            say_departures(args.format, &set.variants, out)?;
-            args.format.say_where(&files, out)?;
-            continue;
-        }
-        for (store, comparison) in results {
-            args.format.print(comparison, terminal, out)?;
-            say_departures(args.format, &set.variants, out)?;
-            args.format.say_where(store, out)?;
-        }
+        let sides = set.variants.iter().filter_map(|v| judged.remove(&(number, v.backend)));
+        let found = match (<[_; 2]>::try_from(sides.collect::<Vec<_>>()), &set.sides) {
+            (Ok(both), Some(sides)) => Results::both(Store::bare(&sides.directory)?, &sides.plan, both)?,
+            (Ok([(store, comparison), _]), None) => Results::one(store, comparison)?,
+            (Err(mut one), _) => match one.pop() {
+                Some((store, comparison)) => Results::one(store, comparison)?,
+                None => continue,
+            },
+        };
+        // The same on every backend.
+        let plan = set.variants.first().map(|variant| &variant.plan);
+        results.push((number, found.beside(plan.map(Plan::departures).unwrap_or_default())));
+    }
+    match &comparisons.sweep {
+        Some((files, plan)) => sweep::show((files, plan), &results, (args.format, terminal), out)?,
+        None => results.iter().try_for_each(|(_, results)| results.print(args.format, terminal, out))?,
     }
     if played.refused.is_empty() {
         return Ok(());
@@ -215,12 +216,12 @@ pub(crate) fn check(scenario: &Scenario, rows: &[Row]) -> Result<(), CliError> {
 /// Everything that the command line asks for.
 struct Comparisons {
     sets: Vec<Set>,
+    /// What they are together, if scenario fields are swept.
+    sweep: Option<(Store, SweepPlan)>,
 }
 
 /// One scenario, on one backend or on two.
 struct Set {
-    /// The swept fields and their values; `None`: there is only this one.
-    label: Option<String>,
     variants: Vec<Variant>,
     sides: Option<Sides>,
 }
@@ -250,19 +251,14 @@ impl Comparisons {
             }
             played.push((backend, rows));
         }
-        let mut sets = Vec::new();
+        let mut compared = Vec::new();
         let mut names = BTreeSet::new();
         for settings in &sweep.variants {
-            let scenario = args.neighbours.apply(args.scenario.scenario(settings)?)?;
-            let texts: Vec<&str> = settings.iter().map(Setting::text).collect();
-            let label = (!texts.is_empty()).then(|| texts.join(", "));
-            if let Some(label) = label.as_ref().filter(|label| !names.insert((*label).clone())) {
+            let label = sweep::label(settings);
+            if !names.insert(label.clone()) {
                 return Err(CliError::input(format!("--sweep names a value twice: {label}")));
             }
-            let out = match (&args.out, &label) {
-                (Some(out), Some(label)) => Some(out.join(unique(label, &mut names))),
-                (out, _) => out.clone(),
-            };
+            let scenario = args.neighbours.apply(args.scenario.scenario(settings)?)?;
             let mut variants = Vec::new();
             for (backend, rows) in &played {
                 if *backend == Backend::Linux {
@@ -270,10 +266,30 @@ impl Comparisons {
                 }
                 variants.push(Variant::new(args, *backend, scenario.clone(), rows.clone())?);
             }
-            let sides = placed(&mut variants, &scenario.name, out.as_deref())?;
-            sets.push(Set { label, variants, sides });
+            compared.push(variants);
         }
-        Ok(Self { sets })
+        let swept = sweep.variants.iter().any(|settings| !settings.is_empty());
+        let together = if swept { Some(together(&compared, args)?) } else { None };
+        let mut sets = Vec::new();
+        for (mut variants, settings) in compared.into_iter().zip(&sweep.variants) {
+            let below = |(_, directory): &(String, PathBuf)| {
+                directory.join(unique(&sweep::label(settings), &mut names))
+            };
+            let out = args.out.as_ref().map(|out| together.as_ref().map_or_else(|| out.clone(), below));
+            let name = variants.first().map_or(String::new(), |v| v.scenario.name.clone());
+            let sides = placed(&mut variants, &name, out.as_deref())?;
+            sets.push(Set { variants, sides });
+        }
+        let sweep = match together {
+            None => None,
+            Some((identity, directory)) => {
+                let settings = sweep.variants.iter().map(Vec::as_slice);
+                let points = settings.zip(sets.iter().map(Set::directory));
+                let plan = SweepPlan::new(&identity, &directory, points);
+                Some((Store::bare(&directory)?, plan))
+            }
+        };
+        Ok(Self { sets, sweep })
     }
 
     /// Each with the number of its set.
@@ -283,9 +299,29 @@ impl Comparisons {
 
     /// Where to look for results.
     fn place(&self, args: &CompareArgs) -> PathBuf {
+        if let Some((files, _)) = &self.sweep {
+            return files.path("");
+        }
         let out = args.out.clone().filter(|_| self.variants().count() > 1);
         out.or_else(|| self.variants().next().map(|(_, first)| first.directory.clone())).unwrap_or_default()
     }
+}
+
+impl Set {
+    /// Where its page is.
+    fn directory(&self) -> &Path {
+        let first = self.variants.first().map(|variant| variant.directory.as_path());
+        self.sides.as_ref().map(|sides| sides.directory.as_path()).or(first).unwrap_or(Path::new(""))
+    }
+}
+
+/// What all comparisons of a sweep are together, and where that goes.
+fn together(compared: &[Vec<Variant>], args: &CompareArgs) -> Result<(String, PathBuf), CliError> {
+    let all = || compared.iter().flatten();
+    let identity = place::identity(all().map(|variant| variant.plan.identity.as_str()));
+    let name = all().next().map_or(String::new(), |first| first.scenario.name.clone());
+    let directory = place::directory(args.out.as_deref(), &name, "-sweep", &identity)?;
+    Ok((identity, directory))
 }
 
 /// A directory's name for a sweep's values that none of `names` is; two labels may look alike once they are names.
@@ -473,16 +509,12 @@ impl Variant {
 }
 
 fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
-    PlannedRow { label: row.label.clone(), steering: row.steering(scenario), yardstick: row.yardstick() }
-}
-
-/// Which rows play with other values than their algorithms' tables have; the same on every backend.
-fn say_departures(format: FormatArgs, variants: &[Variant], out: &mut impl Write) -> Result<(), CliError> {
-    let Some(variant) = variants.first().filter(|_| !format.for_machines()) else { return Ok(()) };
-    for departure in variant.rows.iter().filter_map(|row| row.departures(&variant.scenario)) {
-        writeln!(out, "{departure}")?;
+    PlannedRow {
+        label: row.label.clone(),
+        steering: row.steering(scenario),
+        yardstick: row.yardstick(),
+        departures: row.departures(scenario),
     }
-    Ok(())
 }
 
 fn say_interrupted(total: &Played, runs: usize, directory: &Path) {

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use ramp::{Algorithm, Parameter};
 use ramp_scenario::Scenario;
 
+use crate::completions;
 use crate::document::write_document;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
@@ -24,6 +26,7 @@ Examples:
   ramp explain download_time    what a metric means")]
 pub(crate) struct ExplainArgs {
     /// Name of an algorithm, scenario or metric, as `ramp list` gives it
+    #[arg(add = ArgValueCompleter::new(completions::topics))]
     topic: String,
 }
 

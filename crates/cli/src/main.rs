@@ -9,6 +9,7 @@ macro_rules! say {
 
 mod backend;
 mod compare;
+mod completions;
 mod document;
 mod error;
 mod explain;
@@ -22,6 +23,7 @@ mod play;
 mod progress;
 mod provenance;
 mod report;
+mod results;
 #[cfg(test)]
 mod reuse;
 mod rows;
@@ -29,6 +31,7 @@ mod run;
 mod scenario_args;
 mod sides;
 mod store;
+mod sweep;
 mod table;
 mod terminal;
 
@@ -73,8 +76,9 @@ enum Command {
     Explain(explain::ExplainArgs),
     #[command(flatten)]
     Host(host::HostCommand),
-    /// Print a completion script for a shell
-    #[command(hide = true)]
+    /// Print a script by which a shell completes commands, options and names
+    ///
+    /// For bash, in ~/.bashrc: source <(ramp completions bash)
     Completions {
         /// Which shell
         shell: Shell,
@@ -82,6 +86,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A shell that completes asks this very command, and it answers and ends here.
+    clap_complete::CompleteEnv::with_factory(Cli::command).var(completions::VARIABLE).complete();
     let cli = Cli::parse();
     terminal::set_up_diagnostics(cli.color);
     let terminal = Terminal::stdout(cli.color);
@@ -113,10 +119,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::List(args) => list::list(&args, terminal, out),
         Command::Explain(args) => explain::explain(&args, terminal, out),
         Command::Host(command) => command.run(terminal, out),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "ramp", out);
-            Ok(())
-        }
+        Command::Completions { shell } => completions::script(shell, out),
     }
 }
 

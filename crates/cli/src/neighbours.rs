@@ -103,6 +103,7 @@ impl NeighbourArgs {
             label: row.label.clone(),
             steering: row.steering(scenario),
             yardstick: row.yardstick(),
+            departures: None,
         };
         let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());
         let place = directory.and_then(|directory| std::path::absolute(directory).ok());

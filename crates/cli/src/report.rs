@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, text};
+use ramp_lab::report::{csv, html, json, runs_csv};
 use ramp_lab::{Comparison, Context, JudgeOptions, RunRecord, judge};
 use ramp_trace::Provenance;
 use rayon::prelude::*;
@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Backend;
 use crate::error::CliError;
 use crate::neighbours::{self, NEAREST_LOSS};
-use crate::place::{PLAN, SIDES_PLAN};
+use crate::place::{PLAN, SIDES_PLAN, SWEEP_PLAN};
 use crate::play::lean;
-use crate::sides::{SidesPlan, beside, print_sides, write_sides};
+use crate::results::Results;
+use crate::sides::SidesPlan;
 use crate::store::{Store, write_whole};
+use crate::sweep::{self, SweepPlan};
 use crate::terminal::Terminal;
 
 /// What a results directory is about: written before the first run.
@@ -48,6 +50,8 @@ pub(crate) struct PlannedRow {
     pub(crate) steering: String,
     /// Whether it knows the path.
     pub(crate) yardstick: bool,
+    /// What it plays with that is not in its algorithm's table.
+    pub(crate) departures: Option<String>,
 }
 
 /// How a comparison is shown.
@@ -81,50 +85,69 @@ pub(crate) struct ReportArgs {
 
 /// Run the command.
 pub(crate) fn report(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    if args.directory.join(SIDES_PLAN).is_file() {
-        return sides(args, terminal, out);
+    let directory = &args.directory;
+    if directory.join(SWEEP_PLAN).is_file() {
+        return swept(args, terminal, out);
     }
-    if args.on.is_some() {
+    if args.on.is_some() && !directory.join(SIDES_PLAN).is_file() {
         return Err(CliError::input_help(
-            format!("`{}` holds the results of one backend", args.directory.display()),
+            format!("`{}` holds the results of one backend", directory.display()),
             "leave --on out",
         ));
     }
-    let (store, comparison) = judged(&args.directory)?;
-    write_outputs(&store, &comparison)?;
-    args.format.print(&comparison, terminal, out)?;
-    args.format.say_where(&store, out)
+    found(directory, args.on)?.print(args.format, terminal, out)
 }
 
-/// Both backends, or the one that was asked for.
-fn sides(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+/// The comparisons of a sweep that have results.
+fn swept(args: &ReportArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let files = Store::bare(&args.directory)?;
-    let plan: SidesPlan = files.read_json(SIDES_PLAN)?;
+    let plan: SweepPlan = files.read_json(SWEEP_PLAN)?;
     let mut results = Vec::new();
-    for (name, place) in &plan.sides {
-        if args.on.is_none_or(|on| on.to_string() == *name) {
-            let (store, comparison) = judged(&args.directory.join(place))?;
-            write_outputs(&store, &comparison)?;
-            results.push((store, comparison));
+    let mut missing = None;
+    for (number, point) in plan.points.iter().enumerate() {
+        match found(&args.directory.join(&point.place), args.on) {
+            Ok(found) => results.push((number, found)),
+            Err(error) => {
+                say!("without {}: {error}", point.label);
+                missing = Some(error);
+            }
         }
     }
-    match results.as_slice() {
-        [(_, first), (_, second)] => {
-            let both = beside(&plan, [first, second]);
-            write_sides(&files, &plan, &both)?;
-            print_sides(args.format, &both, terminal, out)?;
-            args.format.say_where(&files, out)
-        }
-        [(store, only)] => {
-            args.format.print(only, terminal, out)?;
-            args.format.say_where(store, out)
-        }
-        _ => Err(CliError::input(format!("`{}` has no such results", args.directory.display()))),
+    match missing {
+        Some(error) if results.is_empty() => Err(error),
+        _ => sweep::show((&files, &plan), &results, (args.format, terminal), out),
     }
 }
 
-/// The runs of a results directory.
-fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
+/// What a results directory holds, of both backends or of the one that is asked for.
+fn found(directory: &Path, on: Option<Backend>) -> Result<Results, CliError> {
+    if !directory.join(SIDES_PLAN).is_file() {
+        let (found, departures) = judged(directory)?;
+        return Ok(Results::one(found.0, found.1)?.beside(departures));
+    }
+    let files = Store::bare(directory)?;
+    let plan: SidesPlan = files.read_json(SIDES_PLAN)?;
+    let mut sides = Vec::new();
+    let mut departures = None;
+    for (name, place) in &plan.sides {
+        if on.is_none_or(|on| on.to_string() == *name) {
+            let (found, told) = judged(&directory.join(place))?;
+            departures.get_or_insert(told);
+            sides.push(found);
+        }
+    }
+    let results = match <[_; 2]>::try_from(sides) {
+        Ok(both) => Results::both(files, &plan, both),
+        Err(mut one) => match one.pop() {
+            Some((store, comparison)) => Results::one(store, comparison),
+            None => Err(CliError::input(format!("`{}` has no such results", directory.display()))),
+        },
+    };
+    Ok(results?.beside(departures.unwrap_or_default()))
+}
+
+/// The runs of a results directory, and what rows play with that is not in their algorithms' tables.
+fn judged(directory: &Path) -> Result<((Store, Comparison), Vec<String>), CliError> {
     let store = Store::open(directory)?;
     let plan: Plan = store.read_json(PLAN)?;
     let records = plan.finished(&store);
@@ -140,15 +163,21 @@ fn judged(directory: &Path) -> Result<(Store, Comparison), CliError> {
         say!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed);
     }
     let comparison = neighbours::judged(&store, plan.judge(&records))?;
-    Ok((store, comparison))
+    Ok(((store, comparison), plan.departures()))
 }
 
-const REPORT: &str = "report.html";
+/// Name of the page.
+pub(crate) const REPORT: &str = "report.html";
 
 impl Plan {
     /// Seeds of every row.
     pub(crate) fn seeds(&self) -> RangeInclusive<u64> {
         self.first_seed..=self.first_seed.saturating_add(self.runs.saturating_sub(1))
+    }
+
+    /// What rows play with that is not in their algorithms' tables, a line each.
+    pub(crate) fn departures(&self) -> Vec<String> {
+        self.rows.iter().filter_map(|row| row.departures.clone()).collect()
     }
 
     /// The number of the first row that is steered as this one is: it is played, and this one is the same.
@@ -248,30 +277,12 @@ impl FormatArgs {
         self.json || self.csv
     }
 
-    /// Print a comparison.
-    pub(crate) fn print(
-        self,
-        comparison: &Comparison,
-        terminal: Terminal,
-        out: &mut impl Write,
-    ) -> Result<(), CliError> {
-        let shown = if self.json {
-            to_json(comparison)?
-        } else if self.csv {
-            csv(comparison)
-        } else {
-            text(comparison, &TextStyle { width: terminal.width, colour: terminal.colour })
-        };
-        Ok(out.write_all(shown.as_bytes())?)
-    }
-
-    /// Say where the report is: after the table, or beside a machine's output.
-    pub(crate) fn say_where(self, store: &Store, out: &mut impl Write) -> Result<(), CliError> {
-        let place = store.path(REPORT);
+    /// Say where a page is: after the table, or beside a machine's output.
+    pub(crate) fn say_where(self, what: &str, page: &Path, out: &mut impl Write) -> Result<(), CliError> {
         if self.for_machines() {
-            say!("report: {}", place.display());
+            say!("{what}: {}", page.display());
         } else {
-            writeln!(out, "report: {}", place.display())?;
+            writeln!(out, "{what}: {}", page.display())?;
         }
         Ok(())
     }

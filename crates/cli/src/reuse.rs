@@ -152,7 +152,7 @@ fn command() -> impl Strategy<Value = Vec<String>> {
         "path.jitter=1ms",
     ]);
     (rows, path, set, 1..=3_u64, 1..=2_u32).prop_map(|(rows, (rate, rtt, size), set, seed, runs)| {
-        let mut words = vec!["ramp".to_owned(), "compare".to_owned(), "--json".to_owned()];
+        let mut words = ["ramp", "compare", "--json", "--exact"].map(str::to_owned).to_vec();
         let mut labels = Vec::new();
         let mut texts = Vec::new();
         for (label, row) in rows {

@@ -6,12 +6,14 @@ use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use ramp_lab::{Context, Emulation, Meter, RunRecord, explain_exit};
 use ramp_sim::{SimulationError, simulate};
 use ramp_trace::{Both, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
 
 use crate::backend::Backend;
 use crate::compare::check;
+use crate::completions;
 use crate::error::CliError;
 use crate::kernel::{self, KernelError};
 use crate::play::{Run, context, digest};
@@ -38,7 +40,7 @@ pub(crate) struct RunArgs {
     on: Backend,
     /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
-    #[arg(long, short, value_name = "A", default_value = "hystart")]
+    #[arg(long, short, value_name = "A", default_value = "hystart", add = ArgValueCompleter::new(completions::rows))]
     algorithm: String,
     /// For everything random; without it, the scenario's first
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
@@ -222,7 +224,7 @@ fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: O
         say_emulation(emulation);
     }
     if let Some(departure) = run.row.departures(run.scenario) {
-        eprintln!("{departure}");
+        say!("{departure}");
     }
     if let Some(path) = samples {
         say!("samples: {}", path.display());

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::slice;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use ramp_scenario::{AdHoc, Arm, Scenario, Setting, TrafficKind};
 
+use crate::completions;
 use crate::error::CliError;
 use crate::kernel;
 use crate::rows::Row;
@@ -24,9 +26,11 @@ pub(crate) struct ScenarioArgs {
     /// Name of a built-in scenario (`ramp list scenarios`), or a scenario file
     ///
     /// Default: geo-satellite; with any of the path options below, a path made of them alone.
+    #[arg(add = ArgValueCompleter::new(completions::scenarios))]
     scenario: Option<String>,
     /// Set any field of the scenario, e.g. `path.buffer=0.25bdp` or `algorithm.hystart.low_window=32`
-    #[arg(long, value_name = "FIELD=VALUE", allow_hyphen_values = true, value_parser = quantity)]
+    #[arg(long, value_name = "FIELD=VALUE", allow_hyphen_values = true, value_parser = quantity,
+        add = ArgValueCompleter::new(completions::fields))]
     set: Vec<String>,
     #[command(flatten)]
     path: PathArgs,

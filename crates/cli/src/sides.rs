@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ramp_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text};
+use ramp_lab::report::{html, sides_csv, sides_json};
 use ramp_lab::{Comparison, SideBySide, side_by_side};
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,8 @@ use crate::backend::Backend;
 use crate::error::CliError;
 use crate::place::SIDES_PLAN;
 use crate::provenance;
-use crate::report::FormatArgs;
+use crate::report::REPORT;
 use crate::store::{Store, write_whole};
-use crate::terminal::Terminal;
 
 /// What a directory with two backends is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,8 +24,6 @@ pub(crate) struct SidesPlan {
     /// Name and results directory of each, relative to this one where possible.
     pub(crate) sides: [(String, PathBuf); 2],
 }
-
-const REPORT: &str = "report.html";
 
 impl SidesPlan {
     /// For results of two backends, seen from `directory`.
@@ -41,7 +38,7 @@ impl SidesPlan {
 }
 
 /// `place` as seen from `directory`, where both have the same parent or one lies in the other.
-fn relative(directory: &Path, place: &Path) -> PathBuf {
+pub(crate) fn relative(directory: &Path, place: &Path) -> PathBuf {
     if let Ok(below) = place.strip_prefix(directory) {
         return below.to_path_buf();
     }
@@ -72,23 +69,6 @@ pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) ->
         write_whole(&files.path(name), |file| file.write_all(text.as_bytes()))?;
     }
     Ok(())
-}
-
-/// Prints them, and says where the reports are.
-pub(crate) fn print_sides(
-    format: FormatArgs,
-    both: &SideBySide,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
-    let shown = if format.json() {
-        sides_json(both).map_err(io::Error::from)?
-    } else if format.csv() {
-        sides_csv(both)
-    } else {
-        sides_text(both, &TextStyle { width: terminal.width, colour: terminal.colour })
-    };
-    Ok(out.write_all(shown.as_bytes())?)
 }
 
 #[cfg(test)]

@@ -250,3 +250,41 @@ fn traces_begin_where_the_command_line_says() {
     let random = text(&["path.toml", "--trace-offset", "random"]);
     assert!(random.contains("random-trace-offset = true") && !random.contains("2 s"), "{random}");
 }
+
+#[test]
+fn a_sweep_is_one_document_one_table_and_one_page() {
+    let place = Place::new("sweep_together");
+    let mut command = small(&["--sweep", "path.buffer=0.5 bdp,2 bdp"]);
+    command.drain(5..7);
+    let table = place.stdout(&[&command[..], &["--out", "out"]].concat());
+    assert!(table.trim_end().ends_with("overview: out/index.html"), "{table}");
+    let page = place.read("out/index.html");
+    for link in ["path.buffer-0.5-bdp/report.html", "path.buffer-2-bdp/report.html"] {
+        assert!(page.contains(link), "no {link}");
+        assert!(place.path("out").join(link).is_file());
+    }
+    for out in [&["--out", "out"][..], &[]] {
+        let document = place.stdout(&[&command[..], out, &["--json"]].concat());
+        let json: Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(json["fields"], serde_json::json!(["path.buffer"]));
+        let points = json["comparisons"].as_array().unwrap();
+        let values: Vec<&Value> = points.iter().map(|point| &point["values"]["path.buffer"]).collect();
+        assert_eq!(values, ["0.5 bdp", "2 bdp"]);
+        assert!(points.iter().all(|point| point["comparison"]["arms"].as_array().unwrap().len() == 2));
+        let csv = place.stdout(&[&command[..], out, &["--csv"]].concat());
+        let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(rows[0].starts_with("path.buffer,algorithm,"), "{csv}");
+        assert_eq!(rows.iter().filter(|row| row.contains("algorithm,")).count(), 1);
+        for value in ["0.5 bdp,slow_start,", "2 bdp,hystart,"] {
+            assert!(rows.iter().any(|row| row.starts_with(value)), "no {value}");
+        }
+    }
+    assert_eq!(place.stdout(&["report", "out"]), table);
+    assert!(place.read("out/index.html") == page);
+    // What is missing is left out, and said.
+    std::fs::remove_dir_all(place.path("out/path.buffer-2-bdp/runs")).unwrap();
+    let half = place.ramp(&["report", "out", "--json"]);
+    assert!(stderr(&half).contains("without path.buffer=2 bdp"), "{}", stderr(&half));
+    let json: Value = serde_json::from_slice(&half.stdout).unwrap();
+    assert_eq!(json["comparisons"].as_array().unwrap().len(), 1);
+}

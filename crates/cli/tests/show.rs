@@ -131,8 +131,30 @@ fn help_shows_examples() {
     for command in [&["--help"][..], &["compare", "--help"], &["run", "--help"], &["explain", "--help"]] {
         assert!(place.stdout(command).contains("Examples:\n  ramp "), "{command:?}");
     }
-    assert!(place.stdout(&["completions", "bash"]).contains("_ramp"));
+    assert!(place.stdout(&["--help"]).contains("completions"));
     let version = place.stdout(&["--version"]);
     assert_eq!(version.contains("features: linux"), cfg!(feature = "linux"), "{version}");
     assert!(place.stdout(&["explain", "HyStart"]).starts_with("hystart "));
+}
+
+/// What a shell would be told for the last of these words.
+fn completed(place: &Place, words: &[&str]) -> Vec<String> {
+    let mut command = place.command(&[&["--", "ramp"], words].concat());
+    command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9");
+    command.env("_CLAP_COMPLETE_INDEX", words.len().to_string()).env("_CLAP_COMPLETE_SPACE", "false");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn shells_complete_names_of_this_version() {
+    let place = Place::new("completions");
+    assert!(place.stdout(&["completions", "bash"]).contains("_clap_complete_ramp"));
+    place.write("my-path.toml", "");
+    assert_eq!(completed(&place, &["compare", "geo-sat"]), ["geo-satellite"]);
+    assert_eq!(completed(&place, &["compare", "my-p"]), ["my-path.toml"]);
+    assert_eq!(completed(&place, &["compare", "--algorithms", "best,enh"]), ["best,enhanced"]);
+    assert!(completed(&place, &["explain", "queue_p"]).contains(&"queue_peak".to_owned()));
+    assert!(completed(&place, &["compare", "--sw"]).contains(&"--sweep".to_owned()));
 }

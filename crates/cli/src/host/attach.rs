@@ -3,12 +3,14 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use ramp::Algorithm;
 use ramp_host::{Change, HostError, Scope, privileges};
 use ramp_linux::Options;
 use ramp_scenario::Arm;
 
 use super::{HostArgs, told};
+use crate::completions;
 use crate::error::{CliError, nearest};
 use crate::scenario_args::YARDSTICK;
 use crate::terminal::Terminal;
@@ -35,6 +37,7 @@ Examples:
 Takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says what is missing.")]
 pub(crate) struct AttachArgs {
     /// Name of an algorithm (`ramp list algorithms`)
+    #[arg(add = ArgValueCompleter::new(completions::algorithms))]
     algorithm: Option<String>,
     /// What it is for: system, netns NAME, cgroup PATH, route PREFIX
     #[arg(long, num_args = 1..=5, value_names = ["KIND", "NAME"], default_value = "system")]

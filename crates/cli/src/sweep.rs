@@ -1,0 +1,178 @@
+//! The comparisons of a sweep together: one page, one JSON, one CSV.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use ramp_lab::report::html::{Overview, SweptPoint, render_overview};
+use ramp_scenario::Setting;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::place::SWEEP_PLAN;
+use crate::provenance::{self, VERSION};
+use crate::report::FormatArgs;
+use crate::results::Results;
+use crate::sides::relative;
+use crate::store::{Store, write_whole};
+use crate::terminal::Terminal;
+
+/// What a directory of a sweep is about: written before the first run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SweepPlan {
+    /// Of all comparisons together, see [`place`](crate::place).
+    pub(crate) identity: String,
+    /// Version of ramp.
+    version: String,
+    /// How to make it again.
+    command: String,
+    /// The swept fields.
+    fields: Vec<String>,
+    /// In the order of the command.
+    pub(crate) points: Vec<Point>,
+}
+
+/// One comparison of a sweep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Point {
+    /// The value of each field, as typed.
+    values: Vec<String>,
+    /// The same with the names of the fields.
+    pub(crate) label: String,
+    /// Its results directory, relative to that of the sweep where possible.
+    pub(crate) place: PathBuf,
+}
+
+impl SweepPlan {
+    /// For comparisons that each have their settings and their place, seen from `directory`.
+    pub(crate) fn new<'a>(
+        identity: &str,
+        directory: &Path,
+        points: impl Iterator<Item = (&'a [Setting], &'a Path)>,
+    ) -> Self {
+        let mut fields = Vec::new();
+        let points = points.map(|(settings, place)| {
+            fields = settings.iter().map(Setting::key).collect();
+            let value = |setting: &Setting| {
+                setting.text().split_once('=').map_or(String::new(), |(_, value)| value.trim().to_owned())
+            };
+            Point {
+                values: settings.iter().map(value).collect(),
+                label: label(settings),
+                place: relative(directory, place),
+            }
+        });
+        let points = points.collect();
+        Self {
+            identity: identity.to_owned(),
+            version: VERSION.to_owned(),
+            command: provenance::command(),
+            fields,
+            points,
+        }
+    }
+}
+
+/// `path.buffer=1 bdp, path.rtt=40 ms`.
+pub(crate) fn label(settings: &[Setting]) -> String {
+    settings.iter().map(Setting::text).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes what all comparisons have to show together, and prints it; comparisons that have no results yet are left out.
+pub(crate) fn show(
+    (files, plan): (&Store, &SweepPlan),
+    results: &[(usize, Results)],
+    (format, terminal): (FormatArgs, Terminal),
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let points: Vec<(&Point, &Results)> =
+        results.iter().filter_map(|(number, results)| Some((plan.points.get(*number)?, results))).collect();
+    let document = document(plan, &points)?;
+    let table = table(plan, &points);
+    let write = |name: &str, text: &str| write_whole(&files.path(name), |f| f.write_all(text.as_bytes()));
+    write("sweep.json", &document)?;
+    write("sweep.csv", &table)?;
+    let sides = points.first().map_or(0, |(_, results)| results.comparisons().len());
+    let mut pages = Vec::new();
+    for side in 0..sides {
+        // Results of two backends have a page each.
+        let name = match side {
+            0 => "index.html".to_owned(),
+            number => format!("index-{}.html", number + 1),
+        };
+        write(&name, &render_overview(&overview(plan, &points, side)))?;
+        pages.push(files.path(&name));
+    }
+    if format.json() {
+        out.write_all(document.as_bytes())?;
+    } else if format.csv() {
+        out.write_all(table.as_bytes())?;
+    } else {
+        for (point, results) in &points {
+            writeln!(out, "{}", terminal.bold(&point.label))?;
+            results.print(format, terminal, out)?;
+        }
+    }
+    for page in pages {
+        format.say_where("overview", &page, out)?;
+    }
+    Ok(())
+}
+
+fn overview<'a>(plan: &SweepPlan, points: &[(&Point, &'a Results)], side: usize) -> Overview<'a> {
+    let swept = points.iter().filter_map(|(point, results)| {
+        Some(SweptPoint {
+            values: point.values.clone(),
+            report: Some(point.place.join("report.html").to_string_lossy().into_owned()),
+            comparison: results.comparisons().get(side)?,
+        })
+    });
+    Overview { fields: plan.fields.clone(), points: swept.collect() }
+}
+
+/// One document: the comparisons as they are alone, each with its values.
+fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, CliError> {
+    let mut comparisons = Vec::new();
+    for (point, results) in points {
+        let values: Value = plan.fields.iter().cloned().zip(point.values.iter().map(|v| json!(v))).collect();
+        let comparison: Value = serde_json::from_str(&results.json()?).map_err(io::Error::from)?;
+        comparisons.push(json!({ "values": values, "comparison": comparison }));
+    }
+    let document = json!({
+        "version": plan.version,
+        "command": plan.command,
+        "fields": plan.fields,
+        "comparisons": comparisons,
+    });
+    Ok(serde_json::to_string_pretty(&document).map_err(io::Error::from)? + "\n")
+}
+
+/// One table: the rows of each comparison behind a column for each field.
+fn table(plan: &SweepPlan, points: &[(&Point, &Results)]) -> String {
+    let line = |fields: &[String]| fields.iter().map(|field| quoted(field) + ",").collect::<String>();
+    let mut table = format!("# version: {}\n# command: {}\n", json!(plan.version), json!(plan.command));
+    for (number, (point, results)) in points.iter().enumerate() {
+        let csv = results.csv();
+        let mut rows = csv.lines().filter(|line| !line.starts_with('#'));
+        if let Some(header) = rows.next().filter(|_| number == 0) {
+            table.extend([line(&plan.fields).as_str(), header, "\n"]);
+        }
+        for row in rows {
+            table.extend([line(&point.values).as_str(), row, "\n"]);
+        }
+    }
+    table
+}
+
+/// A field of CSV.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", field.replace('"', "\"\""));
+    }
+    field.to_owned()
+}
+
+/// Writes the plan.
+pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result<(), CliError> {
+    files.write_json(SWEEP_PLAN, plan)
+}
