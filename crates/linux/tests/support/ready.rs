@@ -76,6 +76,7 @@ pub(crate) fn unobstructed(obstacle: Option<&str>) -> bool {
 pub(crate) fn skip(reason: &str) {
     let thread = thread::current();
     let test = thread.name().filter(|name| *name != "main").map(|name| format!("{name}: "));
-    // Not by a macro, whose words the test harness keeps for itself.
-    let _ = writeln!(io::stderr(), "skipped: {}{reason}", test.unwrap_or_default());
+    let line = format!("skipped: {}{reason}\n", test.unwrap_or_default());
+    // At once, so that it stays a line among others', and not by a macro, whose words the test harness keeps for itself.
+    let _ = io::stderr().write_all(line.as_bytes());
 }
