@@ -1,4 +1,4 @@
-//! Lists `scenarios/*.toml`, so that a new file is a new built-in scenario.
+//! Lists `scenarios/*.toml`, so that a new file is a new built-in scenario, and the measured links in `scenarios/traces`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,22 +8,30 @@ fn main() {
     let root = cargo("CARGO_MANIFEST_DIR");
     let directory = Path::new(&root).join("scenarios");
     println!("cargo::rerun-if-changed={}", directory.display());
-    let mut names: Vec<String> = fs::read_dir(&directory)
+    let scenarios = table("BUILT_IN: &[(&str, &str)]", "include_str!", &directory, ".toml");
+    let traces = table("TRACES: &[(&str, &[u8])]", "include_bytes!", &directory.join("traces"), ".gz");
+    let table = scenarios + &traces;
+    let out = cargo("OUT_DIR");
+    fs::write(Path::new(&out).join("built_in.rs"), table).expect("the output directory is writable");
+}
+
+/// A table of the files with this ending, by name without it.
+fn table(head: &str, include: &str, directory: &Path, ending: &str) -> String {
+    println!("cargo::rerun-if-changed={}", directory.display());
+    let mut names: Vec<String> = fs::read_dir(directory)
         .expect("scenarios/ is part of the source")
         .filter_map(|entry| {
-            entry.ok()?.file_name().into_string().ok()?.strip_suffix(".toml").map(str::to_owned)
+            entry.ok()?.file_name().into_string().ok()?.strip_suffix(ending).map(str::to_owned)
         })
         .collect();
     names.sort();
-    let mut table = String::from("static BUILT_IN: &[(&str, &str)] = &[\n");
+    let mut table = format!("static {head} = &[\n");
     for name in &names {
-        let path = directory.join(format!("{name}.toml"));
+        let path = directory.join(format!("{name}{ending}"));
         println!("cargo::rerun-if-changed={}", path.display());
-        writeln!(table, "    ({name:?}, include_str!({:?})),", path.display()).expect("a string takes all");
+        writeln!(table, "    ({name:?}, {include}({:?})),", path.display()).expect("a string takes all");
     }
-    table.push_str("];\n");
-    let out = cargo("OUT_DIR");
-    fs::write(Path::new(&out).join("built_in.rs"), table).expect("the output directory is writable");
+    table + "];\n"
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is how cargo talks to build scripts")]

@@ -5,6 +5,11 @@ use crate::model::Scenario;
 
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
+/// A measured link that comes with ramp, packed.
+pub(crate) fn trace(name: &str) -> Option<&'static [u8]> {
+    TRACES.iter().find(|(n, _)| *n == name).map(|(_, packed)| *packed)
+}
+
 impl Scenario {
     /// A scenario that comes with ramp.
     pub fn built_in(name: &str) -> Option<Self> {
@@ -20,6 +25,11 @@ impl Scenario {
     /// Names of all scenarios that come with ramp, in alphabetical order.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// Names of the measured links that come with ramp, which any scenario may call `ramp:NAME`.
+    pub fn built_in_traces() -> impl Iterator<Item = &'static str> {
+        TRACES.iter().map(|(name, _)| *name)
     }
 
     /// What a command line names: a built-in scenario, or else a file.

@@ -98,7 +98,7 @@ macro_rules! table {
                 $(
                     field("rate", "rate, list of `{ at, rate }`, or \"unlimited\"", $queue!(rate), "How fast the link serves."),
                     field("rate-period", "time", "no repetition", "The list of rates starts again after this long."),
-                    field("trace", "file", "none", "Delivery opportunities instead of `rate`: mahimahi format, one line for each 1500 bytes, milliseconds; `.gz` is understood. Relative to the scenario file."),
+                    field("trace", "file", "none", "Delivery opportunities instead of `rate`: mahimahi format, one line for each 1500 bytes, milliseconds; `.gz` is understood. Relative to the scenario file; `ramp:NAME` comes with ramp."),
                     field("trace-offset", "time", "0 s", "Where in the traces a run starts."),
                     field("random-trace-offset", "true, false or time", "false", "Each seed starts up to this much later in the traces (true: anywhere), capacity and delay together."),
                     field("delay-trace", "file", "none", "Measured one-way delay in milliseconds, one value per line, on the clock of `trace`; added to the constant delay."),

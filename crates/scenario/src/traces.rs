@@ -3,10 +3,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::built_in;
 use crate::document::Value;
-use crate::error::{ScenarioError, shortened};
-use crate::model::TraceFile;
+use crate::error::{ScenarioError, listed, shortened};
+use crate::model::{Scenario, TraceFile};
 
+/// What a scenario calls files that come with ramp.
+const OURS: &str = "ramp:";
 /// Largest file read, after decompression.
 const FILE_MAX: u64 = 256 << 20;
 /// Largest scenario file.
@@ -28,11 +31,24 @@ impl Files {
     pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String, ScenarioError> {
         const ALLOWED: &str = "the path of a readable text file, plain or .gz, relative to the scenario file";
         let name = value.text()?;
-        let path = match &self.directory {
-            Some(directory) => directory.join(name),
-            None => PathBuf::from(name),
+        let (path, text) = match (name.strip_prefix(OURS), &self.directory) {
+            (Some(ours), _) => {
+                let packed = built_in::trace(ours).ok_or_else(|| {
+                    let allowed: Vec<_> =
+                        Scenario::built_in_traces().map(|name| format!("{OURS}{name}")).collect();
+                    let problem = format!("no file {} comes with ramp", shortened(name));
+                    value.error(&problem, &listed(allowed.iter().map(String::as_str)))
+                })?;
+                (PathBuf::from(name), unpacked(packed, FILE_MAX))
+            }
+            (None, Some(directory)) => {
+                let path = directory.join(name);
+                let text = read_text(&path, FILE_MAX);
+                (path, text)
+            }
+            (None, None) => (PathBuf::from(name), read_text(Path::new(name), FILE_MAX)),
         };
-        let text = read_text(&path, FILE_MAX).map_err(|problem| {
+        let text = text.map_err(|problem| {
             value.error(&format!("cannot read {}: {problem}", shortened(name)), ALLOWED)
         })?;
         let checksum = fnv1a(text.as_bytes());
@@ -58,8 +74,12 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, String> {
     if !metadata.is_file() {
         return Err("it is not a regular file".to_owned());
     }
+    unpacked(std::fs::File::open(path).map_err(plain)?, limit)
+}
+
+fn unpacked(mut file: impl Read, limit: u64) -> Result<String, String> {
+    let plain = |e: std::io::Error| e.to_string();
     let mut start = Vec::new();
-    let mut file = std::fs::File::open(path).map_err(plain)?;
     file.by_ref().take(2).read_to_end(&mut start).map_err(plain)?;
     let gzip = start == [0x1f, 0x8b];
     let whole = std::io::Cursor::new(start).chain(file);

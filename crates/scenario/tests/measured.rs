@@ -42,6 +42,30 @@ fn the_starlink_pair_keeps_its_clock() {
 }
 
 #[test]
+fn what_comes_with_ramp_is_found_from_anywhere() {
+    let path =
+        |trace: &str| AdHoc { trace: Some(trace.into()), rtt: Some("40ms".into()), ..AdHoc::default() };
+    let ours = path("ramp:subway-lte.down").scenario(None).unwrap_or_else(|e| panic!("{}", e.explain()));
+    let beside =
+        path("subway-lte.down.gz").scenario(Some(&traces())).unwrap_or_else(|e| panic!("{}", e.explain()));
+    assert_eq!(ours.files[0].checksum, beside.files[0].checksum);
+    assert_eq!(ours.topology.links[0].config.capacity, beside.topology.links[0].config.capacity);
+    let told = path("ramp:subway.down").scenario(None).expect_err("there is none").explain();
+    assert!(told.contains("no file ramp:subway.down comes with ramp"), "{told}");
+    assert!(told.contains("`ramp:starlink.delay`, `ramp:starlink.down`, `ramp:subway-lte.down`"), "{told}");
+}
+
+#[test]
+fn the_starlink_scenario_is_the_measured_link() {
+    let scenario = Scenario::built_in("leo-starlink").expect("it ships");
+    assert!((mean_mbit_per_s(&scenario) - 48.7).abs() < 3.0, "{}", mean_mbit_per_s(&scenario));
+    // 7 ms at least on the way forth, 20 ms beside it, and what an ACK takes to send.
+    let rtt = scenario.facts(0).base_rtt;
+    assert!((Time::from_ms(27)..Time::from_us(27_100)).contains(&rtt), "{rtt}");
+    assert_eq!(scenario.trace_offset_range, Time::from_ms(120_052));
+}
+
+#[test]
 fn the_lte_trace_gets_a_buffer_in_time() {
     let path = AdHoc {
         trace: Some("subway-lte.down.gz".into()),

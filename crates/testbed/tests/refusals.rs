@@ -134,6 +134,7 @@ fn modern_built_in_scenarios_are_played_with_every_row() {
         "geo-satellite",
         "geo-viasat",
         "leo-handovers",
+        "leo-starlink",
         "lossy-wireless",
         "lte",
         "shallow-buffer-50mbps-40ms",
