@@ -49,11 +49,13 @@ check: format spelling scripts deny lint docs c-check ## Everything that runs no
 .PHONY: format
 format: ## Formatting of Rust and C, nothing changed
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	$(TOOLS)/clang-format --dry-run --Werror $(C_FILES)
 
 .PHONY: format-write
 format-write: ## Format Rust and C in place
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
 	$(TOOLS)/clang-format -i $(C_FILES)
 
 .PHONY: spelling
@@ -62,7 +64,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/count-tests tests/browser/run tests/scripts/count-tests .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -85,6 +87,11 @@ browser-test: ## The HTML report in a real browser
 rust-test: ## Every Rust test
 	$(RUST_TEST) 2>&1 | scripts/count-tests
 
+.PHONY: fuzz
+fuzz: ## What ramp reads, fuzzed: SECONDS=60 for each target; TARGET=scenario, trace, record or command for one
+	@scripts/setup test
+	scripts/fuzz $(or $(SECONDS),60) $(TARGET)
+
 .PHONY: bless
 bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 	RAMP_BLESS=1 cargo test --workspace --all-features --locked --quiet
@@ -92,6 +99,7 @@ bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 .PHONY: deny
 deny: ## Licences, sources and duplicates of dependencies
 	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
+	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path fuzz/Cargo.toml --config deny.toml check bans licenses sources
 
 .PHONY: deps
 deps: ## Install what `test` and `bench` need, and fetch all crates

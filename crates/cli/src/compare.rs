@@ -93,6 +93,11 @@ impl CompareArgs {
     pub(crate) fn on_linux(&self) -> bool {
         self.on.contains(&Backend::Linux)
     }
+
+    /// Fails where it does not say what to play.
+    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+        Comparisons::all(self).map(|_| ())
+    }
 }
 
 /// Comparisons of at most this many runs keep the curves of all: about as many are drawn.

@@ -60,6 +60,12 @@ impl RunArgs {
     pub(crate) fn on_linux(&self) -> bool {
         self.on == Backend::Linux
     }
+
+    /// Fails where it does not say what to play.
+    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+        self.scenario.scenario(&[])?;
+        row(self).map(|_| ())
+    }
 }
 
 /// Run the command.

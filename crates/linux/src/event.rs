@@ -185,8 +185,8 @@ impl Event {
         }
     }
 
-    /// `None`: not one of ours.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+    /// From a record of the ring buffer as the programs write it; `None`: not one of ours.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let kind = u32::from_ne_bytes(bytes.get(16..20)?.try_into().ok()?);
         Some(match kind {
             1 => Self::Open(read(bytes)?),

@@ -1,4 +1,5 @@
-//! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss.
+//! The `ramp` command: one file per subcommand, and no logic that a user of the libraries would miss. A library only so
+//! that it can be fuzzed.
 
 /// A line on standard error, for people. Whoever does not read it any more misses nothing else.
 macro_rules! say {
@@ -35,6 +36,7 @@ mod sweep;
 mod table;
 mod terminal;
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -85,7 +87,8 @@ enum Command {
     },
 }
 
-fn main() -> ExitCode {
+/// The command, with this process's arguments.
+pub fn main() -> ExitCode {
     // A shell that completes asks this very command, and it answers and ends here.
     clap_complete::CompleteEnv::with_factory(Cli::command).var(completions::VARIABLE).complete();
     let cli = Cli::parse();
@@ -106,6 +109,18 @@ fn main() -> ExitCode {
             code
         }
     }
+}
+
+/// Whether a command line is understood: up to the scenarios and rows that it asks for, none of which is played. The error
+/// is what a user would be told.
+pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>) -> Result<(), String> {
+    let cli = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
+    let asked = match &cli.command {
+        Command::Compare(args) => args.asks_for(),
+        Command::Run(args) => args.asks_for(),
+        _ => Ok(()),
+    };
+    asked.map_err(|error| format!("{:?}", miette::Report::new(error)))
 }
 
 fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {

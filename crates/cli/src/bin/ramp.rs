@@ -1,0 +1,7 @@
+//! The `ramp` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ramp_cli::main()
+}

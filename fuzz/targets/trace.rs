@@ -1,0 +1,65 @@
+//! Measured links, measured delays and files of samples: each is read whole, or refused.
+//!
+//! The first byte says which of them the rest is: `c` capacity, `d` delay, anything else samples.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ramp::Time;
+use ramp_path::{Capacity, Opportunities, Propagation};
+use ramp_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, Writer, read};
+
+#[derive(Debug, Default, PartialEq)]
+struct Seen(Vec<String>);
+
+impl Observer for Seen {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        self.0.push(format!("{sample:?}"));
+    }
+    fn on_link(&mut self, sample: &LinkSample) {
+        self.0.push(format!("{sample:?}"));
+    }
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.0.push(format!("{event:?}"));
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((kind, rest)) = bytes.split_first() else { return };
+    match kind {
+        b'c' => capacity(&String::from_utf8_lossy(rest)),
+        b'd' => delay(&String::from_utf8_lossy(rest)),
+        _ => samples(rest),
+    }
+});
+
+fn capacity(text: &str) {
+    let Ok(trace) = Opportunities::parse(text) else { return };
+    assert_eq!(Opportunities::parse(&trace.to_text()).as_ref(), Ok(&trace), "what is written can be read");
+    let (period, capacity) = (trace.period, Capacity::Trace(trace));
+    let (half, late) = (period.ns() / 2, period.ns().saturating_mul(3));
+    // Its last packet leaves at the end of a period: of the next one, to whoever counts up to there.
+    assert!(capacity.mean_rate(Time::ZERO, Time::from_ns(late)).bits_per_s() > 0);
+    let bytes = |from: u64, to: u64| capacity.bytes_between(Time::from_ns(from), Time::from_ns(to));
+    assert!(bytes(0, half) <= bytes(0, period.ns()) && bytes(half, late) <= bytes(0, late));
+}
+
+fn delay(text: &str) {
+    if let Ok(Propagation::Trace { values, step, .. }) = Propagation::parse(text, Time::from_ms(10)) {
+        assert!(!values.is_empty() && step == Time::from_ms(10));
+    }
+}
+
+fn samples(bytes: &[u8]) {
+    let mut seen = Seen::default();
+    let Ok(provenance) = read(bytes, &mut seen) else { return };
+    for format in [Format::Csv, Format::JsonLines] {
+        let mut again = Vec::new();
+        let mut writer = Writer::new(&mut again, format, &provenance).expect("memory takes it");
+        read(bytes, &mut writer).expect("it could be read");
+        writer.finish().expect("memory takes it");
+        let mut seen_again = Seen::default();
+        let read_again = read(&again[..], &mut seen_again).expect("what is written can be read");
+        assert_eq!((read_again, seen_again), (provenance.clone(), std::mem::take(&mut seen)));
+        read(bytes, &mut seen).expect("it could be read");
+    }
+}
