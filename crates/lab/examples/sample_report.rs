@@ -58,8 +58,9 @@ fn hostile(mut comparison: Comparison) -> Comparison {
     if let Some(carries) = &mut comparison.carries {
         carries.sentence.push_str(ATTACK);
         for field in &mut carries.neighbourhood.fields {
-            let texts = [&mut field.field, &mut field.values, &mut field.unit, &mut field.reason];
-            texts.into_iter().for_each(|text| text.push_str(ATTACK));
+            for text in [&mut field.field, &mut field.values, &mut field.unit, &mut field.reason] {
+                text.push_str(ATTACK);
+            }
         }
         carries.neighbourhood.paths.iter_mut().for_each(|path| path.values[0].push_str(ATTACK));
         if let Some(loss) = &mut carries.nearest_loss {

@@ -269,17 +269,13 @@ pub struct Pair {
     /// `None` below two pairs, and where a value was cut off.
     pub p_equivalence: Option<f64>,
     /// Whether `arm` has values that were cut off: it is farther from the other than this.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// Where the runs do not tell: about how many would; `None`: they do, there is one run, or more than 10 000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u32>,
     /// What may be said.
     pub finding: Finding,
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// What decided whether two rows differ.

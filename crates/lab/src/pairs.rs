@@ -163,13 +163,12 @@ fn runs_needed(pair: &Pair, claim: &Claim, rows: [&Row; 2], options: &JudgeOptio
         both.iter().map(|(a, b)| if positive { libm::log(*a) - libm::log(*b) } else { a - b }).collect();
     let scale = both.iter().map(|(_, b)| b.abs()).sum::<f64>() / both.len() as f64;
     let margin = if positive { libm::log1p(options.margin) } else { options.margin * scale };
-    let needed = match pair.test {
-        crate::Test::SignedRank => runs_for_ranks(&differences, claim.level),
-        _ => {
-            let cut_off = rows.iter().any(|row| row.cut_off);
-            let centre = differences.iter().sum::<f64>() / differences.len() as f64;
-            runs_for_t(centre, sd(&differences)?, if cut_off { 0.0 } else { margin }, claim.level)
-        }
+    let needed = if pair.test == crate::Test::SignedRank {
+        runs_for_ranks(&differences, claim.level)
+    } else {
+        let cut_off = rows.iter().any(|row| row.cut_off);
+        let centre = differences.iter().sum::<f64>() / differences.len() as f64;
+        runs_for_t(centre, sd(&differences)?, if cut_off { 0.0 } else { margin }, claim.level)
     }?;
     // As many as there are do not decide.
     Some(about(needed.max(pair.n + pair.n.div_ceil(5))))

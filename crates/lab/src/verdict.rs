@@ -284,7 +284,7 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     tells.then(|| chosen.label.clone())
 }
 
-/// "Of these equals, enhanced is the gentlest: queue peak 61 ms, lost packets 0 (slow_start: 2.0 s, 3478)."
+/// "Of these equals, enhanced is the gentlest: queue peak 61 ms, lost packets 0 (`slow_start`: 2.0 s, 3478)."
 fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let gentlest = comparison.gentlest.as_deref().and_then(|label| comparison.arm(label))?;
     let other = if gentlest.label == leader.label { harshest(comparison, leader)? } else { leader };

@@ -172,18 +172,19 @@ mod tests {
         assert!((first_order(&order(&a), &y) - 0.2).abs() < 0.02);
         assert!((first_order(&order(&b), &y) - 0.8).abs() < 0.02);
         // Ishigami's function with its usual constants: S1 = 0.314, S2 = 0.442, S3 = 0.
-        let x: Vec<Vec<f64>> = (0..3)
-            .map(|i| {
-                uniform(20_000, 10 + i).into_iter().map(|u| (2.0 * u - 1.0) * std::f64::consts::PI).collect()
-            })
-            .collect();
+        let angles = |seed| {
+            let drawn = uniform(20_000, seed).into_iter();
+            drawn.map(|share| (2.0 * share - 1.0) * std::f64::consts::PI).collect::<Vec<f64>>()
+        };
+        let inputs = [angles(10), angles(11), angles(12)];
         let y: Vec<f64> = (0..20_000)
             .map(|i| {
-                let (s1, s2, z) = (libm::sin(x[0][i]), libm::sin(x[1][i]), x[2][i]);
-                s1 + 7.0 * s2 * s2 + 0.1 * z * z * z * z * s1
+                let [sine_1, sine_2] = [&inputs[0], &inputs[1]].map(|angles| libm::sin(angles[i]));
+                let third = inputs[2][i];
+                sine_1 + 7.0 * sine_2 * sine_2 + 0.1 * third * third * third * third * sine_1
             })
             .collect();
-        for (x, expected) in x.iter().zip([0.314, 0.442, 0.0]) {
+        for (x, expected) in inputs.iter().zip([0.314, 0.442, 0.0]) {
             let found = first_order(&order(x), &y);
             assert!((found - expected).abs() < 0.03, "found {found}, expected {expected}");
         }

@@ -50,7 +50,10 @@ fn runs(sd: f64, distance: f64, (test, power): (f64, f64)) -> Option<u32> {
     if distance <= 0.0 {
         return None;
     }
-    let needed = |quantile: &dyn Fn(f64) -> f64| ((quantile(test) + quantile(power)) * sd / distance).powi(2);
+    let needed = |quantile: &dyn Fn(f64) -> f64| {
+        let root = (quantile(test) + quantile(power)) * sd / distance;
+        root * root
+    };
     let normal = Normal::standard();
     let mut n = whole(needed(&|p| normal.inverse_cdf(p)))?.max(2);
     // The degrees of freedom depend on the answer: it settles from below in a few steps.

@@ -44,7 +44,7 @@ fn exact(ranks: &[usize], most: usize) -> f64 {
     for &rank in ranks {
         for sum in (0..=most).rev() {
             let with = if sum >= rank { probability[sum - rank] } else { 0.0 };
-            probability[sum] = (probability[sum] + with) / 2.0;
+            probability[sum] = probability[sum].midpoint(with);
         }
     }
     probability.iter().sum()
@@ -53,7 +53,7 @@ fn exact(ranks: &[usize], most: usize) -> f64 {
 fn normal(ranks: &[usize], most: usize) -> f64 {
     use statrs::distribution::{ContinuousCDF, Normal};
     let mean = ranks.iter().sum::<usize>() as f64 / 2.0;
-    let variance: f64 = ranks.iter().map(|rank| (*rank as f64).powi(2) / 4.0).sum();
+    let variance: f64 = ranks.iter().map(|rank| (rank * rank) as f64 / 4.0).sum();
     Normal::standard().cdf((most as f64 - mean) / variance.sqrt())
 }
 

@@ -138,7 +138,7 @@ impl Observer for Fates {
             }
             // Its SYN counts, its ACKs do not: they cross the other way.
             FlowEventKind::Dropped { link, .. } if link == self.forward[index] => {
-                self.flows[index].drops += 1
+                self.flows[index].drops += 1;
             }
             FlowEventKind::Timeout { .. } => self.flows[index].timeouts += 1,
             _ => {}
