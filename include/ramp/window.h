@@ -107,6 +107,7 @@ RAMP_FN void ramp_leave_on_congestion(struct ramp_undo *u, const struct ramp_con
 	ramp_undo_nothing(u);
 	if (c->kind == RAMP_SPURIOUS) {
 		ramp_arm(d);
+		ramp_hold(d->cwnd_bytes, c->mss_bytes, d);
 		d->phase = phase;
 		return;
 	}
