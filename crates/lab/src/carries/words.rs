@@ -83,6 +83,8 @@ pub(crate) fn name(field: &str) -> String {
         ["loss", ..] => "loss",
         ["jitter"] => "jitter",
         ["jitter", "period"] => "time between grants",
+        ["jitter", "assured"] => "assured bytes of a grant",
+        ["jitter", "request-delay"] => "delay of a request for capacity",
         ["jitter", "amplitude"] => "slow swing of the delay",
         ["jitter", ..] => "jitter",
         ["ack-filter", ..] => "aggregation of ACKs",
@@ -165,6 +167,7 @@ mod tests {
             ("path.reverse.rate", "the return link's rate"),
             ("path.buffer", "the buffer"),
             ("path.reverse.jitter.0.period", "the return link's time between grants"),
+            ("path.reverse.jitter.0.assured", "the return link's assured bytes of a grant"),
             ("path.cross-traffic", "the cross traffic"),
             ("sender.initial-window", "`sender.initial-window`"),
         ] {
