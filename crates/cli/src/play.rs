@@ -264,6 +264,8 @@ pub(crate) fn context(scenario: &Scenario) -> Context {
     let sizes: Vec<Option<u64>> = under_test().map(|f| size(&f.source)).collect();
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
+        description: scenario.description.clone(),
+        words: scenario.in_words(),
         base_rtt_s: facts.base_rtt.secs_f64(),
         capacity: facts
             .capacity

@@ -229,10 +229,31 @@ impl Plan {
     pub(crate) fn judge(&self, records: &[RunRecord]) -> Comparison {
         let mut options = JudgeOptions::new(self.provenance.clone(), self.context.clone());
         options.arms = self.rows.iter().map(|row| row.label.clone()).collect();
+        options.about = self.rows.iter().map(|row| (row.label.clone(), about(&row.steering))).collect();
         let yardsticks = self.rows.iter().filter(|row| row.yardstick);
         options.yardsticks = yardsticks.map(|row| row.label.clone()).collect();
         judge(records, &options)
     }
+}
+
+/// What a row is, from what steers it in full: the algorithm's idea, and the parameters that are not as usual.
+fn about(steering: &str) -> String {
+    let mut words = steering.split(' ');
+    let name = words.next().unwrap_or_default();
+    let Some(algorithm) = ramp::algorithm(name) else {
+        return format!("The kernel's own {}.", words.next().unwrap_or(name));
+    };
+    let unusual = |word: &&str| {
+        word.split_once('=').is_some_and(|(name, value)| {
+            let known = algorithm.parameters.iter().find(|parameter| parameter.name == name);
+            known.is_none_or(|parameter| parameter.default.to_string() != value)
+        })
+    };
+    let settings: Vec<&str> = words.filter(unusual).collect();
+    let idea = algorithm.idea.trim_end_matches('.');
+    let settings =
+        if settings.is_empty() { String::new() } else { format!(" With {}.", settings.join(", ")) };
+    format!("{}: {idea}.{settings}", algorithm.name)
 }
 
 /// Write everything that a comparison leaves in its directory.

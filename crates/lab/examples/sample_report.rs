@@ -1,7 +1,7 @@
 //! Writes the HTML report of the made-up comparison: `cargo run -p ramp-lab --example sample_report -- OUT.html`.
 //!
 //! With a second path it writes there the same report with hostile text wherever text may come from outside, with a third one
-//! the overview of a made-up sweep.
+//! the overview of a made-up sweep, with a fourth one a report of many rows with long names.
 
 use std::{env, fs, io};
 
@@ -20,7 +20,25 @@ fn main() -> io::Result<()> {
     if let Some(path) = paths.next() {
         fs::write(path, overview(&comparison))?;
     }
+    if let Some(path) = paths.next() {
+        fs::write(path, html::render(&crowded(comparison)))?;
+    }
     Ok(())
+}
+
+/// Each row three times, under names as long as a sweep of two parameters makes them.
+fn crowded(mut comparison: Comparison) -> Comparison {
+    let copies = comparison.arms.clone();
+    for (copy, growth) in [(1_u32, 1.01), (2, 1.02)] {
+        for mut arm in copies.iter().filter(|arm| !arm.yardstick).cloned() {
+            arm.label = format!("{} low_window={copy} ack_train_span=1234 min_samples=8", arm.label);
+            for summary in arm.metrics.values_mut() {
+                summary.mean *= growth;
+            }
+            comparison.arms.push(arm);
+        }
+    }
+    comparison
 }
 
 /// Buffers that tell the rows apart by turns.
@@ -51,7 +69,7 @@ fn hostile(mut comparison: Comparison) -> Comparison {
     const ATTACK: &str =
         "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>\"'&<!--";
     let from = &mut comparison.provenance;
-    for text in [&mut from.scenario, &mut from.scenario_text, &mut from.command, &mut comparison.verdict] {
+    for text in [&mut from.scenario, &mut from.scenario_text, &mut from.command, &mut comparison.headline] {
         text.push_str(ATTACK);
     }
     comparison.notes.push(ATTACK.to_owned());

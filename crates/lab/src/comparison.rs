@@ -92,6 +92,12 @@ pub enum Better {
 pub struct ArmSummary {
     /// Row label.
     pub label: String,
+    /// What it is, in a sentence; empty: not said.
+    #[serde(default)]
+    pub about: String,
+    /// Labels of other rows that had the same values in every run.
+    #[serde(default)]
+    pub alike: Vec<String>,
     /// Whether it knows the path and is shown for scale only.
     pub yardstick: bool,
     /// Finished runs.

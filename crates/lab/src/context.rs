@@ -9,6 +9,12 @@ use crate::RunPath;
 /// The path that the flows under test share. Bytes and rates are payload unless they say wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
+    /// What the path is, in a sentence; empty: not said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Its links, traces, hosts and what else is on it in words, a heading and a text each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<(String, String)>,
     /// Round-trip time of a full segment and its ACK over empty queues, seconds.
     pub base_rtt_s: f64,
     /// Bottleneck rate over time, ascending, the first from 0 s on.

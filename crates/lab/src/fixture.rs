@@ -37,13 +37,24 @@ pub fn sample_comparison() -> Comparison {
 pub fn sample_options() -> JudgeOptions {
     let mut options = JudgeOptions::new(provenance("", 1), sample_context());
     options.arms = ROWS.iter().map(|row| row.0.to_owned()).collect();
+    let known = ramp::algorithms().iter().map(|known| (known.id.to_owned(), known.idea.to_owned()));
+    options.about = known.collect();
     options
 }
 
 /// The path of [`sample_comparison`]: 144 Mbit/s, 600 ms, a buffer of one BDP.
 pub fn sample_context() -> Context {
     let bdp_bytes = (RTT_S * BYTES_PER_S) as u64;
+    let word = |heading: &str, text: &str| (heading.to_owned(), text.to_owned());
     Context {
+        description: "A made-up GEO download.".to_owned(),
+        words: vec![
+            word("Forward", "150 Mbit/s, 300 ms one way, drop-tail queue of 10.8 MB"),
+            word(
+                "Return",
+                "5 Mbit/s, 300 ms one way, drop-tail queue of 375 kB, jitter: grants every 20 ms ± 5 ms",
+            ),
+        ],
         base_rtt_s: RTT_S,
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: BYTES_PER_S }],
         bdp_bytes,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ramp_trace::Provenance;
 
+use crate::alike;
 use crate::comparison::{
     ArmSummary, Better, Comparison, DownloadSummary, ExitCount, MetricInfo, Representative, Summary,
 };
@@ -22,6 +23,8 @@ pub struct JudgeOptions {
     /// Row labels in the order of the report; arms without runs are kept as empty rows, and arms that are not
     /// listed follow in the order of their labels.
     pub arms: Vec<String>,
+    /// What each row is, in a sentence, by its label; rows without one are not explained.
+    pub about: BTreeMap<String, String>,
     /// Labels of arms that know the path: shown for scale, never the winner.
     pub yardsticks: Vec<String>,
     /// The contender that the others are measured against; `None`: `hystart`, what Linux runs, or else the
@@ -40,6 +43,7 @@ impl JudgeOptions {
             provenance,
             context,
             arms: Vec::new(),
+            about: BTreeMap::new(),
             yardsticks: vec!["ideal".to_owned()],
             baseline: None,
             primary: None,
@@ -60,6 +64,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         runs.labels.iter().map(|label| runs.summary(label, &primary, options)).collect();
     let leader = leader(&arms, &metrics, &primary);
     let baseline = baseline(&arms, leader.as_deref(), options);
+    alike::mark(&mut arms);
     let drawn = runs.drawn(&mut arms, leader.as_deref(), (&primary, &metrics), options);
     let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
     let pairs = metrics
@@ -224,6 +229,8 @@ impl<'a> Runs<'a> {
         });
         ArmSummary {
             label: label.to_owned(),
+            alike: Vec::new(),
+            about: options.about.get(label).cloned().unwrap_or_default(),
             yardstick: options.yardsticks.iter().any(|y| y == label),
             n: u32::try_from(runs.len()).unwrap_or(u32::MAX),
             downloads: downloads.collect(),

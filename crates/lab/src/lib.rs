@@ -6,6 +6,7 @@
 
 #![allow(clippy::format_push_string, reason = "reports are made once, and `write!` would hide what they say")]
 
+mod alike;
 pub mod carries;
 mod comparison;
 mod context;

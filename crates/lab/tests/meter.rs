@@ -11,6 +11,8 @@ const MSS: u64 = 1_000;
 /// 1 MB/s of payload, 100 ms, buffer of half a BDP; 10 % of a wire packet is headers.
 fn context() -> Context {
     Context {
+        description: String::new(),
+        words: Vec::new(),
         base_rtt_s: 0.1,
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e6 }],
         bdp_bytes: 100_000,

@@ -17,6 +17,7 @@ mod settings;
 mod traces;
 mod uncertain;
 mod units;
+mod words;
 
 pub use ad_hoc::AdHoc;
 pub use error::{FieldError, ScenarioError};

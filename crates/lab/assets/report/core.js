@@ -99,6 +99,7 @@ const named = (unit) => (unit[1] && unit[1] !== "×" ? `\u202f${unit[1]}` : unit
 
 /* A round number of an axis, with its unit: `10 kB`, `0.5 s`. */
 function formatTick(kind, value) {
+  if (value === 0) return "0";
   const unit = unitFor(kind, value);
   return axisLabels([value], unit)[0] + named(unit);
 }

@@ -19,6 +19,7 @@ let cursorTime = null;
 for (const panel of PANELS) {
   const host = document.querySelector(`.chart[data-panel="${panel.key}"]`);
   const chart = { ...panel, host, kind: kind[panel.key], log: panel.key === "cwnd" && farApart(panel.key), plot: null };
+  chart.logAtFirst = chart.log;
   chart.area = host.querySelector(".plot");
   chart.values = host.querySelector(".values");
   chart.table = joined(panel);

@@ -30,6 +30,8 @@ struct Arm {
     label: String,
     yardstick: bool,
     style: usize,
+    /// Finished runs.
+    n: u32,
 }
 
 /// The runs of one seed.
@@ -67,6 +69,7 @@ pub(super) fn data(comparison: &Comparison) -> Data {
         label: summary.label.clone(),
         yardstick: summary.yardstick,
         style,
+        n: summary.n,
     });
     let drawn = comparison.drawn.iter().enumerate().map(|(index, drawn)| {
         let room = Room::new(comparison, index, (view.startup.1, view.whole.1));

@@ -28,8 +28,8 @@ impl Script {
         match self {
             Self::Report => {
                 scripts!(
-                    "core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "carries",
-                    "copy"
+                    "core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "lines", "cdf",
+                    "tradeoff", "carries", "copy", "export", "state"
                 )
             }
             Self::Overview => scripts!("core", "theme", "chips", "overview", "copy"),

@@ -8,6 +8,7 @@ mod charts;
 mod curves;
 mod data;
 mod frame;
+mod head;
 mod number;
 mod overview;
 mod page;
@@ -31,7 +32,7 @@ pub fn render(comparison: &Comparison) -> String {
         // A unit becomes part of every number, so it is cleaned here, once.
         metric.unit.retain(|c| !"<>&\"'".contains(c));
     }
-    page::page(&Comparison { arms: ordered(comparison), metrics, ..comparison.clone() })
+    page::page(&Comparison { arms: shown(ordered(comparison), comparison), metrics, ..comparison.clone() })
 }
 
 /// Two backends side by side as a page of its own; `places` are links to the reports of each.
@@ -56,6 +57,28 @@ fn ordered(comparison: &Comparison) -> Vec<ArmSummary> {
         a.yardstick.cmp(&b.yardstick).then(n_b.cmp(&n_a)).then(mean_a.total_cmp(&mean_b))
     });
     arms
+}
+
+/// Of rows that had the same values in every run, the one that others are measured against, or else the first.
+fn shown(arms: Vec<ArmSummary>, comparison: &Comparison) -> Vec<ArmSummary> {
+    let named = [&comparison.leader, &comparison.baseline, &comparison.yardstick];
+    let wanted =
+        |arm: &ArmSummary| arm.yardstick || named.iter().any(|name| name.as_ref() == Some(&arm.label));
+    let mut kept: Vec<String> = arms.iter().filter(|arm| wanted(arm)).map(|arm| arm.label.clone()).collect();
+    let mut shown = Vec::new();
+    for mut arm in arms {
+        let stands_in = arm.alike.iter().any(|other| kept.contains(other));
+        if !wanted(&arm) && stands_in {
+            continue;
+        }
+        if !kept.contains(&arm.label) {
+            kept.push(arm.label.clone());
+        }
+        // What is shown on its own is not listed beside another.
+        arm.alike.retain(|label| comparison.arm(label).is_some_and(|other| !wanted(other)));
+        shown.push(arm);
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use super::carries;
 use super::charts::{self, Distribution};
 use super::data::{self, styles};
-use super::frame::{Script, brand, document_head, fact, fact_list, page_end, rate_text, theme_button};
+use super::frame::{Script, document_head, page_end, rate_text};
+use super::head;
 use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
-use crate::{Comparison, DrawnRole, ExitRecord, MetricInfo};
+use crate::{ArmSummary, Comparison, DrawnRole, ExitRecord, MetricInfo, metric};
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -27,7 +28,7 @@ pub(super) fn page(comparison: &Comparison) -> String {
     let mut html = Html::default();
     let title = format!("{}: start-up algorithms compared", comparison.provenance.scenario);
     document_head(&mut html, &comparison.provenance.version, &title);
-    opening(&mut html, comparison);
+    head::opening(&mut html, comparison);
     summary_section(&mut html, comparison);
     carries::section(&mut html, comparison);
     if data::has_curves(comparison) {
@@ -36,6 +37,7 @@ pub(super) fn page(comparison: &Comparison) -> String {
     if charts::sizes_of(comparison).len() > 1 {
         sizes_section(&mut html, comparison);
     }
+    tradeoff_section(&mut html, comparison);
     distributions_section(&mut html, comparison);
     exits_section(&mut html, comparison);
     differences_section(&mut html, comparison);
@@ -45,80 +47,6 @@ pub(super) fn page(comparison: &Comparison) -> String {
     html.into_string()
 }
 
-fn opening(html: &mut Html, comparison: &Comparison) {
-    html.raw(
-        "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">",
-    );
-    brand(html);
-    html.raw("<nav aria-label=\"Sections\">");
-    let curves = data::has_curves(comparison);
-    let sizes = charts::sizes_of(comparison).len() > 1;
-    let sections = [
-        ("summary", "Summary", true),
-        ("carries", "How far", comparison.carries.is_some()),
-        ("time", "Over time", curves),
-        ("sizes", "By size", sizes),
-        ("distributions", "Runs", true),
-        ("exits", "Exits", true),
-        ("differences", "Differences", !comparison.pairs.is_empty()),
-        ("again", "Make it again", true),
-    ];
-    for (id, name, _) in sections.iter().filter(|(_, _, there)| *there) {
-        html.add(format_args!("<a href=\"#{id}\">{name}</a>"));
-    }
-    html.raw("</nav>");
-    theme_button(html);
-    html.raw("</header>\n<main>\n<div>\n");
-    html.add(format_args!(
-        "<h1>Start-up algorithms on <b>{}</b></h1>\n<p class=\"verdict\">{}</p>\n",
-        Text(&comparison.provenance.scenario),
-        named(comparison)
-    ));
-    if !comparison.notes.is_empty() {
-        html.raw("<div class=\"warning\">");
-        for note in &comparison.notes {
-            html.add(format_args!("<p>{}</p>\n", Text(note.trim_start_matches("* "))));
-        }
-        html.raw("</div>\n");
-    }
-    html.raw("<dl class=\"facts\">\n");
-    facts(html, comparison);
-    html.raw("</dl>\n</div>\n");
-}
-
-/// The verdict with the algorithms' names set off: `best` and `ideal` are words, too.
-fn named(comparison: &Comparison) -> String {
-    let part_of_name = |c: char| c.is_alphanumeric() || "_+-@=.:".contains(c);
-    let mut html = Html::default();
-    let mut rest = comparison.verdict.as_str();
-    while !rest.is_empty() {
-        let end = rest.find(|c| !part_of_name(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        if comparison.arms.iter().any(|arm| arm.label == word) {
-            html.add(format_args!("<b>{}</b>", Text(word)));
-        } else {
-            html.add(format_args!("{}", Text(word)));
-        }
-        let next = after.find(part_of_name).unwrap_or(after.len());
-        html.add(format_args!("{}", Text(&after[..next])));
-        rest = &after[next..];
-    }
-    html.into_string()
-}
-
-fn facts(html: &mut Html, comparison: &Comparison) {
-    fact_list(html, &comparison.context);
-    let seeds = match (comparison.seeds.first(), comparison.seeds.last()) {
-        (Some(first), Some(last)) if first != last => format!("seeds {first} to {last}"),
-        (Some(only), _) => format!("seed {only}"),
-        _ => "none".to_owned(),
-    };
-    fact(html, "Runs per algorithm", &comparison.seeds.len().to_string(), &seeds);
-    if let Some(emulation) = &comparison.emulation {
-        fact(html, "Played by", &emulation.kernel, "in real time");
-    }
-}
-
 fn summary_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<section id=\"summary\">\n<h2>Summary</h2>\n<p class=\"note\">");
     html.add(format_args!(
@@ -126,19 +54,41 @@ fn summary_section(html: &mut Html, comparison: &Comparison) {
         comparison.seeds.len()
     ));
     if let Some(yardstick) = &comparison.yardstick {
-        html.add(format_args!(
-            " <b>{}</b> knows the path and is no contender: it shows what could be had.",
-            Text(yardstick)
-        ));
+        html.add(format_args!(" <b>{}</b> knows the path: a reference, not a contender.", Text(yardstick)));
     }
     html.raw("</p>\n");
     summary::table(html, comparison);
+    about(html, comparison);
     tables::all_metrics(html, comparison);
     if let Some(emulation) = &comparison.emulation {
         html.add(format_args!("<p class=\"note small\">{}</p>\n", Text(&emulation.sentence())));
         tables::emulation(html, comparison);
     }
     html.raw("</section>\n");
+}
+
+/// What each row is, and which rows are left out because they are the same.
+fn about(html: &mut Html, comparison: &Comparison) {
+    let told = |arm: &&ArmSummary| !arm.about.is_empty() || !arm.alike.is_empty();
+    if !comparison.arms.iter().any(|arm| told(&arm)) {
+        return;
+    }
+    // A long list is opened by who wants it.
+    let open = if comparison.arms.len() <= 12 { " open" } else { "" };
+    html.add(format_args!("<details{open}><summary>What the rows are</summary><dl class=\"about\">\n"));
+    for (arm, style) in comparison.arms.iter().zip(styles(&comparison.arms)).filter(|(arm, _)| told(arm)) {
+        html.raw("<div><dt>");
+        swatch(html, arm, style);
+        html.add(format_args!("{}</dt><dd>{}", Text(&arm.label), Text(&arm.about)));
+        if !arm.alike.is_empty() {
+            html.add(format_args!(
+                " <span class=\"alike\">The same in every run and shown once: {}.</span>",
+                Text(&arm.alike.join(", "))
+            ));
+        }
+        html.raw("</dd></div>\n");
+    }
+    html.raw("</dl></details>\n");
 }
 
 fn time_section(html: &mut Html, comparison: &Comparison) {
@@ -166,7 +116,8 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <button type=\"button\" id=\"pan-left\" aria-label=\"Earlier\">←</button>\
          <button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\
          <button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\
-         <button type=\"button\" id=\"pan-right\" aria-label=\"Later\">→</button></span></div>\n\
+         <button type=\"button\" id=\"pan-right\" aria-label=\"Later\">→</button></span>\
+         <button type=\"button\" id=\"copy-link\" title=\"An address that shows this seed, stretch of time and choice of rows\">Copy link</button></div>\n\
          <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n",
     );
     paths_met(html, comparison);
@@ -258,6 +209,59 @@ fn sizes_section(html: &mut Html, comparison: &Comparison) {
     html.raw("</section>\n");
 }
 
+/// Metrics that a result may cost, in order of preference.
+const COSTS: [&str; 6] = [
+    "queue_peak",
+    "startup_lost_packets",
+    "retransmissions",
+    "queue_p95",
+    "harm_goodput",
+    "harm_download_time",
+];
+
+/// The metric that decides against what it costs.
+fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
+    let distributions = charts::distributions(comparison);
+    let place = |id: &str| distributions.iter().position(|distribution| distribution.id == id);
+    let Some(across) = place(&comparison.primary) else { return };
+    let costs = COSTS.iter().filter_map(|id| place(id)).filter(|index| *index != across);
+    let others = (0..distributions.len()).filter(|index| *index != across);
+    let mut order: Vec<usize> = costs.collect();
+    order.extend(others.filter(|index| !COSTS.contains(&distributions[*index].id.as_str())));
+    if order.is_empty() || comparison.arms.len() < 2 {
+        return;
+    }
+    html.add(format_args!(
+        "<section id=\"trade-off\" class=\"needs-script\">\n<h2>What it costs</h2>\n<p class=\"note\">Means with 95 % intervals: who is \
+         {} and gentle at once?</p>\n<div class=\"chart\" data-tradeoff=\"{across}\"><header><h3>{} against another metric</h3>\
+         <label class=\"choice\">Upwards <select>",
+        if comparison.primary == metric::DOWNLOAD_TIME { "fast" } else { "good" },
+        Text(&capital(&distributions[across].title))
+    ));
+    for index in order {
+        html.add(format_args!(
+            "<option value=\"{index}\">{}</option>",
+            Text(&capital(&distributions[index].title))
+        ));
+    }
+    html.raw(
+        "</select></label></header><div class=\"plot\"></div><div class=\"values\"></div></div>\n</section>\n",
+    );
+}
+
+/// The share of runs within a time.
+fn cdf(html: &mut Html, comparison: &Comparison) {
+    let distributions = charts::distributions(comparison);
+    let place = distributions.iter().position(|distribution| distribution.id == comparison.primary);
+    let (Some(index), true) = (place, comparison.seeds.len() > 1) else { return };
+    html.add(format_args!(
+        "<div class=\"chart needs-script\" data-cdf=\"{index}\"><header><h3>{} over runs</h3><p>share of runs at or below; a run that did not \
+         finish counts and never does</p></header><div class=\"plot\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" \
+         aria-label=\"Cumulative distribution. Arrow keys go from run to run.\"></div><div class=\"values\" aria-hidden=\"true\"></div></div>\n",
+        Text(&capital(&distributions[index].title))
+    ));
+}
+
 fn distributions_section(html: &mut Html, comparison: &Comparison) {
     let distributions = charts::distributions(comparison);
     if distributions.is_empty() {
@@ -287,6 +291,10 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
         }
         html.raw("</select><p id=\"other-meaning\"></p></header><div class=\"rows\"></div></div>\n");
     }
+    cdf(html, comparison);
+    html.raw(
+        "<p class=\"needs-script\"><button type=\"button\" id=\"all-runs\">Every metric of every run as CSV</button></p>\n",
+    );
     html.raw("</section>\n");
 }
 
@@ -394,7 +402,7 @@ fn differences_section(html: &mut Html, comparison: &Comparison) {
 
 fn again_section(html: &mut Html, comparison: &Comparison) {
     let from = &comparison.provenance;
-    html.raw("<section id=\"again\">\n<h2>Make it again</h2>\n");
+    html.raw("<section id=\"again\">\n<h2>Reproduce</h2>\n");
     tables::copyable(html, &from.command);
     html.add(format_args!(
         "<p class=\"note small\">ramp {} · backend {} · scenario <code>{}</code>, digest <code>{}</code> · first seed {}</p>\n",

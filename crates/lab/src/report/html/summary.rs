@@ -119,7 +119,7 @@ fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'
         Text(&summary.label)
     ));
     swatch(html, summary, style);
-    html.add(format_args!("{}", Text(&summary.label)));
+    html.add(format_args!("<span class=\"label\" title=\"{0}\">{0}</span>", Text(&summary.label)));
     tags(html, comparison, summary);
     html.raw("</th>");
     for column in columns {
@@ -147,6 +147,13 @@ fn tags(html: &mut Html, comparison: &Comparison, arm: &ArmSummary) {
     if unfinished > 0 {
         html.add(format_args!(
             "<span class=\"tag warn\" title=\"Runs without a value in the deciding metric\">{unfinished} unfinished</span>"
+        ));
+    }
+    if !arm.alike.is_empty() {
+        html.add(format_args!(
+            "<span class=\"tag\" title=\"The same in every run: {}\">{} more alike</span>",
+            Text(&arm.alike.join(", ")),
+            arm.alike.len()
         ));
     }
     let wanted = comparison.seeds.len();

@@ -153,7 +153,9 @@ pub(super) fn differences(html: &mut Html, comparison: &Comparison, info: &Metri
             "Finding",
         ],
     );
-    for pair in comparison.pairs.iter().filter(|pair| pair.metric == info.id) {
+    for pair in
+        comparison.pairs.iter().filter(|pair| pair.metric == info.id && comparison.arm(&pair.arm).is_some())
+    {
         let dash = || "–".to_owned();
         html.add(format_args!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",

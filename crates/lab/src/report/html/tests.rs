@@ -73,6 +73,10 @@ fn text_from_outside_cannot_become_markup() {
     const ATTACK: &str = "</script><script>alert(1)</script><!--'\"&\u{2028}";
     let mut comparison = sample_comparison();
     comparison.verdict = ATTACK.to_owned();
+    comparison.headline = ATTACK.to_owned();
+    comparison.facts.push(ATTACK.to_owned());
+    comparison.context.description = ATTACK.to_owned();
+    comparison.context.words.push((ATTACK.to_owned(), ATTACK.to_owned()));
     comparison.notes = vec![ATTACK.to_owned()];
     comparison.method = vec![ATTACK.to_owned()];
     for text in [
@@ -92,6 +96,7 @@ fn text_from_outside_cannot_become_markup() {
     }
     for arm in &mut comparison.arms {
         arm.label.push_str(ATTACK);
+        arm.about.push_str(ATTACK);
         for run in &mut arm.drawn {
             run.explanation.push_str(ATTACK);
         }
@@ -140,7 +145,10 @@ fn the_head_says_path_verdict_and_findings() {
     let html = render(&comparison);
     let plain = html.replace(['\u{202f}'], " ").replace("<b>", "").replace("</b>", "");
     for wanted in [
-        comparison.verdict.as_str(),
+        "<p class=\"verdict\">best downloads 36 MB in",
+        "<li>ideal",
+        "<dt>Forward</dt><dd>150 Mbit/s, 300 ms one way",
+        "end slow start at the median of a round",
         "<dt>Rate</dt><dd>144 Mbit/s<small>payload</small>",
         "<dt>Base RTT</dt><dd>600 ms<",
         "<dt>BDP</dt><dd>10.8 MB<small>7458 packets</small>",
