@@ -165,7 +165,10 @@ mod tests {
         };
         assert_eq!(told("best", ""), None);
         assert_eq!(told("paced", "").unwrap(), "paced plays with initial_train=10, max_overshoot=256");
-        assert_eq!(told("paced", "profile = 'era'").unwrap(), "paced plays with compression=1000");
+        assert_eq!(
+            told("paced", "profile = 'era'").unwrap(),
+            "paced plays with compression=1000, longest_gap=1000"
+        );
         let set = "[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n";
         assert_eq!(told("paced", set), None);
         assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with initial_train=10");
