@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use ramp_lab::report::quantity;
 use ramp_lab::{Context, Emulation, Meter, RunRecord, explain_exit};
 use ramp_sim::{SimulationError, simulate};
 use ramp_trace::{Both, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
@@ -223,7 +224,7 @@ fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: O
     say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, context, None));
     for definition in ramp_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
-            say!("  {:28} {:>12} {}", definition.name, significant(value), definition.unit);
+            say!("  {:28} {:>16}", definition.name, quantity(value, definition.unit));
         }
     }
     if let Some(emulation) = &record.emulation {
@@ -265,24 +266,4 @@ fn row(args: &RunArgs) -> Result<Row, CliError> {
     let row = Row::parse(&args.algorithm)?;
     let (mut rows, _) = playable(slice::from_ref(&row), args.on, true, true)?;
     Ok(rows.pop().unwrap_or(row))
-}
-
-/// Four digits that say something; counts whole.
-fn significant(value: f64) -> String {
-    if value.fract().abs() < 1e-9 {
-        return format!("{value:.0}");
-    }
-    let decimals = (0..9).find(|d| value.abs() * 10f64.powi(*d) >= 1000.0).unwrap_or(9);
-    format!("{value:.*}", usize::try_from(decimals).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn four_digits_are_shown() {
-        let shown = [0.0, 3.0, 12345.678, 5.3512, 0.001_234_56].map(significant);
-        assert_eq!(shown, ["0", "3", "12346", "5.351", "0.001235"]);
-    }
 }

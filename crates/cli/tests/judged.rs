@@ -5,7 +5,7 @@ mod support;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use support::Place;
+use support::{Place, stderr};
 
 /// A mahimahi trace whose rate differs from second to second between 4 and 40 Mbit/s, 30 s long.
 fn uneven_trace() -> String {
@@ -101,4 +101,36 @@ fn a_path_without_randomness_is_played_once_and_decides() {
         (&json["seeds"], &json["context"]["chance"]),
         (&serde_json::json!([1, 2, 3]), &Value::Bool(true))
     );
+}
+
+#[test]
+fn the_summary_of_a_run_has_the_units_of_the_table() {
+    let place = Place::new("run_summary");
+    let run =
+        place.ramp(&["run", "--rate", "20mbit", "--rtt", "40ms", "--size", "500kB", "--samples", "run.csv"]);
+    let said = stderr(&run);
+    assert!(!said.contains(" count") && !said.contains(" share") && !said.contains(" bytes"), "{said}");
+    assert!(said.contains("window at exit / BDP"), "{said}");
+    let names: Vec<&str> =
+        said.lines().filter_map(|line| line.strip_prefix("  ")?.split("   ").next()).collect();
+    let mut unique = names.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert!(names.len() > 10 && unique.len() == names.len(), "{said}");
+}
+
+#[test]
+fn a_download_that_does_not_finish_is_slower_for_certain() {
+    let place = Place::new("cut_off");
+    let path = ["--rate", "20mbit", "--rtt", "200ms", "--jitter", "1ms", "--size", "3MB", "--duration", "6s"];
+    let rows = ["--algorithms", "slow_start,limited:max_ssthresh=2", "--runs", "4"];
+    let json = compared(&place, &[&path[..], &rows[..]].concat());
+    let summary = |arm: usize| &json["arms"][arm]["metrics"]["download_time"];
+    assert_eq!((&summary(0)["n"], &summary(1)["n"]), (&serde_json::json!(4), &serde_json::json!(0)));
+    let pair = (json["pairs"].as_array().unwrap().iter())
+        .find(|pair| pair["metric"] == "download_time" && pair["against"] == "slow_start")
+        .unwrap();
+    assert_eq!((&pair["finding"], &pair["at_least"]), (&serde_json::json!("higher"), &Value::Bool(true)));
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("4 of 4 runs did not finish within 6 s"), "{notes}");
 }

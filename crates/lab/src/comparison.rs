@@ -15,6 +15,9 @@ pub struct Comparison {
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
+    /// What the runs met, where each has a path of its own; `None`: all met the one above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<Met>,
     /// Seeds whose runs are drawn, the one that is shown first leading.
     #[serde(default)]
     pub drawn: Vec<DrawnSeed>,
@@ -58,6 +61,44 @@ pub struct Comparison {
     /// How far this carries, where neighbouring paths were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Carries>,
+}
+
+/// What runs met that start anywhere in a measured link. Payload.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Met {
+    /// Mean rate of the bottleneck while a run lasted.
+    pub bytes_per_s: Spread,
+    /// Bandwidth-delay product at the start of a run.
+    pub bdp_bytes: Spread,
+}
+
+/// Over runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Smallest.
+    pub low: f64,
+    /// Largest.
+    pub high: f64,
+}
+
+impl Met {
+    /// What these runs met; `None`: none of them has a path of its own.
+    pub(crate) fn of<'a>(runs: impl Iterator<Item = &'a RunPath> + Clone) -> Option<Self> {
+        let bytes_per_s = Spread::of(runs.clone().map(|path| path.mean_bytes_per_s))?;
+        Some(Self { bytes_per_s, bdp_bytes: Spread::of(runs.map(|path| path.bdp_bytes as f64))? })
+    }
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (mut sum, mut count, mut low, mut high) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+        for value in values {
+            (sum, count, low, high) = (sum + value, count + 1.0, f64::min(low, value), f64::max(high, value));
+        }
+        (count > 0.0).then(|| Self { mean: sum / count, low, high })
+    }
 }
 
 /// What a metric is.

@@ -43,9 +43,22 @@ pub(crate) fn bytes(value: f64) -> String {
         size if size >= 1e3 => (value / 1e3, "kB"),
         _ => return format!("{value:.0} B"),
     };
-    let text = number(scaled);
-    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{short} {unit}")
+    format!("{} {unit}", without_zeros(&number(scaled)))
+}
+
+/// A rate given in bit/s: `150 Mbit/s`, `10 Gbit/s`.
+pub(crate) fn bit_rate(value: f64) -> String {
+    let (scaled, unit) = match value.abs() {
+        size if size >= 1e9 => (value / 1e9, "Gbit/s"),
+        size if size >= 1e6 => (value / 1e6, "Mbit/s"),
+        size if size >= 1e3 => (value / 1e3, "kbit/s"),
+        _ => (value, "bit/s"),
+    };
+    format!("{} {unit}", without_zeros(&number(scaled)))
+}
+
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// A share: `6 %`, `0.4 %`.
@@ -59,8 +72,8 @@ pub(crate) fn of_bdp(value: f64) -> String {
     if value < 0.995 { format!("{} of the BDP", share(value)) } else { format!("{value:.2} BDP") }
 }
 
-/// A metric's value with its unit.
-pub(crate) fn quantity(value: f64, unit: &str) -> String {
+/// A metric's value with its unit, as tables show it: `11.1 s`, `36 MB`, `97 %`, `31 packets`; counts without a word.
+pub fn quantity(value: f64, unit: &str) -> String {
     match unit {
         "s" => seconds(value),
         "ms" => seconds(value / 1e3),
@@ -157,6 +170,9 @@ mod tests {
         assert_eq!(bytes(80_000_000.0), "80 MB");
         assert_eq!(bytes(1448.0), "1.45 kB");
         assert_eq!(bytes(100e3), "100 kB");
+        assert_eq!(bit_rate(9.653e9), "9.65 Gbit/s");
+        assert_eq!(bit_rate(150e6), "150 Mbit/s");
+        assert_eq!(bit_rate(1.0), "1 bit/s");
         assert_eq!(share(0.061), "6 %");
         assert_eq!(of_bdp(0.06), "6 % of the BDP");
         assert_eq!(of_bdp(1.437), "1.44 BDP");

@@ -6,7 +6,7 @@ use ramp_trace::Provenance;
 
 use crate::alike;
 use crate::comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, MetricInfo, Representative, Summary,
+    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Met, MetricInfo, Representative, Summary,
 };
 use crate::drawn::{DrawnSeed, drawn};
 use crate::pairs::{self, pairs};
@@ -79,6 +79,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         provenance: options.provenance.clone(),
         context: options.context.clone(),
         drawn,
+        met: Met::of(runs.real.values().flat_map(BTreeMap::values).filter_map(|run| run.path.as_ref())),
         seeds: runs.seeds,
         metrics,
         primary,

@@ -32,8 +32,8 @@ mod testing;
 mod verdict;
 
 pub use comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod,
-    MetricInfo, Modes, Pair, Representative, Summary, Test,
+    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met,
+    MetricInfo, Modes, Pair, Representative, Spread, Summary, Test,
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ramp_lab::fixture::sample_comparison;
 use ramp_lab::report::{TextStyle, csv, json, runs_csv, text};
-use ramp_lab::{Comparison, JudgeOptions, judge};
+use ramp_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, judge};
 
 fn shown(width: usize) -> String {
     text(&sample_comparison(), &TextStyle { width, colour: false })
@@ -45,6 +45,43 @@ fn narrow_terminals_lose_columns_and_not_their_shape() {
     // A list still says everything.
     let list = shown(30);
     assert!(!list.contains('─') && list.contains("  queue peak: 35.0 ms"), "{list}");
+}
+
+#[test]
+fn the_verdict_column_stays_at_80_columns() {
+    let text = shown(80);
+    assert!(text.contains("  leader  "), "{text}");
+    for cell in [" leader", ", under 5 %", "+62 %"] {
+        assert!(text.lines().any(|line| line.contains(" s ± ") && line.contains(cell)), "{cell}\n{text}");
+    }
+    // Even where there is hardly room for anything.
+    assert!(shown(56).contains("+62 %"), "{}", shown(56));
+}
+
+#[test]
+fn the_head_says_what_was_typed_and_what_is_left_of_it() {
+    let sample = sample_comparison();
+    let head = |context: Context, met: Option<Met>| {
+        let comparison = Comparison { context, met, ..sample.clone() };
+        text(&comparison, &TextStyle { width: 200, colour: false }).lines().next().unwrap().to_owned()
+    };
+    let fast = |bytes_per_s: f64, base_rtt_s: f64| Context {
+        capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s }],
+        base_rtt_s,
+        bdp_bytes: (bytes_per_s * base_rtt_s) as u64,
+        ..sample.context.clone()
+    };
+    let said = head(fast(10e9 / 8.0 / 1500.0 * 1448.0, 0.1), None);
+    assert!(said.starts_with("geo-sample: 10 Gbit/s (9.65 payload), 100 ms RTT, "), "{said}");
+    // Neither rate nor round trip is lost where the BDP is nothing.
+    let said = head(fast(0.12, 1e-9), None);
+    assert!(said.contains(" bit/s (") && said.contains("0.0010 us RTT") && !said.contains("BDP"), "{said}");
+    // On a measured link: what the runs met.
+    let spread = |mean: f64, low: f64, high: f64| Spread { mean, low, high };
+    let met = Met { bytes_per_s: spread(5.875e6, 4.9e6, 7e6), bdp_bytes: spread(300e3, 200e3, 400e3) };
+    let said = head(sample.context.clone(), Some(met));
+    assert!(said.contains("47 Mbit/s payload on average (39.2 Mbit/s to 56 Mbit/s in its runs)"), "{said}");
+    assert!(said.contains("BDP 300 kB"), "{said}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const DEFINITIONS: [Definition; 3] = [
     },
     Definition {
         id: "exit_window_bdp",
-        name: "window at exit",
+        name: "window at exit / BDP",
         unit: "BDP",
         meaning: "the same over the path's bandwidth-delay product: 1 fills the path, 1 and the buffer fills both",
         better: Better::Neither,

@@ -6,6 +6,7 @@ mod sides;
 mod table;
 mod text;
 
+pub use crate::format::quantity;
 pub use machine::{csv, json, runs_csv};
 pub use sides::{sides_csv, sides_json, sides_text};
 pub use text::{TextStyle, text};

@@ -10,7 +10,7 @@ use crate::sides::{Difference, Side, SideBySide, SideRow};
 /// Both sides of every row with their differences, and how far they agree.
 pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
     let mut out = String::new();
-    let facts = path_facts(&both.context).join(", ");
+    let facts = path_facts(&both.context, None).join(", ");
     let [first, second] = &both.sides;
     say(
         &mut out,

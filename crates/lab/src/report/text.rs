@@ -2,9 +2,9 @@
 
 use super::table::{Cell, Column, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
-use crate::format::{bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
 use crate::standing::standing;
-use crate::{Context, Reason, metric};
+use crate::{Context, Met, Reason, metric};
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn say(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
 
 /// "geo-viasat: 144 Mbit/s, 600 ms, BDP 10.8 MB, buffer 1 BDP; 36 MB; 12 runs each (seeds 1 to 12)".
 fn heading(comparison: &Comparison) -> String {
-    let mut parts = path_facts(&comparison.context);
+    let mut parts = path_facts(&comparison.context, comparison.met.as_ref());
     parts.push(match comparison.seeds.as_slice() {
         [] => "no runs".to_owned(),
         [_] if !comparison.context.chance => "one run each".to_owned(),
@@ -66,17 +66,34 @@ fn heading(comparison: &Comparison) -> String {
     format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
 }
 
-/// "144 Mbit/s", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
-pub(super) fn path_facts(context: &Context) -> Vec<String> {
+/// "150 Mbit/s (145 payload)", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
+pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     let mut parts = Vec::new();
-    if context.base_rtt_s > 0.0 && context.bdp_bytes > 0 {
-        let rate = context.bdp_bytes as f64 * 8e-6 / context.base_rtt_s;
-        let varies = if context.capacity.len() > 1 { " on average" } else { "" };
-        parts.push(format!("{} Mbit/s{varies}", number(rate)));
+    let first = context.capacity.first().map_or(0.0, |step| step.bytes_per_s * 8.0);
+    let bdp = met.map_or(context.bdp_bytes as f64, |met| met.bdp_bytes.mean);
+    match met {
+        Some(met) => {
+            let [mean, low, high] = [met.bytes_per_s.mean, met.bytes_per_s.low, met.bytes_per_s.high];
+            let [mean, low, high] = [mean, low, high].map(|rate| bit_rate(rate * 8.0));
+            parts.push(format!("{mean} payload on average ({low} to {high} in its runs)"));
+        }
+        None if context.capacity.len() > 1 && context.base_rtt_s > 0.0 => {
+            parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));
+        }
+        None if first > 0.0 => {
+            let payload = bit_rate(first);
+            let number = payload.split(' ').next().unwrap_or_default();
+            parts.push(format!("{} ({number} payload)", bit_rate(first * context.wire_factor())));
+        }
+        None => {}
+    }
+    if context.base_rtt_s > 0.0 {
         parts.push(format!("{} RTT", seconds(context.base_rtt_s)));
-        parts.push(format!("BDP {}", bytes(context.bdp_bytes as f64)));
+    }
+    if bdp > 0.0 {
+        parts.push(format!("BDP {}", bytes(bdp)));
         parts.push(match context.buffer_bytes {
-            Some(buffer) => format!("buffer {} BDP", number(buffer as f64 / context.bdp_bytes as f64)),
+            Some(buffer) => format!("buffer {} BDP", number(buffer as f64 / bdp)),
             None => "unlimited buffer".to_owned(),
         });
     }
