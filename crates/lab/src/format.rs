@@ -122,6 +122,10 @@ pub(crate) fn with_interval(summary: &Summary, unit: &str) -> String {
     let digits = digits_for(scale * factor, width * factor / 2.0);
     let text = |value: f64| format!("{:.digits$}", value * factor);
     let unit = if shown_unit.is_empty() { String::new() } else { format!(" {shown_unit}") };
+    if !text(width / 2.0).contains(|digit: char| digit.is_ascii_digit() && digit != '0') {
+        // All runs are the same to every digit shown.
+        return format!("{}{unit}", text(summary.mean));
+    }
     if interval.method != IntervalMethod::Range && (above - below).abs() <= 0.3 * width {
         format!("{}{unit} ± {}", text(summary.mean), text(width / 2.0))
     } else {
@@ -185,6 +189,7 @@ mod tests {
             |values: &[f64]| summarise(values.iter().copied().map(Some).collect(), Vec::new()).unwrap();
         assert_eq!(with_interval(&summary(&[11.0, 11.1, 11.2, 11.1]), "s"), "11.10 s ± 0.13");
         assert_eq!(with_interval(&summary(&[0.05, 0.05]), "s"), "50.0 ms");
+        assert_eq!(with_interval(&summary(&[3.4782, 3.4782, 3.47825]), "s"), "3.478 s");
         assert_eq!(with_interval(&summary(&[5.1, 7.0]), "s"), "6.0 s (5.1 to 7.0)");
         assert_eq!(with_interval(&summary(&[3.0]), "s"), "3.00 s");
         assert_eq!(with_interval(&summary(&[0.5, 0.52, 0.48]), "share"), "50 % ± 5");

@@ -67,7 +67,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
                 "{}: {cut_off} of {} runs did not finish within {}.",
                 arm.label,
                 arm.n,
-                seconds(comparison.context.end_s).replace(".0 s", " s")
+                seconds(comparison.context.end_s).replace(".00 s", " s").replace(".0 s", " s")
             ));
         }
     }
@@ -254,23 +254,11 @@ const A_LOT: f64 = 0.25;
 /// largest among the equals, is the smallest, and it is smaller than another's by [`A_LOT`].
 pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
-    let equal = |arm: &&ArmSummary| {
-        let pair = comparison.pair(&comparison.primary, &arm.label, leader);
-        arm.label == leader || pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
-    };
-    let equals: Vec<&ArmSummary> =
-        comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect();
+    let equals = equals(comparison, leader);
     if equals.len() < 2 {
         return None;
     }
-    let cost = |arm: &ArmSummary, id: &str| arm.metric(id).map_or(0.0, |summary| summary.mean.max(0.0));
-    let sum = |arm: &ArmSummary| -> f64 {
-        let share = |id: &&str| {
-            let largest = equals.iter().map(|arm| cost(arm, id)).fold(0.0, f64::max);
-            if largest > 0.0 { cost(arm, id) / largest } else { 0.0 }
-        };
-        COSTS.iter().map(share).sum()
-    };
+    let sum = |arm: &ArmSummary| burden(&equals, arm);
     let head = comparison.arm(leader)?;
     let no_worse = |arm: &ArmSummary| COSTS.iter().all(|id| cost(arm, id) <= 1.1 * cost(head, id));
     let (least, gentlest) = (equals.iter())
@@ -284,14 +272,38 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     tells.then(|| chosen.label.clone())
 }
 
+/// The leader and the rows within the margin of it.
+fn equals<'a>(comparison: &'a Comparison, leader: &str) -> Vec<&'a ArmSummary> {
+    let equal = |arm: &&ArmSummary| {
+        let pair = comparison.pair(&comparison.primary, &arm.label, leader);
+        arm.label == leader || pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
+    };
+    comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect()
+}
+
+fn cost(arm: &ArmSummary, id: &str) -> f64 {
+    arm.metric(id).map_or(0.0, |summary| summary.mean.max(0.0))
+}
+
+/// The sum of an arm's costs, each over the largest among the equals.
+fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
+    let share = |id: &&str| {
+        let largest = equals.iter().map(|arm| cost(arm, id)).fold(0.0, f64::max);
+        if largest > 0.0 { cost(arm, id) / largest } else { 0.0 }
+    };
+    COSTS.iter().map(share).sum()
+}
+
 /// "Of these equals, enhanced is the gentlest: queue peak 61 ms, lost packets 0 (`slow_start`: 2.0 s, 3478)."
 fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let gentlest = comparison.gentlest.as_deref().and_then(|label| comparison.arm(label))?;
-    let other = if gentlest.label == leader.label { harshest(comparison, leader)? } else { leader };
+    let equals = equals(comparison, &leader.label);
+    let harshest = || equals.iter().max_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
+    let other = if gentlest.label == leader.label { harshest()? } else { leader };
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|id| {
             let (info, here, there) = (comparison.info(id)?, gentlest.metric(id)?, other.metric(id)?);
-            let differ = (here.mean - there.mean).abs() > 0.1 * here.mean.abs().max(there.mean.abs());
+            let differ = here.mean < 0.9 * there.mean;
             let value = count_or_quantity(arm.metric(id)?.mean, &info.unit);
             differ.then(|| if named { format!("{} {value}", info.name) } else { value })
         });
@@ -306,16 +318,6 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
             of(other, false)
         )
     })
-}
-
-/// Of the leader's equals, the one with the longest queue.
-fn harshest<'a>(comparison: &'a Comparison, leader: &ArmSummary) -> Option<&'a ArmSummary> {
-    let equals = comparison.arms.iter().filter(|arm| {
-        let pair = comparison.pair(&comparison.primary, &arm.label, &leader.label);
-        !arm.yardstick && pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
-    });
-    let queue = |arm: &ArmSummary| arm.metric(COSTS[0]).map_or(0.0, |summary| summary.mean);
-    equals.max_by(|a, b| queue(a).total_cmp(&queue(b)))
 }
 
 fn count_or_quantity(value: f64, unit: &str) -> String {
