@@ -188,8 +188,10 @@ fn wobble(jitter: &Jitter) -> String {
         }
         Jitter::Sine { amplitude, period } => format!("a swing of {amplitude} in {period}"),
         Jitter::Grant { period, jitter, demand } => {
-            let demand = if demand.is_some() { ", and capacity on demand" } else { "" };
-            format!("grants every {period} ± {jitter}{demand}")
+            let size = demand.map_or_else(String::new, |demand| {
+                format!(" of {} B (more {} after a request)", demand.assured_bytes, demand.delay)
+            });
+            format!("grants{size} every {period}, up to {jitter} late")
         }
         Jitter::Sum(several) => several.iter().map(wobble).collect::<Vec<_>>().join(" and "),
     }
