@@ -70,6 +70,11 @@ mod linux {
         row.name()
     }
 
+    /// The algorithm that the simulator plays for it.
+    pub(crate) fn simulated_by(row: KernelRow) -> Option<&'static str> {
+        row.simulated_by()
+    }
+
     /// The rows that this kernel has of itself.
     pub(crate) fn own_rows() -> Vec<Row> {
         let offered = KernelRow::KERNEL.into_iter().filter(|row| row.offered());
@@ -201,6 +206,10 @@ mod elsewhere {
     }
 
     pub(crate) fn name(row: KernelRow) -> &'static str {
+        match row {}
+    }
+
+    pub(crate) fn simulated_by(row: KernelRow) -> Option<&'static str> {
         match row {}
     }
 

@@ -13,7 +13,7 @@ use crate::backend::Backend;
 use crate::error::CliError;
 use crate::play::{PlayOptions, Played, Run, digest, lean, play_all};
 use crate::report::PlannedRow;
-use crate::rows::{Row, Steering};
+use crate::rows::Row;
 use crate::store::Store;
 
 /// Paths, unless the command line says otherwise.
@@ -73,7 +73,8 @@ impl NeighbourArgs {
         if self.exact { 0 } else { self.neighbours.unwrap_or(usual) }
     }
 
-    /// The paths around a scenario; `None`: none are asked for, or nothing is uncertain.
+    /// The paths around a scenario; `None`: none are asked for, or nothing is uncertain, or there is
+    /// nothing to compare.
     pub(crate) fn draw(
         &self,
         scenario: &Scenario,
@@ -81,9 +82,9 @@ impl NeighbourArgs {
         (first_seed, swept): (u64, bool),
     ) -> Result<Option<Neighbours>, CliError> {
         let count = self.count(swept);
-        let simulated = |row: &&Row| matches!(row.steering, Steering::Core(_));
-        let rows: Vec<Row> = rows.iter().filter(simulated).cloned().collect();
-        if count == 0 || rows.iter().all(Row::yardstick) {
+        let rows: Vec<Row> = rows.iter().filter_map(Row::simulated).collect();
+        // One contender is the best everywhere.
+        if count == 0 || rows.iter().filter(|row| !row.yardstick()).count() < 2 {
             return Ok(None);
         }
         let near = scenario.neighbourhood(count, first_seed)?;

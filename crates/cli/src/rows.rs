@@ -47,6 +47,13 @@ impl Row {
         Ok(Arm::parse(text)?.into())
     }
 
+    /// The same in the simulator; `None`: the simulator has nothing like it.
+    pub(crate) fn simulated(&self) -> Option<Self> {
+        let Steering::Kernel(row) = self.steering else { return Some(self.clone()) };
+        let arm = Arm::parse(kernel::simulated_by(row)?).ok()?;
+        Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
+    }
+
     /// What steers the flows under test in full, whatever the row is called: the algorithm with the value of every
     /// parameter, wherever the value comes from.
     pub(crate) fn steering(&self, scenario: &Scenario) -> String {

@@ -49,6 +49,16 @@ impl Row {
         Self::KERNEL.into_iter().find(|row| row.name() == name)
     }
 
+    /// The algorithm that leaves start-up in the simulator as it does in the kernel, with CUBIC behind it; `None`: there
+    /// is none.
+    pub fn simulated_by(self) -> Option<&'static str> {
+        match self {
+            Self::Cubic => Some("hystart"),
+            Self::CubicWithoutHystart => Some("slow_start"),
+            Self::Core | Self::Bbr | Self::Reno => None,
+        }
+    }
+
     /// Whether it takes BPF programs.
     pub fn needs_bpf(self) -> bool {
         matches!(self, Self::Core | Self::CubicWithoutHystart)
@@ -74,6 +84,7 @@ mod tests {
         for row in Row::KERNEL {
             assert_eq!(Row::of_kernel(row.name()), Some(row));
             assert!(ramp::algorithm(row.name()).is_none(), "{} is an algorithm's name", row.name());
+            assert!(row.simulated_by().is_none_or(|name| ramp::algorithm(name).is_some()));
         }
         assert_eq!(Row::of_kernel("core"), None);
     }
