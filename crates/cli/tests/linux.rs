@@ -225,7 +225,8 @@ fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_the
 fn unprivileged(directory: &Path, program: &Path, user: u32) {
     let ramp = |arguments: &[&str]| {
         // Everybody may open TUN devices there, as udev lets them, and whatever this machine's own device is like.
-        let script = "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec setpriv \"$@\"";
+        let script =
+            "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec setpriv \"$@\"";
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", script, "sh"]).args([
             format!("--reuid={user}"),

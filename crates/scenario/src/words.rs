@@ -27,9 +27,14 @@ impl Scenario {
         }
         words.extend(self.traces().map(|text| ("Traces".to_owned(), text)));
         words.extend(self.others().map(|text| ("Beside it".to_owned(), text)));
-        if let Some(flow) = flow {
-            words.push(("Hosts".to_owned(), self.hosts(&flow.sender)));
-        }
+        let drawn = |traffic: &'_ Traffic| match &traffic.kind {
+            TrafficKind::Cbr { .. } => None,
+            TrafficKind::Poisson { sender, .. }
+            | TrafficKind::Web { sender, .. }
+            | TrafficKind::Listed { sender, .. } => Some(self.hosts(sender)),
+        };
+        let hosts = flow.map(|flow| self.hosts(&flow.sender)).or_else(|| self.traffic.iter().find_map(drawn));
+        words.extend(hosts.map(|text| ("Hosts".to_owned(), text)));
         words
     }
 
@@ -104,6 +109,7 @@ impl Scenario {
         let profile = match table.get("profile").and_then(toml::Value::as_str).unwrap_or("modern") {
             "modern" => "as Linux today".to_owned(),
             "era" => "as when the papers were written".to_owned(),
+            "ns2" => "as ns-2 has them".to_owned(),
             other => format!("profile {other}"),
         };
         let avoidance = match sender.avoidance {
@@ -300,7 +306,10 @@ mod tests {
         );
         let back = said(&words, "Return");
         assert!(back.starts_with("5 Mbit/s, 300 ms one way"), "{back}");
-        assert!(back.contains("grants every 20 ms ± 5 ms") && back.ends_with("one ACK in 4 kept"), "{back}");
+        assert!(
+            back.contains("grants every 20 ms, up to 5 ms late") && back.ends_with("one ACK in 4 kept"),
+            "{back}"
+        );
         assert!(said(&words, "Hosts").starts_with("as Linux today; CUBIC after start-up"));
         assert_eq!(said(&words, "Traces"), "");
     }
