@@ -28,7 +28,7 @@ pub(crate) const NEAREST_LOSS: &str = "nearest-loss.toml";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Neighbouring paths")]
 pub(crate) struct NeighbourArgs {
-    /// A field that is not known, and what it may be, e.g. path.reverse.rate=1mbit..50mbit or path.queue=red,codel; on
+    /// A field that is not known, and what it may be, e.g. path.reverse.rate=1mbit..50mbit or sender.congestion-control=reno,cubic; on
     /// top of what the scenario says
     #[arg(long, value_name = "FIELD=LOW..HIGH")]
     uncertain: Vec<String>,

@@ -188,6 +188,9 @@ impl Uncertain {
         if !crate::settings::is_field(field) || !schema::ROOT.fields.iter().any(|f| f.name == first) {
             return Err(wrong("the part before `=` is not a field"));
         }
+        if crate::parse::uncertain::PATHLESS.contains(&first) {
+            return Err(wrong("it is no part of the path"));
+        }
         let several = crate::settings::list(values);
         let values = if several.len() > 1 {
             let toml = |v: &&str| {

@@ -4,7 +4,7 @@ pub(crate) mod ends;
 mod flows;
 mod links;
 mod topology;
-mod uncertain;
+pub(crate) mod uncertain;
 
 pub(crate) use links::smallest;
 

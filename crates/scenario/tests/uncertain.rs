@@ -27,6 +27,13 @@ fn fields(scenario: &Scenario) -> Vec<&str> {
 }
 
 #[test]
+fn a_contender_is_no_part_of_the_path_wherever_it_is_named() {
+    refused("\"algorithm.best.threshold\" = \"1 to 2 MB/s\"", "it is no part of the path");
+    let error = Uncertain::parse("algorithm.best.threshold=1MB/s..2MB/s").expect_err("it is refused");
+    assert!(error.explain().contains("it is no part of the path"), "{}", error.explain());
+}
+
+#[test]
 fn a_field_is_written_short_or_long() {
     let scenario = parse(&format!(
         "{PATH}[uncertain]\n\"path.reverse.rate\" = \"1 to 20 Mbit/s\"\n\

@@ -10,14 +10,22 @@ const CERTAIN: f64 = 0.05;
 /// "best is within 5 % of the fastest on 58 of 64 neighbouring paths; the return link's rate turns it: …"
 pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     let Some(leader) = comparison.leader.as_deref() else { return String::new() };
-    if carries.decided == 0 || !carries.rows.iter().any(|row| row.label == leader) {
+    if carries.neighbourhood.paths.is_empty() || !carries.rows.iter().any(|row| row.label == leader) {
         return String::new();
+    }
+    let undecided = carries.neighbourhood.paths.len() as u64 - u64::from(carries.decided);
+    let rest = match undecided {
+        0 => String::new(),
+        more => format!(" On {more} more no row has a result."),
+    };
+    if carries.decided == 0 {
+        return format!("On none of {undecided} neighbouring paths has any row a result.");
     }
     let place = if carries.backend.is_some() { "simulated neighbouring paths" } else { "neighbouring paths" };
     let margin = share(comparison.margin);
     let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "best one" };
     if carries.holds == carries.decided {
-        return format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
+        return format!("{leader} is within {margin} of the {top} on all {} {place}.{rest}", carries.decided);
     }
     let only = if carries.holds * 2 < carries.decided { "only " } else { "" };
     let mut text = format!(
@@ -34,7 +42,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
         text.push_str(&format!("; {} carries further, {paths:.0}", row.label));
     }
     text.push('.');
-    text
+    text + &rest
 }
 
 /// "; the return link's rate turns it: below 3.1 Mbit/s on 2 of 18, above on 46 of 46 (below it paced leads on 12)".

@@ -16,6 +16,9 @@ const FIELDS_MAX: usize = 32;
 /// Most values of a choice.
 const VALUES_MAX: usize = 64;
 
+/// Top-level fields that are no part of the path.
+pub(crate) const PATHLESS: [&str; 6] = ["name", "description", "runs", "seed", "algorithm", "uncertain"];
+
 /// What the file says that it does not know; `None`: it says nothing.
 pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, ScenarioError> {
     const TABLE: &str = "fields in quotes: `\"path.buffer\" = \"0.25 to 4 bdp\"`";
@@ -32,7 +35,7 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
             return Err(value.error("there is no such field", TABLE));
         }
         let pathless = !value.is_text() && !value.is_table();
-        if pathless || ["name", "description", "runs", "seed", "algorithm", "uncertain"].contains(&first) {
+        if pathless || PATHLESS.contains(&first) {
             let problem = if pathless {
                 format!("found {}", value.found())
             } else {
