@@ -211,7 +211,7 @@ table!(
     [
         field("kind", "grant", "required", ""),
         field("period", "time above 0", "required", "Between grants."),
-        field("jitter", "time", "0 s", "Each grant is moved by up to this much."),
+        field("jitter", "time", "0 s", "Each grant is moved by up to this much, a period at most."),
         field(
             "assured",
             "bytes",
