@@ -261,7 +261,8 @@ pub(crate) fn context(scenario: &Scenario) -> Context {
     let facts = scenario.facts(flow);
     let under_test = || scenario.flows.iter().filter(|f| f.under_test);
     let config = scenario.flows.get(flow);
-    let sizes: Vec<Option<u64>> = under_test().map(|f| size(&f.source)).collect();
+    let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
+    let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
         description: scenario.description.clone(),
@@ -285,13 +286,5 @@ pub(crate) fn context(scenario: &Scenario) -> Context {
         application_limited: under_test().any(|f| matches!(f.source, Source::Chunks { .. })),
         end_s: scenario.stop.after.secs_f64(),
         chance: scenario.has_chance(),
-    }
-}
-
-fn size(source: &Source) -> Option<u64> {
-    match *source {
-        Source::Sized(bytes) => Some(bytes),
-        Source::Chunks { chunk_bytes, chunks, .. } if chunks > 0 => Some(chunk_bytes.saturating_mul(chunks)),
-        Source::Bulk | Source::Chunks { .. } => None,
     }
 }

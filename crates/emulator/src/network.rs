@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use ramp::Time;
 use ramp_path::{Link, Packet, Totals};
 use ramp_scenario::Scenario;
-use ramp_sim::link_seed;
+use ramp_scenario::random::link_seed;
 use ramp_trace::LinkSample;
 
 use crate::packet::IpPacket;

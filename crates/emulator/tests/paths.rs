@@ -13,7 +13,7 @@ use ramp::Time;
 use ramp_emulator::{Download, Emulator, EmulatorError, End, Opener, Options, Running};
 use ramp_path::{DropReason, Link, Packet, Totals};
 use ramp_scenario::Scenario;
-use ramp_sim::link_seed;
+use ramp_scenario::random::link_seed;
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 fn reno(bytes: u64) -> Download {

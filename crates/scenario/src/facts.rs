@@ -7,8 +7,9 @@ use ramp::{Rate, Time};
 use ramp_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
 use ramp_tcp::SenderConfig;
 
-use crate::model::{Arm, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
+use crate::model::{Arm, FlowConfig, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
 use crate::parse::smallest;
+use crate::random::{Purpose, Stream, mix};
 
 /// Capacity over time is given in bins of this length where a trace drives it.
 const BIN: Time = Time::from_ms(100);
@@ -16,6 +17,18 @@ const BIN: Time = Time::from_ms(100);
 const TIMELINE_MAX: usize = 100_000;
 
 impl Scenario {
+    /// When the explicit flows of the run with this seed open, with their ids, latest first.
+    pub fn opening_times(&self, seed: u64) -> Vec<(Time, u32)> {
+        let opening = |(i, flow): (usize, &FlowConfig)| {
+            let jitter =
+                Stream::new(seed, Purpose::Start, i as u64).uniform() * flow.start_jitter.ns() as f64;
+            (flow.start + Time::from_ns(jitter as u64), i as u32)
+        };
+        let mut openings: Vec<_> = self.flows.iter().enumerate().map(opening).collect();
+        openings.sort_unstable_by(|a, b| b.cmp(a));
+        openings
+    }
+
     /// Indices of the links from one node to another: the fewest hops, ties to the link listed first.
     ///
     /// `None` if there is no way; empty if both are the same node.
@@ -106,7 +119,7 @@ impl Scenario {
         if self.trace_offset_range == Time::ZERO {
             return scenario;
         }
-        let fraction = (splitmix(seed) >> 11) as f64 / (1u64 << 53) as f64;
+        let fraction = (mix(seed) >> 11) as f64 / (1u64 << 53) as f64;
         let shift = Time::from_ns((fraction * self.trace_offset_range.ns() as f64) as u64);
         for link in &mut scenario.topology.links {
             if let Capacity::Trace(trace) = &mut link.config.capacity {
@@ -315,12 +328,4 @@ fn step_timeline(steps: &Arc<[(Time, Rate)]>, period: Option<Time>, end: Time) -
         }
     }
     line
-}
-
-/// A well-mixed number for a seed (Steele, Lea, Flood 2014), the increment first.
-fn splitmix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -12,6 +12,7 @@ mod facts;
 mod model;
 mod neighbourhood;
 mod parse;
+pub mod random;
 pub mod schema;
 mod settings;
 mod traces;

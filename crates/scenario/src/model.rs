@@ -128,6 +128,17 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// Payload bytes that it comes to; `u64::MAX`: endless.
+    pub fn size_bytes(&self) -> u64 {
+        match *self {
+            Self::Bulk | Self::Chunks { chunks: 0, .. } => u64::MAX,
+            Self::Sized(bytes) => bytes,
+            Self::Chunks { chunk_bytes, chunks, .. } => chunk_bytes.saturating_mul(chunks),
+        }
+    }
+}
+
 /// Traffic that is drawn rather than listed.
 #[derive(Clone, Debug)]
 pub struct Traffic {
@@ -250,4 +261,18 @@ pub struct PathFacts {
     pub bdp_bytes: u64,
     /// Payload bytes that fit into the bottleneck's queue; `u64::MAX`: unlimited.
     pub buffer_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_know_their_size() {
+        let chunks = |chunks| Source::Chunks { chunk_bytes: 10, interval: Time::from_ms(1), chunks };
+        assert_eq!(
+            [Source::Bulk, Source::Sized(7), chunks(3), chunks(0)].map(|source| source.size_bytes()),
+            [u64::MAX, 7, 30, u64::MAX]
+        );
+    }
 }

@@ -2,9 +2,10 @@
 
 use ramp::Time;
 use ramp_scenario::Source;
+use ramp_scenario::random::{Purpose, Stream};
 use ramp_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
+use ramp_trace::next_round_number;
 
-use crate::random::{Purpose, Stream};
 use crate::topology::Route;
 
 /// A live flow.
@@ -144,45 +145,5 @@ impl Writer {
                 sender.finish(now);
             }
         }
-    }
-}
-
-/// Payload bytes that `source` comes to; `u64::MAX`: endless.
-pub fn size_of(source: &Source) -> u64 {
-    match *source {
-        Source::Bulk | Source::Chunks { chunks: 0, .. } => u64::MAX,
-        Source::Sized(bytes) => bytes,
-        Source::Chunks { chunk_bytes, chunks, .. } => chunk_bytes.saturating_mul(chunks),
-    }
-}
-
-/// The smallest number above `bytes` with at most three significant digits: from how many in-order bytes on
-/// progress is reported again.
-pub fn next_round_number(bytes: u64) -> u64 {
-    let step = 10u64.pow(bytes.max(1).ilog10().saturating_sub(2));
-    (bytes / step + 1).saturating_mul(step)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn round_numbers_have_three_digits() {
-        for (after, next) in
-            [(0, 1), (1, 2), (99, 100), (999, 1000), (1000, 1010), (1448, 1450), (36_000_001, 36_100_000)]
-        {
-            assert_eq!(next_round_number(after), next, "after {after}");
-        }
-        assert_eq!(next_round_number(u64::MAX), u64::MAX);
-    }
-
-    #[test]
-    fn sources_know_their_size() {
-        let chunks = |chunks| Source::Chunks { chunk_bytes: 10, interval: Time::from_ms(1), chunks };
-        assert_eq!(
-            [Source::Bulk, Source::Sized(7), chunks(3), chunks(0)].map(|s| size_of(&s)),
-            [u64::MAX, 7, 30, u64::MAX]
-        );
     }
 }

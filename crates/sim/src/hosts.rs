@@ -3,13 +3,13 @@
 use ramp::Time;
 use ramp_path::Packet;
 use ramp_tcp::{Segment, Transmitted};
-use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
+use crate::SimulationError;
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
 use crate::network::Network;
 use crate::packet::Place;
-use crate::{FlowTotals, SimulationError};
 
 /// Live flows in slots that are used again, and the totals of all flows by id.
 #[derive(Debug)]

@@ -11,9 +11,7 @@ mod flow;
 mod hosts;
 mod link_sampler;
 mod network;
-mod outcome;
 mod packet;
-mod random;
 mod ring;
 mod simulation;
 mod stage;
@@ -21,7 +19,4 @@ mod topology;
 mod traffic;
 
 pub use error::SimulationError;
-pub use flow::{next_round_number, size_of};
-pub use outcome::{FlowTotals, LinkTotals, Outcome};
-pub use random::link_seed;
-pub use simulation::{opening_times, simulate};
+pub use simulation::simulate;

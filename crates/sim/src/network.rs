@@ -12,13 +12,13 @@ use std::collections::{BinaryHeap, VecDeque};
 use ramp::Time;
 use ramp_path::{Count, Packet};
 use ramp_scenario::Scenario;
+use ramp_scenario::random::link_seed;
 use ramp_tcp::Segment;
+use ramp_trace::LinkTotals;
 
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
-use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Place, Ticket};
-use crate::random::link_seed;
 use crate::stage::{CHAIN_MAX, Kind, Passages, Ring, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
 

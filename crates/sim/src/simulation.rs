@@ -4,19 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ramp::Time;
 use ramp_path::Packet;
-use ramp_scenario::{FlowConfig, Scenario, Source, TrafficKind};
+use ramp_scenario::{Scenario, Source, TrafficKind};
 use ramp_tcp::{ReceiverConfig, Segment, SenderConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
 
+use crate::SimulationError;
 use crate::event_queue::EventQueue;
-use crate::flow::{FlowSpec, size_of};
+use crate::flow::FlowSpec;
 use crate::hosts::{Completion, Hosts, World};
 use crate::network::{Drop, Network};
 use crate::packet::{Parcel, Place};
-use crate::random::{Purpose, Stream};
 use crate::topology::{Route, Routes};
 use crate::traffic::{Arrival, Generator};
-use crate::{FlowTotals, Outcome, SimulationError};
 
 /// Plays `scenario` once.
 ///
@@ -91,7 +90,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             .map(|(i, traffic)| Generator::new(traffic, i, seed))
             .collect();
         let totals =
-            scenario.flows.iter().map(|flow| FlowTotals::new(size_of(&flow.source), flow.under_test));
+            scenario.flows.iter().map(|flow| FlowTotals::new(flow.source.size_bytes(), flow.under_test));
         let hosts = Hosts::new(network.drops_source() + 2 + generators.len() as u32, totals.collect());
         let mut simulation = Self {
             scenario,
@@ -104,7 +103,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             streams: vec![None; generators.len()],
             generators,
             configs: scenario.traffic.iter().map(|traffic| configs(scenario, &traffic.kind)).collect(),
-            to_open: opening_times(scenario, seed),
+            to_open: scenario.opening_times(seed),
             under_test_live: 0,
             over: false,
         };
@@ -383,17 +382,6 @@ struct Drawn {
     size_bytes: u64,
     under_test: bool,
     session: Option<u32>,
-}
-
-/// When the explicit flows of a run open, with their ids, latest first.
-pub fn opening_times(scenario: &Scenario, seed: u64) -> Vec<(Time, u32)> {
-    let opening = |(i, flow): (usize, &FlowConfig)| {
-        let jitter = Stream::new(seed, Purpose::Start, i as u64).uniform() * flow.start_jitter.ns() as f64;
-        (flow.start + Time::from_ns(jitter as u64), i as u32)
-    };
-    let mut openings: Vec<_> = scenario.flows.iter().enumerate().map(opening).collect();
-    openings.sort_unstable_by(|a, b| b.cmp(a));
-    openings
 }
 
 /// How the flows of a generator send, by whether the compared algorithm steers, and how they are answered.

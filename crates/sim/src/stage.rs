@@ -3,9 +3,9 @@
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
 use ramp_tcp::Segment;
+use ramp_trace::LinkTotals;
 
 use crate::fifo::Fifo;
-use crate::outcome::LinkTotals;
 use crate::packet::{Parcel, Place, Ticket};
 use crate::ring;
 

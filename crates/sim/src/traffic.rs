@@ -7,9 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use ramp::Time;
+use ramp_scenario::random::{Purpose, Stream};
 use ramp_scenario::{SizeDistribution, Traffic, TrafficKind};
-
-use crate::random::{Purpose, Stream};
 
 /// One `[[traffic]]` table at work.
 #[derive(Debug)]

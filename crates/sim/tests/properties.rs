@@ -15,9 +15,9 @@ use ramp_path::{
     Reordering,
 };
 use ramp_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
-use ramp_sim::{Outcome, SimulationError, simulate};
+use ramp_sim::{SimulationError, simulate};
 use ramp_tcp::{AckPolicy, Profile, ReceiverConfig, SenderConfig};
-use ramp_trace::FlowEventKind;
+use ramp_trace::{FlowEventKind, Outcome};
 
 fn capacities() -> impl Strategy<Value = Capacity> {
     let steps: Arc<[(Time, Rate)]> =

@@ -10,9 +10,8 @@ use std::time::Duration;
 use ramp::Time;
 use ramp_emulator::{Connect, Connection, EmulatorError, Opener, Running, run_above_engine};
 use ramp_scenario::{FlowConfig, Scenario, Source};
-use ramp_sim::{next_round_number, size_of};
 use ramp_tcp::Pacing;
-use ramp_trace::{FlowEvent, FlowEventKind};
+use ramp_trace::{FlowEvent, FlowEventKind, next_round_number};
 
 use crate::TestbedError;
 use crate::controls::Controls;
@@ -146,7 +145,7 @@ impl<'a> Stage<'a> {
         let now = self.running.clock().now();
         transfer.opened = Some(now);
         let kind =
-            FlowEventKind::Opened { size_bytes: size_of(&config.source), under_test: config.under_test };
+            FlowEventKind::Opened { size_bytes: config.source.size_bytes(), under_test: config.under_test };
         transfer.events.push(FlowEvent { now, flow: flow as u32, kind });
         let wanted = Connect {
             flow,
@@ -220,7 +219,7 @@ impl<'a> Stage<'a> {
     }
 
     fn receive(&self, opened: &Opened, config: &FlowConfig) -> io::Result<Transfer> {
-        let size_bytes = size_of(&config.source);
+        let size_bytes = config.source.size_bytes();
         let mut buffer = vec![0; CHUNK];
         let mut transfer = Transfer::default();
         let mut report_from = 1;

@@ -6,9 +6,10 @@ use std::thread;
 use ramp::{Time, UNSET};
 use ramp_emulator::{Buffers, Emulator, End, ErrorReport, HostTcp, Verdict};
 use ramp_scenario::Scenario;
-use ramp_sim::{FlowTotals, LinkTotals, Outcome, opening_times, size_of};
 use ramp_tcp::AckPolicy;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
+use ramp_trace::{
+    FlowEvent, FlowEventKind, FlowSample, FlowTotals, LinkTotals, Observer, Outcome, SenderState,
+};
 
 use crate::TestbedError;
 use crate::applications::{Stage, Transfer};
@@ -139,7 +140,7 @@ impl Run<'_> {
         let running = Emulator::start(scenario, self.seed, &emulator)?;
         let buffers = running.buffers();
         let base_rtt = (0..scenario.flows.len()).map(|flow| scenario.facts(flow).base_rtt).min();
-        let openings = opening_times(scenario, self.seed);
+        let openings = scenario.opening_times(self.seed);
         let stage = Stage::new(&running, scenario, self.controls, interrupted);
         let (transfers, watched) = thread::scope(|scope| {
             let stage = &stage;
@@ -266,7 +267,7 @@ impl Run<'_> {
             .map(|((config, transfer), seen)| FlowTotals {
                 opened: transfer.opened.unwrap_or(Time::NEVER),
                 completed: transfer.completed.unwrap_or(Time::NEVER),
-                size_bytes: size_of(&config.source),
+                size_bytes: config.source.size_bytes(),
                 received_bytes: transfer.received_bytes,
                 retransmitted_bytes: seen.last.bytes_retrans,
                 data_packets: u64::from(seen.last.data_segs_out),

@@ -5,6 +5,7 @@
 
 mod file;
 mod observer;
+mod outcome;
 mod provenance;
 mod recorder;
 mod row;
@@ -13,6 +14,7 @@ mod series;
 
 pub use file::{Format, TraceError, Writer, read};
 pub use observer::{Both, Observer};
+pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};
 pub use provenance::Provenance;
 pub use recorder::{Recorder, RecorderOptions};
 pub use row::RowError;

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ramp_scenario::Scenario;
-use ramp_sim::{Outcome, simulate};
+use ramp_sim::simulate;
+use ramp_trace::Outcome;
 
 #[path = "../../tests/common/mod.rs"]
 pub(crate) mod build;

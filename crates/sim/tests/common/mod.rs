@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 use ramp::{Algorithm, Rate, Time, algorithm};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 use ramp_scenario::{FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology};
-use ramp_sim::{Outcome, simulate};
+use ramp_sim::simulate;
 use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, Outcome};
 
 pub(crate) const fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_s(rate * 1_000_000)

@@ -69,7 +69,7 @@ impl Run {
         Ok((run, played))
     }
 
-    fn new(watch: &Watch, flow: &ramp_sim::FlowTotals, mss_bytes: u32) -> Self {
+    fn new(watch: &Watch, flow: &ramp_trace::FlowTotals, mss_bytes: u32) -> Self {
         let mss = f64::from(mss_bytes);
         let since = |at: Time| (at - watch.opened).secs_f64();
         Self {

@@ -59,7 +59,8 @@ pub struct FlowTotals {
 }
 
 impl FlowTotals {
-    pub(crate) fn new(size_bytes: u64, under_test: bool) -> Self {
+    /// Of a flow that has not been opened yet.
+    pub fn new(size_bytes: u64, under_test: bool) -> Self {
         Self {
             opened: Time::NEVER,
             completed: Time::NEVER,
@@ -70,5 +71,27 @@ impl FlowTotals {
             dropped_packets: 0,
             under_test,
         }
+    }
+}
+
+/// The smallest number above `bytes` with at most three significant digits: from how many in-order bytes on a backend
+/// tells of [`Received`](crate::FlowEventKind::Received) again.
+pub fn next_round_number(bytes: u64) -> u64 {
+    let step = 10u64.pow(bytes.max(1).ilog10().saturating_sub(2));
+    (bytes / step + 1).saturating_mul(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_round_number;
+
+    #[test]
+    fn round_numbers_have_three_digits() {
+        for (after, next) in
+            [(0, 1), (1, 2), (99, 100), (999, 1000), (1000, 1010), (1448, 1450), (36_000_001, 36_100_000)]
+        {
+            assert_eq!(next_round_number(after), next, "after {after}");
+        }
+        assert_eq!(next_round_number(u64::MAX), u64::MAX);
     }
 }

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// What a stream is for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Everything random inside a link.
     Link = 1,
     /// When an explicit flow starts.
@@ -29,50 +29,55 @@ pub(crate) enum Purpose {
 }
 
 /// A seed that differs for every (`seed`, `purpose`, `index`).
-pub(crate) fn derive(seed: u64, purpose: Purpose, index: u64) -> u64 {
+fn derive(seed: u64, purpose: Purpose, index: u64) -> u64 {
     mix(mix(mix(seed) ^ purpose as u64) ^ index)
 }
 
 /// What [`ramp_path::Link`] number `link` of a scenario is seeded with in the run with this seed.
 ///
-/// Whoever else plays scenarios seeds its links in the same way, so that they make the same noise.
+/// Every backend seeds its links so, and they make the same noise.
 pub fn link_seed(seed: u64, link: usize) -> u64 {
     derive(seed, Purpose::Link, link as u64)
 }
 
 /// One stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream(Pcg64Mcg);
+pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    pub(crate) fn new(seed: u64, purpose: Purpose, index: u64) -> Self {
+    /// The numbers for this purpose of the flow, link or generator `index` in the run with this seed.
+    pub fn new(seed: u64, purpose: Purpose, index: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(derive(seed, purpose, index)))
     }
 
     /// Uniform in `[0, 1)`, 53 bits.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Uniform in `0..n`; 0 for `n` = 0.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    #[inline]
+    pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
     /// Exponential with this mean.
-    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+    #[inline]
+    pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
     /// Pareto with this mean and shape > 1.
-    pub(crate) fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
+    #[inline]
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         let smallest = mean * (shape - 1.0) / shape;
         smallest * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }
 }
 
 /// One step of `SplitMix64` (Steele, Lea & Flood 2014).
-fn mix(x: u64) -> u64 {
+pub(crate) fn mix(x: u64) -> u64 {
     let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
