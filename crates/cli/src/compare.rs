@@ -1,33 +1,35 @@
 //! `ramp compare`: play every algorithm on one path, judge, report.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod plan;
+mod variant;
+
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use indicatif::ProgressBar;
-use ramp_lab::{Comparison, Context};
+use ramp_lab::Comparison;
 use ramp_scenario::Scenario;
-use ramp_trace::Provenance;
 
 use crate::backend::Backend;
 use crate::completions;
 use crate::error::CliError;
 use crate::kernel;
-use crate::neighbours::{self, NeighbourArgs, Neighbours};
-use crate::place::{self, PLAN};
-use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
+use crate::neighbours::NeighbourArgs;
+use crate::place::PLAN;
+use crate::play::{PlayOptions, Played};
 use crate::progress;
-use crate::provenance::{self, VERSION};
-use crate::report::{FormatArgs, Plan, PlannedRow};
+use crate::provenance;
+use crate::report::{FormatArgs, Plan};
 use crate::results::Results;
-use crate::rows::{Row, playable};
-use crate::scenario_args::{ScenarioArgs, Sweep};
-use crate::sides::SidesPlan;
-use crate::store::{Store, file_name_part};
-use crate::sweep::{self, SweepPlan};
+use crate::rows::Row;
+use crate::scenario_args::ScenarioArgs;
+use crate::store::Store;
+use crate::sweep;
 use crate::terminal::Terminal;
+use plan::Comparisons;
+use variant::Variant;
 
 /// Compare start-up algorithms on a path
 ///
@@ -99,9 +101,6 @@ impl CompareArgs {
         Comparisons::all(self).map(|_| ())
     }
 }
-
-/// Comparisons of at most this many runs keep the curves of all: about as many are drawn.
-const FEW_RUNS: u64 = 4;
 
 /// Run the command.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
@@ -216,310 +215,6 @@ pub(crate) fn check(scenario: &Scenario, rows: &[Row]) -> Result<(), CliError> {
         )
     });
     Err(CliError::Unplayable { scenario: scenario.name.clone(), reasons, help })
-}
-
-/// Everything that the command line asks for.
-struct Comparisons {
-    sets: Vec<Set>,
-    /// What they are together, if scenario fields are swept.
-    sweep: Option<(Store, SweepPlan)>,
-}
-
-/// One scenario, on one backend or on two.
-struct Set {
-    variants: Vec<Variant>,
-    sides: Option<Sides>,
-}
-
-/// Where two backends meet.
-struct Sides {
-    plan: SidesPlan,
-    directory: PathBuf,
-}
-
-impl Comparisons {
-    /// One, or one per value of swept scenario fields; each on every backend.
-    fn all(args: &CompareArgs) -> Result<Self, CliError> {
-        let sweep = Sweep::parse(&args.sweep)?;
-        let named = !args.algorithms.is_empty();
-        let rows = sweep.rows(&args.algorithms)?;
-        let mut backends = args.on.clone();
-        backends.sort_unstable();
-        backends.dedup();
-        let mut played = Vec::new();
-        for &backend in &backends {
-            // Rows that a sweep asks for are asked for by name.
-            let named = named || !sweep.rows.is_empty();
-            let (rows, without) = playable(&rows, backend, named, backends.len() == 1)?;
-            if let Some(without) = without {
-                say!("{without}");
-            }
-            played.push((backend, rows));
-        }
-        let mut compared = Vec::new();
-        let mut names = BTreeSet::new();
-        for settings in &sweep.variants {
-            let label = sweep::label(settings);
-            if !names.insert(label.clone()) {
-                return Err(CliError::input(format!("--sweep names a value twice: {label}")));
-            }
-            let scenario = args.neighbours.apply(args.scenario.scenario(settings)?)?;
-            let mut variants = Vec::new();
-            for (backend, rows) in &played {
-                if *backend == Backend::Linux {
-                    check(&scenario, rows)?;
-                }
-                variants.push(Variant::new(args, *backend, scenario.clone(), rows.clone())?);
-            }
-            compared.push(variants);
-        }
-        let swept = sweep.variants.iter().any(|settings| !settings.is_empty());
-        let together = if swept { Some(together(&compared, args)?) } else { None };
-        let mut sets = Vec::new();
-        for (mut variants, settings) in compared.into_iter().zip(&sweep.variants) {
-            let below = |(_, directory): &(String, PathBuf)| {
-                directory.join(unique(&sweep::label(settings), &mut names))
-            };
-            let out = args.out.as_ref().map(|out| together.as_ref().map_or_else(|| out.clone(), below));
-            let name = variants.first().map_or(String::new(), |v| v.scenario.name.clone());
-            let sides = placed(&mut variants, &name, out.as_deref())?;
-            sets.push(Set { variants, sides });
-        }
-        let sweep = match together {
-            None => None,
-            Some((identity, directory)) => {
-                let settings = sweep.variants.iter().map(Vec::as_slice);
-                let points = settings.zip(sets.iter().map(Set::directory));
-                let plan = SweepPlan::new(&identity, &directory, points);
-                Some((Store::bare(&directory)?, plan))
-            }
-        };
-        Ok(Self { sets, sweep })
-    }
-
-    /// Each with the number of its set.
-    fn variants(&self) -> impl Iterator<Item = (usize, &Variant)> {
-        self.sets.iter().enumerate().flat_map(|(number, set)| set.variants.iter().map(move |v| (number, v)))
-    }
-
-    /// Where to look for results.
-    fn place(&self, args: &CompareArgs) -> PathBuf {
-        if let Some((files, _)) = &self.sweep {
-            return files.path("");
-        }
-        let out = args.out.clone().filter(|_| self.variants().count() > 1);
-        out.or_else(|| self.variants().next().map(|(_, first)| first.directory.clone())).unwrap_or_default()
-    }
-}
-
-impl Set {
-    /// Where its page is.
-    fn directory(&self) -> &Path {
-        let first = self.variants.first().map(|variant| variant.directory.as_path());
-        self.sides.as_ref().map(|sides| sides.directory.as_path()).or(first).unwrap_or(Path::new(""))
-    }
-}
-
-/// What all comparisons of a sweep are together, and where that goes.
-fn together(compared: &[Vec<Variant>], args: &CompareArgs) -> Result<(String, PathBuf), CliError> {
-    let all = || compared.iter().flatten();
-    let identity = place::identity(all().map(|variant| variant.plan.identity.as_str()));
-    let name = all().next().map_or(String::new(), |first| first.scenario.name.clone());
-    let directory = place::directory(args.out.as_deref(), &name, "-sweep", &identity)?;
-    Ok((identity, directory))
-}
-
-/// A directory's name for a sweep's values that none of `names` is; two labels may look alike once they are names.
-fn unique(label: &str, names: &mut BTreeSet<String>) -> String {
-    let name = file_name_part(label);
-    let mut number = 1;
-    let mut found = format!("/{name}");
-    while !names.insert(found.clone()) {
-        number += 1;
-        found = format!("/{name}-{number}");
-    }
-    found[1..].to_owned()
-}
-
-/// Gives every comparison of a set its directory; results of one backend are found again whether it was alone or not.
-fn placed(variants: &mut [Variant], name: &str, out: Option<&Path>) -> Result<Option<Sides>, CliError> {
-    let place = |variant: &Variant, out: Option<&Path>| {
-        let tail = if variant.backend == Backend::Linux { "-linux" } else { "" };
-        place::directory(out, name, tail, &variant.plan.identity)
-    };
-    let [first, second] = variants else {
-        for variant in variants {
-            variant.directory = place(variant, out)?;
-        }
-        return Ok(None);
-    };
-    let identity = place::identity([first.plan.identity.as_str(), &second.plan.identity]);
-    let both = place::directory(out, name, "-sim-linux", &identity)?;
-    for variant in [&mut *first, &mut *second] {
-        let below = out.map(|_| both.join(variant.backend.to_string()));
-        variant.directory = place(variant, below.as_deref())?;
-    }
-    let sides = [(first.backend, first.directory.as_path()), (second.backend, &second.directory)];
-    Ok(Some(Sides { plan: SidesPlan::new(&identity, &both, sides), directory: both }))
-}
-
-/// One comparison: a scenario, what plays it, its rows, its seeds and its place.
-struct Variant {
-    backend: Backend,
-    scenario: Scenario,
-    rows: Vec<Row>,
-    neighbours: Option<Neighbours>,
-    plan: Plan,
-    directory: PathBuf,
-}
-
-impl Variant {
-    fn new(
-        args: &CompareArgs,
-        backend: Backend,
-        scenario: Scenario,
-        rows: Vec<Row>,
-    ) -> Result<Self, CliError> {
-        let first = args.seed.unwrap_or(scenario.seed);
-        // Real time always leaves something to chance; virtual time only what the scenario does.
-        let chance = backend == Backend::Linux || scenario.has_chance();
-        let asked = args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1);
-        let count = if chance { u64::from(asked) } else { 1 };
-        if first.checked_add(count - 1).is_none() {
-            return Err(CliError::input(format!(
-                "--seed {first} and --runs {count} go beyond the largest seed, {}",
-                u64::MAX
-            )));
-        }
-        let digest = digest(&scenario);
-        let provenance = Provenance {
-            version: VERSION.to_owned(),
-            command: provenance::command(),
-            backend: backend.identity(),
-            scenario: scenario.name.clone(),
-            scenario_hash: digest.clone(),
-            scenario_text: scenario.text.clone(),
-            arm: String::new(),
-            seed: first,
-        };
-        let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| planned(row, &scenario)).collect();
-        let on = backend.to_string();
-        let swept = args.sweep.iter().any(|text| !text.trim_start().starts_with("algorithm."));
-        let neighbours = args.neighbours.draw(&scenario, &rows, (first, swept))?;
-        let around = neighbours.iter().flat_map(Neighbours::identity);
-        let steered = rows_planned.iter().flat_map(|row| [row.label.as_str(), &row.steering]);
-        let plan = Plan {
-            identity: place::identity([digest.as_str(), &on].into_iter().chain(steered).chain(around)),
-            typed: provenance::typed(),
-            provenance,
-            context: Context { chance, ..context(&scenario) },
-            rows: rows_planned,
-            first_seed: first,
-            runs: count,
-        };
-        Ok(Self { backend, scenario, rows, neighbours, plan, directory: PathBuf::new() })
-    }
-
-    /// Its results, and where else some of its runs may lie.
-    fn store(&self, args: &CompareArgs) -> Result<Store, CliError> {
-        let store = Store::create(&self.directory)?;
-        if args.no_cache {
-            return Ok(store);
-        }
-        let hash = &self.plan.provenance.scenario_hash;
-        Ok(store.with_relatives(place::relatives(&self.directory, args.out.as_deref(), hash)))
-    }
-
-    /// How many are played.
-    fn runs(&self) -> usize {
-        self.runs_here() + self.neighbours.as_ref().map_or(0, Neighbours::runs)
-    }
-
-    /// How many of them on the described path.
-    fn runs_here(&self) -> usize {
-        self.plan.played_rows().len() * usize::try_from(self.plan.runs).unwrap_or(usize::MAX)
-    }
-
-    /// One run of every row that the simulator knows on every neighbouring path, unless Ctrl-C has come.
-    fn look_around(
-        &self,
-        args: &CompareArgs,
-        comparison: Option<Comparison>,
-        store: &Store,
-        options: &PlayOptions<'_>,
-    ) -> Result<(Option<Comparison>, Played), CliError> {
-        let Some(neighbours) = &self.neighbours else {
-            neighbours::forget(&self.directory);
-            return Ok((comparison, Played::default()));
-        };
-        let Some(comparison) = comparison else { return Ok((None, Played::default())) };
-        let hash = &self.plan.provenance.scenario_hash;
-        let relatives = if args.no_cache {
-            Vec::new()
-        } else {
-            place::relatives(&self.directory, args.out.as_deref(), hash)
-        };
-        neighbours.play(comparison, (store, relatives), options)
-    }
-
-    /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
-    /// leaving start-up a round later. No comparison: Ctrl-C came before the last of them.
-    fn play(
-        &self,
-        store: &Store,
-        options: &PlayOptions<'_>,
-    ) -> Result<(Option<Comparison>, Played), CliError> {
-        let real_time = self.backend == Backend::Linux;
-        // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
-        let curves = real_time || self.plan.runs <= FEW_RUNS;
-        let run = |index: usize, seed| Run {
-            scenario: &self.scenario,
-            digest: &self.plan.provenance.scenario_hash,
-            row: &self.rows[index],
-            steering: &self.plan.rows[index].steering,
-            backend: self.backend,
-            seed,
-            extra_startup_rounds: 0,
-            curves,
-        };
-        let rows = self.plan.played_rows();
-        let of_seed = |seed| rows.iter().map(move |row| run(*row, seed));
-        let (real, played) = play_all(self.plan.seeds().flat_map(of_seed), store, options)?;
-        if played.finished() + played.refused.len() < self.runs_here() {
-            return Ok((None, played));
-        }
-        let mut records = self.plan.shared(real);
-        let comparison = self.plan.judge(&records);
-        if real_time {
-            return Ok((Some(comparison), played));
-        }
-        let closer = rows.iter().flat_map(|&row| {
-            let arm = comparison.arm(&self.rows[row].label);
-            let drawn = arm.map_or(&[][..], |arm| &arm.drawn);
-            let later = drawn.first().filter(|drawn| drawn.exit.is_some());
-            let later =
-                later.map(|drawn| Run { extra_startup_rounds: 1, curves: false, ..run(row, drawn.seed) });
-            drawn.iter().map(move |drawn| Run { curves: true, ..run(row, drawn.seed) }).chain(later)
-        });
-        let closer: Vec<Run<'_>> = closer.collect();
-        let count = closer.len();
-        let hidden = ProgressBar::hidden();
-        let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { bar: &hidden, ..*options })?;
-        if more.finished() < count {
-            return Ok((None, played));
-        }
-        records.extend(self.plan.shared(later));
-        Ok((Some(self.plan.judge(&records)), played))
-    }
-}
-
-fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
-    PlannedRow {
-        label: row.label.clone(),
-        steering: row.steering(scenario),
-        yardstick: row.yardstick(),
-        departures: row.departures(scenario),
-    }
 }
 
 fn say_interrupted(total: &Played, runs: usize, directory: &Path) {
