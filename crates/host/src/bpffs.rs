@@ -8,6 +8,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 use crate::error::HostError;
+use crate::files::make_directories;
 use crate::host::Host;
 
 /// Where it is by custom.
@@ -32,7 +33,7 @@ impl Host {
             }
             self.mount()?;
         }
-        fs::create_dir_all(pins).map_err(HostError::file("make", pins))
+        make_directories(pins).map_err(HostError::file("make", pins))
     }
 
     fn mount(&self) -> Result<(), HostError> {

@@ -12,6 +12,7 @@ mod bpffs;
 mod detach;
 pub mod doctor;
 mod error;
+mod files;
 mod host;
 pub mod live;
 pub mod metrics;
@@ -31,6 +32,7 @@ pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, 
 pub use attach::{Attached, Change};
 pub use detach::{Detached, Restored};
 pub use error::HostError;
+pub use files::publish;
 pub use host::{Host, PINS, RECORDS};
 pub use scope::{Prefix, Scope};
 pub use status::{AttachedAlgorithm, Attachment, Health};

@@ -4,8 +4,8 @@
 //! either may be lost.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
@@ -13,6 +13,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use crate::error::HostError;
+use crate::files::{Directory, PUBLIC, make_directory};
 use crate::host::Host;
 use crate::target::{Replaced, Target};
 
@@ -99,14 +100,9 @@ impl Record {
 impl Host {
     /// Waits until no other process changes this host through the same records.
     pub(crate) fn lock(&self) -> Result<Flock<File>, HostError> {
-        fs::create_dir_all(self.records()).map_err(HostError::file("make", self.records()))?;
         let path = self.records().join(LOCK);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(HostError::file("write in", self.records()))?;
+        let directory = Directory::make(self.records()).map_err(HostError::file("make", self.records()))?;
+        let file = directory.private(LOCK).map_err(HostError::file("open", &path))?;
         Flock::lock(file, FlockArg::LockExclusive)
             .map_err(|(_, error)| HostError::file("lock", &path)(error.into()))
     }
@@ -121,18 +117,13 @@ impl Host {
                 advice,
             ));
         }
-        let path = self.record_file(&record.target.key());
-        let draft = path.with_extension("new");
+        let (path, name) = (self.record_file(&record.target.key()), file_name(&record.target.key()));
         self.step("draft the record");
-        let write = || -> io::Result<()> {
-            let mut file = File::create(&draft)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            self.step("put the record in its place");
-            fs::rename(&draft, &path)?;
-            File::open(self.records())?.sync_all()
-        };
-        write().map_err(HostError::file("write", &path))?;
+        Directory::open(self.records())
+            .and_then(|records| {
+                records.write(&name, &text, PUBLIC, || self.step("put the record in its place"))
+            })
+            .map_err(HostError::file("write", &path))?;
         let mirror = self.mirror(&record.target.key());
         if mirror.exists() {
             self.step("copy the record beside the pins");
@@ -148,12 +139,7 @@ impl Host {
     pub(crate) fn make_mirror(&self, key: &str) -> Result<(), HostError> {
         let directory = self.pins().join(key);
         self.step("make the directory of the pins");
-        match fs::create_dir(&directory) {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(HostError::file("make", &directory)(cause));
-            }
-            _ => {}
-        }
+        make_directory(&directory).map_err(HostError::file("make", &directory))?;
         let path = self.mirror(key);
         if path.exists() {
             return Ok(());
@@ -179,14 +165,23 @@ impl Host {
 
     /// Forgets an attachment, whose pins are gone.
     pub(crate) fn erase(&self, key: &str) -> Result<(), HostError> {
-        let file = self.record_file(key);
         self.step("remove the map of the record");
         remove(&self.mirror(key), fs::remove_file)?;
         self.step("remove the directory of the pins");
         remove(&self.pins().join(key), fs::remove_dir)?;
         self.step("remove the record");
-        remove(&file, fs::remove_file)?;
-        remove(&file.with_extension("new"), fs::remove_file)
+        let name = file_name(key);
+        let forget = || -> io::Result<()> {
+            let records = match Directory::open(self.records()) {
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+                records => records?,
+            };
+            records.remove(&name)?;
+            records.sweep(&name)?;
+            // Drafts had this name once.
+            records.remove(&format!("{key}.new"))
+        };
+        forget().map_err(HostError::file("remove", &self.record_file(key)))
     }
 
     /// Every attachment that has left a record or pins, in order of their keys.
@@ -212,11 +207,14 @@ impl Host {
     }
 
     pub(crate) fn entry(&self, key: &str) -> Result<Entry, HostError> {
-        let file = self.record_file(key);
-        let from_file = match fs::read(&file) {
-            Ok(text) => serde_json::from_slice::<Record>(&text).ok(),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
-            Err(cause) => return Err(HostError::file("read", &file)(cause)),
+        let text = Directory::open(self.records()).and_then(|records| records.read(&file_name(key)));
+        let from_file = match text {
+            Ok(text) => text.and_then(|text| serde_json::from_slice::<Record>(&text).ok()),
+            // What is no file of ours says nothing.
+            Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
+                None
+            }
+            Err(cause) => return Err(HostError::file("read", &self.record_file(key))(cause)),
         };
         let record = from_file
             .or_else(|| self.read_mirror(key))
@@ -235,7 +233,7 @@ impl Host {
     }
 
     pub(crate) fn record_file(&self, key: &str) -> PathBuf {
-        self.records().join(format!("{key}.{EXTENSION}"))
+        self.records().join(file_name(key))
     }
 
     /// Where an instance's pins are.
@@ -253,6 +251,10 @@ impl Host {
         let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         serde_json::from_slice(&text[..length]).ok()
     }
+}
+
+fn file_name(key: &str) -> String {
+    format!("{key}.{EXTENSION}")
 }
 
 fn fill(map: &MapHandle, mut text: Vec<u8>) -> io::Result<()> {

@@ -1,14 +1,14 @@
 //! `ramp export`: counters for Prometheus.
 
-use std::fs::{self, File};
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 use ramp_host::metrics::{MetricsServer, text};
+use ramp_host::publish;
 
 use super::{HostArgs, told};
 use crate::error::CliError;
@@ -49,20 +49,7 @@ pub(crate) fn export(args: &ExportArgs, out: &mut impl Write) -> Result<(), CliE
     }
     let text = text(&host).map_err(told)?;
     match &args.textfile {
-        Some(path) => replace(path, &text),
+        Some(path) => publish(path, text.as_bytes()).map_err(told),
         None => Ok(out.write_all(text.as_bytes())?),
     }
-}
-
-/// A reader sees the old text or the new one.
-fn replace(path: &Path, text: &str) -> Result<(), CliError> {
-    // Of another extension: the collector reads `*.prom`.
-    let draft = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    };
-    write().map_err(CliError::file("write", path))
 }

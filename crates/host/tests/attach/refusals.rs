@@ -1,9 +1,10 @@
 //! What cannot be done, or could not be undone, is refused by name, and changes nothing.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
-use ramp_host::{Host, HostError, Scope};
+use ramp_host::{Health, Host, HostError, Restored, Scope};
 
 use crate::support::{Place, available, best, foreign, ready, usual};
 
@@ -32,6 +33,47 @@ fn a_scope_that_does_not_exist_is_bad_input() {
     assert!(error.to_string().contains("nothing is attached"), "{error}");
     assert_eq!(host.detach(None).expect("nothing to do"), []);
     place.assert_clean(&[]);
+}
+
+#[test]
+fn what_is_planted_among_the_records_is_neither_followed_nor_waited_for() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let (host, scope) = (place.host(), Scope::Netns(place.netns()));
+    let (victim, lock) = (place.root().join("victim"), place.records().join("lock"));
+    fs::write(&victim, "whole").expect("a file");
+    fs::create_dir(place.records()).expect("somebody else's");
+    symlink(&victim, &lock).expect("a link");
+    let error = host.attach(&scope, best(), &usual(best())).expect_err("the lock is a link");
+    assert!(error.to_string().contains("symbolic link"), "{error}");
+    assert_eq!(place.default(), "reno");
+    fs::remove_file(&lock).expect("the link");
+
+    // Where drafts once were, and where the record belongs.
+    let inode = place.within(|| fs::metadata("/proc/thread-self/ns/net").expect("its namespace").ino());
+    let record = place.records().join(format!("default-{inode}.json"));
+    for name in [record.with_extension("new"), record.clone()] {
+        symlink(&victim, name).expect("a link");
+    }
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    assert!(fs::symlink_metadata(&record).expect("the record").is_file());
+    assert_eq!(host.attachments().expect("status")[0].health, Health::InForce);
+
+    for plant in [
+        |path: &PathBuf| crate::support::run(&format!("mkfifo {}", path.display())),
+        |path: &PathBuf| symlink("/dev/zero", path).expect("a link"),
+        |path: &PathBuf| fs::write(path, vec![b' '; 1 << 20]).expect("a long file"),
+        |path: &PathBuf| crate::support::run(&format!("install -m 0666 /dev/null {}", path.display())),
+    ] {
+        fs::remove_file(&record).expect("the record");
+        plant(&record);
+        assert_eq!(host.attachments().expect("status")[0].health, Health::InForce, "the copy is read");
+    }
+    assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!(fs::read_to_string(&victim).expect("a file"), "whole");
+    place.assert_clean(&[attached.name]);
 }
 
 #[test]
