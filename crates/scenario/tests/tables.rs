@@ -118,7 +118,7 @@ fn senders_and_receivers_by_friendly_names() {
     let scenario = parse(&format!(
         "profile = \"era\"\n{PATH}[sender]\nmss = \"960 B\"\nheaders = \"40 B\"\ninitial-window = \"3 packets\"\n\
          initial-ssthresh = 32\nabc-limit = 2\ncongestion-control = \"vegas\"\nrecovery = \"newreno-steady\"\nprr = true\n\
-         rack-tlp = true\nlimited-transmit = true\nundo = true\nrto-initial = \"2 s\"\nrto-min = \"1 s\"\n\
+         rack-tlp = true\nlimited-transmit = true\nundo = true\nfrto = true\nrto-initial = \"2 s\"\nrto-min = \"1 s\"\n\
          rto-max = \"30 s\"\nrto-tick = \"1 ms\"\nrto-min-of-variance = true\npacing = \"always\"\nmax-burst = 5\n\
          send-buffer = \"64 KiB\"\nsend-buffer-max = \"4 MB\"\nidle-restart = true\nhandshake = false\ncubic-beta = 0.5\n\
          vegas-alpha = 2\nvegas-beta = 6\nvegas-mean-rtt = false\nextra-startup-rounds = 1\n\
@@ -132,7 +132,7 @@ fn senders_and_receivers_by_friendly_names() {
         (s.avoidance, s.recovery, s.pacing),
         (Avoidance::Vegas, Recovery::NewRenoSteady, Pacing::Always)
     );
-    assert!(s.prr && s.rack_tlp && s.limited_transmit && s.undo && s.idle_restart && !s.handshake);
+    assert!(s.prr && s.rack_tlp && s.limited_transmit && s.undo && s.frto && s.idle_restart && !s.handshake);
     assert_eq!((s.rto.initial, s.rto.min), (Time::from_secs(2), Time::from_secs(1)));
     assert_eq!((s.rto.max, s.rto.tick, s.rto.min_of_variance), (Time::from_secs(30), Time::from_ms(1), true));
     assert_eq!((s.max_burst_packets, s.send_buffer_bytes, s.send_buffer_max_bytes), (5, 65_536, 4_000_000));

@@ -47,9 +47,6 @@ impl Sender {
             }
             self.after_advance(now);
         }
-        if delivery.any {
-            self.grow(&view, &delivery);
-        }
         let calm = self.repair.state == SenderState::Open
             && self.board.sacked_segments() == 0
             && delivery.advanced_segments > 0
@@ -57,10 +54,19 @@ impl Sender {
         if calm {
             self.repair.duplicates = 0;
             self.timers.reordering = Time::NEVER;
+            self.grow(&view, &delivery);
         } else {
             delivery.sacked |= set_aside;
             let duplicates = self.repair.duplicates;
-            self.repair_after(now, segment, &delivery, window_changed);
+            let facts = self.facts(segment, &delivery, window_changed);
+            // What is given back grows with this ACK (Linux `tcp_cong_control`).
+            if self.undone(now, &facts, &delivery) && delivery.advanced_segments > 0 {
+                self.arm_after_ack(now);
+            }
+            if delivery.any {
+                self.grow(&view, &delivery);
+            }
+            self.recover(now, &facts, &delivery);
             if self.rules.recovery.is_ns2() {
                 let recovering = self.repair.state == SenderState::Recovery;
                 self.limit_burst(
@@ -156,14 +162,13 @@ impl Sender {
     }
 
     #[cold]
-    fn repair_after(&mut self, now: Time, segment: &Segment, delivery: &Delivery, window_changed: bool) {
+    fn facts(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> AckFacts {
         let duplicate = self.is_duplicate(segment, delivery, window_changed);
         let needless = segment.duplicate().is_some();
         if needless && self.rules.rack {
             self.rack.on_duplicate(self.board.una(), self.board.next());
         }
-        let facts = AckFacts { duplicate, needless, echo: segment.timestamp() };
-        self.recover(now, &facts, delivery);
+        AckFacts { duplicate, needless, echo: segment.timestamp() }
     }
 
     #[cold]

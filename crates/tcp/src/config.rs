@@ -13,7 +13,7 @@ pub enum Profile {
     Era,
     /// ns-2.35's end systems: `Agent/TCP/Sack1` and its sink, packets of 1000 + 40 bytes.
     Ns2,
-    /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, Linux's RTO.
+    /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, F-RTO, Linux's RTO.
     Modern,
 }
 
@@ -54,6 +54,8 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Undo reductions that turn out to be spurious (Eifel by echoed time stamps, DSACK).
     pub undo: bool,
+    /// Find spurious timeouts by the ACKs after them (F-RTO, RFC 5682 §3, as Linux), and undo their reductions.
+    pub frto: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// Who spaces packets.
@@ -250,6 +252,7 @@ impl SenderConfig {
             rack_tlp: !era,
             limited_transmit: true,
             undo: !era,
+            frto: !era,
             rto: if era {
                 RtoConfig {
                     initial: Time::from_secs(3),

@@ -21,6 +21,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod spurious;
 mod steering;
 mod timeout;
 mod transmit;

@@ -1,4 +1,4 @@
-//! Loss recovery: RFC 6675 (SACK), ns-2's Sack1, RFC 6582 (NewReno), with RFC 9937 (PRR) and undo.
+//! Loss recovery: RFC 6675 (SACK), ns-2's Sack1, RFC 6582 (NewReno), with RFC 9937 (PRR).
 
 use ramp::{CongestionKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
@@ -7,7 +7,7 @@ use crate::Recovery;
 use crate::prr::Prr;
 use crate::record::{Delivery, Flags};
 use crate::segment::Segment;
-use crate::sender::{Due, Sender, Undo};
+use crate::sender::{Due, Sender};
 
 /// RFC 5681: this many duplicate ACKs mean a loss.
 pub(crate) const DUPLICATE_ACKS: u32 = 3;
@@ -31,12 +31,9 @@ impl Sender {
         } else if facts.duplicate {
             self.repair.duplicates = self.repair.duplicates.saturating_add(1);
         }
-        if self.undone(now, facts, delivery) {
-            return;
-        }
         match self.repair.state {
             SenderState::Recovery => self.go_on_recovering(now, facts, delivery),
-            SenderState::Loss => self.go_on_after_timeout(now, delivery),
+            SenderState::Loss => self.go_on_after_timeout(now, facts, delivery),
             SenderState::Open => {}
         }
         // ns-2 allows a fast retransmit of the first segment always (`bugfix_ss_`).
@@ -101,18 +98,6 @@ impl Sender {
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
         let allowed = self.repair.prr.on_ack(delivered, in_flight, ssthresh, safe, mss);
         self.set_cwnd(in_flight.saturating_add(allowed));
-    }
-
-    /// Remembers what a reduction is about to take.
-    pub(crate) fn arm_undo(&mut self) {
-        self.repair.undo = Undo {
-            armed: self.rules.undo,
-            cwnd: self.cwnd(),
-            ssthresh: self.ssthresh(),
-            avoid: self.rules.undo.then(|| Box::new(self.avoid.clone())),
-            first_retransmission: Time::NEVER,
-            unexplained: 0,
-        };
     }
 
     /// The tail probe repaired a loss: the window is reduced once, without a recovery.
@@ -259,62 +244,14 @@ impl Sender {
         self.events.push_back(FlowEventKind::RecoveryEnd);
     }
 
-    fn go_on_after_timeout(&mut self, now: Time, delivery: &Delivery) {
+    fn go_on_after_timeout(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) {
+        self.doubt_timeout(facts, delivery);
         if self.board.una() >= self.repair.point {
             self.repair.state = SenderState::Open;
             self.events.push_back(FlowEventKind::RecoveryEnd);
         } else if delivery.any && self.rack_in_use() {
             self.detect_by_time(now);
         }
-    }
-
-    /// Undoes the last reduction if it turns out that nothing was lost: the ACK echoes a time stamp from before the
-    /// first retransmission (Eifel, RFC 3522), or every retransmission has been reported as a duplicate (RFC 3708).
-    fn undone(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) -> bool {
-        let undo = &mut self.repair.undo;
-        if !undo.armed {
-            return false;
-        }
-        let mut explained = false;
-        if facts.needless && undo.unexplained > 0 {
-            undo.unexplained -= 1;
-            explained = undo.unexplained == 0;
-        }
-        let advanced = delivery.advanced_segments > 0;
-        let delayed =
-            advanced && facts.echo < undo.first_retransmission && undo.first_retransmission != Time::NEVER;
-        let una = self.board.una();
-        let spurious = match self.repair.state {
-            SenderState::Open => explained,
-            SenderState::Recovery => explained || (delayed && una >= self.repair.point),
-            SenderState::Loss => explained || delayed,
-        };
-        if spurious {
-            self.undo(now);
-        }
-        spurious
-    }
-
-    fn undo(&mut self, now: Time) {
-        let undo = std::mem::take(&mut self.repair.undo);
-        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        let decision = self.startup.decision_mut();
-        decision.cwnd_bytes = cwnd.max(undo.cwnd);
-        decision.ssthresh_bytes = ssthresh.max(undo.ssthresh);
-        if let Some(avoid) = undo.avoid {
-            self.avoid = *avoid;
-        }
-        self.board.unmark_lost();
-        self.rack.on_undone(self.board.una());
-        self.report_spurious(now);
-        self.events.push_back(FlowEventKind::Undone);
-        if self.repair.state != SenderState::Open {
-            self.repair.state = SenderState::Open;
-            self.events.push_back(FlowEventKind::RecoveryEnd);
-        }
-        self.repair.duplicates = 0;
-        self.due = Due::Nothing;
-        self.rtt.forget_backoff();
     }
 
     /// Whether an ACK counts as a duplicate.

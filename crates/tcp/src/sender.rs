@@ -14,6 +14,7 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Segment, SegmentKind};
+use crate::spurious::{Frto, Undo};
 use crate::steering::ExtraRounds;
 use crate::{Pacing, Recovery, SenderConfig};
 
@@ -81,6 +82,7 @@ pub(crate) struct Rules {
     pub(crate) rack: bool,
     pub(crate) limited_transmit: bool,
     pub(crate) undo: bool,
+    pub(crate) frto: bool,
     pub(crate) linux_timer: bool,
     pub(crate) counts_ticks: bool,
     pub(crate) pacing_always: bool,
@@ -172,6 +174,9 @@ pub(crate) struct Repair {
     /// NewReno: a partial ACK has been seen in this recovery.
     pub(crate) partial: bool,
     pub(crate) undo: Undo,
+    pub(crate) frto: Frto,
+    /// SND.UNA when the timer last expired.
+    pub(crate) timed_out_at: u64,
 }
 
 /// The one segment that is being timed.
@@ -179,20 +184,6 @@ pub(crate) struct Repair {
 pub(crate) struct TimedSegment {
     pub(crate) number: u64,
     pub(crate) sent: Time,
-}
-
-/// What the last reduction took, to give it back.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Undo {
-    /// Whether there is something to undo.
-    pub(crate) armed: bool,
-    pub(crate) cwnd: u64,
-    pub(crate) ssthresh: u64,
-    pub(crate) avoid: Option<Box<Avoid>>,
-    /// When the first retransmission left.
-    pub(crate) first_retransmission: Time,
-    /// Retransmissions not yet reported as duplicates.
-    pub(crate) unexplained: u64,
 }
 
 /// Whether the window was the limit, as Linux's `tcp_cwnd_validate` remembers it.
@@ -240,6 +231,7 @@ impl Sender {
                 rack: config.rack_tlp && config.recovery == Recovery::Sack,
                 limited_transmit: config.limited_transmit,
                 undo: config.undo,
+                frto: config.frto && config.recovery == Recovery::Sack,
                 linux_timer: config.rto.min_of_variance,
                 counts_ticks: config.rto.count_ticks,
                 pacing_always: always,
@@ -282,6 +274,8 @@ impl Sender {
                 rescued: false,
                 partial: false,
                 undo: Undo::default(),
+                frto: Frto::Off,
+                timed_out_at: u64::MAX,
             },
             rack: Rack::default(),
             due: Due::Nothing,

@@ -121,11 +121,16 @@ impl Sender {
             return;
         }
         let una = self.board.una();
+        let again = self.repair.state == SenderState::Loss && self.repair.timed_out_at == una;
+        self.ask_frto(again);
+        self.repair.timed_out_at = una;
         // One reduction per window: not again for what the last one was for. RFC 5681 has no such rule for a timeout
         // in fast recovery, Linux does.
         let reduced = match self.repair.state {
             SenderState::Open => false,
             SenderState::Recovery => self.rules.linux_timer && una < self.repair.point,
+            // Linux counts an advance as the end of what the last one was for.
+            SenderState::Loss if self.rules.linux_timer => again,
             SenderState::Loss => !self.rules.recovery.is_ns2() && una < self.repair.point,
         };
         self.rtt.back_off();
@@ -155,7 +160,8 @@ impl Sender {
         self.rack.on_timeout(una);
         self.timers.reordering = Time::NEVER;
         let mss = self.mss();
-        self.set_cwnd(mss);
+        // What was spared is still in flight.
+        self.set_cwnd(self.board.in_flight() + mss);
         self.repair.state = SenderState::Loss;
         self.repair.point = self.board.next();
         self.repair.duplicates = 0;

@@ -9,6 +9,7 @@ use crate::record::{Flags, Record};
 use crate::recovery::DUPLICATE_ACKS;
 use crate::segment::{Segment, Transmitted};
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
+use crate::spurious::Frto;
 
 /// What to send, before the pacer is asked.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,7 @@ enum Blocked {
     Window,
     Application,
     Receiver,
+    Pacer,
     Other,
 }
 
@@ -47,7 +49,7 @@ impl Sender {
         let blocked = match self.choose() {
             Ok(choice) => {
                 if self.held_by_pacer(now) {
-                    Blocked::Other
+                    Blocked::Pacer
                 } else {
                     self.sent_since = true;
                     self.burst_left -= 1;
@@ -116,6 +118,13 @@ impl Sender {
         }
         if self.burst_left == 0 {
             return Err(Blocked::Other);
+        }
+        if self.repair.frto == Frto::NewDataFirst {
+            match self.next_new() {
+                Ok(bytes) => return Ok(Choice::New { bytes }),
+                Err(blocked) if self.board.next() > self.repair.point => return Err(blocked),
+                Err(_) => self.repair.frto = Frto::Off,
+            }
         }
         if self.repair.state != SenderState::Open
             && let Some(number) = self.next_retransmission()
@@ -327,6 +336,9 @@ impl Sender {
 
     #[inline]
     fn note_blocked(&mut self, now: Time, blocked: Blocked) {
+        if self.repair.frto == Frto::NewDataFirst {
+            self.no_new_data(blocked == Blocked::Pacer);
+        }
         let limited = blocked == Blocked::Window;
         if limited || self.sent_since {
             self.sent_since = false;

@@ -19,7 +19,7 @@ fn sender() -> impl Strategy<Value = SenderConfig> {
     let avoidance = prop_oneof![Just(Avoidance::Reno), Just(Avoidance::Cubic), Just(Avoidance::Vegas)];
     (
         (any::<bool>(), recovery, avoidance, 1u32..12),
-        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<[bool; 2]>()),
         (0u32..6, 0u32..3, prop_oneof![Just(u64::MAX), 500u64..50_000], 0u32..3),
     )
         .prop_map(|((era, recovery, avoidance, iw), flags, (burst, rounds, buffer, abc))| {
@@ -28,7 +28,8 @@ fn sender() -> impl Strategy<Value = SenderConfig> {
             config.avoidance = avoidance;
             config.initial_window_packets = iw;
             (config.prr, config.rack_tlp, config.limited_transmit, config.undo, config.handshake, _) = flags;
-            config.pacing = if flags.5 { Pacing::Always } else { Pacing::Algorithm };
+            config.frto = flags.5[0];
+            config.pacing = if flags.5[1] { Pacing::Always } else { Pacing::Algorithm };
             config.max_burst_packets = burst;
             config.extra_startup_rounds = rounds;
             config.send_buffer_bytes = buffer;

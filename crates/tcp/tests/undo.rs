@@ -76,7 +76,7 @@ fn limited_slow_start_stays_limited_after_a_loss_that_was_none() {
 #[test]
 fn without_undo_reductions_stand() {
     let mut rules = config(Profile::Modern);
-    rules.undo = false;
+    (rules.undo, rules.frto) = (false, false);
     rules.rack_tlp = false;
     let mut script = Script::warmed_up(&rules, 20);
     script.ack(ms(100), 10, &[]);

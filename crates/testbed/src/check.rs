@@ -76,6 +76,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
         (!s.rack_tlp, "rack-tlp", off(s.rack_tlp), "Linux finds losses by RACK-TLP"),
         (!s.limited_transmit, "limited-transmit", off(false), "Linux always has it"),
         (!s.undo, "undo", off(s.undo), "Linux undoes spurious reductions"),
+        (!s.frto, "frto", off(s.frto), "Linux undoes spurious timeouts"),
         (
             s.avoidance == Avoidance::Vegas,
             "congestion-control",

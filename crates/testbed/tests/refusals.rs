@@ -21,7 +21,8 @@ fn each_field_that_asks_for_another_tcp_is_refused_by_its_name() {
         ("sender", "prr = false", "`prr` is off; Linux reduces proportionally"),
         ("sender", "rack-tlp = false", "`rack-tlp` is off; Linux finds losses by RACK-TLP"),
         ("sender", "limited-transmit = false", "`limited-transmit` is off; Linux always has it"),
-        ("sender", "undo = false", "`undo` is off; Linux undoes"),
+        ("sender", "undo = false", "`undo` is off; Linux undoes spurious reductions"),
+        ("sender", "frto = false", "`frto` is off; Linux undoes spurious timeouts"),
         (
             "sender",
             "congestion-control = 'vegas'",

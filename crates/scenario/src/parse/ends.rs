@@ -65,6 +65,7 @@ pub(crate) fn sender(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), S
     sender.rack_tlp = s.flag("rack-tlp", sender.rack_tlp)?;
     sender.limited_transmit = s.flag("limited-transmit", sender.limited_transmit)?;
     sender.undo = s.flag("undo", sender.undo)?;
+    sender.frto = s.flag("frto", sender.frto)?;
     rto(s, sender)?;
     if let Some(value) = s.get("pacing") {
         sender.pacing = [Pacing::Algorithm, Pacing::Always][value.choice(&["algorithm", "always"])?];

@@ -165,7 +165,18 @@ table!(
         field("prr", "true, false", "true / false", "Proportional rate reduction (RFC 9937)."),
         field("rack-tlp", "true, false", "true / false", "RACK-TLP (RFC 8985)."),
         field("limited-transmit", "true, false", "true", "RFC 3042."),
-        field("undo", "true, false", "true / false", "Undo reductions that turn out to be spurious."),
+        field(
+            "undo",
+            "true, false",
+            "true / false",
+            "Undo reductions that time stamps or DSACK show to be spurious."
+        ),
+        field(
+            "frto",
+            "true, false",
+            "true / false",
+            "Undo timeouts after which ACKs tell of data that were not sent again (F-RTO, RFC 5682)."
+        ),
         field("rto-initial", "time", "1 s / 3 s", "Retransmission timer before the first RTT sample."),
         field("rto-min", "time", "200 ms", "Its lower bound."),
         field("rto-max", "time", "120 s / 60 s", "Its upper bound."),

@@ -19,7 +19,6 @@ pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[
     ("100 Mbit/s, 40 ms, 1 BDP", "enhanced_every_ack", CROSSINGS),
     ("50 Mbit/s, 40 ms, 25 packets", "enhanced_every_ack", CROSSINGS),
     ("40 Mbit/s, 60 ms, CoDel", "enhanced_every_ack", CROSSINGS),
-    ("40 Mbit/s, 60 ms, one ACK in four", "paced", FEW_ACKS),
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "paced", FEW_ACKS),
     ("LTE, 3 to 40 Mbit/s", "paced", CHANCE),
     (JITTER, "hystartpp", CHANCE),
