@@ -1,23 +1,22 @@
-//! One TCP connection: a sender, a receiver and the application that writes.
+//! One connection: a sender, a receiver and the application that writes.
 
 use ramp::Time;
 use ramp_scenario::Source;
-use ramp_scenario::random::{Purpose, Stream};
-use ramp_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use ramp_trace::next_round_number;
 
+use crate::packet::{End, Place};
 use crate::topology::Route;
+use crate::transport::{Connecting, Endpoint, Receiving, Sending, Transport};
 
 /// A live flow.
-#[derive(Debug)]
-pub(crate) struct Flow {
+pub(crate) struct Flow<T: Transport> {
     pub(crate) id: u32,
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    /// Route of what the sender sends.
-    pub(crate) forward: Route,
-    /// Route of what the receiver sends.
-    pub(crate) backward: Route,
+    pub(crate) sender: T::Sender,
+    pub(crate) receiver: T::Receiver,
+    /// Where what the sender sends begins its way.
+    pub(crate) forward: Place,
+    /// Where what the receiver sends begins its way.
+    pub(crate) backward: Place,
     pub(crate) writer: Writer,
     /// Whether an observer wants every ACK and every byte.
     pub(crate) sampled: bool,
@@ -33,28 +32,29 @@ pub(crate) struct Flow {
 
 /// What makes a flow.
 pub(crate) struct FlowSpec<'a> {
-    pub(crate) id: u32,
+    pub(crate) ends: Connecting<'a>,
     pub(crate) forward: Route,
     pub(crate) backward: Route,
     pub(crate) source: &'a Source,
-    pub(crate) sender: &'a SenderConfig,
-    pub(crate) receiver: &'a ReceiverConfig,
     pub(crate) session: Option<(u32, u32)>,
-    /// Of the run.
-    pub(crate) seed: u64,
 }
 
-impl Flow {
-    /// The flow as its application opens it at `now`.
-    pub(crate) fn open(now: Time, spec: &FlowSpec<'_>) -> Self {
+impl<T: Transport> Flow<T> {
+    /// The flow between two ends as its application opens it at `now`; it lives in `slot`.
+    pub(crate) fn open(
+        now: Time,
+        slot: u32,
+        spec: &FlowSpec<'_>,
+        (sender, receiver): (T::Sender, T::Receiver),
+    ) -> Self {
         let mut flow = Self {
-            id: spec.id,
-            sender: sender(spec),
-            receiver: Receiver::new(spec.id, spec.receiver, spec.sender),
-            forward: spec.forward,
-            backward: spec.backward,
+            id: spec.ends.flow,
+            sender,
+            receiver,
+            forward: Place::start(spec.forward, slot, End::Receiver),
+            backward: Place::start(spec.backward, slot, End::Sender),
             writer: Writer::new(now, spec.source),
-            sampled: spec.sender.sampled,
+            sampled: spec.ends.sender.sampled,
             completed: false,
             report_from_bytes: 1,
             data_packets: 0,
@@ -92,18 +92,6 @@ impl Flow {
     }
 }
 
-/// The sending end; where its clock counts ticks, they begin anywhere.
-fn sender(spec: &FlowSpec<'_>) -> Sender {
-    let rto = &spec.sender.rto;
-    if !rto.count_ticks || rto.phase.is_some() {
-        return Sender::new(spec.id, spec.sender);
-    }
-    let into = Stream::new(spec.seed, Purpose::Clock, u64::from(spec.id)).below(rto.tick.ns());
-    let mut config = spec.sender.clone();
-    config.rto.phase = Some(Time::from_ns(into));
-    Sender::new(spec.id, &config)
-}
-
 /// The application's side: what it writes, and when.
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -133,7 +121,7 @@ impl Writer {
         self.next
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: Time, sender: &mut Sender) {
+    pub(crate) fn handle_timeout(&mut self, now: Time, sender: &mut impl Sending) {
         while self.next <= now {
             sender.write(now, self.chunk_bytes);
             self.next += self.interval;

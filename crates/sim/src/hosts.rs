@@ -1,20 +1,19 @@
-//! Where segments come from and go to: live flows, and what each has come to.
+//! Where packets come from and go to: live flows, and what each has come to.
 
 use ramp::Time;
 use ramp_path::Packet;
-use ramp_tcp::{Segment, Transmitted};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
 use crate::SimulationError;
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
 use crate::network::Network;
-use crate::packet::Place;
+use crate::packet::{End, Parcel};
+use crate::transport::{Datagram, Endpoint, Receiving, Sending, Transport};
 
 /// Live flows in slots that are used again, and the totals of all flows by id.
-#[derive(Debug)]
-pub(crate) struct Hosts {
-    slots: Vec<Option<Box<Flow>>>,
+pub(crate) struct Hosts<T: Transport> {
+    slots: Vec<Option<Box<Flow<T>>>>,
     free_slots: Vec<u32>,
     /// The event source of slot 0.
     first_source: u32,
@@ -22,9 +21,10 @@ pub(crate) struct Hosts {
 }
 
 /// What a flow acts on.
-pub(crate) struct World<'a, O> {
+pub(crate) struct World<'a, T: Transport, O> {
     pub(crate) now: Time,
-    pub(crate) network: &'a mut Network,
+    pub(crate) transport: &'a mut T,
+    pub(crate) network: &'a mut Network<T::Packet>,
     pub(crate) queue: &'a mut EventQueue,
     pub(crate) observer: &'a mut O,
 }
@@ -37,35 +37,37 @@ pub(crate) struct Completion {
     pub(crate) session: Option<(u32, u32)>,
 }
 
-impl Hosts {
+impl<T: Transport> Hosts<T> {
     /// No flow lives yet; `totals` are those of the explicit flows.
     pub(crate) fn new(first_source: u32, totals: Vec<FlowTotals>) -> Self {
         Self { slots: Vec::new(), free_slots: Vec::new(), first_source, totals }
     }
 
-    /// A segment has reached its host. Hosts that have closed do not answer.
+    /// A packet has reached its host. Hosts that have closed do not answer.
     #[inline]
     pub(crate) fn deliver<O: Observer>(
         &mut self,
-        world: &mut World<'_, O>,
-        slot: u32,
-        segment: &Segment,
+        world: &mut World<'_, T, O>,
+        parcel: &Parcel<T::Packet>,
     ) -> Option<Completion> {
-        let flow = self.slots.get_mut(slot as usize)?.as_deref_mut()?;
-        if flow.id != segment.flow() {
+        let Parcel { packet, place } = parcel;
+        let slot = place.slot();
+        let flow = self.slots.get_mut(slot as usize).and_then(Option::as_deref_mut);
+        let Some(flow) = flow.filter(|flow| flow.id == packet.flow()) else {
+            world.transport.discard(packet);
             return None;
-        }
+        };
         let source = self.first_source + slot;
         let mut completed = false;
-        if segment.to_receiver() {
-            flow.receiver.handle_segment(world.now, segment);
-            completed = drain_receiver(world, flow, slot, source);
+        if place.to() == End::Receiver {
+            flow.receiver.handle_packet(world.now, packet);
+            completed = drain_receiver(world, flow, source);
         } else {
-            flow.sender.handle_segment(world.now, segment);
+            flow.sender.handle_packet(world.now, packet);
             if flow.sampled {
                 world.observer.on_flow(&flow.sender.sample(world.now));
             }
-            drain_sender(world, flow, slot, source);
+            drain_sender(world, flow, source);
         }
         if flow.completed { self.on_completed(world, slot, completed) } else { None }
     }
@@ -73,7 +75,7 @@ impl Hosts {
     /// The timers of a flow, or its application, may be due.
     pub(crate) fn handle_timeout<O: Observer>(
         &mut self,
-        world: &mut World<'_, O>,
+        world: &mut World<'_, T, O>,
         slot: u32,
     ) -> Option<Completion> {
         let source = self.first_source + slot;
@@ -95,9 +97,9 @@ impl Hosts {
             if receiver_due {
                 flow.receiver.handle_timeout(now);
             }
-            drain_sender(world, flow, slot, source);
+            drain_sender(world, flow, source);
             if receiver_due {
-                completed = drain_receiver(world, flow, slot, source);
+                completed = drain_receiver(world, flow, source);
             }
         }
         flow.armed = flow.poll_timeout();
@@ -106,21 +108,22 @@ impl Hosts {
     }
 
     /// Opens the flow of `spec`, whose totals exist.
-    pub(crate) fn open<O: Observer>(&mut self, world: &mut World<'_, O>, spec: &FlowSpec<'_>) {
+    pub(crate) fn open<O: Observer>(&mut self, world: &mut World<'_, T, O>, spec: &FlowSpec<'_>) {
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() as u32 - 1
         });
-        self.announce(world, spec.id);
-        let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, spec)));
+        self.announce(world, spec.ends.flow);
+        let ends = world.transport.connect(&spec.ends);
+        let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, slot, spec, ends)));
         let source = self.first_source + slot;
-        drain_sender(world, flow, slot, source);
+        drain_sender(world, flow, source);
         // The application has a timer as well.
         arm(world, flow, source, flow.poll_timeout());
     }
 
     /// Tells the observer that a flow begins.
-    pub(crate) fn announce<O: Observer>(&mut self, world: &mut World<'_, O>, id: u32) {
+    pub(crate) fn announce<O: Observer>(&mut self, world: &mut World<'_, T, O>, id: u32) {
         let totals = &mut self.totals[id as usize];
         totals.opened = world.now;
         let kind = FlowEventKind::Opened { size_bytes: totals.size_bytes, under_test: totals.under_test };
@@ -157,7 +160,7 @@ impl Hosts {
     #[cold]
     fn on_completed<O: Observer>(
         &mut self,
-        world: &mut World<'_, O>,
+        world: &mut World<'_, T, O>,
         slot: u32,
         now: bool,
     ) -> Option<Completion> {
@@ -179,7 +182,7 @@ impl Hosts {
         now.then_some(completion)
     }
 
-    fn account(&mut self, now: Time, flow: &Flow) {
+    fn account(&mut self, now: Time, flow: &Flow<T>) {
         let totals = &mut self.totals[flow.id as usize];
         totals.received_bytes = flow.receiver.received_bytes();
         totals.retransmitted_bytes = flow.sender.sample(now).retransmitted_bytes;
@@ -189,24 +192,13 @@ impl Hosts {
 
 /// Carries out what a sender wants after something was handed in.
 #[inline]
-fn drain_sender<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) {
+fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &mut Flow<T>, source: u32) {
     let World { now, network, queue, .. } = world;
-    let place = Place::start(flow.forward, slot);
-    loop {
-        let Flow { sender, data_packets, .. } = &mut *flow;
-        let transmitted = sender.transmit(*now, |segment| {
-            *data_packets += u64::from(segment.payload_bytes() > 0);
-            network.send(*now, queue, segment, place);
-        });
-        match transmitted {
-            Transmitted::Nothing => break,
-            Transmitted::Wired => {}
-            Transmitted::Rare(segment) => {
-                *data_packets += u64::from(segment.payload_bytes() > 0);
-                network.send_rare(*now, queue, segment, place);
-            }
-        }
-    }
+    let Flow { sender, data_packets, forward, .. } = &mut *flow;
+    while sender.poll_transmit(*now, |packet| {
+        *data_packets += u64::from(packet.payload_bytes() > 0);
+        network.send(*now, queue, packet, *forward);
+    }) {}
     while let Some(kind) = flow.sender.poll_event() {
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
     }
@@ -215,16 +207,14 @@ fn drain_sender<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u3
 
 /// Carries out what a receiver wants after something was handed in; whether the last byte has just arrived.
 #[inline]
-fn drain_receiver<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: u32, source: u32) -> bool {
+fn drain_receiver<T: Transport, O: Observer>(
+    world: &mut World<'_, T, O>,
+    flow: &mut Flow<T>,
+    source: u32,
+) -> bool {
     let World { now, network, queue, .. } = world;
-    let place = Place::start(flow.backward, slot);
-    loop {
-        match flow.receiver.transmit(*now, |segment| network.send(*now, queue, segment, place)) {
-            Transmitted::Nothing => break,
-            Transmitted::Wired => {}
-            Transmitted::Rare(segment) => network.send_rare(*now, queue, segment, place),
-        }
-    }
+    let Flow { receiver, backward, .. } = &mut *flow;
+    while receiver.poll_transmit(*now, |packet| network.send(*now, queue, packet, *backward)) {}
     arm(world, flow, source, flow.receiver.poll_timeout());
     if flow.sampled
         && let Some(bytes) = flow.poll_progress()
@@ -239,7 +229,7 @@ fn drain_receiver<O: Observer>(world: &mut World<'_, O>, flow: &mut Flow, slot: 
 
 /// A flow that is due later than it is armed for finds out when it is woken.
 #[inline]
-fn arm<O>(world: &mut World<'_, O>, flow: &mut Flow, source: u32, timeout: Time) {
+fn arm<T: Transport, O>(world: &mut World<'_, T, O>, flow: &mut Flow<T>, source: u32, timeout: Time) {
     if timeout < flow.armed {
         flow.armed = timeout;
         world.queue.set(source, timeout);

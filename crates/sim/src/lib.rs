@@ -1,7 +1,7 @@
 //! Virtual time: plays a [`Scenario`](ramp_scenario::Scenario) with simulated hosts.
 //!
-//! [`simulate`] plays one run and tells an [`Observer`](ramp_trace::Observer) what happens. The same scenario and
-//! seed give the same calls on every machine. This crate decides nothing that a host or a link decides (`tcp`,
+//! [`simulate`] plays one run over TCP, [`simulate_over`] over any [`Transport`], and tells an
+//! [`Observer`](ramp_trace::Observer) what happens. The same scenario and seed give the same calls on every machine. This crate decides nothing that a host or a link decides (`tcp`,
 //! `path`) and measures nothing (`lab`); it moves time, packets and applications.
 
 mod error;
@@ -15,8 +15,12 @@ mod packet;
 mod ring;
 mod simulation;
 mod stage;
+mod tcp;
 mod topology;
 mod traffic;
+mod transport;
 
 pub use error::SimulationError;
-pub use simulation::simulate;
+pub use simulation::{Run, simulate, simulate_over};
+pub use tcp::Tcp;
+pub use transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};

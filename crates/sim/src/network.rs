@@ -13,7 +13,6 @@ use ramp::Time;
 use ramp_path::{Count, Packet};
 use ramp_scenario::Scenario;
 use ramp_scenario::random::link_seed;
-use ramp_tcp::Segment;
 use ramp_trace::LinkTotals;
 
 use crate::event_queue::EventQueue;
@@ -21,6 +20,7 @@ use crate::link_sampler::LinkSampler;
 use crate::packet::{Parcel, Place, Ticket};
 use crate::stage::{CHAIN_MAX, Kind, Passages, Ring, Stage, UnderWay, add};
 use crate::topology::{Feeder, Routes, Step};
+use crate::transport::Datagram;
 
 /// Half a gigabyte; 100 Gbit/s over 500 ms.
 pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
@@ -29,16 +29,16 @@ pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 ///
 /// Link `i` is source `i` of the event queue; drops to come are source [`Network::drops_source`].
 #[derive(Debug)]
-pub(crate) struct Network {
+pub(crate) struct Network<P> {
     pub(crate) routes: Routes,
-    stages: Vec<Stage>,
+    stages: Vec<Stage<P>>,
     /// Memory that links gave back when the last of their packets had arrived. Few links are busy at a time, so little
     /// is touched, and it stays in the caches.
-    spare: Vec<Ring>,
-    drops_to_come: BinaryHeap<Reverse<DropToCome>>,
-    drops: VecDeque<Drop>,
+    spare: Vec<Ring<P>>,
+    drops_to_come: BinaryHeap<Reverse<DropToCome<P>>>,
+    drops: VecDeque<Drop<P>>,
     drop_count: u64,
-    stopped: Stopped,
+    stopped: Stopped<P>,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
     overfull: Option<u32>,
@@ -50,15 +50,15 @@ pub(crate) struct Network {
 
 /// A packet that a link dropped.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drop {
+pub(crate) struct Drop<P> {
     pub(crate) link: u32,
-    pub(crate) parcel: Parcel,
+    pub(crate) parcel: Parcel<P>,
 }
 
 /// The last packet that came no further.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stopped {
-    segment: Segment,
+struct Stopped<P> {
+    packet: P,
     /// `None`: at a link that keeps it.
     at: Option<Stop>,
 }
@@ -74,18 +74,18 @@ struct Stop {
 }
 
 #[derive(Debug)]
-struct DropToCome {
+struct DropToCome<P> {
     time: Time,
     order: u64,
     passages: Passages,
-    drop: Drop,
+    drop: Drop<P>,
 }
 
-impl Network {
+impl<P: Datagram> Network<P> {
     pub(crate) fn new(scenario: &Scenario, mut routes: Routes, seed: u64) -> Self {
         let links = scenario.topology.links.iter().enumerate();
         let stages = links.map(|(i, link)| Stage::new(&link.config, link_seed(seed, i)));
-        let stages: Vec<Stage> = stages.collect();
+        let stages: Vec<Stage<P>> = stages.collect();
         routes.fuse(&fused_links(&stages, &routes));
         Self {
             routes,
@@ -108,40 +108,28 @@ impl Network {
         self.stages.len() as u32
     }
 
-    /// Hands a segment to the next link of its route, which must not be at its end.
+    /// Hands a packet to the next link of its route, which must not be at its end.
     ///
-    /// The segment is made where it stays while it is under way.
-    #[expect(clippy::inline_always, reason = "otherwise the segment is made, then copied")]
+    /// The packet is made where it stays while it is under way.
+    #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
     #[inline(always)]
-    pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, segment: &Segment, place: Place) {
-        let (slot, stopped) = self.cross(now, queue, &Ticket::new(segment), place);
-        *slot = *segment;
+    pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
+        let (slot, stopped) = self.cross(now, queue, &Ticket::new(packet), place);
+        *slot = *packet;
         if stopped {
             self.stop(now, queue, place);
         }
     }
 
-    /// The same, for segments that are not worth its instructions.
-    #[cold]
-    pub(crate) fn send_rare(&mut self, now: Time, queue: &mut EventQueue, segment: Segment, place: Place) {
-        self.send(now, queue, &segment, place);
-    }
-
-    /// Settles a packet's way as far as it can be, and gives out where its segment belongs. Whether it stopped on its
+    /// Settles a packet's way as far as it can be, and gives out where it belongs. Whether it stopped on its
     /// way: then [`Self::stop`] says what becomes of it.
-    fn cross(
-        &mut self,
-        now: Time,
-        queue: &mut EventQueue,
-        ticket: &Ticket,
-        place: Place,
-    ) -> (&mut Segment, bool) {
+    fn cross(&mut self, now: Time, queue: &mut EventQueue, ticket: &Ticket, place: Place) -> (&mut P, bool) {
         let wire_bytes = ticket.wire_bytes();
         let steps = self.routes.steps_from(place.next());
         let mut step = &steps[0];
         if !self.stages[step.link as usize].settles() {
             self.stopped.at = None;
-            return (&mut self.stopped.segment, true);
+            return (&mut self.stopped.packet, true);
         }
         let mut time = now;
         let mut passages = Passages::default();
@@ -154,7 +142,7 @@ impl Network {
             }
             let Some(arrival) = arrival else {
                 self.stopped.at = Some(Stop { step: *step, entered: entered as u32, time, passages });
-                return (&mut self.stopped.segment, true);
+                return (&mut self.stopped.packet, true);
             };
             if step.onward
                 && arrival <= self.horizon
@@ -185,18 +173,18 @@ impl Network {
         under_way.place = place.after(entered as u32, step.last);
         under_way.arrival = arrival;
         under_way.passages = passages;
-        (&mut under_way.segment, false)
+        (&mut under_way.packet, false)
     }
 
     /// What becomes of the packet that stopped last.
     #[cold]
     fn stop(&mut self, now: Time, queue: &mut EventQueue, place: Place) {
-        let Stopped { segment, at } = self.stopped;
+        let Stopped { packet, at } = self.stopped;
         let Some(Stop { step, entered, time, passages }) = at else {
             let step = self.routes.step(place.next());
-            return self.hold(now, queue, step.link, Parcel { segment, place: place.after(1, step.last) });
+            return self.hold(now, queue, step.link, Parcel { packet, place: place.after(1, step.last) });
         };
-        let parcel = Parcel { segment, place: place.after(entered, step.last) };
+        let parcel = Parcel { packet, place: place.after(entered, step.last) };
         let drop = Drop { link: step.link, parcel };
         if time == now {
             self.drops.push_back(drop);
@@ -211,7 +199,7 @@ impl Network {
     /// Puts into `parcel` what reaches the end of a chain that ends with `link`, and returns when the next packet will if
     /// it is already under way, else `Time::NEVER`. `None`: nothing reaches it now.
     #[inline]
-    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel) -> Option<Time> {
+    pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel<P>) -> Option<Time> {
         let stage = &mut self.stages[link as usize];
         if !stage.settles() {
             return self.poll_held(now, link, parcel).then_some(Time::NEVER);
@@ -220,7 +208,7 @@ impl Network {
         if head.arrival > now {
             return None;
         }
-        parcel.segment = head.segment;
+        parcel.packet = head.packet;
         parcel.place = head.place;
         stage.under_way.pop_front();
         if let Some(next) = stage.under_way.front() {
@@ -257,7 +245,7 @@ impl Network {
 
     /// Packets dropped by now that nobody has heard of; call until `None`.
     #[inline]
-    pub(crate) fn poll_drop(&mut self) -> Option<Drop> {
+    pub(crate) fn poll_drop(&mut self) -> Option<Drop<P>> {
         let drop = self.drops.pop_front();
         self.urgent = drop.is_some();
         drop
@@ -292,8 +280,8 @@ impl Network {
                 take(&mut totals.arrived, parcel.wire_bytes());
             }
             // So far it fared like a packet whose chain ends one link earlier.
-            let Parcel { segment, place } = *parcel;
-            let before = UnderWay { segment, place: place.before(), arrival: *time, passages: *passages };
+            let Parcel { packet, place } = *parcel;
+            let before = UnderWay { packet, place: place.before(), arrival: *time, passages: *passages };
             self.take_back(&mut totals, end, &before);
         }
         totals
@@ -301,7 +289,7 @@ impl Network {
 
     /// Hands a packet to a link that keeps it.
     #[inline(never)]
-    fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel) {
+    fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel<P>) {
         let stage = &mut self.stages[link as usize];
         let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
         let held = &mut stage.held;
@@ -324,7 +312,7 @@ impl Network {
     }
 
     #[inline(never)]
-    fn poll_held(&mut self, now: Time, link: u32, into: &mut Parcel) -> bool {
+    fn poll_held(&mut self, now: Time, link: u32, into: &mut Parcel<P>) -> bool {
         let stage = &mut self.stages[link as usize];
         let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
         let held = &mut stage.held;
@@ -341,9 +329,9 @@ impl Network {
         true
     }
 
-    fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay) {
-        let UnderWay { segment, place, .. } = under_way;
-        let wire_bytes = segment.wire_bytes();
+    fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay<P>) {
+        let UnderWay { packet, place, .. } = under_way;
+        let wire_bytes = packet.wire_bytes();
         let steps = self.routes.steps_before(place.next());
         let fused = steps.iter().rev().take_while(|step| step.fused).count();
         let chain = &steps[steps.len() - fused - 1..];
@@ -366,7 +354,7 @@ impl Network {
 }
 
 /// Finds the links that can be computed together with their feeder.
-fn fused_links(stages: &[Stage], routes: &Routes) -> Vec<bool> {
+fn fused_links<P: Datagram>(stages: &[Stage<P>], routes: &Routes) -> Vec<bool> {
     let feeders = routes.feeders(stages.len());
     let settling_feeder = |link: usize| match feeders[link] {
         Feeder::Link(feeder) if stages[link].settles() && stages[feeder as usize].settles() => {
@@ -384,21 +372,21 @@ fn take(count: &mut Count, wire_bytes: u32) {
     count.bytes -= u64::from(wire_bytes);
 }
 
-impl PartialEq for DropToCome {
+impl<P> PartialEq for DropToCome<P> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for DropToCome {}
+impl<P> Eq for DropToCome<P> {}
 
-impl PartialOrd for DropToCome {
+impl<P> PartialOrd for DropToCome<P> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for DropToCome {
+impl<P> Ord for DropToCome<P> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.time, self.order).cmp(&(other.time, other.order))
     }

@@ -1,34 +1,54 @@
-//! A segment under way, with what the network needs to know about it.
+//! A packet under way, with what the network needs to know about it.
 
 use ramp_path::Packet;
-use ramp_tcp::Segment;
 
 use crate::topology::Route;
 
-/// A segment on its route.
+/// A packet on its route.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Parcel {
-    pub(crate) segment: Segment,
+pub(crate) struct Parcel<P> {
+    pub(crate) packet: P,
     pub(crate) place: Place,
 }
 
-/// Where on its way a segment is.
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Sender,
+    Receiver,
+}
+
+/// Where on its way a packet is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     /// The next step of its route; one past its last step, with [`Place::AT_END`], when there is none.
     next: u32,
-    /// Where its flow lives; [`Place::NO_SLOT`]: it ends at the node, nobody answers.
-    pub(crate) slot: u32,
+    /// The end that it goes to: the slot of its flow, with [`Place::TO_SENDER`] on the way back.
+    to: u32,
 }
 
 impl Place {
-    pub(crate) const NO_SLOT: u32 = u32::MAX;
+    /// No flow lives there: the packet ends at the node, nobody answers.
+    pub(crate) const NO_SLOT: u32 = (1 << 31) - 1;
     const AT_END: u32 = 1 << 31;
+    const TO_SENDER: u32 = 1 << 31;
 
-    /// Before the first link.
+    /// Before the first link, on the way to an end of the flow in `slot`.
     #[inline]
-    pub(crate) fn start(route: Route, slot: u32) -> Self {
-        Self { next: route.first, slot }
+    pub(crate) fn start(route: Route, slot: u32, to: End) -> Self {
+        Self { next: route.first, to: slot | (u32::from(to == End::Sender) * Self::TO_SENDER) }
+    }
+
+    /// Where the flow lives that it belongs to.
+    #[inline]
+    pub(crate) fn slot(self) -> u32 {
+        self.to & !Self::TO_SENDER
+    }
+
+    /// The end of the flow that it goes to.
+    #[inline]
+    pub(crate) fn to(self) -> End {
+        if self.to & Self::TO_SENDER == 0 { End::Receiver } else { End::Sender }
     }
 
     /// Whether it has entered all links.
@@ -45,28 +65,28 @@ impl Place {
 
     /// Before it entered the last link that it has entered.
     pub(crate) fn before(self) -> Self {
-        Self { next: self.next() as u32 - 1, slot: self.slot }
+        Self { next: self.next() as u32 - 1, to: self.to }
     }
 
     /// Having entered so many more links; `at_end`: no more follow.
     #[inline]
     pub(crate) fn after(self, entered: u32, at_end: bool) -> Self {
-        Self { next: self.next + entered + u32::from(at_end) * Self::AT_END, slot: self.slot }
+        Self { next: self.next + entered + u32::from(at_end) * Self::AT_END, to: self.to }
     }
 }
 
-impl Packet for Parcel {
+impl<P: Packet> Packet for Parcel<P> {
     #[inline]
     fn wire_bytes(&self) -> u32 {
-        self.segment.wire_bytes()
+        self.packet.wire_bytes()
     }
     #[inline]
     fn flow(&self) -> u32 {
-        self.segment.flow()
+        self.packet.flow()
     }
     #[inline]
     fn pure_ack(&self) -> bool {
-        self.segment.pure_ack()
+        self.packet.pure_ack()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ramp::Time;
 use ramp_path::Packet;
 use ramp_scenario::{Scenario, Source, TrafficKind};
-use ramp_tcp::{ReceiverConfig, Segment, SenderConfig};
+use ramp_tcp::{ReceiverConfig, SenderConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
 
 use crate::SimulationError;
@@ -13,11 +13,13 @@ use crate::event_queue::EventQueue;
 use crate::flow::FlowSpec;
 use crate::hosts::{Completion, Hosts, World};
 use crate::network::{Drop, Network};
-use crate::packet::{Parcel, Place};
+use crate::packet::{End, Parcel, Place};
+use crate::tcp::Tcp;
 use crate::topology::{Route, Routes};
 use crate::traffic::{Arrival, Generator};
+use crate::transport::{Connecting, Datagram, Transport};
 
-/// Plays `scenario` once.
+/// Plays `scenario` once, over TCP.
 ///
 /// `observer` learns of every flow's opening, completion and drops, and of everything else only for flows whose
 /// sender is `sampled`, and for the scenario's bottleneck link. `interrupted` is looked at every few thousand events.
@@ -32,6 +34,31 @@ pub fn simulate<O: Observer>(
     observer: &mut O,
     interrupted: &AtomicBool,
 ) -> Result<Outcome, SimulationError> {
+    simulate_over(&mut Tcp, Run { scenario, seed, interrupted }, observer)
+}
+
+/// One run of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// What is played.
+    pub scenario: &'a Scenario,
+    /// What decides all that is drawn.
+    pub seed: u64,
+    /// Whether to stop; looked at every few thousand events.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// The same over any transport.
+///
+/// # Errors
+///
+/// As of [`simulate`].
+pub fn simulate_over<T: Transport, O: Observer>(
+    transport: &mut T,
+    run: Run<'_>,
+    observer: &mut O,
+) -> Result<Outcome, SimulationError> {
+    let Run { scenario, seed, interrupted } = run;
     let drawn;
     let scenario = if scenario.trace_offset_range > Time::ZERO {
         drawn = scenario.at_seed(seed);
@@ -39,7 +66,7 @@ pub fn simulate<O: Observer>(
     } else {
         scenario
     };
-    Simulation::new(scenario, seed, observer)?.run(interrupted)
+    Simulation::new(transport, &Run { scenario, ..run }, observer)?.run(interrupted)
 }
 
 /// So many events at one instant are a loop without delay.
@@ -49,14 +76,15 @@ const EVENTS_BETWEEN_CHECKS: u64 = 4096;
 /// One run.
 ///
 /// Sources of the event queue, in this order: links, drops to come, explicit flows to open, generators, flow slots.
-struct Simulation<'a, O> {
+struct Simulation<'a, T: Transport, O> {
     scenario: &'a Scenario,
     seed: u64,
+    transport: &'a mut T,
     observer: &'a mut O,
     now: Time,
     queue: EventQueue,
-    network: Network,
-    hosts: Hosts,
+    network: Network<T::Packet>,
+    hosts: Hosts<T>,
     generators: Vec<Generator>,
     configs: Vec<Option<FlowConfigs>>,
     /// Stream without feedback of each generator: its flow and its route.
@@ -80,8 +108,12 @@ enum Due {
     Flow(u32),
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
-    fn new(scenario: &'a Scenario, seed: u64, observer: &'a mut O) -> Result<Self, SimulationError> {
+impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
+    fn new(
+        transport: &'a mut T,
+        &Run { scenario, seed, .. }: &Run<'a>,
+        observer: &'a mut O,
+    ) -> Result<Self, SimulationError> {
         let network = Network::new(scenario, Routes::new(scenario)?, seed);
         let generators: Vec<Generator> = scenario
             .traffic
@@ -95,6 +127,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut simulation = Self {
             scenario,
             seed,
+            transport,
             observer,
             now: Time::ZERO,
             queue: EventQueue::default(),
@@ -197,13 +230,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// The hosts, and what they act on.
     #[inline]
-    fn hosts(&mut self) -> (&mut Hosts, World<'_, O>) {
-        let Self { now, network, queue, observer, hosts, .. } = self;
-        (hosts, World { now: *now, network, queue, observer: *observer })
+    fn hosts(&mut self) -> (&mut Hosts<T>, World<'_, T, O>) {
+        let Self { now, transport, network, queue, observer, hosts, .. } = self;
+        (hosts, World { now: *now, transport: *transport, network, queue, observer: *observer })
     }
 
     #[inline]
-    fn on_link(&mut self, link: u32, parcel: &mut Parcel) {
+    fn on_link(&mut self, link: u32, parcel: &mut Parcel<T::Packet>) {
         loop {
             let following = self.network.poll_packet(self.now, link, parcel);
             if let Some(following) = following {
@@ -223,13 +256,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     #[inline]
-    fn on_arrival(&mut self, Parcel { segment, place }: &Parcel) {
-        if !place.at_end() {
-            self.network.send(self.now, &mut self.queue, segment, *place);
+    fn on_arrival(&mut self, parcel: &Parcel<T::Packet>) {
+        if !parcel.place.at_end() {
+            self.network.send(self.now, &mut self.queue, &parcel.packet, parcel.place);
             return;
         }
         let (hosts, mut world) = self.hosts();
-        if let Some(completion) = hosts.deliver(&mut world, place.slot, segment) {
+        if let Some(completion) = hosts.deliver(&mut world, parcel) {
             self.on_completed(completion);
         }
     }
@@ -273,14 +306,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
             self.to_open.pop();
             let config = &self.scenario.flows[id as usize];
             let spec = FlowSpec {
-                id,
+                ends: Connecting {
+                    flow: id,
+                    sender: &config.sender,
+                    receiver: &config.receiver,
+                    seed: self.seed,
+                },
                 forward: self.network.routes.between(config.from, config.to),
                 backward: self.network.routes.between(config.to, config.from),
                 source: &config.source,
-                sender: &config.sender,
-                receiver: &config.receiver,
                 session: None,
-                seed: self.seed,
             };
             self.open(&spec);
         }
@@ -306,14 +341,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let Some((senders, receiver)) = self.configs[generator as usize].take() else { return Ok(()) };
         let (from, to) = drawn.pair;
         let spec = FlowSpec {
-            id,
+            ends: Connecting {
+                flow: id,
+                sender: &senders[usize::from(drawn.under_test)],
+                receiver: &receiver,
+                seed: self.seed,
+            },
             forward: self.network.routes.between(from, to),
             backward: self.network.routes.between(to, from),
             source: &Source::Sized(drawn.size_bytes),
-            sender: &senders[usize::from(drawn.under_test)],
-            receiver: &receiver,
             session: drawn.session.map(|session| (generator, session)),
-            seed: self.seed,
         };
         self.open(&spec);
         self.configs[generator as usize] = Some((senders, receiver));
@@ -321,7 +358,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn open(&mut self, spec: &FlowSpec<'_>) {
-        self.under_test_live += u64::from(self.hosts.totals[spec.id as usize].under_test);
+        self.under_test_live += u64::from(self.hosts.totals[spec.ends.flow as usize].under_test);
         let (hosts, mut world) = self.hosts();
         hosts.open(&mut world, spec);
     }
@@ -336,8 +373,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     fn send_from_stream(&mut self, generator: u32, wire_bytes: u32) {
         if let Some((id, route)) = self.streams[generator as usize] {
-            let segment = Segment::data(id, 0, self.now, 0, wire_bytes);
-            self.network.send(self.now, &mut self.queue, &segment, Place::start(route, Place::NO_SLOT));
+            let packet = T::Packet::unanswered(id, self.now, wire_bytes);
+            let place = Place::start(route, Place::NO_SLOT, End::Receiver);
+            self.network.send(self.now, &mut self.queue, &packet, place);
         }
     }
 
@@ -356,10 +394,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn report(&mut self) {
         while let Some(Drop { link, parcel }) = self.network.poll_drop() {
             let (flow, wire_bytes) = (parcel.flow(), parcel.wire_bytes());
-            let data = parcel.segment.payload_bytes() > 0;
+            let data = parcel.packet.payload_bytes() > 0;
             self.hosts.totals[flow as usize].dropped_packets += u64::from(data);
             let kind = FlowEventKind::Dropped { link, wire_bytes, data };
             self.observer.on_event(&FlowEvent { now: self.now, flow, kind });
+            self.transport.discard(&parcel.packet);
         }
         while let Some(sample) = self.network.sampler.poll_sample(self.now) {
             self.observer.on_link(&sample);

@@ -2,12 +2,12 @@
 
 use ramp::Time;
 use ramp_path::{Count, Link, LinkConfig, Packet};
-use ramp_tcp::Segment;
 use ramp_trace::LinkTotals;
 
 use crate::fifo::Fifo;
 use crate::packet::{Parcel, Place, Ticket};
 use crate::ring;
+use crate::transport::Datagram;
 
 /// Most links in one chain.
 pub(crate) const CHAIN_MAX: usize = 3;
@@ -16,14 +16,14 @@ pub(crate) const CHAIN_MAX: usize = 3;
 pub(crate) type Passages = [Time; CHAIN_MAX - 1];
 
 /// Packets under way. The network lends its memory to links that have some.
-pub(crate) type Ring = ring::Ring<UnderWay>;
+pub(crate) type Ring<P> = ring::Ring<UnderWay<P>>;
 
 /// A link with the packets that leave the network, or the chain, through it.
 #[derive(Debug)]
-pub(crate) struct Stage {
-    pub(crate) kind: Kind,
+pub(crate) struct Stage<P> {
+    pub(crate) kind: Kind<P>,
     /// Packets whose chain ends here, in order of arrival at the far end.
-    pub(crate) under_way: Ring,
+    pub(crate) under_way: Ring<P>,
     /// Packets that the link keeps itself.
     pub(crate) held: usize,
     arrived: Count,
@@ -34,23 +34,23 @@ pub(crate) struct Stage {
 // With a tag of its own, which is read for every packet; the compiler would hide it in some field.
 #[repr(u8)]
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum Kind<P> {
     Plain(Fifo),
     /// It settles a packet's fate on arrival, and so needs no more than a ticket for it.
     Settling(Box<Link<Ticket>>),
-    Other(Box<Link<Parcel>>),
+    Other(Box<Link<Parcel<P>>>),
 }
 
 /// A packet whose arrival is settled.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnderWay {
-    pub(crate) segment: Segment,
+pub(crate) struct UnderWay<P> {
+    pub(crate) packet: P,
     pub(crate) place: Place,
     pub(crate) arrival: Time,
     pub(crate) passages: Passages,
 }
 
-impl Stage {
+impl<P: Datagram> Stage<P> {
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
         let kind = if let Some(fifo) = Fifo::new(config) {
             Kind::Plain(fifo)

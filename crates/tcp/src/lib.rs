@@ -32,5 +32,5 @@ pub use config::{
     VegasConfig,
 };
 pub use receiver::Receiver;
-pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, Transmitted};
+pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 pub use sender::Sender;

@@ -4,7 +4,7 @@ use ramp::Time;
 
 use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;
-use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, Transmitted};
+use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 use crate::window::Advertised;
 use crate::{ReceiverConfig, Recovery, SenderConfig};
 
@@ -113,21 +113,20 @@ impl Receiver {
     /// The next segment to send now; until `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        Transmitted::collect(|wired| self.transmit(now, |segment| *wired = Some(*segment)))
+        let mut segment = None;
+        self.transmit(now, |next| segment = Some(*next));
+        segment
     }
 
-    /// The same for whoever sends millions: the common ACK goes to `wire` without being copied.
+    /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
-    pub fn transmit(&mut self, _now: Time, wire: impl FnOnce(&Segment)) -> Transmitted {
+    pub fn transmit(&mut self, _now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.due == Reply::Ack && self.calm() {
             self.due = Reply::Nothing;
             wire(&self.bare_ack());
-            return Transmitted::Wired;
+            return true;
         }
-        if self.due == Reply::Nothing && self.early.is_none() {
-            return Transmitted::Nothing;
-        }
-        self.next_rare().map_or(Transmitted::Nothing, Transmitted::Rare)
+        (self.due != Reply::Nothing || self.early.is_some()) && self.transmit_rare(wire)
     }
 
     /// When to call `handle_timeout`; `Time::NEVER`: no need.
@@ -225,6 +224,11 @@ impl Receiver {
     }
 
     #[cold]
+    fn transmit_rare(&mut self, wire: impl FnOnce(&Segment)) -> bool {
+        let rare = self.next_rare();
+        rare.as_ref().map(wire).is_some()
+    }
+
     fn next_rare(&mut self) -> Option<Segment> {
         if let Some(early) = self.early.take() {
             return Some(early);

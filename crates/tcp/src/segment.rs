@@ -41,28 +41,6 @@ pub enum SegmentKind {
     WindowProbe,
 }
 
-/// What became of the question for the next segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transmitted {
-    /// Nothing is to be sent now.
-    Nothing,
-    /// A segment has gone to the wire.
-    Wired,
-    /// An uncommon segment, which is for the caller to send.
-    Rare(Segment),
-}
-
-impl Transmitted {
-    /// The segment, whichever way it came: `transmit` is given a place for one that goes to the wire.
-    pub(crate) fn collect(transmit: impl FnOnce(&mut Option<Segment>) -> Self) -> Option<Segment> {
-        let mut wired = None;
-        match transmit(&mut wired) {
-            Self::Rare(segment) => Some(segment),
-            Self::Nothing | Self::Wired => wired,
-        }
-    }
-}
-
 const BLOCK_COUNT: u8 = 0b111;
 const LAST: u8 = 1 << 3;
 const SACK_PERMITTED: u8 = 1 << 4;

@@ -7,7 +7,7 @@ use crate::Recovery;
 use crate::pacing::linux_rate;
 use crate::record::{Flags, Record};
 use crate::recovery::DUPLICATE_ACKS;
-use crate::segment::{Segment, Transmitted};
+use crate::segment::Segment;
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
 use crate::spurious::Frto;
 
@@ -32,19 +32,25 @@ impl Sender {
     /// The next segment to send now; until `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        Transmitted::collect(|wired| self.transmit(now, |segment| *wired = Some(*segment)))
+        let mut segment = None;
+        self.transmit(now, |next| segment = Some(*next));
+        segment
     }
 
-    /// The same for whoever sends millions: the common segment goes to `wire` without being copied.
+    /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
-    pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> Transmitted {
-        if self.due != Due::Nothing
-            && let Some(segment) = self.send_due(now)
-        {
-            return Transmitted::Rare(segment);
+    pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
+        if self.due != Due::Nothing {
+            return self.transmit_due(now, wire);
         }
+        self.transmit_if_open(now, wire)
+    }
+
+    /// What the window is asked for.
+    #[inline]
+    fn transmit_if_open(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.connection != Connection::Established {
-            return Transmitted::Nothing;
+            return false;
         }
         let blocked = match self.choose() {
             Ok(choice) => {
@@ -53,13 +59,11 @@ impl Sender {
                 } else {
                     self.sent_since = true;
                     self.burst_left -= 1;
-                    return match choice {
-                        Choice::New { bytes } => {
-                            wire(&self.send_new(now, bytes));
-                            Transmitted::Wired
-                        }
-                        Choice::Again(number) => Transmitted::Rare(self.send_again(now, number)),
-                    };
+                    match choice {
+                        Choice::New { bytes } => wire(&self.send_new(now, bytes)),
+                        Choice::Again(number) => self.transmit_again(now, number, wire),
+                    }
+                    return true;
                 }
             }
             Err(blocked) => {
@@ -69,7 +73,22 @@ impl Sender {
             }
         };
         self.note_blocked(now, blocked);
-        Transmitted::Nothing
+        false
+    }
+
+    /// What leaves whatever the window says, else the same as ever.
+    #[cold]
+    fn transmit_due(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
+        match self.send_due(now) {
+            Some(segment) => wire(&segment),
+            None => return self.transmit_if_open(now, wire),
+        }
+        true
+    }
+
+    #[cold]
+    fn transmit_again(&mut self, now: Time, number: u64, wire: impl FnOnce(&Segment)) {
+        wire(&self.send_again(now, number));
     }
 
     /// Bytes per second at which packets are spaced; 0: not at all.
