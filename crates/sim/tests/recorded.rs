@@ -113,6 +113,7 @@ fn play(name: &str, algorithm: &'static Algorithm) -> String {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
 fn every_row_on_every_shipped_scenario_gives_the_recorded_bytes() {
     let jobs: Vec<_> = Scenario::built_in_names()
         .flat_map(|name| algorithms().iter().map(move |algorithm| (name, algorithm)))
