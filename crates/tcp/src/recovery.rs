@@ -144,7 +144,8 @@ impl Sender {
             Recovery::Sack if self.rules.rack => {
                 let lost = self.detect_by_time(now);
                 let by_count = self.board.sacked_segments() == 0 && duplicates >= DUPLICATE_ACKS;
-                if lost > 0 || by_count {
+                // Linux `tcp_time_to_recover`: what the last recovery found lost beyond its point begins the next one.
+                if self.board.lost_bytes() > 0 || by_count {
                     self.enter_recovery(now, lost, delivery);
                 }
             }

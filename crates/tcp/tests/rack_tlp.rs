@@ -101,3 +101,24 @@ fn a_probe_that_repaired_a_loss_reduces_the_window_once() {
     assert_eq!(script.cwnd(), script.ssthresh(), "no duplicate was reported, so the original was lost");
     assert!(script.cwnd() < cwnd);
 }
+
+/// CoDel at 40 Mbit/s and 60 ms: five reductions in Linux, four before.
+#[test]
+fn what_was_lost_beyond_the_end_of_a_recovery_begins_the_next() {
+    let mut script = Script::warmed_up(&config(Profile::Modern), 20);
+    script.ack(ms(100), 1, &[]);
+    assert_eq!(
+        script.ack(ms(103), 1, &[(2, 5)]),
+        [1, 22],
+        "the recovery ends when all below 22 is acknowledged"
+    );
+    let sent = script.ack(ms(104), 1, &[(2, 20)]);
+    let end = sent[sent.len() - 1] + 1;
+    assert_eq!(script.ack(ms(204), 21, &[(23, end)])[..2], [21, 22], "22 is lost in the same recovery");
+    let threshold = script.ssthresh();
+    script.events.clear();
+    script.ack(ms(304), 22, &[(23, end)]);
+    assert_eq!(script.events[0], FlowEventKind::RecoveryEnd);
+    assert!(matches!(script.events[1], FlowEventKind::RecoveryStart { .. }), "{:?}", script.events);
+    assert!(script.ssthresh() < threshold, "{} of {threshold}", script.ssthresh());
+}

@@ -88,6 +88,12 @@ impl Scoreboard {
         self.sacked_segments
     }
 
+    /// Bytes believed lost, whether they have been sent again or not.
+    #[inline]
+    pub(crate) fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
     /// Bytes ever believed lost.
     #[inline]
     pub(crate) fn ever_lost_bytes(&self) -> u64 {
