@@ -5,7 +5,9 @@
 mod ready;
 mod support;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -42,7 +44,77 @@ fn nothing_attached_is_an_answer() {
     assert!(metrics.contains("# TYPE ramp_startup_exits_total counter\n"), "{metrics}");
     here(&["export", "--textfile", "ramp.prom"]);
     assert_eq!(place.read("ramp.prom"), metrics);
-    assert!(!place.path("ramp.new").exists());
+    assert_eq!(place.files(".").len(), 1, "no draft is left");
+}
+
+#[test]
+fn a_text_file_is_everybodys_to_read_and_replaces_nothing_else() {
+    let place = Place::new("live-textfile");
+    let within = |script: &str| {
+        let ramp = env!("CARGO_BIN_EXE_ramp");
+        let script =
+            script.replace("EXPORT", &format!("{ramp} export --pins bpf --records records --textfile"));
+        let output =
+            Command::new("sh").args(["-c", &script]).current_dir(place.path(".")).output().expect("sh");
+        (code(&output), text(&output.stderr))
+    };
+    assert_eq!(within("umask 077; EXPORT ramp.prom").0, Some(0));
+    let mode = fs::metadata(place.path("ramp.prom")).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o644);
+
+    place.write("victim", "whole");
+    let refused = |setup: &str, path: &str, why: &str| {
+        let (code, said) = within(&format!("{setup}; EXPORT {path}"));
+        assert!(code == Some(2) && said.contains(path) && said.contains(why), "{code:?}: {said}");
+    };
+    refused("ln -s victim link.prom", "link.prom", "a symbolic link");
+    refused("mkfifo pipe.prom", "pipe.prom", "a pipe");
+    refused("true", "/dev/full", "a device");
+    assert_eq!(within("ln -sf victim ramp.new; EXPORT ramp.prom").0, Some(0));
+    assert_eq!(place.read("victim"), "whole");
+    // A disk without room keeps the old text, and no draft.
+    let before = place.files(".");
+    let (code, said) = within("ulimit -f 0; trap '' XFSZ; EXPORT ramp.prom");
+    assert!(code == Some(1) && said.contains("cannot write ramp.prom"), "{code:?}: {said}");
+    assert_eq!(place.files("."), before);
+}
+
+#[test]
+fn whoever_connects_the_exporter_goes_on_and_stops_at_ctrl_c() {
+    let place = Place::new("live-export");
+    let arguments = ["export", "--listen", "127.0.0.1:0", "--pins", "bpf", "--records", "records"];
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).spawn().expect("ramp");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("its address");
+    let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics"));
+    let address = address.unwrap_or_else(|| panic!("{line}"));
+    let connect = |text: &str| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("SO_RCVTIMEO");
+        let _ = stream.write_all(text.as_bytes());
+        stream
+    };
+    let ask = |text: &str| {
+        let mut said = Vec::new();
+        let _ = connect(text).read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    let with = |field: &str| format!("GET /metrics HTTP/1.1\r\nHost: x\r\n{field}\r\n\r\n");
+    for length in ["99999999999", "18446744073709551615", "5000"] {
+        let said = ask(&with(&format!("Content-Length: {length}")));
+        assert!(said.starts_with("HTTP/1.1 413 "), "{length}: {said}");
+    }
+    let mut held = vec![connect(&with("Content-Length: 5000")), connect(&with("Expect: 100-continue"))];
+    held.extend((0..60).map(|_| connect("GET /met")));
+    held.push(connect(&with("Accept: */*").repeat(3000)));
+    assert!(ask(&with(&format!("A: {}", "x".repeat(1 << 20)))).starts_with("HTTP/1.1 431 "));
+    let said = ask(&with("Accept: */*"));
+    assert!(said.starts_with("HTTP/1.1 200 ") && said.contains("# TYPE ramp_attached gauge"), "{said}");
+
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(interrupted.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    drop(held);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ramp_linux::LoadError;
 use thiserror::Error;
 
+use crate::bpffs::FOR_A_USER;
 use crate::detach::Detached;
 
 /// Why something could not be done to this host.
@@ -114,10 +115,7 @@ fn permission(path: &Path) -> String {
     } else if path.starts_with("/run/netns") || path.starts_with("/proc") {
         NETNS.into()
     } else if path.to_string_lossy().contains("bpf") {
-        format!(
-            "let this user write there, as root: install -d -o USER {path_text} (and chmod o+x /sys/fs/bpf, which is \
-             often root's alone), or give --pins a directory of another BPF file system"
-        )
+        format!("let this user pin, as root: {FOR_A_USER}")
     } else {
         format!("let this user write there, as root: install -d -o USER {path_text}")
     }

@@ -226,7 +226,14 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     };
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_RDONLY | OFlag::O_CLOEXEC;
     match open(path, flags, Mode::empty()) {
-        Ok(directory) if made => Ok(fchmod(directory, SEARCHABLE)?),
+        Ok(directory) if made => {
+            let mode = Mode::from_bits_truncate(fstat(&directory)?.st_mode);
+            // Who hands its group down has given that to this one, too.
+            if mode & !Mode::S_ISGID != SEARCHABLE {
+                fchmod(directory, SEARCHABLE | mode & Mode::S_ISGID)?;
+            }
+            Ok(())
+        }
         Ok(_) => Ok(()),
         // A link is no directory either.
         Err(Errno::ENOTDIR | Errno::ELOOP) => Err(distrusted("it is no directory".into())),

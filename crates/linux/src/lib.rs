@@ -23,5 +23,5 @@ pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, O
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe};
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Avoidance, Options, Record};
-pub use pinned::{Pinned, detach_pinned};
+pub use pinned::{Pinned, detach_pinned, read_only, share};
 pub use replay::{Difference, Replay};

@@ -19,7 +19,7 @@ use crate::error::LoadError;
 use crate::event::{Counters, Event};
 use crate::onlooker::{Onlooker, Table};
 use crate::options::{Options, Record};
-use crate::pinned::detach_pinned;
+use crate::pinned::{detach_pinned, share};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
@@ -288,7 +288,11 @@ impl Loaded {
                 Some(OPERATIONS) => PINNED_OPERATIONS,
                 _ => continue,
             };
-            map.pin(directory.join(name)).map_err(io::Error::other)?;
+            let path = directory.join(name);
+            map.pin(&path).map_err(io::Error::other)?;
+            if name == PINNED_COUNTERS {
+                share(&path)?;
+            }
         }
         lock(&self.table).pin(directory.join(PINNED_TABLE)).map_err(io::Error::other)
     }

@@ -1,9 +1,10 @@
 //! What outlives its loader: names in a directory of a BPF file system.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
 
 use crate::event::Counters;
 use crate::loader::{EVENTS, EXITS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS, PINNED_TABLE};
@@ -31,7 +32,7 @@ impl Pinned {
 
     /// Totals over all its connections.
     pub fn counters(&self) -> io::Result<Counters> {
-        let map = self.map(PINNED_COUNTERS)?;
+        let map = read_only(&self.directory.join(PINNED_COUNTERS))?;
         let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(io::Error::other)?;
         bytes
             .and_then(|bytes| Counters::parse(&bytes))
@@ -65,6 +66,16 @@ impl Pinned {
     fn map(&self, name: &str) -> io::Result<MapHandle> {
         MapHandle::from_pinned_path(self.directory.join(name)).map_err(io::Error::other)
     }
+}
+
+/// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name nobody.
+pub fn share(map: &Path) -> io::Result<()> {
+    fs::set_permissions(map, fs::Permissions::from_mode(0o640))
+}
+
+/// Opens a pinned map that this user may not be allowed to write.
+pub fn read_only(map: &Path) -> io::Result<MapHandle> {
+    MapHandle::from_pinned_path_with_file_flags(map, libbpf_sys::BPF_F_RDONLY).map_err(io::Error::other)
 }
 
 /// Takes back what [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left in a directory, and

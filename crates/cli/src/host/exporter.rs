@@ -38,7 +38,7 @@ pub(crate) fn export(args: &ExportArgs, out: &mut impl Write) -> Result<(), CliE
     let host = args.host.host();
     if let Some(address) = args.listen {
         let interrupted = interruption();
-        let server = MetricsServer::listen(&host, address).map_err(told)?;
+        let mut server = MetricsServer::listen(&host, address).map_err(told)?;
         let address = server.address().unwrap_or(address);
         writeln!(out, "http://{address}/metrics")?;
         out.flush()?;

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, RingBuffer, RingBufferBuilder};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
-use ramp_linux::explained;
+use ramp_linux::{explained, read_only, share};
 
 pub use event::{AssignCounters, AssignEvent, Done, Opened};
 
@@ -145,6 +145,7 @@ impl Assign {
         for mut map in self.object.maps_mut() {
             if map.name() == COUNTERS {
                 map.pin(&pinned).map_err(bpf("pin the counters"))?;
+                share(&pinned).map_err(HostError::file("share", &pinned))?;
             }
         }
         let result = self.link.pin(directory.join(PINNED_LINK)).map_err(bpf("pin the link"));
@@ -157,8 +158,8 @@ impl Assign {
 
     /// What a pinned assignment has counted so far.
     pub fn pinned_counters(directory: &Path) -> Result<AssignCounters, HostError> {
-        let map = MapHandle::from_pinned_path(directory.join(PINNED_COUNTERS))
-            .map_err(bpf("open the pinned counters"))?;
+        let pinned = directory.join(PINNED_COUNTERS);
+        let map = read_only(&pinned).map_err(HostError::file("open", &pinned))?;
         counters(&map)
     }
 

@@ -218,9 +218,16 @@ fn directories(facts: &Facts) -> Check {
         return check("directories", State::Ok, "pins and records can be written");
     }
     let paths: Vec<_> = facts.closed.iter().map(|path| path.display().to_string()).collect();
+    let (pins, others): (Vec<_>, Vec<_>) =
+        facts.closed.iter().partition(|path| path.starts_with(crate::bpffs::USUAL));
+    let mut mends: Vec<_> =
+        others.iter().map(|path| format!("install -d -o USER {}", path.display())).collect();
+    if !pins.is_empty() {
+        mends.push(crate::bpffs::FOR_A_USER.to_owned());
+    }
     check("directories", State::Missing, format!("this user may not write {}", paths.join(" and ")))
         .means("what is attached is kept there")
-        .mend(format!("as root: chmod o+x /sys/fs/bpf; install -d -o USER {}", paths.join(" ")))
+        .mend(format!("as root: {}", mends.join("; ")))
 }
 
 fn control_groups(facts: &Facts) -> Check {

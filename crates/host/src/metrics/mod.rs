@@ -1,6 +1,7 @@
 //! Counters for Prometheus, in its text format.
 
 mod exposition;
+mod http;
 mod server;
 
 use ramp::ExitReason;

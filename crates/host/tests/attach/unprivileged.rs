@@ -91,6 +91,6 @@ fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
     fs::create_dir(place.records()).expect("a directory");
     chown(place.records(), Some(NOBODY), Some(NOBODY)).expect("for nobody");
     let said = as_nobody(&place, &privileges::NEEDED);
-    assert!(said.contains("bpf/ramp") && said.contains("chmod o+x"), "{said}");
+    assert!(said.contains("bpf/ramp") && said.contains("mount -t bpf -o mode=0700"), "{said}");
     assert_eq!(place.default(), "reno");
 }

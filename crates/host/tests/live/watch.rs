@@ -115,12 +115,14 @@ fn seen_from_start_up_to_exit() {
 
 /// Over HTTP, as Prometheus does.
 fn exported(host: &Host, exits: usize) {
-    let server =
+    let mut server =
         MetricsServer::listen(host, ([127, 0, 0, 1], 0).into()).unwrap_or_else(|error| panic!("{error}"));
     let address = server.address().expect("it listens on IP");
     let answered = thread::scope(|scope| {
         let client = scope.spawn(|| get(address, "/metrics"));
-        server.poll(Duration::from_secs(30)).unwrap_or_else(|error| panic!("{error}"));
+        while !client.is_finished() {
+            server.poll(Duration::from_millis(20)).unwrap_or_else(|error| panic!("{error}"));
+        }
         client.join().expect("the client")
     });
     let (head, body) = answered.split_once("\r\n\r\n").expect("an HTTP answer");
