@@ -8,8 +8,8 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
 use ramp_scenario::{Scenario, schema};
 
+use crate::backends;
 use crate::error::CliError;
-use crate::kernel::KernelRow;
 
 /// The variable by which a shell asks.
 pub(crate) const VARIABLE: &str = "COMPLETE";
@@ -39,7 +39,7 @@ pub(crate) fn rows(current: &OsStr) -> Vec<CompletionCandidate> {
     let start = text.rfind([',', '=']).map_or(0, |at| at + 1);
     let (before, _) = text.split_at(start);
     let algorithms = ramp::algorithms().iter().map(|algorithm| algorithm.id.to_owned());
-    beginning(current, before, algorithms.chain(kernel_rows()))
+    beginning(current, before, algorithms.chain(controls()))
 }
 
 /// Algorithms alone, as `attach` takes them.
@@ -73,14 +73,8 @@ pub(crate) fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(current, "", all.chain(parameters))
 }
 
-#[cfg(target_os = "linux")]
-fn kernel_rows() -> impl Iterator<Item = String> {
-    KernelRow::KERNEL.into_iter().map(|row| row.name().to_owned())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn kernel_rows() -> impl Iterator<Item = String> {
-    std::iter::empty::<KernelRow>().map(|_| String::new())
+fn controls() -> impl Iterator<Item = String> {
+    backends::ALL.iter().flat_map(|backend| backend.controls()).map(|control| control.name.to_owned())
 }
 
 /// Those of `names` that go on as `current` does after `before`.

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use ramp_experiment::ExperimentError;
 use ramp_scenario::ScenarioError;
-use ramp_sim::SimulationError;
 use thiserror::Error;
 
 /// Why a command did not do what it was asked to.
@@ -24,14 +24,6 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A run that cannot be played.
-    #[error("run {run} failed: {cause}")]
-    Simulation {
-        /// Algorithm and seed.
-        run: String,
-        /// Why.
-        cause: SimulationError,
-    },
     /// What the kernel, or this process's privileges, cannot do.
     #[error("{message}")]
     Kernel {
@@ -41,18 +33,11 @@ pub(crate) enum CliError {
         #[help]
         help: Option<String>,
     },
-    /// A scenario asks for what a run with the kernel's TCP cannot do.
-    #[error("the kernel cannot play `{scenario}`:{}", bullets(reasons))]
-    Unplayable {
-        /// Its name.
-        scenario: String,
-        /// Everything that it asks in vain.
-        reasons: Vec<String>,
-        /// What may be changed.
-        #[help]
-        help: Option<String>,
-    },
-    /// A run in real time failed.
+    /// Something about a comparison.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Experiment(ExperimentError),
+    /// A run failed.
     #[error("run {run} failed: {cause}")]
     Run {
         /// Row and seed.
@@ -117,10 +102,11 @@ impl CliError {
     /// 2: the input; 130: interrupted, as a shell reports SIGINT; 1: everything else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Input { .. } | Self::Scenario(_) | Self::Unplayable { .. } => 2,
+            Self::Input { .. } | Self::Scenario(_) => 2,
+            Self::Experiment(error) if error.is_input() => 2,
             Self::RolledBack => 3,
             Self::Interrupted => 130,
-            Self::Simulation { .. }
+            Self::Experiment(_)
             | Self::Kernel { .. }
             | Self::Run { .. }
             | Self::Refused { .. }
@@ -132,6 +118,19 @@ impl CliError {
     /// Whether the reader of our output left early, as `head` does.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// A field of a request is an option of the same name here.
+impl From<ExperimentError> for CliError {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Request { field, problem, help } => {
+                Self::Input { message: format!("--{field} {problem}"), help }
+            }
+            ExperimentError::Interrupted { .. } => Self::Interrupted,
+            other => Self::Experiment(other),
+        }
     }
 }
 

@@ -142,15 +142,6 @@ pub(crate) fn parameter_range(p: &Parameter) -> (String, String, String) {
     (value(p.default), format!("{} to {}", value(p.minimum), value(p.maximum)), p.unit.to_owned())
 }
 
-/// A value of a parameter as people write it.
-pub(crate) fn parameter_value(p: &Parameter, value: u64) -> String {
-    let choice = p
-        .unit
-        .strip_prefix("choice:")
-        .and_then(|choices| usize::try_from(value).ok().and_then(|index| choices.split('|').nth(index)));
-    choice.map_or_else(|| value.to_string(), str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ macro_rules! say {
     }};
 }
 
-mod backend;
+mod backends;
 mod compare;
 mod completions;
 mod document;
@@ -16,23 +16,14 @@ mod error;
 mod explain;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
-mod kernel;
 mod list;
-mod neighbours;
-mod place;
-mod play;
 mod progress;
 mod provenance;
 mod report;
-mod results;
 #[cfg(test)]
 mod reuse;
-mod rows;
 mod run;
 mod scenario_args;
-mod sides;
-mod store;
-mod sweep;
 mod table;
 mod terminal;
 
@@ -42,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use ramp_backend::Backend;
 
 use crate::error::CliError;
 use crate::terminal::Terminal;
@@ -60,7 +52,7 @@ Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 1
 
 /// Which start-up algorithm is best on a path, by how much, with what certainty, and why
 #[derive(Parser, Debug)]
-#[command(name = "ramp", version = provenance::VERSION, long_version = provenance::LONG_VERSION, after_help = EXAMPLES)]
+#[command(name = "ramp", version = ramp_experiment::VERSION, long_version = provenance::long_version(), after_help = EXAMPLES)]
 struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
@@ -124,8 +116,8 @@ pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>)
 }
 
 fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    if command.on_linux() {
-        kernel::prepare()?;
+    for backend in command.backends() {
+        backend.prepare().map_err(|message| CliError::Kernel { message, help: None })?;
     }
     match command {
         Command::Compare(args) => compare::compare(&args, terminal, out),
@@ -139,12 +131,12 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
 }
 
 impl Command {
-    /// Whether it plays anything with this kernel's TCP.
-    fn on_linux(&self) -> bool {
+    /// What it plays on.
+    fn backends(&self) -> Vec<&'static dyn Backend> {
         match self {
-            Self::Compare(args) => args.on_linux(),
-            Self::Run(args) => args.on_linux(),
-            _ => false,
+            Self::Compare(args) => args.backends().collect(),
+            Self::Run(args) => vec![args.backend()],
+            _ => Vec::new(),
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
+use ramp_backend::Backend;
 use ramp_scenario::{Scenario, schema};
 use serde_json::{Value, json};
 
+use crate::backends;
 use crate::error::CliError;
 use crate::explain::parameter_range;
-use crate::kernel;
 use crate::table::table;
 use crate::terminal::Terminal;
 
@@ -112,7 +113,17 @@ fn algorithms() -> Listing {
 }
 
 fn kernel_rows() -> Listing {
-    Listing::new(&["row", "meaning", "here"], kernel::listing())
+    let listed = |backend: &'static dyn Backend| {
+        backend.controls().iter().map(move |control| {
+            let here = match (backend.obstacle(Some(control)), backend.offers(control)) {
+                (Some(obstacle), _) => format!("no: {obstacle}"),
+                (None, Ok(())) => "yes".to_owned(),
+                (None, Err(remedy)) => format!("no: {remedy}"),
+            };
+            vec![control.name.to_owned(), control.meaning.to_owned(), here]
+        })
+    };
+    Listing::new(&["row", "meaning", "here"], backends::ALL.iter().copied().flat_map(listed).collect())
 }
 
 fn parameters() -> Listing {

@@ -1,14 +1,72 @@
-//! A bar over runs, on a terminal only, and the flag that Ctrl-C raises.
+//! A bar over runs, on a terminal only, what is said meanwhile, and the flag that Ctrl-C raises.
 
 use std::io::{self, IsTerminal};
 use std::process;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ramp_backend::Clock;
+use ramp_experiment::{Ahead, Progress};
+
+/// Says on standard error what people should know, and no more.
+pub(crate) struct Said;
+
+impl Progress for Said {
+    fn on_note(&self, line: &str) {
+        say!("{line}");
+    }
+}
+
+/// The same with a bar over the runs of each backend.
+pub(crate) struct Bar(Mutex<ProgressBar>);
+
+impl Default for Bar {
+    fn default() -> Self {
+        Self(Mutex::new(ProgressBar::hidden()))
+    }
+}
+
+impl Bar {
+    fn bar(&self) -> MutexGuard<'_, ProgressBar> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Bar {
+    fn on_backend(&self, ahead: &Ahead<'_>) {
+        if ahead.backend.clock() == Clock::Real {
+            say!(
+                "{}: {} runs in real time, one after the other, each {:.0} s at most; Ctrl-C keeps the finished ones",
+                ahead.backend.name(),
+                ahead.runs_here,
+                ahead.longest.secs_f64()
+            );
+        }
+        *self.bar() = bar(ahead.runs);
+    }
+
+    fn on_start(&self, run: &str) {
+        self.bar().set_message(run.to_owned());
+    }
+
+    fn on_finish(&self, run: &str) {
+        let bar = self.bar();
+        bar.set_message(run.to_owned());
+        bar.inc(1);
+    }
+
+    fn on_end(&self) {
+        self.bar().finish_and_clear();
+    }
+
+    fn on_note(&self, line: &str) {
+        say!("{line}");
+    }
+}
 
 /// A bar on standard error; invisible unless that is a terminal.
-pub(crate) fn bar(runs: usize) -> ProgressBar {
+fn bar(runs: usize) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -3,25 +3,17 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 
-/// Version of ramp with a fingerprint of the sources that decide results: `0.1.0+5d41402a`.
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("RAMP_SOURCE"));
+use ramp_experiment::VERSION;
 
-/// The same with what this build can do.
-pub(crate) const LONG_VERSION: &str = if cfg!(feature = "linux") {
-    concat!(
-        env!("CARGO_PKG_VERSION"),
-        "+",
-        env!("RAMP_SOURCE"),
-        "\nfeatures: linux (the algorithms in the kernel: --on linux, attach, trial)"
-    )
-} else {
-    concat!(
-        env!("CARGO_PKG_VERSION"),
-        "+",
-        env!("RAMP_SOURCE"),
-        "\nfeatures: none (without `linux`: no algorithms in the kernel)"
-    )
-};
+/// The version with what this build can do.
+pub(crate) fn long_version() -> String {
+    let features = if cfg!(feature = "linux") {
+        "linux (the algorithms in the kernel: --on linux, attach, trial)"
+    } else {
+        "none (without `linux`: no algorithms in the kernel)"
+    };
+    format!("{VERSION}\nfeatures: {features}")
+}
 
 /// Options that change where and how results appear, not what they are.
 const WITHOUT_VALUE: [&str; 3] = ["--json", "--csv", "--no-cache"];

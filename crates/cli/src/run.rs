@@ -7,22 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use ramp_backend::{Backend, BackendError, Clock};
+use ramp_experiment::{Row, Run, check, digest, playable, write_whole};
 use ramp_lab::report::quantity;
-use ramp_lab::{Context, Emulation, Meter, RunRecord, explain_exit};
-use ramp_sim::{SimulationError, simulate};
-use ramp_trace::{Both, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
+use ramp_lab::{Emulation, RunRecord, explain_exit};
+use ramp_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
 
-use crate::backend::Backend;
-use crate::compare::check;
+use crate::backends::{self, On};
 use crate::completions;
 use crate::error::CliError;
-use crate::kernel::{self, KernelError};
-use crate::play::{Run, context, digest};
 use crate::progress;
 use crate::provenance;
-use crate::rows::{Row, playable};
 use crate::scenario_args::ScenarioArgs;
-use crate::store::write_whole;
 
 /// Play one run and write every sample and event of it
 ///
@@ -37,8 +33,8 @@ Examples:
   ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
 pub(crate) struct RunArgs {
     /// What plays it
-    #[arg(long, value_enum, value_name = "BACKEND", default_value = "sim")]
-    on: Backend,
+    #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND", default_value = "sim")]
+    on: On,
     /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A", default_value = "hystart", add = ArgValueCompleter::new(completions::rows))]
@@ -57,9 +53,9 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Whether it plays with this kernel's TCP.
-    pub(crate) fn on_linux(&self) -> bool {
-        self.on == Backend::Linux
+    /// What it plays on.
+    pub(crate) fn backend(&self) -> &'static dyn Backend {
+        self.on.0
     }
 
     /// Fails where it does not say what to play.
@@ -78,9 +74,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     };
     let scenario = args.scenario.scenario(&[])?;
     let row = row(args)?;
-    if args.on == Backend::Linux {
-        check(&scenario, slice::from_ref(&row))?;
-    }
+    check(args.backend(), &scenario, slice::from_ref(&row))?;
     let digest = digest(&scenario);
     let seed = args.seed.unwrap_or(scenario.seed);
     let steering = row.steering(&scenario);
@@ -89,7 +83,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         digest: &digest,
         row: &row,
         steering: &steering,
-        backend: args.on,
+        backend: args.backend(),
         seed,
         extra_startup_rounds: 0,
         curves: false,
@@ -107,7 +101,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
             });
             match (played, written) {
                 (Some(Err(CliError::Output(cause))), _) => return Err(CliError::file("write", path)(cause)),
-                (Some(Err(error)), _) | (_, Err(error)) => return Err(error),
+                (Some(Err(error)), _) => return Err(error),
+                (_, Err(error)) => return Err(error.into()),
                 (Some(Ok(record)), Ok(())) => record,
                 (None, Ok(())) => unreachable!("a file is written by playing"),
             }
@@ -134,54 +129,24 @@ fn play<W: Write>(
     out: W,
     format: Format,
     interrupted: &AtomicBool,
-) -> Result<(RunRecord, Context), CliError> {
-    let scenario = run.scenario();
-    let context = context(&scenario);
-    let provenance = run.provenance(&provenance::command());
-    let writer = Writer::new(out, format, &provenance).map_err(output)?;
-    let mut observer = Both(Meter::new(&context), StopOnFailure { writer, stop: interrupted });
-    let played = match run.backend {
-        Backend::Sim => match simulate(&scenario, run.seed, &mut observer, interrupted) {
-            Ok(outcome) => Ok((outcome.end, None)),
-            Err(SimulationError::Interrupted { at }) => {
-                Err((Some(format!("interrupted at {at} of simulated time")), CliError::Interrupted))
-            }
-            Err(cause) => Err((None, CliError::Simulation { run: run.to_string(), cause })),
-        },
-        Backend::Linux => match kernel::play(&scenario, run.row, run.seed, &mut observer, interrupted) {
-            Ok((end, emulation)) => Ok((end, Some(emulation))),
-            Err(KernelError::Interrupted { at }) => {
-                Err((Some(format!("interrupted after {at}")), CliError::Interrupted))
-            }
-            Err(KernelError::Refused(reason)) => {
-                Err((None, CliError::Refused { refused: vec![format!("{run}: {reason}")] }))
-            }
-            Err(KernelError::Failed(cause)) => Err((None, CliError::Run { run: run.to_string(), cause })),
-        },
-    };
-    let Both(meter, StopOnFailure { writer, .. }) = observer;
+) -> Result<RunRecord, CliError> {
+    let command = provenance::command();
+    let writer = Writer::new(out, format, &run.provenance(&command)).map_err(output)?;
+    let mut observer = StopOnFailure { writer, stop: interrupted };
+    let played = run.watch(&command, &mut observer, interrupted);
     // First: a run whose samples cannot be written is stopped as by Ctrl-C.
-    writer.finish().map_err(output)?;
-    let (end, emulation) = played.map_err(|(said, error)| {
-        if let Some(said) = said {
-            say!("{said}");
+    observer.writer.finish().map_err(output)?;
+    played.map_err(|error| match error {
+        BackendError::Interrupted { at } => {
+            match run.backend.clock() {
+                Clock::Virtual => say!("interrupted at {at} of simulated time"),
+                Clock::Real => say!("interrupted after {at}"),
+            }
+            CliError::Interrupted
         }
-        error
-    })?;
-    let found = meter.finish(end);
-    let record = RunRecord {
-        provenance,
-        steering: run.steering.to_owned(),
-        extra_startup_rounds: 0,
-        metrics: found.metrics,
-        exit: found.exit,
-        downloads: found.downloads,
-        download_at_least_s: found.download_at_least_s,
-        path: run.path(&context, end),
-        emulation,
-        series: None,
-    };
-    Ok((record, context))
+        BackendError::Refused(reason) => CliError::Refused { refused: vec![format!("{run}: {reason}")] },
+        BackendError::Failed(cause) => CliError::Run { run: run.to_string(), cause },
+    })
 }
 
 fn output(error: TraceError) -> CliError {
@@ -220,8 +185,8 @@ impl<W: Write> Observer for StopOnFailure<'_, W> {
     }
 }
 
-fn summarise((record, context): &(RunRecord, Context), run: &Run<'_>, samples: Option<&Path>) {
-    say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, context, None));
+fn summarise(record: &RunRecord, run: &Run<'_>, samples: Option<&Path>) {
+    say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, &run.context(), None));
     for definition in ramp_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
             say!("  {:28} {:>16}", definition.name, quantity(value, definition.unit));
@@ -263,7 +228,7 @@ fn say_emulation(emulation: &Emulation) {
 
 /// The one row of a run.
 fn row(args: &RunArgs) -> Result<Row, CliError> {
-    let row = Row::parse(&args.algorithm)?;
-    let (mut rows, _) = playable(slice::from_ref(&row), args.on, true, true)?;
+    let row = Row::parse(&args.algorithm, backends::ALL)?;
+    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), (true, true))?;
     Ok(rows.pop().unwrap_or(row))
 }

@@ -1,24 +1,16 @@
-//! Which path: a built-in scenario, a file, or options; and which rows.
+//! Which path: a built-in scenario, a file, or options.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::slice;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp_scenario::{AdHoc, Arm, Scenario, Setting, TrafficKind};
+use ramp_experiment::ExperimentError;
+use ramp_scenario::{AdHoc, Scenario, Setting};
 
 use crate::completions;
-use crate::error::CliError;
-use crate::kernel;
-use crate::rows::Row;
 
 /// What is played unless the command line says otherwise.
 const DEFAULT_SCENARIO: &str = "geo-satellite";
-/// Identifier of the algorithm that knows the path.
-pub(crate) const YARDSTICK: &str = "ideal";
-/// Most comparisons that sweeps may ask for.
-const VARIANTS_MAX: usize = 1000;
 
 /// A path.
 #[derive(Args, Debug)]
@@ -90,24 +82,16 @@ fn quantity(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// What `--sweep` asks for: the product of all swept scenario fields, and rows.
-pub(crate) struct Sweep {
-    /// Settings of each comparison; one empty list without sweeps.
-    pub(crate) variants: Vec<Vec<Setting>>,
-    /// Rows of each swept parameter.
-    pub(crate) rows: Vec<Vec<Arm>>,
-}
-
 impl ScenarioArgs {
     /// The scenario, with `--set` and then `settings` on top.
-    pub(crate) fn scenario(&self, settings: &[Setting]) -> Result<Scenario, CliError> {
+    pub(crate) fn scenario(&self, settings: &[Setting]) -> Result<Scenario, ExperimentError> {
         let mut all = Vec::new();
         for text in &self.set {
             all.push(Setting::parse(text)?);
         }
         all.extend(settings.iter().cloned());
         let path = &self.path;
-        let scenario: Result<Scenario, CliError> = match &self.scenario {
+        match &self.scenario {
             None if path.is_empty() => Ok(Scenario::open_with(DEFAULT_SCENARIO, &all)?),
             None => {
                 path.describes_a_path(&all)?;
@@ -118,28 +102,8 @@ impl ScenarioArgs {
                 changes.extend(all);
                 Ok(Scenario::open_with(name, &changes)?)
             }
-        };
-        let scenario = scenario?;
-        tests_something(&scenario)?;
-        Ok(scenario)
+        }
     }
-}
-
-/// There is nothing to compare where every flow names its algorithm.
-fn tests_something(scenario: &Scenario) -> Result<(), CliError> {
-    let drawn = scenario.traffic.iter().any(|traffic| match traffic.kind {
-        TrafficKind::Cbr { .. } => false,
-        TrafficKind::Poisson { under_test_share, .. }
-        | TrafficKind::Web { under_test_share, .. }
-        | TrafficKind::Listed { under_test_share, .. } => under_test_share > 0.0,
-    });
-    if drawn || scenario.flows.iter().any(|flow| flow.under_test) {
-        return Ok(());
-    }
-    Err(CliError::input_help(
-        format!("{}: no flow is under test", scenario.name),
-        "leave `algorithm` out of at least one `[[flow]]`, or give `[[traffic]]` an `under-test-share`",
-    ))
 }
 
 impl PathArgs {
@@ -149,7 +113,7 @@ impl PathArgs {
 
     /// Without a scenario, a rate and a round-trip time are needed; who gives neither means the scenario that is played
     /// without options.
-    fn describes_a_path(&self, settings: &[Setting]) -> Result<(), CliError> {
+    fn describes_a_path(&self, settings: &[Setting]) -> Result<(), ExperimentError> {
         let described = [&self.rate, &self.rtt, &self.trace, &self.delay_trace];
         let set = |setting: &Setting| setting.key().starts_with("path.");
         if described.iter().any(|option| option.is_some()) || settings.iter().any(set) {
@@ -159,10 +123,10 @@ impl PathArgs {
         let given = fields.iter().filter_map(|(field, value)| Some((*field, value.as_ref()?)));
         let option = |field: &str| field.trim_start_matches("path.").replace('.', "-");
         let words: Vec<String> = given.map(|(field, value)| format!("--{} {value}", option(field))).collect();
-        Err(CliError::input_help(
-            format!("--rate and --rtt are required beside {}", words.join(" ")),
-            format!("or name the scenario to change: {DEFAULT_SCENARIO} {}", words.join(" ")),
-        ))
+        Err(ExperimentError::Input {
+            message: format!("--rate and --rtt are required beside {}", words.join(" ")),
+            help: Some(format!("or name the scenario to change: {DEFAULT_SCENARIO} {}", words.join(" "))),
+        })
     }
 
     fn ad_hoc(&self, settings: Vec<Setting>) -> AdHoc {
@@ -185,7 +149,7 @@ impl PathArgs {
     }
 
     /// The options as changes of a scenario that has a `[path]`.
-    fn settings(&self) -> Result<Vec<Setting>, CliError> {
+    fn settings(&self) -> Result<Vec<Setting>, ExperimentError> {
         let mut settings = Vec::new();
         for (field, value) in self.fields() {
             if let Some(value) = value {
@@ -215,132 +179,5 @@ impl PathArgs {
             ("path.jitter", self.jitter.as_ref()),
             ("path.reverse.rate", self.reverse_rate.as_ref()),
         ]
-    }
-}
-
-impl Sweep {
-    /// From all `--sweep` options.
-    pub(crate) fn parse(texts: &[String]) -> Result<Self, CliError> {
-        let mut sweep = Self { variants: vec![Vec::new()], rows: Vec::new() };
-        for text in texts {
-            if text.trim_start().starts_with("algorithm.") {
-                sweep.rows.push(Arm::sweep(text)?);
-                continue;
-            }
-            let settings = Setting::sweep(text)?;
-            let product = |chosen: &Vec<Setting>| {
-                let chosen = chosen.clone();
-                settings
-                    .iter()
-                    .map(move |setting| [&chosen[..], slice::from_ref(setting)].concat())
-                    .collect::<Vec<_>>()
-            };
-            sweep.variants = sweep.variants.iter().flat_map(product).collect();
-            if sweep.variants.len() > VARIANTS_MAX {
-                return Err(CliError::input(format!(
-                    "--sweep asks for more than {VARIANTS_MAX} comparisons"
-                )));
-            }
-        }
-        Ok(sweep)
-    }
-
-    /// The rows of a comparison: `named` ones (none: all algorithms, or only the yardstick beside swept rows), each
-    /// swept algorithm in the place of its plain row.
-    pub(crate) fn rows(&self, named: &[String]) -> Result<Vec<Row>, CliError> {
-        let mut all: Vec<Row> = Vec::new();
-        if !named.is_empty() {
-            if named.iter().all(|text| text.trim().is_empty()) {
-                return Err(CliError::input("--algorithms is empty"));
-            }
-            for text in whole_arms(named) {
-                if text.is_empty() {
-                    return Err(CliError::input("--algorithms has an empty row between two commas"));
-                }
-                all.push(Row::parse(&text)?);
-            }
-        } else if self.rows.is_empty() {
-            for algorithm in ramp::algorithms() {
-                all.push(Arm::parse(algorithm.id)?.into());
-            }
-        } else {
-            all.push(Arm::parse(YARDSTICK)?.into());
-        }
-        for rows in self.rows.iter().rev() {
-            let plain = |row: &Row| row.label == rows[0].algorithm.id;
-            let place = all.iter().position(plain).unwrap_or(0);
-            all.retain(|row| !plain(row));
-            all.splice(place..place, rows.iter().cloned().map(Row::from));
-        }
-        let mut labels = BTreeSet::new();
-        match all.iter().find(|row| !labels.insert(row.label.as_str())) {
-            Some(twice) => {
-                let swept = self.rows.iter().flatten().any(|arm| arm.label == twice.label);
-                let option = if swept { "--sweep" } else { "--algorithms" };
-                Err(CliError::input(format!("{option} names the row `{}` twice", twice.label)))
-            }
-            None => Ok(all),
-        }
-    }
-}
-
-/// Rows as people separate them: a comma also separates the settings of one row (`best:a=1,b=2,hystart`).
-fn whole_arms(pieces: &[String]) -> Vec<String> {
-    let mut arms: Vec<String> = Vec::new();
-    for piece in pieces.iter().flat_map(|p| p.split(',')).map(str::trim) {
-        let is_setting = !piece.contains(':')
-            && piece.split_once('=').is_some_and(|(_, value)| {
-                let value = value.trim();
-                ramp::algorithm(value).is_none() && kernel::row(value).is_none()
-            });
-        match arms.last_mut().filter(|last| is_setting && last.contains(':')) {
-            Some(last) => {
-                last.push(',');
-                last.push_str(piece);
-            }
-            None => arms.push(piece.to_owned()),
-        }
-    }
-    arms
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn strings(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|t| (*t).to_owned()).collect()
-    }
-
-    fn labels(named: &[&str], sweeps: &[&str]) -> Vec<String> {
-        let sweep = Sweep::parse(&strings(sweeps)).unwrap();
-        sweep.rows(&strings(named)).unwrap().into_iter().map(|a| a.label).collect()
-    }
-
-    #[test]
-    fn commas_separate_rows_and_settings_of_a_row() {
-        let pieces = strings(&["hystart:low_window=32,samples=4,best", "late=hystart,ideal"]);
-        assert_eq!(whole_arms(&pieces), ["hystart:low_window=32,samples=4", "best", "late=hystart", "ideal"]);
-    }
-
-    #[test]
-    fn without_names_all_algorithms_are_compared() {
-        assert_eq!(labels(&[], &[]).len(), ramp::algorithms().len());
-    }
-
-    #[test]
-    fn swept_rows_take_the_place_of_the_plain_one() {
-        let sweep = ["algorithm.hystart.low_window=16,32"];
-        let swept = ["hystart low_window=16", "hystart low_window=32"];
-        assert_eq!(labels(&[], &sweep), [swept[0], swept[1], "ideal"]);
-        assert_eq!(labels(&["best,hystart,limited"], &sweep), ["best", swept[0], swept[1], "limited"]);
-    }
-
-    #[test]
-    fn swept_fields_multiply() {
-        let sweep = Sweep::parse(&strings(&["path.buffer=1bdp,2bdp", "path.rtt=1ms,2ms,3ms"])).unwrap();
-        assert_eq!(sweep.variants.len(), 6);
-        assert!(sweep.variants.iter().all(|settings| settings.len() == 2));
-        assert!(Sweep::parse(&strings(&["a=1,2,3,4,5,6,7,8,9,10,11"; 3])).is_err());
     }
 }

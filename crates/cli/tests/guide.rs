@@ -1,5 +1,7 @@
 //! The Rust of `docs/guide/library.md` compiles and does what it says.
 
+mod support;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -79,5 +81,37 @@ fn the_simulator() -> Result<(), Box<dyn Error>> {
     assert!(outcome.data_packets > 0);
 
     stands_here(&blocks("rust")[1]);
+    Ok(())
+}
+
+#[test]
+fn comparisons() {
+    let place = support::Place::new("guide");
+    compare_in(&place.path("out")).unwrap();
+}
+
+fn compare_in(directory: &Path) -> Result<(), Box<dyn Error>> {
+    use std::sync::atomic::AtomicBool;
+
+    use ramp_backend::Backend;
+    use ramp_experiment::{Experiment, Found, Request, judge_again};
+    use ramp_scenario::Scenario;
+    use ramp_sim::Simulator;
+
+    let backends: [&dyn Backend; 1] = [&Simulator];
+    let mut request = Request::new(&backends, |settings| Ok(Scenario::open_with("data-centre", settings)?));
+    request.algorithms = vec!["hystart".into(), "best".into()];
+    request.sweep = vec!["path.buffer=0.5 bdp,2 bdp".into()];
+    request.runs = Some(2);
+    request.out = Some(directory.to_owned());
+    Experiment::plan(request, &())?.play(&(), &AtomicBool::new(false))?;
+
+    let Found::Sweep(swept) = judge_again(directory, None, &())? else { panic!("a field is swept") };
+    for (values, results) in swept.points() {
+        let leader = results.comparisons()[0].leader.as_deref();
+        assert!(leader.is_some(), "somebody leads with {values}");
+    }
+
+    stands_here(&blocks("rust")[2]);
     Ok(())
 }

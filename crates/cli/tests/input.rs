@@ -48,7 +48,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "--rate", "fast", "--rtt", "1ms"], &["rate", "fast", "Mbit/s"]),
         (&["compare", "--runs", "0"], &["--runs", "1"]),
         (&["compare", "--jobs", "0"], &["--jobs", "1"]),
-        (&["compare", "--runs", "2", "--seed", "18446744073709551615"], &["--seed", "--runs"]),
+        (&["compare", "--runs", "2", "--seed", "18446744073709551615"], &["--seed", "2 runs"]),
         (&["compare", "--set", "algorithm.hystart.low_windov=3"], &["low_windov", "low_window"]),
         (&["compare", "--set", "path.rtt"], &["path.rtt", "="]),
         (&["compare", "--sweep", "path.rtt"], &["path.rtt", "="]),

@@ -37,11 +37,12 @@ pub use comparison::{
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};
-pub use emulation::{Emulation, EmulationSummary};
+pub use emulation::EmulationSummary;
 pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
 pub use metric::{Definition, definitions};
+pub use ramp_trace::Emulation;
 pub use record::{Download, ExitRecord, Reason, RunKey, RunPath, RunRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
 pub use statistics::{Paired, paired};

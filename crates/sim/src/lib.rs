@@ -4,6 +4,7 @@
 //! [`Observer`](ramp_trace::Observer) what happens. The same scenario and seed give the same calls on every machine. This crate decides nothing that a host or a link decides (`tcp`,
 //! `path`) and measures nothing (`lab`); it moves time, packets and applications.
 
+mod backend;
 mod error;
 mod event_queue;
 mod fifo;
@@ -20,6 +21,7 @@ mod topology;
 mod traffic;
 mod transport;
 
+pub use backend::Simulator;
 pub use error::SimulationError;
 pub use simulation::{Run, simulate, simulate_over};
 pub use tcp::Tcp;

@@ -13,6 +13,7 @@
 #![cfg(target_os = "linux")]
 
 mod applications;
+mod backend;
 mod check;
 mod controls;
 mod error;
@@ -24,6 +25,7 @@ mod play;
 mod row;
 mod watch;
 
+pub use backend::Kernel;
 pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;

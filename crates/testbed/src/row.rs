@@ -23,7 +23,7 @@ impl Row {
     pub const KERNEL: [Self; 4] = [Self::Cubic, Self::CubicWithoutHystart, Self::Bbr, Self::Reno];
 
     /// As tables and command lines call it; [`Self::Core`] is called as its algorithm.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::Cubic => "cubic",
@@ -34,7 +34,7 @@ impl Row {
     }
 
     /// One line about it.
-    pub fn meaning(self) -> &'static str {
+    pub const fn meaning(self) -> &'static str {
         match self {
             Self::Core => "an algorithm of the registry, in the kernel",
             Self::Cubic => "the kernel's own CUBIC, HyStart on",
@@ -51,7 +51,7 @@ impl Row {
 
     /// The algorithm that leaves start-up in the simulator as it does in the kernel, with CUBIC behind it; `None`: there
     /// is none.
-    pub fn simulated_by(self) -> Option<&'static str> {
+    pub const fn simulated_by(self) -> Option<&'static str> {
         match self {
             Self::Cubic => Some("hystart"),
             Self::CubicWithoutHystart => Some("slow_start"),

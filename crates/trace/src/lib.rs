@@ -3,6 +3,7 @@
 //! A backend calls an [`Observer`]; metrics, files ([`Writer`]) and charts ([`Recorder`]) are observers. This crate knows
 //! no backend.
 
+mod emulation;
 mod file;
 mod observer;
 mod outcome;
@@ -12,6 +13,7 @@ mod row;
 mod sample;
 mod series;
 
+pub use emulation::Emulation;
 pub use file::{Format, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use ramp::Algorithm;
+use ramp_experiment::YARDSTICK;
 use ramp_host::{Change, HostError, Scope, privileges};
 use ramp_linux::Options;
 use ramp_scenario::Arm;
@@ -12,7 +13,6 @@ use ramp_scenario::Arm;
 use super::{HostArgs, told};
 use crate::completions;
 use crate::error::{CliError, nearest};
-use crate::scenario_args::YARDSTICK;
 use crate::terminal::Terminal;
 
 /// Attach a start-up algorithm to this host

@@ -1,17 +1,15 @@
 //! Results of two backends side by side: what is kept of them, and where the two lie.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ramp_lab::report::{html, sides_csv, sides_json};
 use ramp_lab::{Comparison, SideBySide, side_by_side};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Backend;
-use crate::error::CliError;
+use crate::error::ExperimentError;
 use crate::place::SIDES_PLAN;
-use crate::provenance;
-use crate::report::REPORT;
+use crate::results::REPORT;
 use crate::store::{Store, write_whole};
 
 /// What a directory with two backends is about.
@@ -27,12 +25,12 @@ pub(crate) struct SidesPlan {
 
 impl SidesPlan {
     /// For results of two backends, seen from `directory`.
-    pub(crate) fn new(identity: &str, directory: &Path, sides: [(Backend, &Path); 2]) -> Self {
+    pub(crate) fn new(identity: &str, command: &str, directory: &Path, sides: [(&str, &Path); 2]) -> Self {
         let seen = |place: &Path| relative(directory, place);
         Self {
             identity: identity.to_owned(),
-            command: provenance::command(),
-            sides: sides.map(|(backend, place)| (backend.to_string(), seen(place))),
+            command: command.to_owned(),
+            sides: sides.map(|(backend, place)| (backend.to_owned(), seen(place))),
         }
     }
 }
@@ -57,10 +55,10 @@ pub(crate) fn beside(plan: &SidesPlan, comparisons: [&Comparison; 2]) -> SideByS
 }
 
 /// Writes everything that they leave in their directory.
-pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) -> Result<(), CliError> {
+pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) -> Result<(), ExperimentError> {
     let places = plan.sides.each_ref().map(|(_, place)| place.join(REPORT).to_string_lossy().into_owned());
     let outputs = [
-        ("comparison.json", sides_json(both).map_err(io::Error::from)?),
+        ("comparison.json", sides_json(both)?),
         ("comparison.csv", sides_csv(both)),
         (REPORT, html::render_sides(both, places.each_ref().map(String::as_str))),
     ];

@@ -13,11 +13,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::error::CliError;
+use crate::error::ExperimentError;
 
 /// A results directory.
 #[derive(Clone, Debug)]
-pub(crate) struct Store {
+pub struct Store {
     directory: PathBuf,
     /// Other results directories whose runs may serve here.
     relatives: Vec<PathBuf>,
@@ -25,44 +25,45 @@ pub(crate) struct Store {
 
 impl Store {
     /// Open a directory, made if it does not exist.
-    pub(crate) fn create(directory: &Path) -> Result<Self, CliError> {
+    pub fn create(directory: &Path) -> Result<Self, ExperimentError> {
         let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
         let runs = store.runs();
-        fs::create_dir_all(&runs).map_err(CliError::file("create", &runs))?;
+        fs::create_dir_all(&runs).map_err(ExperimentError::file("create", &runs))?;
         Ok(store)
     }
 
     /// Open a directory for files alone, made if it does not exist.
-    pub(crate) fn bare(directory: &Path) -> Result<Self, CliError> {
-        fs::create_dir_all(directory).map_err(CliError::file("create", directory))?;
+    pub fn bare(directory: &Path) -> Result<Self, ExperimentError> {
+        fs::create_dir_all(directory).map_err(ExperimentError::file("create", directory))?;
         Ok(Self { directory: directory.to_path_buf(), relatives: Vec::new() })
     }
 
     /// Open a directory that has results.
-    pub(crate) fn open(directory: &Path) -> Result<Self, CliError> {
+    pub fn open(directory: &Path) -> Result<Self, ExperimentError> {
         let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
         if store.runs().is_dir() {
             return Ok(store);
         }
-        Err(CliError::input_help(
+        Err(ExperimentError::input_help(
             format!("`{}` is not a results directory", directory.display()),
             "name a directory that `ramp compare` wrote; it prints where",
         ))
     }
 
     /// A file of this directory.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
     /// The same, taking runs from other results directories as well.
-    pub(crate) fn with_relatives(self, relatives: Vec<PathBuf>) -> Self {
+    #[must_use]
+    pub fn with_relatives(self, relatives: Vec<PathBuf>) -> Self {
         Self { relatives, ..self }
     }
 
     /// The run with this key, if it is finished, as one of the row `label`; it may have been played for another, and is
     /// copied if it lies in another directory. A file that is damaged or of another layout counts as absent.
-    pub(crate) fn load(&self, key: &RunKey, label: &str) -> Option<RunRecord> {
+    pub fn load(&self, key: &RunKey, label: &str) -> Option<RunRecord> {
         let name = run_name(key);
         let mut record = read_run(&self.path(&name), key).or_else(|| {
             let record = self.relatives.iter().find_map(|place| read_run(&place.join(&name), key))?;
@@ -74,23 +75,23 @@ impl Store {
     }
 
     /// All finished runs of this directory; damaged files and those of another layout are left out.
-    pub(crate) fn all_runs(&self) -> impl ParallelIterator<Item = RunRecord> {
+    pub fn all_runs(&self) -> impl ParallelIterator<Item = RunRecord> {
         let entries = fs::read_dir(self.runs()).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
         files.par_bridge().filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())
     }
 
     /// Keep a finished run.
-    pub(crate) fn save(&self, record: &RunRecord) -> Result<(), CliError> {
+    pub fn save(&self, record: &RunRecord) -> Result<(), ExperimentError> {
         self.write_json(&run_name(&record.key()), record)
     }
 
     /// Read a JSON file of this directory.
-    pub(crate) fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, CliError> {
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ExperimentError> {
         let path = self.path(name);
-        let text = fs::read_to_string(&path).map_err(CliError::file("read", &path))?;
+        let text = fs::read_to_string(&path).map_err(ExperimentError::file("read", &path))?;
         serde_json::from_str(&text).map_err(|cause| {
-            CliError::input_help(
+            ExperimentError::input_help(
                 format!("`{}` cannot be understood: {cause}", path.display()),
                 "it may come from another version; run `ramp compare` again",
             )
@@ -98,7 +99,7 @@ impl Store {
     }
 
     /// Write a JSON file of this directory, whole or not at all.
-    pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), CliError> {
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ExperimentError> {
         write_whole(&self.path(name), |out| {
             serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
@@ -122,7 +123,8 @@ fn run_name(key: &RunKey) -> String {
         0 => String::new(),
         rounds => format!("-later{rounds}"),
     };
-    let algorithm = key.steering.trim_start_matches("kernel ").split(' ').next().unwrap_or_default();
+    // The owner of a backend's own control stands before it, the parameters of an algorithm behind.
+    let algorithm = key.steering.split(' ').take_while(|word| !word.contains('=')).last().unwrap_or_default();
     format!("runs/{}-{}{later}-{}.json", file_name_part(algorithm), key.seed, hexadecimal(&digest[..16]))
 }
 
@@ -144,10 +146,10 @@ pub(crate) fn file_name_part(text: &str) -> String {
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
 /// Write a file under another name beside its place and move it there once it is complete.
-pub(crate) fn write_whole(
+pub fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), ExperimentError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     // Two threads may write the same file.
     name.push(format!(".{}-{}.part", process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
@@ -163,7 +165,7 @@ pub(crate) fn write_whole(
         // The first error is the one to report; nothing half-written may stay.
         let _ = fs::remove_file(&part);
     }
-    written.map_err(CliError::file("write", path))
+    written.map_err(ExperimentError::file("write", path))
 }
 
 #[cfg(test)]

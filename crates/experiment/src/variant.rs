@@ -1,58 +1,62 @@
-//! One comparison of a command line, played and judged.
+//! One comparison: a scenario on one backend.
 
 use std::path::PathBuf;
 
-use indicatif::ProgressBar;
+use ramp_backend::{Backend, Clock};
 use ramp_lab::{Comparison, Context};
 use ramp_scenario::Scenario;
 use ramp_trace::Provenance;
 
-use super::CompareArgs;
-use crate::backend::Backend;
-use crate::error::CliError;
+use crate::context::{context, digest};
+use crate::error::ExperimentError;
+use crate::experiment::Request;
 use crate::neighbours::{self, Neighbours};
 use crate::place;
-use crate::play::{PlayOptions, Played, Run, context, digest, play_all};
-use crate::provenance::{self, VERSION};
-use crate::report::{Plan, PlannedRow};
-use crate::rows::Row;
+use crate::plan::{Plan, PlannedRow};
+use crate::play::{PlayOptions, Played, play_all};
+use crate::row::Row;
+use crate::run::Run;
 use crate::store::Store;
+use crate::version::VERSION;
 
 /// Comparisons of at most this many runs keep the curves of all: about as many are drawn.
 const FEW_RUNS: u64 = 4;
+/// Runs of each row in real time, unless the request says otherwise.
+const REAL_TIME_RUNS: u32 = 3;
 
 /// One comparison: a scenario, what plays it, its rows, its seeds and its place.
-pub(super) struct Variant {
-    pub(super) backend: Backend,
-    pub(super) scenario: Scenario,
+pub(crate) struct Variant<'a> {
+    pub(crate) backend: &'a dyn Backend,
+    pub(crate) scenario: Scenario,
     rows: Vec<Row>,
-    neighbours: Option<Neighbours>,
-    pub(super) plan: Plan,
-    pub(super) directory: PathBuf,
+    neighbours: Option<Neighbours<'a>>,
+    pub(crate) plan: Plan,
+    pub(crate) directory: PathBuf,
 }
 
-impl Variant {
-    pub(super) fn new(
-        args: &CompareArgs,
-        backend: Backend,
+impl<'a> Variant<'a> {
+    /// Without its place yet; `swept`: the request compares values of the scenario's fields.
+    pub(crate) fn new(
+        (request, swept): (&Request<'a>, bool),
+        backend: &'a dyn Backend,
         scenario: Scenario,
         rows: Vec<Row>,
-    ) -> Result<Self, CliError> {
-        let first = args.seed.unwrap_or(scenario.seed);
+    ) -> Result<Self, ExperimentError> {
+        let first = request.seed.unwrap_or(scenario.seed);
         // Real time always leaves something to chance; virtual time only what the scenario does.
-        let chance = backend == Backend::Linux || scenario.has_chance();
-        let asked = args.runs.unwrap_or(backend.default_runs(scenario.runs)).max(1);
+        let real_time = backend.clock() == Clock::Real;
+        let chance = real_time || scenario.has_chance();
+        let usual = if real_time { scenario.runs.min(REAL_TIME_RUNS) } else { scenario.runs };
+        let asked = request.runs.unwrap_or(usual).max(1);
         let count = if chance { u64::from(asked) } else { 1 };
         if first.checked_add(count - 1).is_none() {
-            return Err(CliError::input(format!(
-                "--seed {first} and --runs {count} go beyond the largest seed, {}",
-                u64::MAX
-            )));
+            let problem = format!("{first} and {count} runs go beyond the largest seed, {}", u64::MAX);
+            return Err(ExperimentError::request("seed", problem));
         }
         let digest = digest(&scenario);
         let provenance = Provenance {
             version: VERSION.to_owned(),
-            command: provenance::command(),
+            command: request.command.clone(),
             backend: backend.identity(),
             scenario: scenario.name.clone(),
             scenario_hash: digest.clone(),
@@ -60,15 +64,18 @@ impl Variant {
             arm: String::new(),
             seed: first,
         };
-        let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| planned(row, &scenario)).collect();
-        let on = backend.to_string();
-        let swept = args.sweep.iter().any(|text| !text.trim_start().starts_with("algorithm."));
-        let neighbours = args.neighbours.draw(&scenario, &rows, (first, swept))?;
+        let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| PlannedRow::new(row, &scenario)).collect();
+        let neighbours = match request.simulator() {
+            Some(simulator) => request.around.draw((&scenario, &rows), (first, swept), simulator)?,
+            None => None,
+        };
         let around = neighbours.iter().flat_map(Neighbours::identity);
         let steered = rows_planned.iter().flat_map(|row| [row.label.as_str(), &row.steering]);
         let plan = Plan {
-            identity: place::identity([digest.as_str(), &on].into_iter().chain(steered).chain(around)),
-            typed: provenance::typed(),
+            identity: place::identity(
+                [digest.as_str(), backend.name()].into_iter().chain(steered).chain(around),
+            ),
+            typed: request.typed.clone(),
             provenance,
             context: Context { chance, ..context(&scenario) },
             rows: rows_planned,
@@ -79,55 +86,53 @@ impl Variant {
     }
 
     /// Its results, and where else some of its runs may lie.
-    pub(super) fn store(&self, args: &CompareArgs) -> Result<Store, CliError> {
-        let store = Store::create(&self.directory)?;
-        if args.no_cache {
-            return Ok(store);
-        }
+    pub(crate) fn store(&self, request: &Request<'_>) -> Result<Store, ExperimentError> {
+        Ok(Store::create(&self.directory)?.with_relatives(self.relatives(request)))
+    }
+
+    fn relatives(&self, request: &Request<'_>) -> Vec<PathBuf> {
         let hash = &self.plan.provenance.scenario_hash;
-        Ok(store.with_relatives(place::relatives(&self.directory, args.out.as_deref(), hash)))
+        if request.reuse {
+            place::relatives(&self.directory, request.out.as_deref(), hash)
+        } else {
+            Vec::new()
+        }
     }
 
     /// How many are played.
-    pub(super) fn runs(&self) -> usize {
+    pub(crate) fn runs(&self) -> usize {
         self.runs_here() + self.neighbours.as_ref().map_or(0, Neighbours::runs)
     }
 
     /// How many of them on the described path.
-    pub(super) fn runs_here(&self) -> usize {
+    pub(crate) fn runs_here(&self) -> usize {
         self.plan.played_rows().len() * usize::try_from(self.plan.runs).unwrap_or(usize::MAX)
     }
 
-    /// One run of every row that the simulator knows on every neighbouring path, unless Ctrl-C has come.
-    pub(super) fn look_around(
+    /// One run of every row that the simulator knows on every neighbouring path, unless interrupted.
+    pub(crate) fn look_around(
         &self,
-        args: &CompareArgs,
+        request: &Request<'_>,
         comparison: Option<Comparison>,
         store: &Store,
         options: &PlayOptions<'_>,
-    ) -> Result<(Option<Comparison>, Played), CliError> {
+    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
         let Some(neighbours) = &self.neighbours else {
             neighbours::forget(&self.directory);
             return Ok((comparison, Played::default()));
         };
         let Some(comparison) = comparison else { return Ok((None, Played::default())) };
-        let hash = &self.plan.provenance.scenario_hash;
-        let relatives = if args.no_cache {
-            Vec::new()
-        } else {
-            place::relatives(&self.directory, args.out.as_deref(), hash)
-        };
-        neighbours.play(comparison, (store, relatives), options)
+        neighbours.play(comparison, (store, self.relatives(request)), options)
     }
 
     /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
-    /// leaving start-up a round later. No comparison: Ctrl-C came before the last of them.
-    pub(super) fn play(
+    /// leaving start-up a round later. No comparison: interrupted before the last of them.
+    pub(crate) fn play(
         &self,
         store: &Store,
         options: &PlayOptions<'_>,
-    ) -> Result<(Option<Comparison>, Played), CliError> {
-        let real_time = self.backend == Backend::Linux;
+    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
+        let real_time = self.backend.clock() == Clock::Real;
         // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
         let curves = real_time || self.plan.runs <= FEW_RUNS;
         let run = |index: usize, seed| Run {
@@ -161,21 +166,11 @@ impl Variant {
         });
         let closer: Vec<Run<'_>> = closer.collect();
         let count = closer.len();
-        let hidden = ProgressBar::hidden();
-        let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { bar: &hidden, ..*options })?;
+        let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { progress: &(), ..*options })?;
         if more.finished() < count {
             return Ok((None, played));
         }
         records.extend(self.plan.shared(later));
         Ok((Some(self.plan.judge(&records)), played))
-    }
-}
-
-fn planned(row: &Row, scenario: &Scenario) -> PlannedRow {
-    PlannedRow {
-        label: row.label.clone(),
-        steering: row.steering(scenario),
-        yardstick: row.yardstick(),
-        departures: row.departures(scenario),
     }
 }

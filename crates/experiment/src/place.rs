@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::error::CliError;
+use crate::error::ExperimentError;
+use crate::progress::Progress;
 use crate::store::{file_name_part, hexadecimal};
 
 /// Results go below it unless the command line says otherwise.
@@ -40,8 +41,8 @@ pub(crate) fn directory(
     out: Option<&Path>,
     name: &str,
     tail: &str,
-    identity: &str,
-) -> Result<PathBuf, CliError> {
+    (identity, progress): (&str, &dyn Progress),
+) -> Result<PathBuf, ExperimentError> {
     let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
     let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
     match owner(out) {
@@ -50,13 +51,16 @@ pub(crate) fn directory(
         Owner::Comparison(_) => {
             let below = out.join(own);
             let out = out.display();
-            say!("{out} holds another comparison; results of this one go to {}", below.display());
+            let below_it = below.display();
+            progress
+                .on_note(&format!("{out} holds another comparison; results of this one go to {below_it}"));
             Ok(below)
         }
-        Owner::Somebody(file) => Err(CliError::input_help(
-            format!("--out {}: it has a {file} that ramp did not write", out.display()),
-            "name a directory for results alone; it need not exist",
-        )),
+        Owner::Somebody(file) => Err(ExperimentError::Request {
+            field: "out",
+            problem: format!("{}: it has a {file} that ramp did not write", out.display()),
+            help: Some("name a directory for results alone; it need not exist".to_owned()),
+        }),
     }
 }
 
@@ -122,7 +126,7 @@ mod tests {
     fn a_directory_belongs_to_one_comparison() {
         let root = std::env::temp_dir().join(format!("ramp-place-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        let place = |identity| directory(Some(&root), "geo", "", identity);
+        let place = |identity| directory(Some(&root), "geo", "", (identity, &()));
         assert_eq!(place("a1").unwrap(), root);
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join("path.toml"), "").unwrap();
@@ -135,7 +139,7 @@ mod tests {
         fs::remove_file(root.join(SWEEP_PLAN)).unwrap();
         for foreign in ["notes", "[]"] {
             fs::write(root.join(PLAN), foreign).unwrap();
-            assert_eq!(place("a1").unwrap_err().exit_code(), 2);
+            assert!(place("a1").unwrap_err().is_input());
         }
         fs::remove_file(root.join(PLAN)).unwrap();
         fs::write(root.join("report.html"), "mine").unwrap();

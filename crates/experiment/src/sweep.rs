@@ -1,6 +1,6 @@
 //! The comparisons of a sweep together: one page, one JSON, one CSV.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ramp_lab::report::html::{Overview, SweptPoint, render_overview};
@@ -8,14 +8,12 @@ use ramp_scenario::Setting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::CliError;
+use crate::error::ExperimentError;
 use crate::place::SWEEP_PLAN;
-use crate::provenance::{self, VERSION};
-use crate::report::FormatArgs;
 use crate::results::Results;
 use crate::sides::relative;
 use crate::store::{Store, write_whole};
-use crate::terminal::Terminal;
+use crate::version::VERSION;
 
 /// What a directory of a sweep is about: written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,6 +47,7 @@ impl SweepPlan {
         identity: &str,
         directory: &Path,
         points: impl Iterator<Item = (&'a [Setting], &'a Path)>,
+        command: &str,
     ) -> Self {
         let mut fields = Vec::new();
         let points = points.map(|(settings, place)| {
@@ -66,7 +65,7 @@ impl SweepPlan {
         Self {
             identity: identity.to_owned(),
             version: VERSION.to_owned(),
-            command: provenance::command(),
+            command: command.to_owned(),
             fields,
             points,
         }
@@ -78,45 +77,71 @@ pub(crate) fn label(settings: &[Setting]) -> String {
     settings.iter().map(Setting::text).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes what all comparisons have to show together, and prints it; comparisons that have no results yet are left out.
-pub(crate) fn show(
-    (files, plan): (&Store, &SweepPlan),
-    results: &[(usize, Results)],
-    (format, terminal): (FormatArgs, Terminal),
-    out: &mut impl Write,
-) -> Result<(), CliError> {
-    let points: Vec<(&Point, &Results)> =
-        results.iter().filter_map(|(number, results)| Some((plan.points.get(*number)?, results))).collect();
-    let document = document(plan, &points)?;
-    let table = table(plan, &points);
-    let write = |name: &str, text: &str| write_whole(&files.path(name), |f| f.write_all(text.as_bytes()));
-    write("sweep.json", &document)?;
-    write("sweep.csv", &table)?;
-    let sides = points.first().map_or(0, |(_, results)| results.comparisons().len());
-    let mut pages = Vec::new();
-    for side in 0..sides {
-        // Results of two backends have a page each.
-        let name = match side {
-            0 => "index.html".to_owned(),
-            number => format!("index-{}.html", number + 1),
-        };
-        write(&name, &render_overview(&overview(plan, &points, side)))?;
-        pages.push(files.path(&name));
-    }
-    if format.json() {
-        out.write_all(document.as_bytes())?;
-    } else if format.csv() {
-        out.write_all(table.as_bytes())?;
-    } else {
-        for (point, results) in &points {
-            writeln!(out, "{}", terminal.bold(&point.label))?;
-            results.print(format, terminal, out)?;
+/// The comparisons of a sweep together, written to its directory; those that have no results yet are left out.
+pub struct Swept {
+    files: Store,
+    plan: SweepPlan,
+    results: Vec<(usize, Results)>,
+    json: String,
+    csv: String,
+    pages: Vec<PathBuf>,
+}
+
+impl Swept {
+    /// Of comparisons with their number in the plan.
+    pub(crate) fn new(
+        files: Store,
+        plan: SweepPlan,
+        results: Vec<(usize, Results)>,
+    ) -> Result<Self, ExperimentError> {
+        let points = points(&plan, &results);
+        let json = document(&plan, &points)?;
+        let csv = table(&plan, &points);
+        let write = |name: &str, text: &str| write_whole(&files.path(name), |f| f.write_all(text.as_bytes()));
+        write("sweep.json", &json)?;
+        write("sweep.csv", &csv)?;
+        let sides = points.first().map_or(0, |(_, results)| results.comparisons().len());
+        let mut pages = Vec::new();
+        for side in 0..sides {
+            // Results of two backends have a page each.
+            let name = match side {
+                0 => "index.html".to_owned(),
+                number => format!("index-{}.html", number + 1),
+            };
+            write(&name, &render_overview(&overview(&plan, &points, side)))?;
+            pages.push(files.path(&name));
         }
+        Ok(Self { files, plan, results, json, csv, pages })
     }
-    for page in pages {
-        format.say_where("overview", &page, out)?;
+
+    /// Its directory.
+    pub fn directory(&self) -> PathBuf {
+        self.files.path("")
     }
-    Ok(())
+
+    /// Each comparison with its values: `path.buffer=1 bdp, path.rtt=40 ms`.
+    pub fn points(&self) -> impl Iterator<Item = (&str, &Results)> {
+        points(&self.plan, &self.results).into_iter().map(|(point, results)| (point.label.as_str(), results))
+    }
+
+    /// One document: the comparisons as they are alone, each with its values.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// One table: the rows of each comparison behind a column for each field.
+    pub fn csv(&self) -> &str {
+        &self.csv
+    }
+
+    /// Where its pages are, one for each backend.
+    pub fn pages(&self) -> &[PathBuf] {
+        &self.pages
+    }
+}
+
+fn points<'a>(plan: &'a SweepPlan, results: &'a [(usize, Results)]) -> Vec<(&'a Point, &'a Results)> {
+    results.iter().filter_map(|(number, results)| Some((plan.points.get(*number)?, results))).collect()
 }
 
 fn overview<'a>(plan: &SweepPlan, points: &[(&Point, &'a Results)], side: usize) -> Overview<'a> {
@@ -131,11 +156,11 @@ fn overview<'a>(plan: &SweepPlan, points: &[(&Point, &'a Results)], side: usize)
 }
 
 /// One document: the comparisons as they are alone, each with its values.
-fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, CliError> {
+fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, ExperimentError> {
     let mut comparisons = Vec::new();
     for (point, results) in points {
         let values: Value = plan.fields.iter().cloned().zip(point.values.iter().map(|v| json!(v))).collect();
-        let comparison: Value = serde_json::from_str(&results.json()?).map_err(io::Error::from)?;
+        let comparison: Value = serde_json::from_str(&results.json()?)?;
         comparisons.push(json!({ "values": values, "comparison": comparison }));
     }
     let document = json!({
@@ -144,7 +169,7 @@ fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, C
         "fields": plan.fields,
         "comparisons": comparisons,
     });
-    Ok(serde_json::to_string_pretty(&document).map_err(io::Error::from)? + "\n")
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 /// One table: the rows of each comparison behind a column for each field.
@@ -173,6 +198,6 @@ fn quoted(field: &str) -> String {
 }
 
 /// Writes the plan.
-pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result<(), CliError> {
+pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result<(), ExperimentError> {
     files.write_json(SWEEP_PLAN, plan)
 }

@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use ramp_backend::{Backend, Clock};
 use ramp_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
 use ramp_lab::{Comparison, RunRecord};
 use ramp_scenario::{Scenario, Uncertain, Values, standalone};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Backend;
-use crate::error::CliError;
-use crate::play::{PlayOptions, Played, Run, digest, lean, play_all};
-use crate::report::PlannedRow;
-use crate::rows::Row;
+use crate::context::digest;
+use crate::error::ExperimentError;
+use crate::plan::PlannedRow;
+use crate::play::{PlayOptions, Played, lean, play_all};
+use crate::row::Row;
+use crate::run::Run;
 use crate::store::Store;
 
 /// Paths, unless the command line says otherwise.
@@ -25,19 +26,12 @@ const DIRECTORY: &str = "neighbours";
 pub(crate) const NEAREST_LOSS: &str = "nearest-loss.toml";
 
 /// How far beyond the described path to look.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Neighbouring paths")]
-pub(crate) struct NeighbourArgs {
-    /// A field that is not known, and what it may be, e.g. path.reverse.rate=1mbit..50mbit or sender.congestion-control=reno,cubic; on
-    /// top of what the scenario says
-    #[arg(long, value_name = "FIELD=LOW..HIGH")]
-    uncertain: Vec<String>,
-    /// Paths to draw from what is not known [default: 64; 0 where scenario fields are swept]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65536))]
-    neighbours: Option<u32>,
-    /// The path is exactly as described: no neighbouring paths
-    #[arg(long, conflicts_with_all = ["uncertain", "neighbours"])]
-    exact: bool,
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// Fields that are not known, and what they may be, on top of what the scenario says: `path.reverse.rate=1mbit..50mbit`.
+    pub uncertain: Vec<String>,
+    /// Paths to draw; `None`: 64, or none where fields of the scenario are swept.
+    pub paths: Option<u32>,
 }
 
 /// What a results directory knows of its neighbouring paths: written before the first of their runs.
@@ -52,15 +46,16 @@ struct NeighboursPlan {
 }
 
 /// Neighbouring paths and the rows that the simulator can play on them.
-pub(crate) struct Neighbours {
+pub(crate) struct Neighbours<'a> {
     plan: NeighboursPlan,
     paths: Vec<Scenario>,
     rows: Vec<Row>,
+    simulator: &'a dyn Backend,
 }
 
-impl NeighbourArgs {
-    /// The scenario with what the command line adds to what is not known.
-    pub(crate) fn apply(&self, scenario: Scenario) -> Result<Scenario, CliError> {
+impl Around {
+    /// The scenario with what is added to what is not known.
+    pub(crate) fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
         let more: Result<Vec<Uncertain>, _> =
             self.uncertain.iter().map(|text| Uncertain::parse(text)).collect();
         let more = more?;
@@ -70,17 +65,17 @@ impl NeighbourArgs {
     /// How many paths; `swept`: values of the scenario's fields are compared already.
     fn count(&self, swept: bool) -> u32 {
         let usual = if swept && self.uncertain.is_empty() { 0 } else { COUNT };
-        if self.exact { 0 } else { self.neighbours.unwrap_or(usual) }
+        self.paths.unwrap_or(usual)
     }
 
-    /// The paths around a scenario; `None`: none are asked for, or nothing is uncertain, or there is
+    /// The paths around a scenario, for `simulator` to play; `None`: none are asked for, or nothing is uncertain, or there is
     /// nothing to compare.
-    pub(crate) fn draw(
+    pub(crate) fn draw<'a>(
         &self,
-        scenario: &Scenario,
-        rows: &[Row],
+        (scenario, rows): (&Scenario, &[Row]),
         (first_seed, swept): (u64, bool),
-    ) -> Result<Option<Neighbours>, CliError> {
+        simulator: &'a dyn Backend,
+    ) -> Result<Option<Neighbours<'a>>, ExperimentError> {
         let count = self.count(swept);
         let rows: Vec<Row> = rows.iter().filter_map(Row::simulated).collect();
         // One contender is the best everywhere.
@@ -100,12 +95,7 @@ impl NeighbourArgs {
         };
         let neighbourhood =
             Neighbourhood { fields: fields.collect(), paths: (0..).zip(&near.paths).map(path).collect() };
-        let planned = |row: &Row| PlannedRow {
-            label: row.label.clone(),
-            steering: row.steering(scenario),
-            yardstick: row.yardstick(),
-            departures: None,
-        };
+        let planned = |row: &Row| PlannedRow { departures: None, ..PlannedRow::new(row, scenario) };
         let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());
         let place = directory.and_then(|directory| std::path::absolute(directory).ok());
         let text = |(path, neighbour): (&NeighbourPath, &ramp_scenario::Neighbour)| {
@@ -116,10 +106,11 @@ impl NeighbourArgs {
             scenarios: neighbourhood.paths.iter().zip(&near.paths).map(text).collect(),
             neighbourhood,
             rows: rows.iter().map(planned).collect(),
-            version: crate::provenance::VERSION.to_owned(),
-            backend: Backend::Sim.identity(),
+            version: crate::version::VERSION.to_owned(),
+            backend: simulator.identity(),
         };
-        Ok(Some(Neighbours { plan, paths: near.paths.into_iter().map(|p| p.scenario).collect(), rows }))
+        let paths = near.paths.into_iter().map(|path| path.scenario).collect();
+        Ok(Some(Neighbours { plan, paths, rows, simulator }))
     }
 }
 
@@ -139,7 +130,7 @@ fn field(uncertain: &Uncertain, described: Option<f64>) -> UncertainField {
     }
 }
 
-impl Neighbours {
+impl Neighbours<'_> {
     /// What tells one neighbourhood from another, whatever the number of paths.
     pub(crate) fn identity(&self) -> impl Iterator<Item = &str> {
         self.plan.neighbourhood.fields.iter().flat_map(|f| [f.field.as_str(), &f.values])
@@ -157,13 +148,13 @@ impl Neighbours {
         self.played().len() * self.paths.len()
     }
 
-    /// Play what is missing, and judge. `None`: Ctrl-C came before the last run.
+    /// Play what is missing, and judge. `None`: interrupted before the last run.
     pub(crate) fn play(
         &self,
         comparison: Comparison,
         (store, relatives): (&Store, Vec<PathBuf>),
         options: &PlayOptions<'_>,
-    ) -> Result<(Option<Comparison>, Played), CliError> {
+    ) -> Result<(Option<Comparison>, Played), ExperimentError> {
         store.write_json(PLAN, &self.plan)?;
         let below = relatives.into_iter().map(|place| place.join(DIRECTORY)).collect();
         let runs = Store::create(&store.path(DIRECTORY))?.with_relatives(below);
@@ -174,13 +165,13 @@ impl Neighbours {
                 digest: &path.scenario_hash,
                 row: &self.rows[*row],
                 steering: &self.plan.rows[*row].steering,
-                backend: Backend::Sim,
+                backend: self.simulator,
                 seed: path.seed,
                 extra_startup_rounds: 0,
                 curves: false,
             })
         });
-        let (records, done) = play_all(all, &runs, &PlayOptions { one_at_a_time: false, ..*options })?;
+        let (records, done) = play_all(all, &runs, &PlayOptions { clock: Clock::Virtual, ..*options })?;
         if done.finished() < self.runs() {
             return Ok((None, done));
         }
@@ -210,7 +201,7 @@ impl NeighboursPlan {
 }
 
 /// The comparison of a results directory with whatever runs on neighbouring paths it has.
-pub(crate) fn judged(store: &Store, comparison: Comparison) -> Result<Comparison, CliError> {
+pub(crate) fn judged(store: &Store, comparison: Comparison) -> Result<Comparison, ExperimentError> {
     if !store.path(PLAN).is_file() {
         return Ok(comparison);
     }

@@ -1,0 +1,138 @@
+//! Who plays scenarios.
+//!
+//! A [`Backend`] plays one run at a time and tells an [`Observer`] what happens. The simulator is one, the kernel's own TCP
+//! another; whoever asks for runs knows only this trait. A new backend is a crate that implements it, and one line where the
+//! command lists its backends.
+//!
+//! A backend must give the same calls for the same [`Play`] as long as its [`identity`](Backend::identity) is the same, up to what
+//! a real clock leaves to chance; and it plays a scenario as it says, or names in [`check`](Backend::check) what it cannot.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+use ramp::Time;
+use ramp_scenario::Scenario;
+use ramp_trace::{Emulation, Observer, Outcome};
+
+/// Something that plays scenarios.
+pub trait Backend: Sync {
+    /// As command lines, tables and directories call it: `sim`. One word.
+    fn name(&self) -> &'static str;
+
+    /// As sentences call it: `the simulator`.
+    fn title(&self) -> &'static str {
+        self.name()
+    }
+
+    /// What plays, in one line.
+    fn meaning(&self) -> &'static str {
+        self.title()
+    }
+
+    /// What its runs are kept by: all that decides a run beside the [`Play`], such as the backend's own sources or the release of
+    /// a kernel.
+    fn identity(&self) -> String;
+
+    /// Which time passes while a run lasts.
+    fn clock(&self) -> Clock {
+        Clock::Virtual
+    }
+
+    /// Congestion controls that it has beside the algorithms of the registry.
+    fn controls(&self) -> &'static [Control] {
+        &[]
+    }
+
+    /// Whether one of its [`controls`](Self::controls) is here; if not, what to do.
+    fn offers(&self, _: &Control) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// What keeps flows from being steered so in this process, and what to do; `None`: nothing that is known beforehand.
+    fn obstacle(&self, _: Option<&Control>) -> Option<String> {
+        None
+    }
+
+    /// Makes the process ready, before its first thread starts.
+    fn prepare(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Everything that a scenario asks in vain, as its row plays it.
+    fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>>;
+
+    /// Plays one run. `interrupted` is looked at several times a second.
+    fn run(
+        &self,
+        play: &Play<'_>,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<Played, BackendError>;
+}
+
+impl fmt::Debug for dyn Backend + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which time passes while a run lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Computed: runs share the machine, and the same run is the same again.
+    Virtual,
+    /// The machine's: each run has the machine for itself, and none is ever the same again.
+    Real,
+}
+
+/// A congestion control of a backend's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// As tables and command lines call it.
+    pub name: &'static str,
+    /// Whose it is, in one word: `kernel`.
+    pub owner: &'static str,
+    /// [`Backend::name`] of the backend that has it.
+    pub backend: &'static str,
+    /// One line about it.
+    pub meaning: &'static str,
+    /// The algorithm of the registry that leaves start-up as it does; `None`: there is none.
+    pub simulated_by: Option<&'static str>,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub struct Play<'a> {
+    /// As its row plays it: [`Scenario::with_arm`] has been applied.
+    pub scenario: &'a Scenario,
+    /// What steers the flows under test instead of the scenario's algorithm.
+    pub control: Option<&'a Control>,
+    /// For everything random.
+    pub seed: u64,
+}
+
+/// What a run came to, apart from what the observer saw.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// When it ended, and what became of links and flows.
+    pub outcome: Outcome,
+    /// What a run in real time says of itself.
+    pub emulation: Option<Emulation>,
+}
+
+/// Why a run has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// The caller asked to stop.
+    #[error("interrupted at {at}")]
+    Interrupted {
+        /// How far the run had come.
+        at: Time,
+    },
+    /// The machine was too busy for the answer to stand, as often as it was tried.
+    #[error("{0}")]
+    Refused(String),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}

@@ -1,0 +1,46 @@
+//! What plays scenarios, as the command knows it.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ramp_backend::Backend;
+use ramp_sim::Simulator;
+#[cfg(target_os = "linux")]
+use ramp_testbed::Kernel;
+
+/// Every backend, the simulator first. A new one is one line more.
+pub(crate) static ALL: &[&dyn Backend] = &[
+    &Simulator,
+    #[cfg(target_os = "linux")]
+    &Kernel,
+];
+
+/// One of [`ALL`], on a command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct On(pub(crate) &'static dyn Backend);
+
+/// By its name.
+pub(crate) fn by_name() -> impl TypedValueParser<Value = On> {
+    let names = ALL.iter().map(|backend| PossibleValue::new(backend.name()).help(backend.meaning()));
+    PossibleValuesParser::new(names).map(|name| {
+        On(ALL.iter().copied().find(|backend| backend.name() == name).expect("clap takes only these names"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::ALL;
+
+    #[test]
+    fn names_are_single_words_and_nobody_elses() {
+        let mut names = BTreeSet::new();
+        for backend in ALL {
+            let controls = backend.controls().iter().map(|control| control.name);
+            for name in controls.chain([backend.name()]) {
+                assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+                assert!(names.insert(name) && ramp::algorithm(name).is_none(), "{name}");
+            }
+            assert!(backend.controls().iter().all(|control| control.backend == backend.name()));
+        }
+    }
+}

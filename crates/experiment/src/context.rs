@@ -1,0 +1,54 @@
+//! What tells scenarios apart, and what a judge needs to know of one.
+
+use ramp_lab::{CapacityStep, Context};
+use ramp_scenario::{Scenario, Source};
+use sha2::{Digest, Sha256};
+
+use crate::store::hexadecimal;
+
+/// Tells scenarios apart by everything they say, the files they name included.
+pub fn digest(scenario: &Scenario) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&scenario.name);
+    hash.update([0]);
+    // What is not known decides no run.
+    hash.update(scenario.certain_text());
+    for file in &scenario.files {
+        hash.update(file.checksum.to_le_bytes());
+    }
+    hexadecimal(&hash.finalize()[..16])
+}
+
+/// What is true of a scenario's path, for those who judge runs over it.
+pub fn context(scenario: &Scenario) -> Context {
+    let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
+    let facts = scenario.facts(flow);
+    let under_test = || scenario.flows.iter().filter(|f| f.under_test);
+    let config = scenario.flows.get(flow);
+    let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
+    let sizes: Vec<Option<u64>> = under_test().map(|f| finite(f.source.size_bytes())).collect();
+    let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
+    Context {
+        description: scenario.description.clone(),
+        words: scenario.in_words(),
+        base_rtt_s: facts.base_rtt.secs_f64(),
+        capacity: facts
+            .capacity
+            .iter()
+            .map(|(at, rate)| CapacityStep {
+                from_s: at.secs_f64(),
+                bytes_per_s: rate.bits_per_s() as f64 / 8.0,
+            })
+            .collect(),
+        bdp_bytes: facts.bdp_bytes,
+        buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
+        mss_bytes: config.map_or(0, |f| f.sender.mss_bytes),
+        header_bytes: config.map_or(0, |f| f.sender.header_bytes),
+        bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
+        size_bytes: if same { sizes.first().copied().flatten() } else { None },
+        flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
+        application_limited: under_test().any(|f| matches!(f.source, Source::Chunks { .. })),
+        end_s: scenario.stop.after.secs_f64(),
+        chance: scenario.has_chance(),
+    }
+}

@@ -1,0 +1,420 @@
+//! What is asked, what that takes, and playing it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use ramp::Time;
+use ramp_backend::{Backend, Clock};
+use ramp_lab::Comparison;
+use ramp_scenario::{Scenario, Setting, TrafficKind};
+
+use crate::asked::Sweep;
+use crate::error::ExperimentError;
+use crate::judged::Found;
+use crate::neighbours::Around;
+use crate::place::{self, PLAN};
+use crate::plan::Plan;
+use crate::play::{PlayOptions, Played};
+use crate::progress::{Ahead, Progress};
+use crate::results::Results;
+use crate::row::{Row, playable};
+use crate::sides::SidesPlan;
+use crate::store::{Store, file_name_part};
+use crate::sweep::{self, SweepPlan, Swept};
+use crate::variant::Variant;
+
+/// Makes a scenario with some settings on top.
+pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a;
+
+/// What is asked. Text is as on the command line of `ramp compare`.
+pub struct Request<'a> {
+    /// The scenario with a sweep's settings on top.
+    pub scenario: Box<MakeScenario<'a>>,
+    /// Every backend that there is: rows may be controls of their own, and the first with a virtual clock plays neighbouring paths.
+    pub backends: &'a [&'a dyn Backend],
+    /// Where to play: one of them, or two side by side.
+    pub on: Vec<&'a dyn Backend>,
+    /// Rows, `[LABEL=]ALGORITHM[:PARAMETER=VALUE,...]` each; empty: every algorithm, and what the backend has of its own.
+    pub algorithms: Vec<String>,
+    /// `FIELD=A,B,C` each: a row for each value of `algorithm.ID.PARAMETER`, a comparison for each value of a scenario's field.
+    pub sweep: Vec<String>,
+    /// Runs of each row; `None`: what the scenario says, in real time at most 3.
+    pub runs: Option<u32>,
+    /// Seed of the first run; `None`: what the scenario says.
+    pub seed: Option<u64>,
+    /// How far beyond the described path to look.
+    pub around: Around,
+    /// Results directory; `None`: below `ramp-results`, by the scenario's name.
+    pub out: Option<PathBuf>,
+    /// Whether finished runs on disk are taken.
+    pub reuse: bool,
+    /// How to make the results again; goes into each of them.
+    pub command: String,
+    /// The same as it was typed, with where results go.
+    pub typed: String,
+}
+
+impl<'a> Request<'a> {
+    /// Every algorithm on this scenario, on the first of the backends, as `ramp compare` does without options.
+    pub fn new(
+        backends: &'a [&'a dyn Backend],
+        scenario: impl Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a,
+    ) -> Self {
+        Self {
+            scenario: Box::new(scenario),
+            backends,
+            on: backends.first().copied().into_iter().collect(),
+            algorithms: Vec::new(),
+            sweep: Vec::new(),
+            runs: None,
+            seed: None,
+            around: Around::default(),
+            out: None,
+            reuse: true,
+            command: String::new(),
+            typed: String::new(),
+        }
+    }
+
+    /// Who plays neighbouring paths.
+    pub(crate) fn simulator(&self) -> Option<&'a dyn Backend> {
+        self.backends.iter().copied().find(|backend| backend.clock() == Clock::Virtual)
+    }
+}
+
+/// Everything that a request asks for, checked, with nothing played or written yet.
+pub struct Experiment<'a> {
+    request: Request<'a>,
+    sets: Vec<Set<'a>>,
+    /// Where all are together, if scenario fields are swept.
+    sweep: Option<(PathBuf, SweepPlan)>,
+}
+
+/// What an experiment came to.
+pub struct Finished {
+    /// The comparisons, written to their directories.
+    pub found: Found,
+    /// Which runs were played.
+    pub played: Played,
+    /// How many were asked for.
+    pub runs: usize,
+}
+
+/// One scenario, on one backend or on two.
+struct Set<'a> {
+    variants: Vec<Variant<'a>>,
+    sides: Option<Sides>,
+}
+
+/// Where two backends meet.
+struct Sides {
+    plan: SidesPlan,
+    directory: PathBuf,
+}
+
+impl<'a> Experiment<'a> {
+    /// One comparison, or one for each value of swept scenario fields; each on every backend.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the request, before anything is played or written.
+    pub fn plan(request: Request<'a>, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+        let sweep = Sweep::parse(&request.sweep)?;
+        let named = !request.algorithms.is_empty();
+        let rows = sweep.rows(&request.algorithms, request.backends)?;
+        let backends = ordered(&request)?;
+        let mut played = Vec::new();
+        for &backend in &backends {
+            // Rows that a sweep asks for are asked for by name.
+            let named = named || !sweep.rows.is_empty();
+            let (rows, without) = playable(&rows, backend, (named, backends.len() == 1))?;
+            if let Some(without) = without {
+                progress.on_note(&without);
+            }
+            played.push((backend, rows));
+        }
+        let swept = sweep.variants.iter().any(|settings| !settings.is_empty());
+        let mut compared = Vec::new();
+        let mut names = BTreeSet::new();
+        for settings in &sweep.variants {
+            let label = sweep::label(settings);
+            if !names.insert(label.clone()) {
+                return Err(ExperimentError::request("sweep", format!("names a value twice: {label}")));
+            }
+            let scenario = request.around.apply((request.scenario)(settings)?)?;
+            let mut variants = Vec::new();
+            for (backend, rows) in &played {
+                check(*backend, &scenario, rows)?;
+                variants.push(Variant::new((&request, swept), *backend, scenario.clone(), rows.clone())?);
+            }
+            compared.push(variants);
+        }
+        let place = (&request, progress);
+        let together = if swept { Some(together(&compared, place)?) } else { None };
+        let mut sets = Vec::new();
+        for (mut variants, settings) in compared.into_iter().zip(&sweep.variants) {
+            let below = |(_, directory): &(String, PathBuf)| {
+                directory.join(unique(&sweep::label(settings), &mut names))
+            };
+            let out = request.out.as_ref().map(|out| together.as_ref().map_or_else(|| out.clone(), below));
+            let name = variants.first().map_or(String::new(), |v| v.scenario.name.clone());
+            let sides = placed(&mut variants, &name, out.as_deref(), place)?;
+            sets.push(Set { variants, sides });
+        }
+        let sweep = together.map(|(identity, directory)| {
+            let settings = sweep.variants.iter().map(Vec::as_slice);
+            let points = settings.zip(sets.iter().map(Set::directory));
+            let plan = SweepPlan::new(&identity, &directory, points, &request.command);
+            (directory, plan)
+        });
+        Ok(Self { request, sets, sweep })
+    }
+
+    /// How many runs it takes, those that are on disk already included.
+    pub fn runs(&self) -> usize {
+        self.variants().map(|(_, variant)| variant.runs()).sum()
+    }
+
+    /// Finds or plays every run, judges, and writes the results. Runs are kept as they are finished.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run; the same request goes on from there.
+    pub fn play(
+        &self,
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
+    ) -> Result<Finished, ExperimentError> {
+        if let Some((directory, plan)) = &self.sweep {
+            sweep::write_plan(&Store::bare(directory)?, plan)?;
+        }
+        let mut played = Played::default();
+        let mut judged = BTreeMap::new();
+        // Virtual time first: it is over soon.
+        for clock in [Clock::Virtual, Clock::Real] {
+            for &backend in self.request.on.iter().filter(|backend| backend.clock() == clock) {
+                played.add(self.play_on(backend, (progress, interrupted), &mut judged)?);
+            }
+        }
+        let runs = self.runs();
+        if judged.len() < self.variants().count() {
+            return Err(ExperimentError::Interrupted {
+                finished: played.finished(),
+                runs,
+                place: self.place(),
+            });
+        }
+        let mut results = Vec::new();
+        for (number, set) in self.sets.iter().enumerate() {
+            results.push((number, set.results(number, &mut judged)?));
+        }
+        let found = match &self.sweep {
+            Some((directory, plan)) => {
+                Found::Sweep(Box::new(Swept::new(Store::bare(directory)?, plan.clone(), results)?))
+            }
+            None => Found::Comparisons(results.into_iter().map(|(_, results)| results).collect()),
+        };
+        Ok(Finished { found, played, runs })
+    }
+
+    /// What one backend plays.
+    fn play_on(
+        &self,
+        backend: &dyn Backend,
+        (progress, interrupted): (&dyn Progress, &AtomicBool),
+        judged: &mut Judged,
+    ) -> Result<Played, ExperimentError> {
+        let variants = || self.variants().filter(|(_, variant)| variant.backend.name() == backend.name());
+        let runs: usize = variants().map(|(_, variant)| variant.runs()).sum();
+        let mut played = Played::default();
+        if runs == 0 {
+            return Ok(played);
+        }
+        progress.on_backend(&Ahead {
+            backend,
+            runs,
+            runs_here: variants().map(|(_, variant)| variant.runs_here()).sum(),
+            longest: variants().map(|(_, v)| v.scenario.stop.after).max().unwrap_or(Time::ZERO),
+        });
+        let options = PlayOptions {
+            reuse: self.request.reuse,
+            command: &self.request.command,
+            progress,
+            clock: backend.clock(),
+            interrupted,
+        };
+        for (number, variant) in variants() {
+            let store = variant.store(&self.request)?;
+            store.write_json(PLAN, &variant.plan)?;
+            let (comparison, more) = variant.play(&store, &options)?;
+            played.add(more);
+            let (comparison, more) = variant.look_around(&self.request, comparison, &store, &options)?;
+            played.add(more);
+            if let Some(comparison) = comparison {
+                judged.insert((number, backend.name()), (store, comparison));
+            }
+        }
+        progress.on_end();
+        Ok(played)
+    }
+
+    /// Each with the number of its set.
+    fn variants(&self) -> impl Iterator<Item = (usize, &Variant<'a>)> {
+        self.sets.iter().enumerate().flat_map(|(number, set)| set.variants.iter().map(move |v| (number, v)))
+    }
+
+    /// Where to look for results.
+    pub fn place(&self) -> PathBuf {
+        if let Some((directory, _)) = &self.sweep {
+            return directory.clone();
+        }
+        let out = self.request.out.clone().filter(|_| self.variants().count() > 1);
+        out.or_else(|| self.variants().next().map(|(_, first)| first.directory.clone())).unwrap_or_default()
+    }
+}
+
+/// What was found, by the number of the set and the backend's name.
+type Judged = BTreeMap<(usize, &'static str), (Store, Comparison)>;
+
+/// The backends to play on, each once, in the order of all.
+fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>, ExperimentError> {
+    let asked = |backend: &&&dyn Backend| request.on.iter().any(|on| on.name() == backend.name());
+    let backends: Vec<&dyn Backend> = request.backends.iter().filter(asked).copied().collect();
+    match (backends.len(), request.on.iter().find(|on| backends.iter().all(|b| b.name() != on.name()))) {
+        (_, Some(unknown)) => Err(ExperimentError::request(
+            "on",
+            format!("names `{}`, which is none of the backends", unknown.name()),
+        )),
+        (1 | 2, None) => Ok(backends),
+        (count, None) => Err(ExperimentError::request(
+            "on",
+            format!("names {count} backends; one plays, or two side by side"),
+        )),
+    }
+}
+
+/// Refuses a scenario that tests nothing, and one that the backend cannot play with everything that it asks in vain.
+pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result<(), ExperimentError> {
+    tests_something(scenario)?;
+    let mut reasons: Vec<String> = Vec::new();
+    for row in rows {
+        let refused = backend.check(&row.scenario(scenario), row.control());
+        for reason in refused.err().into_iter().flatten() {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let profile = ["era", "ns2"].into_iter().find(|profile| {
+        let asked = format!("profile=\"{profile}\"");
+        scenario.text.lines().any(|line| line.replace(' ', "").starts_with(&asked))
+    });
+    let help = profile.map(|profile| {
+        format!(
+            "the scenario's hosts are those of its time (`profile = \"{profile}\"`); `--profile modern` takes back what the \
+             profile says, though not what the file sets itself"
+        )
+    });
+    Err(ExperimentError::Unplayable {
+        backend: backend.title(),
+        scenario: scenario.name.clone(),
+        reasons,
+        help,
+    })
+}
+
+/// There is nothing to compare where every flow names its algorithm.
+fn tests_something(scenario: &Scenario) -> Result<(), ExperimentError> {
+    let drawn = scenario.traffic.iter().any(|traffic| match traffic.kind {
+        TrafficKind::Cbr { .. } => false,
+        TrafficKind::Poisson { under_test_share, .. }
+        | TrafficKind::Web { under_test_share, .. }
+        | TrafficKind::Listed { under_test_share, .. } => under_test_share > 0.0,
+    });
+    if drawn || scenario.flows.iter().any(|flow| flow.under_test) {
+        return Ok(());
+    }
+    Err(ExperimentError::input_help(
+        format!("{}: no flow is under test", scenario.name),
+        "leave `algorithm` out of at least one `[[flow]]`, or give `[[traffic]]` an `under-test-share`",
+    ))
+}
+
+impl Set<'_> {
+    /// Where its page is.
+    fn directory(&self) -> &Path {
+        let first = self.variants.first().map(|variant| variant.directory.as_path());
+        self.sides.as_ref().map(|sides| sides.directory.as_path()).or(first).unwrap_or(Path::new(""))
+    }
+
+    /// What was found on its backends, together.
+    fn results(&self, number: usize, judged: &mut Judged) -> Result<Results, ExperimentError> {
+        let found = self.variants.iter().filter_map(|v| judged.remove(&(number, v.backend.name())));
+        let results = Results::of(found.collect(), || match &self.sides {
+            Some(sides) => Ok(Some((Store::bare(&sides.directory)?, &sides.plan))),
+            None => Ok(None),
+        })?;
+        // The same on every backend.
+        let plan = self.variants.first().map(|variant| &variant.plan);
+        Ok(results.beside(plan.map(Plan::departures).unwrap_or_default()))
+    }
+}
+
+/// What all comparisons of a sweep are together, and where that goes.
+fn together(
+    compared: &[Vec<Variant<'_>>],
+    (request, progress): (&Request<'_>, &dyn Progress),
+) -> Result<(String, PathBuf), ExperimentError> {
+    let all = || compared.iter().flatten();
+    let identity = place::identity(all().map(|variant| variant.plan.identity.as_str()));
+    let name = all().next().map_or(String::new(), |first| first.scenario.name.clone());
+    let directory = place::directory(request.out.as_deref(), &name, "-sweep", (&identity, progress))?;
+    Ok((identity, directory))
+}
+
+/// A directory's name for a sweep's values that none of `names` is; two labels may look alike once they are names.
+fn unique(label: &str, names: &mut BTreeSet<String>) -> String {
+    let name = file_name_part(label);
+    let mut number = 1;
+    let mut found = format!("/{name}");
+    while !names.insert(found.clone()) {
+        number += 1;
+        found = format!("/{name}-{number}");
+    }
+    found[1..].to_owned()
+}
+
+/// Gives every comparison of a set its directory; results of one backend are found again whether it was alone or not.
+fn placed(
+    variants: &mut [Variant<'_>],
+    name: &str,
+    out: Option<&Path>,
+    (request, progress): (&Request<'_>, &dyn Progress),
+) -> Result<Option<Sides>, ExperimentError> {
+    let place = |variant: &Variant<'_>, out: Option<&Path>| {
+        let tail = match variant.backend.clock() {
+            Clock::Virtual => String::new(),
+            Clock::Real => format!("-{}", variant.backend.name()),
+        };
+        place::directory(out, name, &tail, (&variant.plan.identity, progress))
+    };
+    let [first, second] = variants else {
+        for variant in variants {
+            variant.directory = place(variant, out)?;
+        }
+        return Ok(None);
+    };
+    let identity = place::identity([first.plan.identity.as_str(), &second.plan.identity]);
+    let names = [first.backend.name(), second.backend.name()];
+    let both = place::directory(out, name, &format!("-{}-{}", names[0], names[1]), (&identity, progress))?;
+    for variant in [&mut *first, &mut *second] {
+        let below = out.map(|_| both.join(variant.backend.name()));
+        variant.directory = place(variant, below.as_deref())?;
+    }
+    let sides = [(names[0], first.directory.as_path()), (names[1], &second.directory)];
+    Ok(Some(Sides { plan: SidesPlan::new(&identity, &request.command, &both, sides), directory: both }))
+}

@@ -1,0 +1,116 @@
+//! Many runs: found again, or played, on all cores where the backend's clock allows it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ramp_backend::{BackendError, Clock};
+use ramp_lab::RunRecord;
+use rayon::prelude::*;
+
+use crate::error::ExperimentError;
+use crate::progress::Progress;
+use crate::run::Run;
+use crate::store::Store;
+
+/// How many runs came from where.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Found in the results directory.
+    pub reused: usize,
+    /// Played now.
+    pub fresh: usize,
+    /// Neither, because the machine was too busy; which, and why.
+    pub refused: Vec<String>,
+}
+
+impl Played {
+    /// How many were asked for and came to something.
+    pub fn finished(&self) -> usize {
+        self.reused + self.fresh
+    }
+
+    /// And those of another comparison.
+    pub fn add(&mut self, more: Self) {
+        self.reused += more.reused;
+        self.fresh += more.fresh;
+        self.refused.extend(more.refused);
+    }
+}
+
+/// Find or play all runs, one after the other as they come from the iterator; the records come in that order, without
+/// those that an interruption prevented and without what every run says alike.
+pub(crate) fn play_all<'a>(
+    runs: impl Iterator<Item = Run<'a>> + Send,
+    store: &Store,
+    options: &PlayOptions<'_>,
+) -> Result<(Vec<RunRecord>, Played), ExperimentError> {
+    let progress = options.progress;
+    let reused = AtomicUsize::new(0);
+    let refused = Mutex::new(Vec::new());
+    let records = Mutex::new(Vec::new());
+    let keep = |number: usize, record: RunRecord, run: &Run<'_>| {
+        records.lock().unwrap_or_else(PoisonError::into_inner).push((number, lean(record)));
+        progress.on_finish(&run.to_string());
+    };
+    let play = |(number, run): (usize, Run<'_>)| -> Result<(), ExperimentError> {
+        let found = if options.reuse { store.load(&run.key(), &run.row.label) } else { None };
+        if let Some(record) = found.filter(|record| record.series.is_some() || !run.curves) {
+            reused.fetch_add(1, Ordering::Relaxed);
+            keep(number, record, &run);
+            return Ok(());
+        }
+        progress.on_start(&run.to_string());
+        match run.watch(options.command, &mut (), options.interrupted) {
+            Ok(record) => {
+                store.save(&record)?;
+                keep(number, record, &run);
+            }
+            Err(BackendError::Refused(reason)) => {
+                let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.push(format!("{run}: {reason}"));
+            }
+            Err(BackendError::Interrupted { .. }) => {}
+            Err(BackendError::Failed(cause)) => {
+                return Err(ExperimentError::Run { run: run.to_string(), cause });
+            }
+        }
+        Ok(())
+    };
+    // An interruption ends the iterator: however many runs were asked for, what is waiting costs nothing.
+    let waiting = runs.enumerate().take_while(|_| !options.interrupted.load(Ordering::Relaxed));
+    if options.clock == Clock::Real {
+        let mut waiting = waiting;
+        waiting.try_for_each(play)?;
+    } else {
+        // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
+        waiting.par_bridge().try_for_each(play)?;
+    }
+    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+    records.sort_by_key(|(number, _)| *number);
+    let refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let reused = reused.into_inner();
+    let played = Played { reused, fresh: records.len() - reused, refused };
+    Ok((records.into_iter().map(|(_, record)| record).collect(), played))
+}
+
+/// A record without what all runs of a comparison say alike: there may be very many of them.
+pub(crate) fn lean(mut record: RunRecord) -> RunRecord {
+    record.provenance.command = String::new();
+    record.provenance.scenario_text = String::new();
+    record
+}
+
+/// What holds for all runs of a comparison.
+#[derive(Clone, Copy)]
+pub(crate) struct PlayOptions<'a> {
+    /// Whether results on disk are taken.
+    pub(crate) reuse: bool,
+    /// Goes into every record.
+    pub(crate) command: &'a str,
+    /// Is told of every run.
+    pub(crate) progress: &'a dyn Progress,
+    /// Real time cannot be shared: each run has the machine for itself.
+    pub(crate) clock: Clock,
+    /// Raised to stop.
+    pub(crate) interrupted: &'a AtomicBool,
+}

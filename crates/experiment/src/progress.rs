@@ -1,0 +1,34 @@
+//! Who is told how far an experiment has come.
+
+use ramp::Time;
+use ramp_backend::Backend;
+
+/// Somebody who watches an experiment. Runs are told of from several threads, in no order.
+pub trait Progress: Sync {
+    /// One backend begins.
+    fn on_backend(&self, _: &Ahead<'_>) {}
+    /// A run is being played: row and seed.
+    fn on_start(&self, _: &str) {}
+    /// A run has its result, played now or found in the results directory.
+    fn on_finish(&self, _: &str) {}
+    /// The backend is done, or Ctrl-C came.
+    fn on_end(&self) {}
+    /// Something was done otherwise than it was asked for, and why.
+    fn on_note(&self, _: &str) {}
+}
+
+/// Tells nobody.
+impl Progress for () {}
+
+/// What a backend has before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    /// Which.
+    pub backend: &'a dyn Backend,
+    /// Runs, those on neighbouring paths included.
+    pub runs: usize,
+    /// Of these, those on the described paths.
+    pub runs_here: usize,
+    /// How long one of them lasts at most, on the backend's own clock.
+    pub longest: Time,
+}

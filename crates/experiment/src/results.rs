@@ -1,0 +1,155 @@
+//! What one comparison has to show, on one backend or on two.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, sides_csv, sides_json, sides_text, text};
+use ramp_lab::{Comparison, SideBySide};
+
+use crate::error::ExperimentError;
+use crate::neighbours::NEAREST_LOSS;
+use crate::sides::{SidesPlan, beside, write_sides};
+use crate::store::{Store, write_whole};
+
+/// A comparison, written to its directory.
+pub enum Results {
+    /// On one backend.
+    One {
+        /// Where.
+        files: Store,
+        /// What was found.
+        comparison: Box<Comparison>,
+        /// What is said after the table.
+        said: Vec<String>,
+    },
+    /// On two.
+    Both {
+        /// Where both stand together.
+        files: Store,
+        /// What was found.
+        both: Box<SideBySide>,
+        /// Each alone.
+        sides: Box<[Comparison; 2]>,
+        /// What is said after the table.
+        said: Vec<String>,
+    },
+}
+
+impl Results {
+    /// Of as many backends as were played; `sides`: where two stand together.
+    pub(crate) fn of<'a>(
+        found: Vec<(Store, Comparison)>,
+        sides: impl FnOnce() -> Result<Option<(Store, &'a SidesPlan)>, ExperimentError>,
+    ) -> Result<Self, ExperimentError> {
+        match <[_; 2]>::try_from(found) {
+            Ok(both) => match sides()? {
+                Some((files, plan)) => Self::both(files, plan, both),
+                None => unreachable!("two backends have a place where they meet"),
+            },
+            Err(mut one) => match one.pop() {
+                Some((store, comparison)) => Self::one(store, comparison),
+                None => unreachable!("a set has at least one backend"),
+            },
+        }
+    }
+
+    /// On one backend.
+    fn one(files: Store, comparison: Comparison) -> Result<Self, ExperimentError> {
+        write_outputs(&files, &comparison)?;
+        Ok(Self::One { files, comparison: Box::new(comparison), said: Vec::new() })
+    }
+
+    /// On two, each with its own directory.
+    fn both(
+        files: Store,
+        plan: &SidesPlan,
+        sides: [(Store, Comparison); 2],
+    ) -> Result<Self, ExperimentError> {
+        for (store, comparison) in &sides {
+            write_outputs(store, comparison)?;
+        }
+        let sides = sides.map(|(_, comparison)| comparison);
+        let both = beside(plan, sides.each_ref());
+        write_sides(&files, plan, &both)?;
+        Ok(Self::Both { files, both: Box::new(both), sides: Box::new(sides), said: Vec::new() })
+    }
+
+    /// The same with lines for people after the table.
+    pub(crate) fn beside(mut self, lines: Vec<String>) -> Self {
+        let (Self::One { said, .. } | Self::Both { said, .. }) = &mut self;
+        *said = lines;
+        self
+    }
+
+    /// Where the page is.
+    pub fn page(&self) -> PathBuf {
+        match self {
+            Self::One { files, .. } | Self::Both { files, .. } => files.path(REPORT),
+        }
+    }
+
+    /// What was found on each backend.
+    pub fn comparisons(&self) -> &[Comparison] {
+        match self {
+            Self::One { comparison, .. } => std::slice::from_ref(comparison),
+            Self::Both { sides, .. } => sides.as_slice(),
+        }
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Result<String, ExperimentError> {
+        Ok(match self {
+            Self::One { comparison, .. } => json(comparison)?,
+            Self::Both { both, .. } => sides_json(both)?,
+        })
+    }
+
+    /// As CSV.
+    pub fn csv(&self) -> String {
+        match self {
+            Self::One { comparison, .. } => csv(comparison),
+            Self::Both { both, .. } => sides_csv(both),
+        }
+    }
+
+    /// As text for a terminal.
+    pub fn text(&self, style: &TextStyle) -> String {
+        match self {
+            Self::One { comparison, .. } => text(comparison, style),
+            Self::Both { both, .. } => sides_text(both, style),
+        }
+    }
+
+    /// What is said after the table, a line each.
+    pub fn said(&self) -> &[String] {
+        let (Self::One { said, .. } | Self::Both { said, .. }) = self;
+        said
+    }
+}
+
+/// Name of the page.
+pub(crate) const REPORT: &str = "report.html";
+
+/// Write everything that a comparison leaves in its directory.
+fn write_outputs(store: &Store, comparison: &Comparison) -> Result<(), ExperimentError> {
+    let files = [
+        ("comparison.json", json(comparison)?),
+        ("comparison.csv", csv(comparison)),
+        ("runs.csv", runs_csv(comparison)),
+        (REPORT, html::render(comparison)),
+    ];
+    for (name, text) in files {
+        write_whole(&store.path(name), |file| file.write_all(text.as_bytes()))?;
+    }
+    let place = store.path(NEAREST_LOSS);
+    let loss = comparison.carries.as_ref().and_then(|carries| carries.nearest_loss.as_ref());
+    match loss.and_then(|loss| loss.scenario.as_ref()) {
+        Some(text) => write_whole(&place, |file| file.write_all(text.as_bytes()))?,
+        // Of an earlier call.
+        None if place.is_file() => {
+            std::fs::remove_file(&place).map_err(ExperimentError::file("remove", &place))?;
+        }
+        None => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! Rows of a comparison: algorithms of the registry, and congestion controls that a backend has of its own.
+
+use std::fmt::Write as _;
+
+use ramp::Parameter;
+use ramp_backend::{Backend, Control};
+use ramp_scenario::{Arm, Scenario};
+
+use crate::error::ExperimentError;
+
+/// Identifier of the algorithm that knows the path.
+pub const YARDSTICK: &str = "ideal";
+
+/// One row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// As tables call it.
+    pub label: String,
+    /// What steers the flows under test.
+    pub steering: Steering,
+}
+
+/// What steers the flows under test.
+#[derive(Clone, Debug)]
+pub enum Steering {
+    /// An algorithm of the registry.
+    Core(Arm),
+    /// A congestion control of a backend's own.
+    Own(&'static Control),
+}
+
+impl Row {
+    /// From `[LABEL=]ALGORITHM[:NAME=VALUE,…]`, or `[LABEL=]` and a control that one of the backends has of its own.
+    pub fn parse(text: &str, backends: &[&dyn Backend]) -> Result<Self, ExperimentError> {
+        let (label, name) = match text.split_once('=') {
+            Some((label, name)) if !label.contains(':') => (label.trim(), name.trim()),
+            _ => (text.trim(), text.trim()),
+        };
+        if label.is_empty() && text.contains('=') {
+            return Err(ExperimentError::input(format!("`{text}`: there is no label before `=`")));
+        }
+        if name.is_empty() {
+            return Err(ExperimentError::input(format!("`{text}`: there is no algorithm")));
+        }
+        if let Some(control) = control(name, backends) {
+            return Ok(Self { label: label.to_owned(), steering: Steering::Own(control) });
+        }
+        Ok(Arm::parse(text)?.into())
+    }
+
+    /// The same in the simulator; `None`: the simulator has nothing like it.
+    pub fn simulated(&self) -> Option<Self> {
+        let Steering::Own(control) = self.steering else { return Some(self.clone()) };
+        let arm = Arm::parse(control.simulated_by?).ok()?;
+        Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
+    }
+
+    /// What steers the flows under test in full, whatever the row is called: the algorithm with the value of every
+    /// parameter, wherever the value comes from.
+    pub fn steering(&self, scenario: &Scenario) -> String {
+        match &self.steering {
+            Steering::Core(_) => {
+                let steering = self.scenario(scenario).steering;
+                let mut text = steering.algorithm.id.to_owned();
+                for (parameter, value) in steering.algorithm.parameters.iter().zip(steering.parameters) {
+                    write!(text, " {}={value}", parameter.name).expect("a string grows");
+                }
+                text
+            }
+            Steering::Own(control) => format!("{} {}", control.owner, control.name),
+        }
+    }
+
+    /// What it plays with that is not in its algorithm's table, whoever says so: the profile, the scenario, the row.
+    pub fn departures(&self, scenario: &Scenario) -> Option<String> {
+        let Steering::Core(_) = self.steering else { return None };
+        let steering = self.scenario(scenario).steering;
+        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters);
+        let other: Vec<String> = parameters
+            .filter(|(parameter, value)| *value != parameter.default)
+            .map(|(parameter, value)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .collect();
+        (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
+    }
+
+    /// Whether it knows the path.
+    pub fn yardstick(&self) -> bool {
+        matches!(&self.steering, Steering::Core(arm) if arm.algorithm.id == YARDSTICK)
+    }
+
+    /// The backend's own control that steers the flows under test; `None`: an algorithm of the registry does.
+    pub fn control(&self) -> Option<&'static Control> {
+        match self.steering {
+            Steering::Core(_) => None,
+            Steering::Own(control) => Some(control),
+        }
+    }
+
+    /// The scenario as this row plays it.
+    pub fn scenario(&self, scenario: &Scenario) -> Scenario {
+        match &self.steering {
+            Steering::Core(arm) => scenario.with_arm(arm),
+            Steering::Own(_) => scenario.clone(),
+        }
+    }
+}
+
+impl From<Arm> for Row {
+    fn from(arm: Arm) -> Self {
+        Self { label: arm.label.clone(), steering: Steering::Core(arm) }
+    }
+}
+
+/// A value of a parameter as people write it: choices by their names.
+fn parameter_value(p: &Parameter, value: u64) -> String {
+    let choice = p
+        .unit
+        .strip_prefix("choice:")
+        .and_then(|choices| usize::try_from(value).ok().and_then(|index| choices.split('|').nth(index)));
+    choice.map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A control that one of the backends has of its own, by its name.
+pub fn control(name: &str, backends: &[&dyn Backend]) -> Option<&'static Control> {
+    backends.iter().flat_map(|backend| backend.controls()).find(|control| control.name == name)
+}
+
+/// Those of `rows` that `backend` can play, and what must be said of the others.
+///
+/// If the rows were `named`, each is played or refused; if not, the backend's own are beside them, and what is not here is left out.
+/// A row that only another backend has is left out, unless this one is `alone`.
+pub fn playable(
+    rows: &[Row],
+    backend: &dyn Backend,
+    (named, alone): (bool, bool),
+) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
+    let foreign = |row: &&Row| row.control().is_some_and(|control| !backend.controls().contains(control));
+    if let Some(row) = rows.iter().find(foreign).filter(|_| alone) {
+        return Err(foreign_row(row, backend));
+    }
+    let mut rows: Vec<Row> = rows.iter().filter(|row| !foreign(row)).cloned().collect();
+    if !named {
+        let here = backend.controls().iter().filter(|control| backend.offers(control).is_ok());
+        rows.extend(
+            here.map(|control| Row { label: control.name.to_owned(), steering: Steering::Own(control) }),
+        );
+    }
+    let obstacle = rows.iter().find_map(|row| backend.obstacle(row.control()));
+    let Some(obstacle) = obstacle else { return Ok((rows, None)) };
+    let (without, with): (Vec<Row>, Vec<Row>) =
+        rows.into_iter().partition(|row| backend.obstacle(row.control()).is_none());
+    let labels: Vec<&str> = with.iter().map(|row| row.label.as_str()).collect();
+    let labels = labels.join(", ");
+    if named || without.is_empty() {
+        return Err(ExperimentError::Unavailable {
+            backend: backend.title(),
+            rows: labels,
+            help: Some(obstacle),
+        });
+    }
+    Ok((without, Some(format!("without {labels}: {obstacle}"))))
+}
+
+fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
+    let Some(control) = row.control() else {
+        return ExperimentError::input(format!("{} does not have `{}`", backend.title(), row.label));
+    };
+    let like = control.simulated_by.map_or(String::new(), |algorithm| {
+        format!("; `{algorithm}`, which every backend has, leaves start-up as it does")
+    });
+    ExperimentError::input_help(
+        format!("{} does not have `{}`, {}", backend.title(), row.label, control.meaning),
+        format!("play it on `{}` (--on {0}){like}", control.backend),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use ramp_backend::{BackendError, Play, Played};
+    use ramp_sim::Simulator;
+    use ramp_trace::Observer;
+
+    use super::*;
+
+    fn scenario(settings: &str) -> Scenario {
+        let text = format!("{settings}\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n");
+        Scenario::parse("test", &text, None).unwrap()
+    }
+
+    #[test]
+    fn labels_are_kept() {
+        let row = Row::parse("late=hystart:low_window=64", &[]).unwrap();
+        assert_eq!(row.label, "late");
+        assert!(matches!(row.steering, Steering::Core(_)));
+        assert!(Row::parse("ideal", &[]).unwrap().yardstick());
+        assert!(Row::parse("nosuch", &[]).is_err());
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_is_told_wherever_it_comes_from() {
+        let told = |row: &str, settings: &str| Row::parse(row, &[]).unwrap().departures(&scenario(settings));
+        assert_eq!(told("best", ""), None);
+        assert_eq!(told("paced", "").unwrap(), "paced plays with initial_train=10, max_overshoot=256");
+        assert_eq!(
+            told("paced", "profile = 'era'").unwrap(),
+            "paced plays with compression=1000, longest_gap=1000"
+        );
+        let set = "[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n";
+        assert_eq!(told("paced", set), None);
+        assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with initial_train=10");
+        assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
+    }
+
+    /// A backend with a control of its own, which plays nothing.
+    struct Other;
+
+    static OWN: Control = Control {
+        name: "quick",
+        owner: "other",
+        backend: "other",
+        meaning: "a control for this test",
+        simulated_by: Some("slow_start"),
+    };
+
+    impl Backend for Other {
+        fn name(&self) -> &'static str {
+            "other"
+        }
+        fn identity(&self) -> String {
+            "other".to_owned()
+        }
+        fn controls(&self) -> &'static [Control] {
+            std::slice::from_ref(&OWN)
+        }
+        fn obstacle(&self, control: Option<&Control>) -> Option<String> {
+            control.is_none().then(|| "it has the core not".to_owned())
+        }
+        fn check(&self, _: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
+            Ok(())
+        }
+        fn run(&self, _: &Play<'_>, _: &mut dyn Observer, _: &AtomicBool) -> Result<Played, BackendError> {
+            Err(BackendError::Failed("it plays nothing".to_owned()))
+        }
+    }
+
+    #[test]
+    fn a_control_of_a_backends_own_is_a_row_there_alone() {
+        let backends: [&dyn Backend; 2] = [&Simulator, &Other];
+        let row = |text| Row::parse(text, &backends).unwrap();
+        let plain = row("plain=quick");
+        assert_eq!((plain.label.as_str(), plain.control()), ("plain", Some(&OWN)));
+        assert_eq!(
+            plain.simulated().unwrap().steering(&scenario("")),
+            row("slow_start").steering(&scenario(""))
+        );
+        let rows = [row("best"), row("quick")];
+        let (simulated, said) = playable(&rows, &Simulator, (true, false)).unwrap();
+        assert_eq!((simulated.len(), said), (1, None));
+        let error = playable(&rows, &Simulator, (true, true)).unwrap_err();
+        assert!(error.is_input() && error.to_string().contains("`quick`"), "{error}");
+        let error = playable(&rows, &Other, (true, true)).unwrap_err();
+        assert_eq!(error.to_string(), "other cannot be given best");
+        let (own, said) = playable(&rows[..1], &Other, (false, true)).unwrap();
+        assert_eq!((own[0].label.as_str(), own.len()), ("quick", 1));
+        assert_eq!(said.as_deref(), Some("without best: it has the core not"));
+    }
+}

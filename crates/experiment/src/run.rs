@@ -1,0 +1,116 @@
+//! One run, from scenario to record.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+use ramp::Time;
+use ramp_backend::{Backend, BackendError, Play};
+use ramp_lab::{Context, Meter, RunKey, RunPath, RunRecord};
+use ramp_scenario::Scenario;
+use ramp_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
+
+use crate::context::context;
+use crate::row::Row;
+use crate::version::VERSION;
+
+/// One run to be played.
+#[derive(Clone, Debug)]
+pub struct Run<'a> {
+    /// The path and its traffic.
+    pub scenario: &'a Scenario,
+    /// Of that scenario.
+    pub digest: &'a str,
+    /// What steers the flows under test, and what that is called here.
+    pub row: &'a Row,
+    /// The former in full ([`Row::steering`]).
+    pub steering: &'a str,
+    /// What plays it.
+    pub backend: &'a dyn Backend,
+    /// For everything random.
+    pub seed: u64,
+    /// What if they stayed in start-up for so many rounds more.
+    pub extra_startup_rounds: u32,
+    /// Whether curves for charts are kept.
+    pub curves: bool,
+}
+
+impl Run<'_> {
+    /// What the result is kept by: everything that decides it, and nothing else. The row's label is not part of it.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            scenario_hash: self.digest.to_owned(),
+            steering: self.steering.to_owned(),
+            seed: self.seed,
+            version: VERSION.to_owned(),
+            backend: self.backend.identity(),
+            extra_startup_rounds: self.extra_startup_rounds,
+        }
+    }
+
+    /// The scenario as this run plays it.
+    pub fn scenario(&self) -> Scenario {
+        let mut scenario = self.row.scenario(&self.scenario.at_seed(self.seed));
+        for flow in scenario.flows.iter_mut().filter(|f| f.under_test) {
+            flow.sender.extra_startup_rounds += self.extra_startup_rounds;
+        }
+        scenario
+    }
+
+    /// How to make this run again.
+    pub fn provenance(&self, command: &str) -> Provenance {
+        Provenance {
+            version: VERSION.to_owned(),
+            command: command.to_owned(),
+            backend: self.backend.identity(),
+            scenario: self.scenario.name.clone(),
+            scenario_hash: self.digest.to_owned(),
+            scenario_text: self.scenario.text.clone(),
+            arm: self.row.label.clone(),
+            seed: self.seed,
+        }
+    }
+
+    /// What is true of the path that this run meets.
+    pub fn context(&self) -> Context {
+        context(&self.scenario())
+    }
+
+    /// What it met, where every run starts elsewhere in the traces.
+    fn path(&self, context: &Context, end: Time) -> Option<RunPath> {
+        (self.scenario.trace_offset_range > Time::ZERO)
+            .then(|| RunPath::new(context, end.secs_f64(), self.curves))
+    }
+
+    /// Play it, while `observer` watches as well; its curves are in the record if they are kept.
+    pub fn watch(
+        &self,
+        command: &str,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<RunRecord, BackendError> {
+        let scenario = self.scenario();
+        let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
+        let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });
+        let context = context(&scenario);
+        let measured = Both(Meter::new(&context), self.curves.then_some(recorder));
+        let mut all = Both(measured, observer);
+        let play = Play { scenario: &scenario, control: self.row.control(), seed: self.seed };
+        let played = self.backend.run(&play, &mut all, interrupted)?;
+        let Both(Both(meter, recorder), _) = all;
+        let end = played.outcome.end;
+        let series = recorder.map(Recorder::finish);
+        Ok(RunRecord {
+            steering: self.steering.to_owned(),
+            extra_startup_rounds: self.extra_startup_rounds,
+            path: self.path(&context, end),
+            emulation: played.emulation,
+            ..meter.finish(end).into_record(self.provenance(command), series)
+        })
+    }
+}
+
+impl fmt::Display for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, seed {}", self.row.label, self.seed)
+    }
+}

@@ -1,0 +1,6 @@
+//! A fingerprint of everything that decides what a run with the kernel's TCP is given, beside what its scenario says.
+
+fn main() {
+    let sources = ["src", "../emulator/src", "../linux/bpf", "../linux/src"];
+    ramp_fingerprint::emit("RAMP_TESTBED_SOURCES", &sources);
+}
