@@ -4,7 +4,7 @@ use ramp::Time;
 
 use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;
-use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
+use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, hand_over};
 use crate::window::Advertised;
 use crate::{ReceiverConfig, Recovery, SenderConfig};
 
@@ -126,7 +126,14 @@ impl Receiver {
             wire(&self.bare_ack());
             return true;
         }
-        (self.due != Reply::Nothing || self.early.is_some()) && self.transmit_rare(wire)
+        if self.due == Reply::Nothing && self.early.is_none() {
+            return false;
+        }
+        let rare = self.next_rare();
+        if let Some(segment) = &rare {
+            hand_over(segment, wire);
+        }
+        rare.is_some()
     }
 
     /// When to call `handle_timeout`; `Time::NEVER`: no need.
@@ -224,11 +231,6 @@ impl Receiver {
     }
 
     #[cold]
-    fn transmit_rare(&mut self, wire: impl FnOnce(&Segment)) -> bool {
-        let rare = self.next_rare();
-        rare.as_ref().map(wire).is_some()
-    }
-
     fn next_rare(&mut self) -> Option<Segment> {
         if let Some(early) = self.early.take() {
             return Some(early);

@@ -41,6 +41,13 @@ pub enum SegmentKind {
     WindowProbe,
 }
 
+/// Sends an uncommon segment, out of the way of the common ones.
+#[cold]
+#[inline(never)]
+pub(crate) fn hand_over(segment: &Segment, wire: impl FnOnce(&Segment)) {
+    wire(segment);
+}
+
 const BLOCK_COUNT: u8 = 0b111;
 const LAST: u8 = 1 << 3;
 const SACK_PERMITTED: u8 = 1 << 4;

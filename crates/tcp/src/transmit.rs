@@ -7,7 +7,7 @@ use crate::Recovery;
 use crate::pacing::linux_rate;
 use crate::record::{Flags, Record};
 use crate::recovery::DUPLICATE_ACKS;
-use crate::segment::Segment;
+use crate::segment::{Segment, hand_over};
 use crate::sender::{Connection, Due, Purpose, SackUse, Sender};
 use crate::spurious::Frto;
 
@@ -40,15 +40,12 @@ impl Sender {
     /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
     pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
-        if self.due != Due::Nothing {
-            return self.transmit_due(now, wire);
+        if self.due != Due::Nothing
+            && let Some(segment) = self.send_due(now)
+        {
+            hand_over(&segment, wire);
+            return true;
         }
-        self.transmit_if_open(now, wire)
-    }
-
-    /// What the window is asked for.
-    #[inline]
-    fn transmit_if_open(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.connection != Connection::Established {
             return false;
         }
@@ -61,7 +58,7 @@ impl Sender {
                     self.burst_left -= 1;
                     match choice {
                         Choice::New { bytes } => wire(&self.send_new(now, bytes)),
-                        Choice::Again(number) => self.transmit_again(now, number, wire),
+                        Choice::Again(number) => hand_over(&self.send_again(now, number), wire),
                     }
                     return true;
                 }
@@ -74,21 +71,6 @@ impl Sender {
         };
         self.note_blocked(now, blocked);
         false
-    }
-
-    /// What leaves whatever the window says, else the same as ever.
-    #[cold]
-    fn transmit_due(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
-        match self.send_due(now) {
-            Some(segment) => wire(&segment),
-            None => return self.transmit_if_open(now, wire),
-        }
-        true
-    }
-
-    #[cold]
-    fn transmit_again(&mut self, now: Time, number: u64, wire: impl FnOnce(&Segment)) {
-        wire(&self.send_again(now, number));
     }
 
     /// Bytes per second at which packets are spaced; 0: not at all.

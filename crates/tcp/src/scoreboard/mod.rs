@@ -190,12 +190,13 @@ impl Scoreboard {
         delivery.advanced_segments = ack - self.una;
         let mut number = self.una;
         while number < ack {
-            let record = self.slots[number as usize & mask];
+            let record = &self.slots[number as usize & mask];
             let bytes = u64::from(record.bytes);
             delivery.advanced_bytes += bytes;
             if record.flags & (Flags::SACKED | Flags::LOST | Flags::RETRANSMITTED) == 0 {
-                delivery.take(number, &record);
+                delivery.take(number, record);
             } else {
+                let record = *record;
                 self.forget(number, &record, delivery);
             }
             number += 1;
