@@ -8,7 +8,7 @@ use crate::SimulationError;
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
 use crate::network::Network;
-use crate::packet::{End, Parcel};
+use crate::packet::{End, Parcel, Place};
 use crate::transport::{Datagram, Endpoint, Receiving, Sending, Transport};
 
 /// Live flows in slots that are used again, and the totals of all flows by id.
@@ -20,13 +20,22 @@ pub(crate) struct Hosts<T: Transport> {
     pub(crate) totals: Vec<FlowTotals>,
 }
 
-/// What a flow acts on.
+/// What flows and traffic act on.
 pub(crate) struct World<'a, T: Transport, O> {
     pub(crate) now: Time,
+    pub(crate) queue: EventQueue,
+    pub(crate) network: Network<T::Packet>,
     pub(crate) transport: &'a mut T,
-    pub(crate) network: &'a mut Network<T::Packet>,
-    pub(crate) queue: &'a mut EventQueue,
     pub(crate) observer: &'a mut O,
+}
+
+impl<T: Transport, O> World<'_, T, O> {
+    /// Hands a packet to the next link of its route, which must not be at its end.
+    #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
+    #[inline(always)]
+    pub(crate) fn send(&mut self, packet: &T::Packet, place: Place) {
+        self.network.send(self.now, &mut self.queue, packet, place);
+    }
 }
 
 /// The last byte of a flow has arrived.
@@ -193,11 +202,11 @@ impl<T: Transport> Hosts<T> {
 /// Carries out what a sender wants after something was handed in.
 #[inline]
 fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &mut Flow<T>, source: u32) {
-    let World { now, network, queue, .. } = world;
-    let Flow { sender, data_packets, forward, .. } = &mut *flow;
-    while sender.poll_transmit(*now, |packet| {
+    let (now, forward) = (world.now, flow.forward);
+    let Flow { sender, data_packets, .. } = &mut *flow;
+    while sender.poll_transmit(now, |packet| {
         *data_packets += u64::from(packet.payload_bytes() > 0);
-        network.send(*now, queue, packet, *forward);
+        world.send(packet, forward);
     }) {}
     while let Some(kind) = flow.sender.poll_event() {
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
@@ -212,9 +221,8 @@ fn drain_receiver<T: Transport, O: Observer>(
     flow: &mut Flow<T>,
     source: u32,
 ) -> bool {
-    let World { now, network, queue, .. } = world;
-    let Flow { receiver, backward, .. } = &mut *flow;
-    while receiver.poll_transmit(*now, |packet| network.send(*now, queue, packet, *backward)) {}
+    let (now, backward) = (world.now, flow.backward);
+    while flow.receiver.poll_transmit(now, |packet| world.send(packet, backward)) {}
     arm(world, flow, source, flow.receiver.poll_timeout());
     if flow.sampled
         && let Some(bytes) = flow.poll_progress()

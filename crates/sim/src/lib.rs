@@ -1,10 +1,12 @@
 //! Virtual time: plays a [`Scenario`](ramp_scenario::Scenario) with simulated hosts.
 //!
 //! [`simulate`] plays one run over TCP, [`simulate_over`] over any [`Transport`], and tells an
-//! [`Observer`](ramp_trace::Observer) what happens. The same scenario and seed give the same calls on every machine. This crate decides nothing that a host or a link decides (`tcp`,
-//! `path`) and measures nothing (`lab`); it moves time, packets and applications.
+//! [`Observer`](ramp_trace::Observer) what happens. The same scenario and seed give the same calls on every machine.
+//! This crate decides nothing that a host or a link decides (`tcp`, `path`) and measures nothing (`lab`); it moves
+//! time, packets and applications.
 
 mod backend;
+mod drops;
 mod error;
 mod event_queue;
 mod fifo;
@@ -18,6 +20,7 @@ mod simulation;
 mod stage;
 mod tcp;
 mod topology;
+mod totals;
 mod traffic;
 mod transport;
 

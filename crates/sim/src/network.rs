@@ -6,19 +6,15 @@
 //! up to [`CHAIN_MAX`] of them in one event. A drop in a fused link lies in the future and waits in a queue of its
 //! own, so that observers learn of it in time.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
 use ramp::Time;
-use ramp_path::{Count, Packet};
 use ramp_scenario::Scenario;
 use ramp_scenario::random::link_seed;
-use ramp_trace::LinkTotals;
 
+use crate::drops::{Drop, Drops};
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::packet::{Parcel, Place, Ticket};
-use crate::stage::{CHAIN_MAX, Kind, Passages, Ring, Stage, UnderWay, add};
+use crate::stage::{CHAIN_MAX, Fate, Passages, Ring, Stage};
 use crate::topology::{Feeder, Routes, Step};
 use crate::transport::Datagram;
 
@@ -31,54 +27,27 @@ pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 #[derive(Debug)]
 pub(crate) struct Network<P> {
     pub(crate) routes: Routes,
-    stages: Vec<Stage<P>>,
+    pub(crate) stages: Vec<Stage<P>>,
     /// Memory that links gave back when the last of their packets had arrived. Few links are busy at a time, so little
     /// is touched, and it stays in the caches.
     spare: Vec<Ring<P>>,
-    drops_to_come: BinaryHeap<Reverse<DropToCome<P>>>,
-    drops: VecDeque<Drop<P>>,
-    drop_count: u64,
-    stopped: Stopped<P>,
+    pub(crate) drops: Drops<P>,
+    stop: Stop,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
     overfull: Option<u32>,
     /// There is a drop to report, or a link is too full.
     urgent: bool,
-    sampled: u32,
     pub(crate) sampler: LinkSampler,
 }
 
-/// A packet that a link dropped.
+/// Why [`Network::cross`] has last given out no place for a packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drop<P> {
-    pub(crate) link: u32,
-    pub(crate) parcel: Parcel<P>,
-}
-
-/// The last packet that came no further.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stopped<P> {
-    packet: P,
-    /// `None`: at a link that keeps it.
-    at: Option<Stop>,
-}
-
-/// Where and when a packet is dropped.
-#[derive(Clone, Copy, Debug)]
-struct Stop {
-    step: Step,
-    /// How many links it has entered, this one included.
-    entered: u32,
-    time: Time,
-    passages: Passages,
-}
-
-#[derive(Debug)]
-struct DropToCome<P> {
-    time: Time,
-    order: u64,
-    passages: Passages,
-    drop: Drop<P>,
+enum Stop {
+    /// The first link keeps it.
+    Held,
+    /// A link drops it at `time`.
+    Dropped { by: Step, crossed: usize, time: Time, passages: Passages },
 }
 
 impl<P: Datagram> Network<P> {
@@ -87,18 +56,16 @@ impl<P: Datagram> Network<P> {
         let stages = links.map(|(i, link)| Stage::new(&link.config, link_seed(seed, i)));
         let stages: Vec<Stage<P>> = stages.collect();
         routes.fuse(&fused_links(&stages, &routes));
+        routes.sample(scenario.bottleneck as u32);
         Self {
             routes,
             stages,
             spare: Vec::new(),
-            drops_to_come: BinaryHeap::new(),
-            drops: VecDeque::new(),
-            drop_count: 0,
-            stopped: Stopped::default(),
+            drops: Drops::default(),
+            stop: Stop::Held,
             horizon: scenario.stop.after,
             overfull: None,
             urgent: false,
-            sampled: scenario.bottleneck as u32,
             sampler: LinkSampler::new(scenario),
         }
     }
@@ -114,85 +81,99 @@ impl<P: Datagram> Network<P> {
     #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
-        let (slot, stopped) = self.cross(now, queue, &Ticket::new(packet), place);
-        *slot = *packet;
-        if stopped {
-            self.stop(now, queue, place);
+        match self.cross(now, queue, Ticket::new(packet), place) {
+            Some(slot) => *slot = *packet,
+            None => self.end_here(now, queue, Parcel { packet: *packet, place }),
         }
     }
 
-    /// Settles a packet's way as far as it can be, and gives out where it belongs. Whether it stopped on its
-    /// way: then [`Self::stop`] says what becomes of it.
-    fn cross(&mut self, now: Time, queue: &mut EventQueue, ticket: &Ticket, place: Place) -> (&mut P, bool) {
-        let wire_bytes = ticket.wire_bytes();
+    /// Settles a packet's way to the end of a chain, and gives out where the packet is to lie meanwhile. `None`: it does
+    /// not come that far, and [`Self::end_here`] is to be called.
+    fn cross(&mut self, now: Time, queue: &mut EventQueue, ticket: Ticket, place: Place) -> Option<&mut P> {
         let steps = self.routes.steps_from(place.next());
-        let mut step = &steps[0];
-        if !self.stages[step.link as usize].settles() {
-            self.stopped.at = None;
-            return (&mut self.stopped.packet, true);
-        }
-        let mut time = now;
         let mut passages = Passages::default();
-        let mut entered = 1;
-        let arrival = loop {
+        let mut time = now;
+        let mut crossed = 0;
+        let (last, arrival) = loop {
+            let step = &steps[crossed];
             let stage = &mut self.stages[step.link as usize];
-            let arrival = stage.settle(time, wire_bytes, ticket);
-            if step.link == self.sampled {
+            let fate = stage.settle(time, &ticket);
+            if fate == Fate::Held {
+                self.stop = Stop::Held;
+                return None;
+            }
+            if step.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
             }
-            let Some(arrival) = arrival else {
-                self.stopped.at = Some(Stop { step: *step, entered: entered as u32, time, passages });
-                return (&mut self.stopped.packet, true);
+            let Fate::Arrives(arrival) = fate else {
+                self.stop = Stop::Dropped { by: *step, crossed, time, passages };
+                return None;
             };
-            if step.onward
-                && arrival <= self.horizon
-                && entered < CHAIN_MAX
-                && let Some(next) = steps.get(entered)
-            {
-                passages[entered - 1] = arrival;
-                time = arrival;
-                step = next;
-                entered += 1;
-                continue;
+            if !step.onward || arrival > self.horizon {
+                break (step, arrival);
             }
-            break arrival;
+            passages[crossed] = arrival;
+            time = arrival;
+            crossed += 1;
         };
-        let link = step.link;
-        let stage = &mut self.stages[link as usize];
+        let stage = &mut self.stages[last.link as usize];
         if stage.under_way.is_empty() {
-            queue.set(link, arrival);
+            queue.set(last.link, arrival);
             if let Some(ring) = self.spare.pop() {
                 stage.under_way = ring;
             }
         }
         if stage.under_way.len() >= PACKETS_PER_LINK_MAX {
-            self.overfull = Some(link);
+            self.overfull = Some(last.link);
             self.urgent = true;
         }
         let under_way = stage.under_way.push_back();
-        under_way.place = place.after(entered as u32, step.last);
+        under_way.place = place.after(crossed as u32 + 1, last.last);
         under_way.arrival = arrival;
         under_way.passages = passages;
-        (&mut under_way.packet, false)
+        Some(&mut under_way.packet)
     }
 
-    /// What becomes of the packet that stopped last.
+    /// Deals with the packet that [`Self::cross`] has just stopped at: a link keeps it or drops it.
     #[cold]
-    fn stop(&mut self, now: Time, queue: &mut EventQueue, place: Place) {
-        let Stopped { packet, at } = self.stopped;
-        let Some(Stop { step, entered, time, passages }) = at else {
-            let step = self.routes.step(place.next());
-            return self.hold(now, queue, step.link, Parcel { packet, place: place.after(1, step.last) });
+    fn end_here(&mut self, now: Time, queue: &mut EventQueue, parcel: Parcel<P>) {
+        let Parcel { packet, place } = parcel;
+        match self.stop {
+            Stop::Held => {
+                let first = self.routes.step(place.next());
+                self.hold(now, queue, first, Parcel { packet, place: place.after(1, first.last) });
+            }
+            Stop::Dropped { by, crossed, time, passages } => {
+                let parcel = Parcel { packet, place: place.after(crossed as u32 + 1, by.last) };
+                let drop = Drop { link: by.link, parcel };
+                if time == now {
+                    self.drops.happened(drop);
+                    self.urgent = true;
+                } else {
+                    self.drops.will_happen(time, passages, drop);
+                    queue.set_at_latest(self.drops_source(), time);
+                }
+            }
+        }
+    }
+
+    /// Hands a packet to a link that keeps it.
+    #[inline(never)]
+    fn hold(&mut self, now: Time, queue: &mut EventQueue, step: Step, parcel: Parcel<P>) {
+        let Step { link, sampled, .. } = step;
+        let stage = &mut self.stages[link as usize];
+        let Some(keeper) = stage.keeper() else {
+            unreachable!("the link has just said that it keeps packets")
         };
-        let parcel = Parcel { packet, place: place.after(entered, step.last) };
-        let drop = Drop { link: step.link, parcel };
-        if time == now {
-            self.drops.push_back(drop);
+        keeper.handle_packet(now, parcel, |parcel| self.drops.happened(Drop { link, parcel }));
+        queue.set(link, keeper.poll_timeout());
+        if keeper.inside() > PACKETS_PER_LINK_MAX {
+            self.overfull = Some(link);
             self.urgent = true;
-        } else {
-            self.drop_count += 1;
-            queue.set_at_latest(self.drops_source(), time);
-            self.drops_to_come.push(Reverse(DropToCome { time, order: self.drop_count, passages, drop }));
+        }
+        self.urgent |= self.drops.some_happened();
+        if sampled {
+            self.sampler.on_arrival(now, stage.queue(now));
         }
     }
 
@@ -202,7 +183,8 @@ impl<P: Datagram> Network<P> {
     pub(crate) fn poll_packet(&mut self, now: Time, link: u32, parcel: &mut Parcel<P>) -> Option<Time> {
         let stage = &mut self.stages[link as usize];
         if !stage.settles() {
-            return self.poll_held(now, link, parcel).then_some(Time::NEVER);
+            *parcel = self.poll_held(now, link)?;
+            return Some(Time::NEVER);
         }
         let head = stage.under_way.front()?;
         if head.arrival > now {
@@ -221,14 +203,18 @@ impl<P: Datagram> Network<P> {
         Some(Time::NEVER)
     }
 
+    #[inline(never)]
+    fn poll_held(&mut self, now: Time, link: u32) -> Option<Parcel<P>> {
+        let keeper = self.stages[link as usize].keeper()?;
+        let parcel = keeper.poll_packet(now, |parcel| self.drops.happened(Drop { link, parcel }));
+        self.urgent |= self.drops.some_happened();
+        parcel
+    }
+
     /// When `link` has something to do next.
     #[inline]
     pub(crate) fn poll_timeout(&self, link: u32) -> Time {
-        let stage = &self.stages[link as usize];
-        match &stage.kind {
-            Kind::Other(other) => other.poll_timeout(),
-            _ => stage.under_way.front().map_or(Time::NEVER, |head| head.arrival),
-        }
+        self.stages[link as usize].poll_timeout()
     }
 
     /// A link that holds more packets than [`PACKETS_PER_LINK_MAX`].
@@ -246,114 +232,20 @@ impl<P: Datagram> Network<P> {
     /// Packets dropped by now that nobody has heard of; call until `None`.
     #[inline]
     pub(crate) fn poll_drop(&mut self) -> Option<Drop<P>> {
-        let drop = self.drops.pop_front();
+        let drop = self.drops.poll();
         self.urgent = drop.is_some();
         drop
     }
 
-    /// Moves the drops that were to come and are due among those that happened.
-    pub(crate) fn handle_drops_due(&mut self, now: Time) {
-        while let Some(Reverse(next)) = self.drops_to_come.peek()
-            && next.time <= now
-        {
-            self.drops.extend(self.drops_to_come.pop().map(|Reverse(next)| next.drop));
-            self.urgent = true;
-        }
-    }
-
-    /// When the next drop to come is due.
-    pub(crate) fn drops_timeout(&self) -> Time {
-        self.drops_to_come.peek().map_or(Time::NEVER, |Reverse(next)| next.time)
-    }
-
-    /// Every link's totals at `end`: what settled ahead of that is taken back.
-    pub(crate) fn totals(&self, end: Time) -> Vec<LinkTotals> {
-        let mut totals: Vec<LinkTotals> = self.stages.iter().map(Stage::totals).collect();
-        for under_way in self.stages.iter().flat_map(|stage| stage.under_way.iter()) {
-            self.take_back(&mut totals, end, under_way);
-        }
-        for Reverse(DropToCome { time, passages, drop, .. }) in &self.drops_to_come {
-            let Drop { link, parcel } = drop;
-            if *time > end {
-                let totals = &mut totals[*link as usize];
-                take(&mut totals.dropped, parcel.wire_bytes());
-                take(&mut totals.arrived, parcel.wire_bytes());
-            }
-            // So far it fared like a packet whose chain ends one link earlier.
-            let Parcel { packet, place } = *parcel;
-            let before = UnderWay { packet, place: place.before(), arrival: *time, passages: *passages };
-            self.take_back(&mut totals, end, &before);
-        }
-        totals
-    }
-
-    /// Hands a packet to a link that keeps it.
-    #[inline(never)]
-    fn hold(&mut self, now: Time, queue: &mut EventQueue, link: u32, parcel: Parcel<P>) {
-        let stage = &mut self.stages[link as usize];
-        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
-        let held = &mut stage.held;
-        *held += 1;
-        let drops = &mut self.drops;
-        let mut on_drop = |_, parcel, _| {
-            *held -= 1;
-            drops.push_back(Drop { link, parcel });
-        };
-        other.handle_packet(now, parcel, &mut on_drop);
-        self.urgent |= !self.drops.is_empty();
-        if stage.held > PACKETS_PER_LINK_MAX {
-            self.overfull = Some(link);
-            self.urgent = true;
-        }
-        queue.set(link, other.poll_timeout());
-        if link == self.sampled {
-            self.sampler.on_arrival(now, stage.queue(now));
-        }
-    }
-
-    #[inline(never)]
-    fn poll_held(&mut self, now: Time, link: u32, into: &mut Parcel<P>) -> bool {
-        let stage = &mut self.stages[link as usize];
-        let Kind::Other(other) = &mut stage.kind else { unreachable!("the caller has asked") };
-        let held = &mut stage.held;
-        let drops = &mut self.drops;
-        let mut on_drop = |_, parcel, _| {
-            *held -= 1;
-            drops.push_back(Drop { link, parcel });
-        };
-        let polled = other.poll_packet(now, &mut on_drop);
-        self.urgent |= !self.drops.is_empty();
-        let Some(parcel) = polled else { return false };
-        *held -= 1;
-        *into = parcel;
-        true
-    }
-
-    fn take_back(&self, totals: &mut [LinkTotals], end: Time, under_way: &UnderWay<P>) {
-        let UnderWay { packet, place, .. } = under_way;
-        let wire_bytes = packet.wire_bytes();
-        let steps = self.routes.steps_before(place.next());
-        let fused = steps.iter().rev().take_while(|step| step.fused).count();
-        let chain = &steps[steps.len() - fused - 1..];
-        let mut entered = Time::ZERO;
-        for (i, &Step { link, .. }) in chain.iter().enumerate() {
-            let left = if i + 1 == chain.len() { under_way.arrival } else { under_way.passages[i] };
-            let stranded = left == Time::NEVER && self.stages[link as usize].counts_stranded();
-            let totals = &mut totals[link as usize];
-            if left > end && !stranded {
-                take(&mut totals.delivered, wire_bytes);
-                add(&mut totals.inside, wire_bytes);
-            }
-            if entered > end {
-                take(&mut totals.arrived, wire_bytes);
-                take(&mut totals.inside, wire_bytes);
-            }
-            entered = left;
-        }
+    /// Drops that were to come may be due. Returns when the next will be.
+    pub(crate) fn handle_drops_due(&mut self, now: Time) -> Time {
+        self.drops.handle_due(now);
+        self.urgent |= self.drops.some_happened();
+        self.drops.poll_timeout()
     }
 }
 
-/// Finds the links that can be computed together with their feeder.
+/// Finds the links that can be computed together with their feeder, at most [`CHAIN_MAX`] in a chain.
 fn fused_links<P: Datagram>(stages: &[Stage<P>], routes: &Routes) -> Vec<bool> {
     let feeders = routes.feeders(stages.len());
     let settling_feeder = |link: usize| match feeders[link] {
@@ -365,29 +257,4 @@ fn fused_links<P: Datagram>(stages: &[Stage<P>], routes: &Routes) -> Vec<bool> {
     // How many links up it is to one that hosts or several links feed; a route has an end, so it is not a ring.
     let depth = |link: usize| std::iter::successors(Some(link), |&link| settling_feeder(link)).count() - 1;
     (0..stages.len()).map(|link| depth(link) % CHAIN_MAX != 0).collect()
-}
-
-fn take(count: &mut Count, wire_bytes: u32) {
-    count.packets -= 1;
-    count.bytes -= u64::from(wire_bytes);
-}
-
-impl<P> PartialEq for DropToCome<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<P> Eq for DropToCome<P> {}
-
-impl<P> PartialOrd for DropToCome<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<P> Ord for DropToCome<P> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.time, self.order).cmp(&(other.time, other.order))
-    }
 }

@@ -9,10 +9,11 @@ use ramp_tcp::{ReceiverConfig, SenderConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
 
 use crate::SimulationError;
+use crate::drops::Drop;
 use crate::event_queue::EventQueue;
 use crate::flow::FlowSpec;
 use crate::hosts::{Completion, Hosts, World};
-use crate::network::{Drop, Network};
+use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
 use crate::tcp::Tcp;
 use crate::topology::{Route, Routes};
@@ -79,11 +80,7 @@ const EVENTS_BETWEEN_CHECKS: u64 = 4096;
 struct Simulation<'a, T: Transport, O> {
     scenario: &'a Scenario,
     seed: u64,
-    transport: &'a mut T,
-    observer: &'a mut O,
-    now: Time,
-    queue: EventQueue,
-    network: Network<T::Packet>,
+    world: World<'a, T, O>,
     hosts: Hosts<T>,
     generators: Vec<Generator>,
     configs: Vec<Option<FlowConfigs>>,
@@ -127,11 +124,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         let mut simulation = Self {
             scenario,
             seed,
-            transport,
-            observer,
-            now: Time::ZERO,
-            queue: EventQueue::default(),
-            network,
+            world: World { now: Time::ZERO, queue: EventQueue::default(), network, transport, observer },
             hosts,
             streams: vec![None; generators.len()],
             generators,
@@ -157,12 +150,12 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         loop {
             let mut source = 0;
             for _ in 0..EVENTS_BETWEEN_CHECKS {
-                let Some((time, next)) = self.queue.pop() else { return Ok(self.finish(events, last)) };
+                let Some((time, next)) = self.world.queue.pop() else { return Ok(self.finish(events, last)) };
                 if time > last {
                     return Ok(self.finish(events, last));
                 }
                 source = next;
-                self.now = time;
+                self.world.now = time;
                 events += 1;
                 match self.due(source) {
                     Due::Link(link) => self.on_link(link, &mut parcel),
@@ -171,9 +164,9 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     Due::Generator(generator) => self.on_generator(generator)?,
                     Due::Flow(slot) => self.on_flow(slot),
                 }
-                if self.network.news(time) {
+                if self.world.network.news(time) {
                     self.report();
-                    if let Some(link) = self.network.overfull() {
+                    if let Some(link) = self.world.network.overfull() {
                         let link = self.scenario.topology.links[link as usize].name.clone();
                         return Err(SimulationError::Overfull { link, at: time });
                     }
@@ -182,8 +175,9 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     return Ok(self.finish(events, time));
                 }
             }
-            at_this_instant = if self.now == before { at_this_instant + EVENTS_BETWEEN_CHECKS } else { 0 };
-            before = self.now;
+            at_this_instant =
+                if self.world.now == before { at_this_instant + EVENTS_BETWEEN_CHECKS } else { 0 };
+            before = self.world.now;
             if interrupted.load(Ordering::Relaxed) {
                 return Err(SimulationError::Interrupted { at: before });
             }
@@ -195,7 +189,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
 
     #[inline]
     fn due(&self, source: u32) -> Due {
-        let links = self.network.drops_source();
+        let links = self.world.network.drops_source();
         if source < links {
             return Due::Link(source);
         }
@@ -209,11 +203,11 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     }
 
     fn opening_source(&self) -> u32 {
-        self.network.drops_source() + 1
+        self.world.network.drops_source() + 1
     }
 
     fn generator_source(&self, generator: u32) -> u32 {
-        self.network.drops_source() + 2 + generator
+        self.world.network.drops_source() + 2 + generator
     }
 
     fn describe(&self, source: u32) -> String {
@@ -228,29 +222,22 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         }
     }
 
-    /// The hosts, and what they act on.
-    #[inline]
-    fn hosts(&mut self) -> (&mut Hosts<T>, World<'_, T, O>) {
-        let Self { now, transport, network, queue, observer, hosts, .. } = self;
-        (hosts, World { now: *now, transport: *transport, network, queue, observer: *observer })
-    }
-
     #[inline]
     fn on_link(&mut self, link: u32, parcel: &mut Parcel<T::Packet>) {
         loop {
-            let following = self.network.poll_packet(self.now, link, parcel);
+            let following = self.world.network.poll_packet(self.world.now, link, parcel);
             if let Some(following) = following {
                 self.on_arrival(parcel);
-                if following <= self.now {
+                if following <= self.world.now {
                     continue;
                 }
                 if following != Time::NEVER {
-                    return self.queue.set_again(link, following);
+                    return self.world.queue.set_again(link, following);
                 }
             }
-            let next = self.network.poll_timeout(link);
-            if following.is_none() || next > self.now {
-                return self.queue.set(link, next);
+            let next = self.world.network.poll_timeout(link);
+            if following.is_none() || next > self.world.now {
+                return self.world.queue.set(link, next);
             }
         }
     }
@@ -258,23 +245,21 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     #[inline]
     fn on_arrival(&mut self, parcel: &Parcel<T::Packet>) {
         if !parcel.place.at_end() {
-            self.network.send(self.now, &mut self.queue, &parcel.packet, parcel.place);
+            self.world.send(&parcel.packet, parcel.place);
             return;
         }
-        let (hosts, mut world) = self.hosts();
-        if let Some(completion) = hosts.deliver(&mut world, parcel) {
+        if let Some(completion) = self.hosts.deliver(&mut self.world, parcel) {
             self.on_completed(completion);
         }
     }
 
     fn on_drops_due(&mut self) {
-        self.network.handle_drops_due(self.now);
-        self.queue.set(self.network.drops_source(), self.network.drops_timeout());
+        let next = self.world.network.handle_drops_due(self.world.now);
+        self.world.queue.set(self.world.network.drops_source(), next);
     }
 
     fn on_flow(&mut self, slot: u32) {
-        let (hosts, mut world) = self.hosts();
-        if let Some(completion) = hosts.handle_timeout(&mut world, slot) {
+        if let Some(completion) = self.hosts.handle_timeout(&mut self.world, slot) {
             self.on_completed(completion);
         }
     }
@@ -282,7 +267,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     #[cold]
     fn on_completed(&mut self, completion: Completion) {
         if let Some((generator, session)) = completion.session {
-            self.generators[generator as usize].on_completed(self.now, session);
+            self.generators[generator as usize].on_completed(self.world.now, session);
             self.arm_generator(generator);
         }
         if completion.under_test {
@@ -296,12 +281,12 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         self.over = self.scenario.stop.when_complete
             && self.under_test_live == 0
             && !self.to_open.iter().any(|&(_, id)| self.hosts.totals[id as usize].under_test)
-            && !self.generators.iter().any(|generator| generator.more_under_test(self.now));
+            && !self.generators.iter().any(|generator| generator.more_under_test(self.world.now));
     }
 
     fn on_opening(&mut self) {
         while let Some(&(at, id)) = self.to_open.last()
-            && at <= self.now
+            && at <= self.world.now
         {
             self.to_open.pop();
             let config = &self.scenario.flows[id as usize];
@@ -312,8 +297,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     receiver: &config.receiver,
                     seed: self.seed,
                 },
-                forward: self.network.routes.between(config.from, config.to),
-                backward: self.network.routes.between(config.to, config.from),
+                forward: self.world.network.routes.between(config.from, config.to),
+                backward: self.world.network.routes.between(config.to, config.from),
                 source: &config.source,
                 session: None,
             };
@@ -323,7 +308,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     }
 
     fn on_generator(&mut self, generator: u32) -> Result<(), SimulationError> {
-        while let Some(arrival) = self.generators[generator as usize].poll_arrival(self.now) {
+        while let Some(arrival) = self.generators[generator as usize].poll_arrival(self.world.now) {
             match arrival {
                 Arrival::Flow { pair, size_bytes, under_test, session } => {
                     self.open_drawn(generator, &Drawn { pair, size_bytes, under_test, session })?;
@@ -347,8 +332,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 receiver: &receiver,
                 seed: self.seed,
             },
-            forward: self.network.routes.between(from, to),
-            backward: self.network.routes.between(to, from),
+            forward: self.world.network.routes.between(from, to),
+            backward: self.world.network.routes.between(to, from),
             source: &Source::Sized(drawn.size_bytes),
             session: drawn.session.map(|session| (generator, session)),
         };
@@ -359,59 +344,57 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
 
     fn open(&mut self, spec: &FlowSpec<'_>) {
         self.under_test_live += u64::from(self.hosts.totals[spec.ends.flow as usize].under_test);
-        let (hosts, mut world) = self.hosts();
-        hosts.open(&mut world, spec);
+        self.hosts.open(&mut self.world, spec);
     }
 
     fn open_stream(&mut self, generator: u32, (from, to): (usize, usize)) -> Result<(), SimulationError> {
         let id = self.hosts.new_id(u64::MAX, false)?;
-        let (hosts, mut world) = self.hosts();
-        hosts.announce(&mut world, id);
-        self.streams[generator as usize] = Some((id, self.network.routes.between(from, to)));
+        self.hosts.announce(&mut self.world, id);
+        self.streams[generator as usize] = Some((id, self.world.network.routes.between(from, to)));
         Ok(())
     }
 
     fn send_from_stream(&mut self, generator: u32, wire_bytes: u32) {
         if let Some((id, route)) = self.streams[generator as usize] {
-            let packet = T::Packet::unanswered(id, self.now, wire_bytes);
+            let packet = T::Packet::unanswered(id, self.world.now, wire_bytes);
             let place = Place::start(route, Place::NO_SLOT, End::Receiver);
-            self.network.send(self.now, &mut self.queue, &packet, place);
+            self.world.send(&packet, place);
         }
     }
 
     fn arm_opening(&mut self) {
         let next = self.to_open.last().map_or(Time::NEVER, |&(at, _)| at);
-        self.queue.set(self.opening_source(), next);
+        self.world.queue.set(self.opening_source(), next);
     }
 
     fn arm_generator(&mut self, generator: u32) {
         let next = self.generators[generator as usize].poll_timeout();
-        self.queue.set(self.generator_source(generator), next);
+        self.world.queue.set(self.generator_source(generator), next);
     }
 
     /// Tells the observer what links have dropped and sampled.
     #[cold]
     fn report(&mut self) {
-        while let Some(Drop { link, parcel }) = self.network.poll_drop() {
+        while let Some(Drop { link, parcel }) = self.world.network.poll_drop() {
             let (flow, wire_bytes) = (parcel.flow(), parcel.wire_bytes());
             let data = parcel.packet.payload_bytes() > 0;
             self.hosts.totals[flow as usize].dropped_packets += u64::from(data);
             let kind = FlowEventKind::Dropped { link, wire_bytes, data };
-            self.observer.on_event(&FlowEvent { now: self.now, flow, kind });
-            self.transport.discard(&parcel.packet);
+            self.world.observer.on_event(&FlowEvent { now: self.world.now, flow, kind });
+            self.world.transport.discard(&parcel.packet);
         }
-        while let Some(sample) = self.network.sampler.poll_sample(self.now) {
-            self.observer.on_link(&sample);
+        while let Some(sample) = self.world.network.sampler.poll_sample(self.world.now) {
+            self.world.observer.on_link(&sample);
         }
     }
 
     fn finish(mut self, events: u64, end: Time) -> Outcome {
-        self.now = end;
-        self.network.sampler.finish();
+        self.world.now = end;
+        self.world.network.sampler.finish();
         self.report();
-        let flows = self.hosts.finish(end, self.observer);
+        let flows = self.hosts.finish(end, self.world.observer);
         let data_packets = flows.iter().map(|flow| flow.data_packets).sum();
-        Outcome { end, data_packets, events, links: self.network.totals(end), flows }
+        Outcome { end, data_packets, events, links: self.world.network.totals(end), flows }
     }
 }
 

@@ -21,11 +21,9 @@ pub(crate) type Ring<P> = ring::Ring<UnderWay<P>>;
 /// A link with the packets that leave the network, or the chain, through it.
 #[derive(Debug)]
 pub(crate) struct Stage<P> {
-    pub(crate) kind: Kind<P>,
+    kind: Kind<P>,
     /// Packets whose chain ends here, in order of arrival at the far end.
     pub(crate) under_way: Ring<P>,
-    /// Packets that the link keeps itself.
-    pub(crate) held: usize,
     arrived: Count,
     dropped: Count,
 }
@@ -34,11 +32,21 @@ pub(crate) struct Stage<P> {
 // With a tag of its own, which is read for every packet; the compiler would hide it in some field.
 #[repr(u8)]
 #[derive(Debug)]
-pub(crate) enum Kind<P> {
+enum Kind<P> {
     Plain(Fifo),
     /// It settles a packet's fate on arrival, and so needs no more than a ticket for it.
     Settling(Box<Link<Ticket>>),
-    Other(Box<Link<Parcel<P>>>),
+    Keeping(Box<Keeper<P>>),
+}
+
+/// What becomes of a packet that enters a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It reaches the far end then.
+    Arrives(Time),
+    Dropped,
+    /// The link keeps it, and nobody knows yet.
+    Held,
 }
 
 /// A packet whose arrival is settled.
@@ -59,40 +67,47 @@ impl<P: Datagram> Stage<P> {
             if link.settles_on_arrival() {
                 Kind::Settling(Box::new(link))
             } else {
-                Kind::Other(Box::new(Link::new(config, seed)))
+                Kind::Keeping(Box::new(Keeper { link: Link::new(config, seed), inside: 0 }))
             }
         };
-        Self {
-            kind,
-            under_way: Ring::default(),
-            held: 0,
-            arrived: Count::default(),
-            dropped: Count::default(),
-        }
+        Self { kind, under_way: Ring::default(), arrived: Count::default(), dropped: Count::default() }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
     #[inline]
     pub(crate) fn settles(&self) -> bool {
-        !matches!(self.kind, Kind::Other(_))
+        !matches!(self.kind, Kind::Keeping(_))
     }
 
-    /// When a packet that enters at `now` reaches the far end; `None`: it is dropped.
-    ///
-    /// Only for stages that settle.
+    /// Takes in a packet at `now`, unless the link would keep it.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32, ticket: &Ticket) -> Option<Time> {
+    pub(crate) fn settle(&mut self, now: Time, ticket: &Ticket) -> Fate {
         match &mut self.kind {
             Kind::Plain(fifo) => {
-                add(&mut self.arrived, wire_bytes);
-                let arrival = fifo.settle(now, wire_bytes);
-                if arrival.is_none() {
-                    add(&mut self.dropped, wire_bytes);
+                add(&mut self.arrived, ticket.wire_bytes());
+                if let Some(arrival) = fifo.settle(now, ticket.wire_bytes()) {
+                    Fate::Arrives(arrival)
+                } else {
+                    add(&mut self.dropped, ticket.wire_bytes());
+                    Fate::Dropped
                 }
-                arrival
             }
             Kind::Settling(link) => settle(link, now, *ticket),
-            Kind::Other(_) => unreachable!("such a stage holds its packets"),
+            Kind::Keeping(_) => Fate::Held,
+        }
+    }
+
+    /// The link with the packets that it keeps, unless it settles.
+    pub(crate) fn keeper(&mut self) -> Option<&mut Keeper<P>> {
+        if let Kind::Keeping(keeper) = &mut self.kind { Some(keeper) } else { None }
+    }
+
+    /// When it has something to do next.
+    #[inline]
+    pub(crate) fn poll_timeout(&self) -> Time {
+        match &self.kind {
+            Kind::Keeping(keeper) => keeper.poll_timeout(),
+            _ => self.under_way.front().map_or(Time::NEVER, |head| head.arrival),
         }
     }
 
@@ -102,7 +117,7 @@ impl<P: Datagram> Stage<P> {
         match &mut self.kind {
             Kind::Plain(fifo) => fifo.queue(),
             Kind::Settling(link) => queue(link, now),
-            Kind::Other(link) => queue(link, now),
+            Kind::Keeping(keeper) => queue(&mut keeper.link, now),
         }
     }
 
@@ -124,7 +139,7 @@ impl<P: Datagram> Stage<P> {
                 };
             }
             Kind::Settling(link) => link.totals(),
-            Kind::Other(link) => link.totals(),
+            Kind::Keeping(keeper) => keeper.link.totals(),
         };
         LinkTotals {
             arrived: totals.arrived,
@@ -141,16 +156,54 @@ impl<P: Datagram> Stage<P> {
     }
 }
 
+/// A link that keeps its packets, since what becomes of them depends on what follows them.
+#[derive(Debug)]
+pub(crate) struct Keeper<P> {
+    link: Link<Parcel<P>>,
+    inside: usize,
+}
+
+impl<P: Datagram> Keeper<P> {
+    /// How many packets it has.
+    pub(crate) fn inside(&self) -> usize {
+        self.inside
+    }
+
+    pub(crate) fn handle_packet(&mut self, now: Time, parcel: Parcel<P>, mut on_drop: impl FnMut(Parcel<P>)) {
+        let Self { link, inside } = self;
+        *inside += 1;
+        link.handle_packet(now, parcel, &mut |_, parcel, _| {
+            *inside -= 1;
+            on_drop(parcel);
+        });
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Time {
+        self.link.poll_timeout()
+    }
+
+    /// Gives out a packet that has arrived by `now`; to be called until `None`.
+    pub(crate) fn poll_packet(&mut self, now: Time, mut on_drop: impl FnMut(Parcel<P>)) -> Option<Parcel<P>> {
+        let Self { link, inside } = self;
+        let parcel = link.poll_packet(now, &mut |_, parcel, _| {
+            *inside -= 1;
+            on_drop(parcel);
+        })?;
+        *inside -= 1;
+        Some(parcel)
+    }
+}
+
 #[inline(never)]
-fn settle(link: &mut Link<Ticket>, now: Time, ticket: Ticket) -> Option<Time> {
+fn settle(link: &mut Link<Ticket>, now: Time, ticket: Ticket) -> Fate {
     let mut dropped = false;
     link.handle_packet(now, ticket, &mut |_, _, _| dropped = true);
     if dropped {
-        return None;
+        return Fate::Dropped;
     }
     let arrival = link.poll_timeout();
     link.poll_packet(arrival, &mut |_, _, _| {});
-    Some(arrival)
+    Fate::Arrives(arrival)
 }
 
 fn queue<P: Packet>(link: &mut Link<P>, now: Time) -> Count {

@@ -24,14 +24,14 @@ pub(crate) struct Route {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Step {
     pub(crate) link: u32,
-    /// Whether a route begins here.
-    pub(crate) first: bool,
-    /// Whether a route ends here.
+    /// Whether a route ends here, so that the next step is the first of another.
     pub(crate) last: bool,
     /// Whether the link is computed together with the one before it.
     pub(crate) fused: bool,
     /// Whether the next link of the route is computed together with this one.
     pub(crate) onward: bool,
+    /// Whether an observer is shown the link's queue.
+    pub(crate) sampled: bool,
 }
 
 /// Who hands packets to a link.
@@ -105,18 +105,20 @@ impl Routes {
         }
     }
 
+    /// Notes the link whose queue an observer is shown.
+    pub(crate) fn sample(&mut self, link: u32) {
+        self.steps.iter_mut().for_each(|step| step.sampled = step.link == link);
+    }
+
     /// Who feeds each of `links` links.
     pub(crate) fn feeders(&self, links: usize) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::Nobody; links];
         let mut before = None;
         for step in &self.steps {
-            let new = match before {
-                Some(link) if !step.first => Feeder::Link(link),
-                _ => Feeder::Several,
-            };
+            let new = before.map_or(Feeder::Several, Feeder::Link);
             let feeder = &mut feeders[step.link as usize];
             *feeder = if *feeder == Feeder::Nobody || *feeder == new { new } else { Feeder::Several };
-            before = Some(step.link);
+            before = (!step.last).then_some(step.link);
         }
         feeders
     }
@@ -134,12 +136,14 @@ impl Routes {
         while node != from as usize {
             let link = arrived_by.get(node).copied().flatten().ok_or_else(no_route)?;
             let last = self.steps.len() == begin;
-            self.steps.push(Step { link: link as u32, first: false, last, fused: false, onward: false });
+            self.steps.push(Step { link: link as u32, last, fused: false, onward: false, sampled: false });
             node = scenario.topology.links[link].from;
         }
         self.steps[begin..].reverse();
         // From a node to itself, there is nothing to simulate.
-        self.steps.get_mut(begin).ok_or_else(no_route)?.first = true;
+        if self.steps.len() == begin {
+            return Err(no_route());
+        }
         self.by_ends.insert((from, to), Route { first: begin as u32 });
         Ok(())
     }
