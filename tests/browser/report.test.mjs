@@ -456,6 +456,8 @@ test("a sweep: lines over the values, a table with a way to each report", { skip
   await page.focus("[data-facet] .plot");
   await page.keyboard.press("Home");
   assert.notEqual(await page.textContent("[data-facet] .values"), before);
+  assert.match(await page.textContent("[data-facet] .values"), /limited≥\u202f60/);
+  assert.equal(await page.locator("[data-facet] svg path.least").count(), 1);
   await page.selectOption("#metric", { index: 1 });
   assert.match(await page.textContent("[data-facet] svg"), /exit|goodput/);
   assert.deepEqual(await accessibilityFaults(page), []);

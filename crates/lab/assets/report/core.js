@@ -95,6 +95,9 @@ function format(kind, value, unit = unitFor(kind, value)) {
   return minus + number + named(unit);
 }
 
+/* A mean of runs of which some were cut off is at least that. */
+const formatMean = (kind, { mean, at_least }) => (at_least ? "≥\u202f" : "") + format(kind, mean);
+
 const named = (unit) => (unit[1] && unit[1] !== "×" ? `\u202f${unit[1]}` : unit[1]);
 
 /* A round number of an axis, with its unit: `10 kB`, `0.5 s`. */

@@ -27,7 +27,7 @@ function facetChart(host) {
   function picture(width) {
     const height = narrow() ? 260 : 360, left = narrow() ? 56 : 70, right = width - 20, top = 10, bottom = height - 46;
     const shown = rows().filter((_, arm) => visible.has(arm)).flat().filter(Boolean);
-    const all = shown.flat(), low = Math.min(...all), high = Math.max(...all);
+    const all = shown.flatMap((value) => value.slice(0, 3)), low = Math.min(...all), high = Math.max(...all);
     const logarithmic = low > 0 && high / low > 6;
     const space = (high - low || Math.abs(high) || 1) * 0.06;
     const y = logarithmic ? scale(low / 1.12, high * 1.12, bottom, top, true) : scale(low >= 0 ? Math.max(0, low - space) : low - space, high + space, bottom, top);
@@ -58,19 +58,21 @@ function facetChart(host) {
     const known = row.map((value, point) => [value, point]).filter(([value]) => value);
     const at = ([[mean], point]) => `${x(facet.points[point].x).toFixed(1)} ${y(mean).toFixed(1)}`;
     if (known.length) group.append(svg("path", { d: `M${known.map(at).join("L")}`, fill: "none", stroke: colour, "stroke-width": arm.yardstick ? 1.6 : 2, "stroke-dasharray": armDash(arm).join(" ") || null, "stroke-linejoin": "round" }));
-    for (const [[mean, low, high], point] of known) {
+    for (const [[mean, low, high, least], point] of known) {
       const cx = x(facet.points[point].x);
       if (high > low) group.append(svg("line", { x1: cx, x2: cx, y1: y(low), y2: y(high), stroke: colour, "stroke-width": 1.4 }));
-      group.append(svg("circle", { cx, cy: y(mean), r: point === chosen ? 4.4 : 3, fill: colour, stroke: "var(--paper)", "stroke-width": 1.2 }));
+      const cy = y(mean), r = point === chosen ? 4.4 : 3, ink = { fill: colour, stroke: "var(--paper)", "stroke-width": 1.2 };
+      // What is at least so much points to more.
+      group.append(least ? svg("path", { class: "least", d: `M${cx - r - 1} ${cy + 1}h${2 * r + 2}l${-r - 1} ${-2 * r - 3}z`, ...ink }) : svg("circle", { cx, cy, r, ...ink }));
     }
     group.append(svg("title", {}, arm.label));
     return group;
   }
 
   function list() {
-    const value = (arm) => rows()[arm][chosen]?.[0] ?? null;
+    const value = (arm) => rows()[arm][chosen]?.[0] ?? null, least = (arm) => rows()[arm][chosen]?.[3] === 1;
     const order = arms.map((_, arm) => arm).filter((arm) => visible.has(arm)).sort((a, b) => (value(a) ?? Infinity) - (value(b) ?? Infinity));
-    const items = order.map((arm) => element("li", { "data-arm": arm }, swatch(arms[arm]), element("span", { class: "name", title: arms[arm].label }, arms[arm].label), element("span", { class: "number" }, format(metric().kind, value(arm)))));
+    const items = order.map((arm) => element("li", { "data-arm": arm }, swatch(arms[arm]), element("span", { class: "name", title: arms[arm].label }, arms[arm].label), element("span", { class: "number" }, formatMean(metric().kind, { mean: value(arm), at_least: least(arm) }))));
     values.replaceChildren(element("p", {}, `At ${facet.points[chosen].text}, mean`), element("ol", {}, ...items));
   }
 

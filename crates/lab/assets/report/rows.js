@@ -79,13 +79,13 @@ function rowOf(spec, row, x, { y, labels, right, stacked }) {
     group.append(svg("line", { x1: x(row.low), x2: Math.max(x(row.high), x(row.low) + 1), y1: y, y2: y, stroke: row.values ? "var(--ink)" : colour, "stroke-width": thick, "stroke-linecap": "round" }));
   }
   if (row.mean !== null && row.mean !== undefined) {
-    group.append(svg("path", { d: `M${x(row.mean)} ${y - 6}l4.5 6l-4.5 6l-4.5-6z`, fill: row.values ? "var(--ink)" : colour, stroke: "var(--paper)", "stroke-width": 1.5 }));
+    group.append(svg("path", { d: `M${x(row.mean)} ${y - 6}${row.at_least ? "l8 6l-8 6z" : "l4.5 6l-4.5 6l-4.5-6z"}`, fill: row.values ? "var(--ink)" : colour, stroke: "var(--paper)", "stroke-width": 1.5 }));
   }
   if (row.text) {
     const place = stacked ? { x: right, y: y + 20, "text-anchor": "end" } : { x: right + 16, y: y + 4 };
     group.append(svg("text", place, row.text));
   }
-  group.append(svg("title", {}, `${arm.label}: ${row.describe || row.text || format(spec.kind, row.mean)}`));
+  group.append(svg("title", {}, `${arm.label}: ${row.describe || row.text || formatMean(spec.kind, row)}`));
   return group;
 }
 

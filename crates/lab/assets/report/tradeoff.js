@@ -25,7 +25,7 @@ if (tradeoff) {
       group.append(svg("circle", { cx, cy, r: 5, fill: colour, stroke: "var(--paper)", "stroke-width": 1.5 }));
       const place = labelPlace(arms[arm].label, cx, cy, taken, width, bottom);
       if (place) group.append(svg("text", { x: place.x, y: place.y + 11, "text-anchor": "start" }, fitted(arms[arm].label, 150)));
-      group.append(svg("title", {}, `${arms[arm].label}: ${across.title} ${format(across.kind, h.mean)}, ${up().title} ${format(up().kind, v.mean)}`));
+      group.append(svg("title", {}, `${arms[arm].label}: ${across.title} ${formatMean(across.kind, h)}, ${up().title} ${formatMean(up().kind, v)}`));
       picture.append(group);
     }
     return picture;
@@ -46,7 +46,7 @@ if (tradeoff) {
 
   function list() {
     const sorted = points().sort((a, b) => a.y.mean - b.y.mean);
-    valueList(values, `${up().title}, mean`, sorted.map(({ arm, y }) => [arm, format(up().kind, y.mean)]));
+    valueList(values, `${up().title}, mean`, sorted.map(({ arm, y }) => [arm, formatMean(up().kind, y)]));
   }
 
   choice.addEventListener("change", draw);

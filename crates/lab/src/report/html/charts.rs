@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::number::{kind, round, show, show_interval, show_short};
+use super::number::{interval_of, kind, least, round, show_interval, show_mean, show_median, show_short};
 use crate::{ArmSummary, Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
 
 /// One metric over all runs of all arms.
@@ -30,6 +30,9 @@ struct Row {
     high: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<&'static str>,
+    /// Whether the mean is at least that.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_least: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     describe: String,
@@ -44,6 +47,7 @@ impl Row {
             low: None,
             high: None,
             flag: Some("no value"),
+            at_least: false,
             text: None,
             describe: "no run has a value".to_owned(),
         }
@@ -115,9 +119,10 @@ fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
             arm,
             values: Some(s.values.iter().map(|v| v.map(|v| round(v * factor))).collect()),
             mean: Some(round(s.mean * factor)),
-            low: s.interval.map(|i| round(i.low * factor)),
-            high: s.interval.map(|i| round(i.high * factor)),
-            flag: s.modes.map(|_| "two groups"),
+            low: interval_of(s).map(|i| round(i.low * factor)),
+            high: interval_of(s).map(|i| round(i.high * factor)),
+            flag: s.modes.map(|_| "two groups").or((s.unfinished() > 0).then_some("unfinished")),
+            at_least: s.unfinished() > 0,
             text: None,
             describe: describe(s, &info.unit),
         }
@@ -141,12 +146,16 @@ fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
 
 fn describe(summary: &Summary, unit: &str) -> String {
     let interval =
-        summary.interval.map_or(String::new(), |i| format!(" (95 %: {})", show_interval(&i, unit)));
+        interval_of(summary).map_or(String::new(), |i| format!(" (95 %: {})", show_interval(i, unit)));
+    let unfinished = match summary.unfinished() {
+        0 => String::new(),
+        count => format!(" and {count} unfinished"),
+    };
     format!(
-        "{} runs, mean {}{interval}, median {}",
+        "{} runs{unfinished}, mean {}{interval}, median {}",
         summary.n,
-        show(summary.mean, unit),
-        show(summary.median, unit)
+        show_mean(summary, unit),
+        show_median(summary, unit)
     )
 }
 
@@ -222,6 +231,7 @@ fn group(
             low: interval.map(|i| round(i.low * factor)),
             high: interval.map(|i| round(i.high * factor)),
             flag: None,
+            at_least: pair.at_least,
             describe: text.clone(),
             text: Some(text),
         });
@@ -272,6 +282,7 @@ fn pair_text(pair: &Pair, info: &MetricInfo, yardstick: bool) -> String {
         Some(ratio) => format!("{ratio:.2}×"),
         None => super::number::show_signed(pair.difference, &info.unit),
     };
+    let size = format!("{}{size}", least(pair.at_least));
     match finding(pair, info) {
         word if !yardstick || pair.finding == Finding::Equivalent => format!("{size}, {word}"),
         _ => size,

@@ -1,6 +1,6 @@
 //! Numbers for people: three significant digits and the unit that keeps them short.
 
-use crate::Interval;
+use crate::{Interval, Summary};
 
 /// Thin space before a unit: it neither breaks nor gapes.
 const SPACE: char = '\u{202f}';
@@ -24,6 +24,27 @@ pub(super) fn interval_below(interval: Option<&Interval>, unit: &str) -> String 
         Some(i) if i.low < i.high => format!(" <span class=\"interval\">{}</span>", show_interval(i, unit)),
         _ => String::new(),
     }
+}
+
+/// A mean; where the end of a run cut values off, it is at least that: `≥ 120 s`.
+pub(super) fn show_mean(summary: &Summary, unit: &str) -> String {
+    format!("{}{}", least(summary.unfinished() > 0), show(summary.mean, unit))
+}
+
+/// A median, likewise: it is cut off where over half of the values are.
+pub(super) fn show_median(summary: &Summary, unit: &str) -> String {
+    let cut_off = summary.at_least.iter().flatten().any(|least| *least <= summary.median);
+    format!("{}{}", least(cut_off), show(summary.median, unit))
+}
+
+/// The 95 % interval of a mean, if it has one: what was cut off has no upper end.
+pub(super) fn interval_of(summary: &Summary) -> Option<&Interval> {
+    summary.interval.as_ref().filter(|_| summary.unfinished() == 0)
+}
+
+/// Before what is at least so much.
+pub(super) fn least(cut_off: bool) -> &'static str {
+    if cut_off { "≥\u{202f}" } else { "" }
 }
 
 /// An interval with its unit named once: `1.39–1.45 s`.

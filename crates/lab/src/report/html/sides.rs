@@ -4,7 +4,7 @@ use ramp_trace::FlowSeries;
 
 use super::curves::flow_shown;
 use super::frame::{brand, document_head, fact_list};
-use super::number::{interval_below, show};
+use super::number::{interval_below, interval_of, show, show_mean};
 use super::summary::{capital, reasons};
 use super::text::{Html, Text};
 use crate::comparison::Finding;
@@ -125,8 +125,8 @@ fn cells(html: &mut Html, side: Option<&Side>, unit: &str) {
             None => html.raw("<td>–</td>"),
             Some(summary) => html.add(format_args!(
                 "<td>{}{}</td>",
-                show(summary.mean, shown),
-                interval_below(summary.interval.as_ref(), shown)
+                show_mean(summary, shown),
+                interval_below(interval_of(summary), shown)
             )),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::charts::standing;
 use super::data::styles;
-use super::number::{interval_below, show, show_interval, show_short};
+use super::number::{interval_below, interval_of, show, show_interval, show_mean, show_short};
 use super::text::{Html, Text};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
@@ -230,8 +230,8 @@ fn metric_cell(
     if dots {
         interval_bar(html, comparison, info, summary);
     }
-    let interval = interval_below(summary.interval.as_ref(), &info.unit);
-    html.add(format_args!("<span>{}{interval}</span></td>", show(summary.mean, &info.unit)));
+    let interval = interval_below(interval_of(summary), &info.unit);
+    html.add(format_args!("<span>{}{interval}</span></td>", show_mean(summary, &info.unit)));
 }
 
 /// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach marks nobody.

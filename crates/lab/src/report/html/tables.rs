@@ -1,7 +1,9 @@
 //! The numbers behind the charts, for screen readers and for copying.
 
 use super::charts::{finding, sizes_of};
-use super::number::{interval_below, show, show_interval, show_p, show_signed};
+use super::number::{
+    interval_below, interval_of, least, show, show_interval, show_mean, show_median, show_p, show_signed,
+};
 use super::summary::{capital, is_best};
 use super::text::{Html, Text};
 use crate::{Comparison, MetricInfo};
@@ -25,8 +27,8 @@ pub(super) fn all_metrics(html: &mut Html, comparison: &Comparison) {
             match arm.metric(&info.id) {
                 None => html.raw("<td>–</td>"),
                 Some(summary) => {
-                    let interval = interval_below(summary.interval.as_ref(), &info.unit);
-                    html.add(format_args!("<td{best}>{}{interval}</td>", show(summary.mean, &info.unit)));
+                    let interval = interval_below(interval_of(summary), &info.unit);
+                    html.add(format_args!("<td{best}>{}{interval}</td>", show_mean(summary, &info.unit)));
                 }
             }
         }
@@ -46,18 +48,20 @@ pub(super) fn distribution(html: &mut Html, comparison: &Comparison, info: &Metr
     );
     for arm in &comparison.arms {
         let Some(s) = arm.metric(&info.id) else { continue };
-        let present = || s.values.iter().flatten().copied();
+        let known = || s.known_or_least().into_iter().flatten();
         let value = |v: f64| show(v, &info.unit);
+        // All that was cut off ends at the same time: it is the largest, and the smallest where nothing finished.
+        let end = |v: f64, cut_off: bool| format!("{}{}", least(cut_off), value(v));
         html.add(format_args!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             Text(&arm.label),
             s.n,
-            value(s.mean),
-            s.interval.map_or("–".to_owned(), |i| show_interval(&i, &info.unit)),
-            value(s.median),
+            show_mean(s, &info.unit),
+            interval_of(s).map_or("–".to_owned(), |i| show_interval(i, &info.unit)),
+            show_median(s, &info.unit),
             s.sd.map_or("–".to_owned(), value),
-            value(present().fold(f64::INFINITY, f64::min)),
-            value(present().fold(f64::NEG_INFINITY, f64::max)),
+            end(known().fold(f64::INFINITY, f64::min), s.n == 0),
+            end(known().fold(f64::NEG_INFINITY, f64::max), s.unfinished() > 0),
             s.modes.map_or("no".to_owned(), |m| format!(
                 "{} in {} of runs, else {} (p {})",
                 value(m.low),
@@ -124,8 +128,8 @@ pub(super) fn sizes(html: &mut Html, comparison: &Comparison) {
             match arm.downloads.iter().find(|download| download.bytes == size) {
                 None => html.raw("<td>–</td>"),
                 Some(download) => {
-                    let interval = interval_below(download.seconds.interval.as_ref(), "s");
-                    html.add(format_args!("<td>{}{interval}</td>", show(download.seconds.mean, "s")));
+                    let interval = interval_below(interval_of(&download.seconds), "s");
+                    html.add(format_args!("<td>{}{interval}</td>", show_mean(&download.seconds, "s")));
                 }
             }
         }
@@ -162,9 +166,9 @@ pub(super) fn differences(html: &mut Html, comparison: &Comparison, info: &Metri
             Text(&pair.arm),
             Text(&pair.against),
             pair.n,
-            show_signed(pair.difference, &info.unit),
+            format_args!("{}{}", least(pair.at_least), show_signed(pair.difference, &info.unit)),
             pair.difference_interval.map_or_else(dash, |i| show_interval(&i, &info.unit)),
-            pair.ratio.map_or_else(dash, |r| format!("{r:.3}×")),
+            pair.ratio.map_or_else(dash, |r| format!("{}{r:.3}×", least(pair.at_least))),
             pair.ratio_interval.map_or_else(dash, |i| format!("{:.3}–{:.3}×", i.low, i.high)),
             pair.p.map_or_else(dash, show_p),
             pair.p_equivalence.map_or_else(dash, show_p),
