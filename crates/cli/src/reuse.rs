@@ -32,7 +32,7 @@ impl Drop for Place {
 /// Pieces that meet often, so that most commands find results of others.
 fn command() -> impl Strategy<Value = Vec<String>> {
     let row = (
-        select(vec!["", "x=", "y=", "hystart="]),
+        select(vec!["", "x=", "y=", "z="]),
         select(vec![
             "hystart",
             "hystart:low_window=2",

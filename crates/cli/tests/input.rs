@@ -17,7 +17,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         "[path]\nrate = \"10 Mbit/s\"\nrtt = \"20 ms\"\n[[flow]]\nalgorithm = \"best\"\nsize = \"1 MB\"\n",
     );
     place.write("long.toml", &format!("[path]\nrate = \"{}\"\nrtt = \"1 ms\"\n", "x".repeat(200_000)));
-    let cases: [(&[&str], &[&str]); 37] = [
+    let cases: [(&[&str], &[&str]); 39] = [
         (&["compare", "nothing.toml"], &["no flow is under test", "under-test-share"]),
         (&["run", "nothing.toml"], &["no flow is under test"]),
         (&["compare", "long.toml"], &["long.toml line 2, path.rate"]),
@@ -30,6 +30,11 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "--rtt", "5ms"], &["--rate is required", "150 Mbit/s"]),
         (&["compare", "--algorithms", ""], &["--algorithms is empty"]),
         (&["compare", "--algorithms", "=best"], &["`=best`", "no label"]),
+        (
+            &["compare", "--algorithms", "ideal=hystart"],
+            &["`ideal=hystart`", "the name of another algorithm"],
+        ),
+        (&["compare", "--algorithms", "best=paced:max_overshoot=0"], &["`best` is the name of another"]),
         (&["compare", "--algorithms", "x="], &["`x=`", "no algorithm"]),
         (&["compare", "--algorithms", "best,,ideal"], &["--algorithms", "empty row"]),
         (&["compare", "--set", "flow.7.size=3MB"], &["flow.7.size=3MB", "no `[[flow]]`"]),

@@ -173,11 +173,25 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         "wrong.toml",
         "size = \"1 MB\"\n[path]\nrate = \"50 Mbit/s\"\nrtt = \"50 ms\"\n[uncertain]\n\"path.rate\" = \"0 to 5 Mbit/s\"\n",
     );
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["--uncertain", "path.rtt"], &["path.rtt", "FIELD=LOW..HIGH"]),
         (&["--uncertain", "path.rtt=5ms..1ms"], &["5 is not below 1"]),
         (&["--uncertain", "path.rtt=1ms..5mbit"], &["different kinds"]),
         (&["--uncertain", "path.bufer=1bdp..2bdp"], &["bufer", "there is no such field"]),
+        (&["--uncertain", "path.rate=1..5PB"], &["--uncertain path.rate=1..5PB", "`PB` is not a unit"]),
+        (&["--uncertain", "path.queue=codel,codel"], &["`codel` is there twice"]),
+        (
+            &["--uncertain", "path.loss=0..1%", "--uncertain", "path.loss=0..2%"],
+            &["the field is given twice"],
+        ),
+        (
+            &["--uncertain", "path.loss=0..1%", "--neighbours", "0"],
+            &["--uncertain says what may be drawn", "0 are wanted"],
+        ),
+        (
+            &["--uncertain", "flow.0.size=1MB..5MB"],
+            &["`--uncertain flow.0.size=1MB..5MB`", "no `[[flow]]` table"],
+        ),
         (&["--exact", "--neighbours", "3"], &["--exact", "--neighbours"]),
         (&["--neighbours", "many"], &["--neighbours", "many"]),
     ];
@@ -191,7 +205,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     let output = place.ramp(&["compare", "wrong.toml", "--out", "out"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("line 6") && stderr(&output).contains("must not be zero"),
+        stderr(&output).contains("wrong.toml line 6") && stderr(&output).contains("must not be zero"),
         "{}",
         stderr(&output)
     );

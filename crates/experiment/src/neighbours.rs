@@ -56,9 +56,11 @@ pub(crate) struct Neighbours<'a> {
 impl Around {
     /// The scenario with what is added to what is not known.
     pub(crate) fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
-        let more: Result<Vec<Uncertain>, _> =
-            self.uncertain.iter().map(|text| Uncertain::parse(text)).collect();
-        let more = more?;
+        if self.paths == Some(0) && !self.uncertain.is_empty() {
+            let problem = "says what may be drawn, and of neighbouring paths 0 are wanted";
+            return Err(ExperimentError::request("uncertain", problem));
+        }
+        let more = Uncertain::parse_all(&self.uncertain)?;
         Ok(if more.is_empty() { scenario } else { scenario.with_uncertain(&more) })
     }
 

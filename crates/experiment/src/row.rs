@@ -42,6 +42,16 @@ impl Row {
         if name.is_empty() {
             return Err(ExperimentError::input(format!("`{text}`: there is no algorithm")));
         }
+        // A row that is called as another algorithm would be read as that.
+        let own = name.split(':').next().unwrap_or(name).trim();
+        let other = ramp::algorithm(label)
+            .is_some_and(|known| ramp::algorithm(own).is_none_or(|own| own.id != known.id));
+        if label != text.trim() && label != own && (other || control(label, backends).is_some()) {
+            return Err(ExperimentError::input_help(
+                format!("`{text}`: `{label}` is the name of another algorithm"),
+                "expected a label of your own, as in `late=hystart:low_window=64`",
+            ));
+        }
         if let Some(control) = control(name, backends) {
             return Ok(Self { label: label.to_owned(), steering: Steering::Own(control) });
         }
@@ -196,6 +206,10 @@ mod tests {
         assert!(matches!(row.steering, Steering::Core(_)));
         assert!(Row::parse("ideal", &[]).unwrap().yardstick());
         assert!(Row::parse("nosuch", &[]).is_err());
+        let own = Row::parse("hystart=hystart:low_window=64", &[]).unwrap();
+        assert_eq!(own.label, "hystart", "its own name");
+        let error = Row::parse("ideal=hystart", &[]).unwrap_err().to_string();
+        assert!(error.contains("`ideal` is the name of another algorithm"), "{error}");
     }
 
     #[test]

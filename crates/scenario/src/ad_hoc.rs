@@ -86,6 +86,7 @@ impl AdHoc {
             values,
             reason: "Not stated. Base stations and access points hold from one scheduling round to a second."
                 .to_owned(),
+            option: None,
         });
         // The text says what was left open, so that it can be changed.
         Ok(scenario.with_uncertain(buffer.as_slice()))

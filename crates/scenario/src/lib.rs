@@ -23,8 +23,8 @@ mod words;
 pub use ad_hoc::AdHoc;
 pub use error::{FieldError, ScenarioError};
 pub use model::{
-    Arm, FlowConfig, NamedLink, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop, Topology,
-    TraceFile, Traffic, TrafficKind,
+    Arm, FlowConfig, NamedLink, Original, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop,
+    Topology, TraceFile, Traffic, TrafficKind,
 };
 pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;

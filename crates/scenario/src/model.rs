@@ -45,6 +45,17 @@ pub struct Scenario {
     pub directory: Option<PathBuf>,
     /// What it does not know: what its text says, or for a `[path]` that says nothing what it leaves open.
     pub uncertain: Vec<Uncertain>,
+    /// What its user has written, for messages about it.
+    pub original: Original,
+}
+
+/// A scenario as its user knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Original {
+    /// The file as it was named, or the scenario's name.
+    pub(crate) label: String,
+    /// The text before anything was set on top; `None`: that of the scenario.
+    pub(crate) text: Option<String>,
 }
 
 /// A start-up algorithm with its parameters.

@@ -6,11 +6,11 @@ use toml::de::DeTable;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use crate::document::Section;
-use crate::error::{File, ScenarioError};
+use crate::error::{File, ScenarioError, shortened};
 use crate::model::Scenario;
 use crate::schema;
 use crate::settings::Setting;
-use crate::uncertain::{Range, Uncertain, Values};
+use crate::uncertain::{Range, Uncertain, Values, twice};
 
 /// Paths around a scenario's.
 #[derive(Clone, Debug)]
@@ -47,7 +47,13 @@ impl Scenario {
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(Neighbourhood::none()) };
         for (field, uncertain) in fields.iter().enumerate() {
             for share in uncertain.values.ends() {
-                self.at(&document, &fields[field..=field], &[share]).map_err(|e| self.blame(uncertain, e))?;
+                self.at(&document, &fields[field..=field], &[share]).map_err(|error| {
+                    let what = match uncertain.values {
+                        Values::Range(_) => "one end of its range is not possible",
+                        Values::Choice(_) => "one of its values is not possible",
+                    };
+                    self.blame(uncertain, what, error)
+                })?;
             }
         }
         let count = if fields.is_empty() { 0 } else { count.min(1 << 16) };
@@ -57,25 +63,27 @@ impl Scenario {
             let at: Vec<f64> = (0..fields.len())
                 .map(|dimension| f64::from(sobol_burley::sample(index, dimension as u32, seed)))
                 .collect();
-            let scenario = self.at(&document, &fields, &at)?;
-            let values = fields.iter().zip(&at).map(|(f, share)| f.values.shown(*share)).collect();
+            let values: Vec<String> =
+                fields.iter().zip(&at).map(|(f, share)| f.values.shown(*share)).collect();
+            let scenario = self
+                .at(&document, &fields, &at)
+                .map_err(|error| self.blame_together(&fields, &values, error))?;
             paths.push(Neighbour { scenario, at, values });
         }
         let described = fields.iter().map(|f| described(&document, f)).collect();
         Ok(Neighbourhood { fields, described, paths })
     }
 
-    /// The scenario with further uncertain fields, or others in their place, in its text as well.
+    /// The scenario with further uncertain fields, in its text as well. They take the place of what it says of the same
+    /// fields, of parts of them, and of what they are parts of.
     #[must_use]
     pub fn with_uncertain(mut self, more: &[Uncertain]) -> Self {
-        for uncertain in more {
-            match self.uncertain.iter_mut().find(|known| known.field == uncertain.field) {
-                Some(known) => *known = uncertain.clone(),
-                None => self.uncertain.push(uncertain.clone()),
-            }
-        }
+        self.uncertain.retain(|known| !more.iter().any(|new| new.overlaps(&known.field)));
+        self.uncertain.extend_from_slice(more);
         self.uncertain.sort_by(|a, b| a.field.cmp(&b.field));
-        self.text = written(&self.text, &self.uncertain);
+        let text = written(&self.text, &self.uncertain);
+        let stated = std::mem::replace(&mut self.text, text);
+        self.original.text.get_or_insert(stated);
         self
     }
 
@@ -104,18 +112,49 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// An error at the end of a range is one of the line that gives the range.
-    fn blame(&self, uncertain: &Uncertain, error: ScenarioError) -> ScenarioError {
-        let Some((problem, allowed)) = error.field().map(|f| (f.problem.clone(), f.allowed.clone())) else {
-            return error;
+    /// An error in values that were drawn for several fields is one of the field at fault.
+    fn blame_together(&self, fields: &[Uncertain], values: &[String], error: ScenarioError) -> ScenarioError {
+        let at_fault = error.field().and_then(|wrong| {
+            let plain = |field: &str| field.replace(['[', ']'], ".").replace("..", ".");
+            fields.iter().rposition(|f| f.overlaps(&plain(&wrong.field)))
+        });
+        let Some(index) = at_fault else { return error };
+        let uncertain = &fields[index];
+        let table = |field: &str| field.rsplit_once('.').map_or(String::new(), |(table, _)| table.to_owned());
+        let others: Vec<String> = (fields.iter().zip(values))
+            .filter(|(f, _)| f.field != uncertain.field && table(&f.field) == table(&uncertain.field))
+            .map(|(f, value)| format!("{} = {value}", f.field))
+            .collect();
+        let beside = if others.is_empty() { String::new() } else { format!(" beside {}", others.join(", ")) };
+        self.blame(uncertain, &format!("{} is not possible{beside}", values[index]), error)
+    }
+
+    /// An error in values of what is uncertain is one of the line or the option that gives them.
+    fn blame(&self, uncertain: &Uncertain, what: &str, error: ScenarioError) -> ScenarioError {
+        let (inner, allowed) = match &error {
+            ScenarioError::Field(wrong) if wrong.field == uncertain.field => {
+                (wrong.problem.clone(), wrong.allowed.clone())
+            }
+            ScenarioError::Field(wrong) => {
+                (format!("{}: {}", wrong.field, wrong.problem), wrong.allowed.clone())
+            }
+            ScenarioError::Setting { problem, .. } => {
+                (problem.clone(), "a field that the described path has".to_owned())
+            }
+            _ => return error,
         };
-        let file = File { label: self.name.clone(), text: &self.text };
+        let problem = format!("{what}: {inner}");
+        if let Some(option) = &uncertain.option {
+            return ScenarioError::Setting { text: option.clone(), problem, allowed };
+        }
+        let text = self.original.text.as_ref().unwrap_or(&self.text);
+        let file = File { label: self.original.label.clone(), text };
         let place = || {
-            let table = DeTable::parse(&self.text).ok()?;
+            let table = DeTable::parse(text).ok()?;
             let root = Section::root(&file, &table, &schema::ROOT).ok()?;
             let entries = root.get("uncertain")?.entries("").ok()?;
             let (_, _, value) = entries.into_iter().find(|(name, _, _)| *name == uncertain.field)?;
-            Some(value.error(&format!("one end of its range is not possible: {problem}"), &allowed))
+            Some(value.error(&problem, &allowed))
         };
         place().unwrap_or(error)
     }
@@ -176,12 +215,8 @@ fn relocate(table: &mut dyn TableLike, directory: &Path) {
 impl Uncertain {
     /// From `FIELD=LOW..HIGH`, or `FIELD=A,B,C` for a choice.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        const ALLOWED: &str = "FIELD=LOW..HIGH, such as path.reverse.rate=1mbit..50mbit, or FIELD=A,B,C";
-        let wrong = |problem: &str| ScenarioError::Setting {
-            text: crate::error::shortened(text),
-            problem: problem.to_owned(),
-            allowed: ALLOWED.to_owned(),
-        };
+        let option = given(text);
+        let wrong = |problem: &str| wrong(&option, problem);
         let (field, values) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let (field, values) = (field.trim(), values.trim());
         let first = field.split('.').next().unwrap_or_default();
@@ -196,12 +231,46 @@ impl Uncertain {
             let toml = |v: &&str| {
                 v.parse::<Value>().unwrap_or_else(|_| Value::from(*v)).to_string().trim().to_owned()
             };
-            Values::Choice(several.iter().map(toml).collect())
+            let all: Vec<String> = several.iter().map(toml).collect();
+            if let Some(index) = twice(&all) {
+                return Err(wrong(&format!("the value `{}` is there twice", shortened(several[index]))));
+            }
+            Values::Choice(all)
         } else {
             Values::Range(Range::parse(values, None).map_err(|problem| wrong(&problem))?)
         };
         let reason = "Given on the command line.".to_owned();
-        Ok(Self { field: field.to_owned(), values, reason })
+        Ok(Self { field: field.to_owned(), values, reason, option: Some(option.clone()) })
+    }
+
+    /// All of them, of which none is, or holds, another.
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, ScenarioError> {
+        let mut all: Vec<Self> = Vec::new();
+        for text in texts {
+            let one = Self::parse(text)?;
+            if let Some(other) = all.iter().find(|other| other.overlaps(&one.field)) {
+                let problem = match other.field == one.field {
+                    true => "the field is given twice".to_owned(),
+                    false => format!("`{}` is given as well, and one holds the other", other.field),
+                };
+                return Err(wrong(&given(text), &problem));
+            }
+            all.push(one);
+        }
+        Ok(all)
+    }
+}
+
+/// An option for messages.
+fn given(text: &str) -> String {
+    format!("--uncertain {}", shortened(text))
+}
+
+fn wrong(option: &str, problem: &str) -> ScenarioError {
+    ScenarioError::Setting {
+        text: option.to_owned(),
+        problem: problem.to_owned(),
+        allowed: "FIELD=LOW..HIGH, such as path.reverse.rate=1mbit..50mbit, or FIELD=A,B,C".to_owned(),
     }
 }
 

@@ -17,7 +17,7 @@ use toml::de::DeTable;
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
 use crate::facts::typical_rate;
-use crate::model::{Scenario, Source, Stop, TrafficKind};
+use crate::model::{Original, Scenario, Source, Stop, TrafficKind};
 use crate::parse::flows::Ends;
 use crate::schema;
 use crate::traces::{Files, SCENARIO_MAX, read_text};
@@ -99,6 +99,7 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
         files: files.read,
         directory: directory.map(Path::to_owned),
         uncertain: Vec::new(),
+        original: Original { label: name.to_owned(), text: None },
     };
     scenario.stop = stop(root, &scenario)?;
     check_routes(root, &scenario)?;

@@ -100,7 +100,10 @@ impl Setting {
                 return Ok(());
             }
             if rest[0].parse::<usize>().is_ok() {
-                let problem = format!("there is no `[[{name}]]` table to have that number");
+                let problem = match key.len() == self.key.len() {
+                    true => format!("there is no `[[{name}]]` table to have that number"),
+                    false => format!("there is no list `{name}` to have that number"),
+                };
                 return Err(wrong(&self.text, &problem));
             }
             table.insert(name, self.new_table(name));
@@ -167,7 +170,7 @@ impl Setting {
     }
 
     /// Whether an error at `field` may come from this setting.
-    fn concerns(&self, field: &str) -> bool {
+    pub(crate) fn concerns(&self, field: &str) -> bool {
         let parts: Vec<&str> = field.split('.').map(|part| part.split('[').next().unwrap_or(part)).collect();
         let key: Vec<&str> =
             self.key.iter().map(String::as_str).filter(|part| part.parse::<usize>().is_err()).collect();
@@ -203,7 +206,9 @@ impl Scenario {
                 }
             }
         }
-        Self::parse_blaming(name, &document.to_string(), directory, settings)
+        let mut scenario = Self::parse_blaming(name, &document.to_string(), directory, settings)?;
+        scenario.original.text = Some(text.to_owned());
+        Ok(scenario)
     }
 
     /// [`Scenario::parse`]; an error in a field that one of `settings` has put there names it.

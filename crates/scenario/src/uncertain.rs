@@ -14,6 +14,34 @@ pub struct Uncertain {
     pub values: Values,
     /// Why these values; may be empty.
     pub reason: String,
+    /// The option that says so, as it was given; `None`: the scenario says so, or leaves it open.
+    pub option: Option<String>,
+}
+
+impl Uncertain {
+    /// Whether one of the two fields is the other, or a part of it. A list without a number is all of its elements.
+    pub(crate) fn overlaps(&self, other: &str) -> bool {
+        let (mut ours, mut theirs) = (self.field.split('.').peekable(), other.split('.').peekable());
+        let number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        while let (Some(a), Some(b)) = (ours.peek(), theirs.peek()) {
+            let (skip_ours, skip_theirs) = match (number(a), number(b)) {
+                (true, false) => (true, false),
+                (false, true) => (false, true),
+                _ if a != b => return false,
+                _ => (true, true),
+            };
+            ours.next_if(|_| skip_ours);
+            theirs.next_if(|_| skip_theirs);
+        }
+        true
+    }
+}
+
+/// The first value that is there twice, however it is spaced.
+pub(crate) fn twice(values: &[String]) -> Option<usize> {
+    let plain = |value: &String| value.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let values: Vec<String> = values.iter().map(plain).collect();
+    (1..values.len()).find(|i| values[..*i].contains(&values[*i]))
 }
 
 /// The values that a field may have.
@@ -116,8 +144,14 @@ impl Range {
             .split_once(" to ")
             .or_else(|| text.split_once(".."))
             .ok_or("there is neither ` to ` nor `..` between two values")?;
-        let (low_text, low_unit) = units::split_optional(low)?;
-        let (high_text, unit) = units::split_optional(high)?;
+        if text.contains("...") {
+            return Err("there are three dots where two stand between two values".to_owned());
+        }
+        if text.matches(" to ").count() + text.matches("..").count() > 1 {
+            return Err("there are more than two values".to_owned());
+        }
+        let (low_text, low_unit) = end(low)?;
+        let (high_text, unit) = end(high)?;
         let number = |text: &str| {
             let number: Option<f64> = text.replace('_', "").parse().ok().filter(|v: &f64| v.is_finite());
             number.ok_or_else(|| format!("`{}` is not a number", crate::error::shortened(text)))
@@ -163,6 +197,28 @@ impl Range {
             return if self.whole { format!("{number:.0}") } else { format!("{number:?}") };
         }
         format!("\"{number} {}\"", self.unit)
+    }
+}
+
+/// Number and unit of one end of a range.
+fn end(text: &str) -> Result<(&str, &str), String> {
+    let shown = crate::error::shortened(text.trim());
+    if shown.is_empty() {
+        return Err("one of the two values is missing".to_owned());
+    }
+    let (number, unit) = units::split_optional(text).map_err(|wrong| format!("`{shown}`: {wrong}"))?;
+    let plain = matches!(
+        unit.to_lowercase().as_str(),
+        "" | "%" | "bdp" | "packet" | "packets" | "pkt" | "pkts" | "segment" | "segments"
+    );
+    let one = format!("1 {unit}");
+    let known = plain || units::time(&one).is_ok() || units::rate(&one).is_ok();
+    match units::bytes(&one) {
+        Err(wrong) if !known => Err(match wrong.contains("bits") {
+            true => wrong,
+            false => format!("`{shown}`: `{}` is not a unit", crate::error::shortened(unit)),
+        }),
+        _ => Ok((number, unit)),
     }
 }
 
@@ -217,6 +273,20 @@ mod tests {
         for text in ["", "5 ms", "5 to 3 ms", "3 to 3", "1 s to 5 Mbit/s", "x to y", "1 to 1e999 s"] {
             assert!(Range::parse(text, None).is_err(), "{text}");
         }
+        for (text, expected) in [
+            ("1mbit...5mbit", "three dots"),
+            ("1 to 2 to 3 Mbit/s", "more than two values"),
+            ("1mbit..2mbit..3mbit", "more than two values"),
+            ("1 to NaN Mbit/s", "`NaN Mbit/s`: it does not start with a number"),
+            ("-1mbit..5mbit", "`-1mbit`: it is negative"),
+            ("..5mbit", "one of the two values is missing"),
+            ("1 to 5 PB", "`5 PB`: `PB` is not a unit"),
+            ("1 GB to 5 PB", "`PB` is not a unit"),
+            ("1 to 5 Mb", "could mean bits"),
+        ] {
+            let wrong = Range::parse(text, None).expect_err(text);
+            assert!(wrong.contains(expected), "{text}: {wrong}");
+        }
         assert!(Range::parse("0 to 3 ms", Some(true)).is_err());
     }
 
@@ -246,6 +316,37 @@ mod tests {
         assert!((Values::Range(range("0.5 to 50 Mbit/s")).share_of(&five).unwrap() - 0.5).abs() < 1e-9);
         let bytes: Value = "\"36 MB\"".parse().unwrap();
         assert_eq!(Values::Range(range("1 to 4 bdp")).share_of(&bytes), None);
+    }
+
+    #[test]
+    fn fields_overlap_where_one_holds_the_other() {
+        let overlap = |a: &str, b: &str| {
+            let values = Values::Choice(Vec::new());
+            let of = |field: &str| Uncertain {
+                field: field.to_owned(),
+                values: values.clone(),
+                reason: String::new(),
+                option: None,
+            };
+            assert_eq!(of(a).overlaps(b), of(b).overlaps(a), "{a} {b}");
+            of(a).overlaps(b)
+        };
+        for (a, b) in [
+            ("path.queue", "path.queue"),
+            ("path.queue", "path.queue.above"),
+            ("flow.size", "flow.0.size"),
+            ("path.jitter", "path.jitter.1.max"),
+        ] {
+            assert!(overlap(a, b), "{a} {b}");
+        }
+        for (a, b) in [
+            ("path.queue.above", "path.queue.probability"),
+            ("path.jitter.0.max", "path.jitter.1.max"),
+            ("path.rate", "path.rtt"),
+            ("path.reverse.rate", "path.rate"),
+        ] {
+            assert!(!overlap(a, b), "{a} {b}");
+        }
     }
 
     #[test]

@@ -70,6 +70,103 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
+fn what_would_be_drawn_twice_or_is_no_part_of_the_path_is_refused() {
+    refused(
+        "\"path.queue\" = { values = [\"codel\", \"red\", \"codel\"] }",
+        "found \"codel\": it is there twice",
+    );
+    refused("\"duration\" = \"1 to 5 s\"", "no part of the path");
+    refused("\"path.jitter.0.max\" = \"1 to 5 ms\"", "there is no list `jitter` to have that number");
+    refused("\"flow.0.size\" = \"1 to 5 MB\"", "there is no `[[flow]]` table to have that number");
+    refused("\"path.rtt\" = \"1 to NaN ms\"", "`NaN ms`: it does not start with a number");
+    let nested = format!(
+        "{PATH}[uncertain]\n\"path.queue\" = {{ values = [\"drop-tail\", \"codel\"] }}\n\"path.queue.above\" = \"0.2 to 0.6 bdp\"\n"
+    );
+    let error = Scenario::parse("near", &nested, None).unwrap_err().explain();
+    assert!(
+        error.starts_with("near line 7, uncertain.path.queue.above: `path.queue` is uncertain"),
+        "{error}"
+    );
+    let all = |texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(|t| (*t).to_owned()).collect();
+        Uncertain::parse_all(&texts).map_err(|error| error.explain())
+    };
+    for (texts, expected) in [
+        (
+            &["path.queue=codel,codel"][..],
+            "`--uncertain path.queue=codel,codel`: the value `codel` is there twice",
+        ),
+        (&["path.buffer=1bdp,1 bdp"], "the value `1 bdp` is there twice"),
+        (&["path.loss=0..1%", "path.loss=0..2%"], "`--uncertain path.loss=0..2%`: the field is given twice"),
+        (&["path.queue=codel,red", "path.queue.min=5..9"], "`path.queue` is given as well"),
+        (&["duration=1s..5s"], "it is no part of the path"),
+        (&["path.rate=1mbit...5mbit"], "three dots"),
+    ] {
+        let told = all(texts).unwrap_err();
+        assert!(told.contains(expected), "{texts:?}: {told}");
+    }
+    assert_eq!(all(&["path.jitter.0.max=1ms..5ms", "path.jitter.1.max=1ms..5ms"]).unwrap().len(), 2);
+}
+
+/// Two fields that go together at the ends of their ranges, and not everywhere between.
+const TOGETHER: &str = "# one\n# two\nsize = \"1 MB\"\n[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\n\
+    jitter = { kind = \"grant\", period = \"10 ms\", assured = \"20 kB\", request-delay = \"1 s\" }\n\
+    [uncertain]\n\"path.jitter.period\" = \"1 to 20 ms\"\n\"path.jitter.request-delay\" = \"1 to 20 s\"\n";
+
+#[test]
+fn what_is_wrong_with_a_neighbour_is_told_where_its_user_wrote_it() {
+    let told = |scenario: Scenario| scenario.neighbourhood(64, 1).expect_err("refused").explain();
+    let parsed = Scenario::parse("dir/near.toml", TOGETHER, None).unwrap();
+    // Whatever is set or added, it is the line of the file.
+    let set = Setting::parse("path.loss=0.1%").unwrap();
+    let added = Uncertain::parse_all(&["path.buffer=1bdp..2bdp".to_owned()]).unwrap();
+    for scenario in [
+        parsed.clone(),
+        parsed.clone().with_uncertain(&added),
+        Scenario::parse_with("dir/near.toml", TOGETHER, None, &[set]).unwrap(),
+    ] {
+        let told = told(scenario);
+        let place = "dir/near.toml line 10, uncertain.path.jitter.request-delay: ";
+        assert!(told.starts_with(place), "{told}");
+        assert!(told.contains(" s is not possible beside path.jitter.period = "), "{told}");
+        assert!(told.contains("it is out of range; expected a time from 0 us to "), "{told}");
+    }
+    // What an option says is told by the option, wherever it is written down.
+    let plain = parse(PATH);
+    for (option, expected) in [
+        ("path.rate=1..5Gbit/s", None),
+        (
+            "path.rate=0..5mbit",
+            Some("one end of its range is not possible: found \"0 mbit\": it must not be zero"),
+        ),
+        ("path.queue.above=0.2bdp..0.6bdp", Some("path.queue: `kind` is missing; expected `drop-tail`")),
+        ("path.queue=codel,cudel", Some("one of its values is not possible: found \"cudel\": did you mean")),
+        ("path.jitter.0.max=1ms..5ms", Some("there is no list `jitter` to have that number")),
+        ("flow.0.size=1MB..5MB", Some("there is no `[[flow]]` table to have that number")),
+    ] {
+        let drawn = plain.clone().with_uncertain(&[Uncertain::parse(option).unwrap()]).neighbourhood(4, 1);
+        match (drawn, expected) {
+            (Ok(_), expected) => assert_eq!(expected, None, "{option}"),
+            (Err(error), expected) => {
+                let told = error.explain();
+                assert!(told.starts_with(&format!("`--uncertain {option}`: ")), "{told}");
+                assert!(told.contains(expected.unwrap_or("?")), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_option_takes_the_place_of_what_it_is_a_part_of() {
+    let text = PATH.to_owned()
+        + "jitter = { kind = \"uniform\", max = \"3 ms\" }\n[uncertain]\n\"path.jitter\" = \"0 to 5 ms\"\n";
+    let option = Uncertain::parse("path.jitter.max=1ms..5ms").unwrap();
+    let scenario = parse(&text).with_uncertain(&[option]);
+    assert_eq!(fields(&scenario), ["path.jitter.max"]);
+    assert_eq!(scenario.neighbourhood(2, 1).unwrap().paths.len(), 2);
+}
+
+#[test]
 fn a_path_that_says_nothing_leaves_open_what_it_does_not_set() {
     let open = fields(&parse(PATH)).join(" ");
     assert_eq!(

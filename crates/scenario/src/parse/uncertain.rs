@@ -9,7 +9,7 @@ use crate::facts::typical_rate;
 use crate::model::Scenario;
 use crate::schema;
 use crate::settings;
-use crate::uncertain::{RANGE, Range, Uncertain, Values};
+use crate::uncertain::{RANGE, Range, Uncertain, Values, twice};
 
 /// Most fields that may be uncertain.
 const FIELDS_MAX: usize = 32;
@@ -17,7 +17,8 @@ const FIELDS_MAX: usize = 32;
 const VALUES_MAX: usize = 64;
 
 /// Top-level fields that are no part of the path.
-pub(crate) const PATHLESS: [&str; 6] = ["name", "description", "runs", "seed", "algorithm", "uncertain"];
+pub(crate) const PATHLESS: [&str; 9] =
+    ["name", "description", "runs", "seed", "duration", "stop", "bottleneck", "algorithm", "uncertain"];
 
 /// What the file says that it does not know; `None`: it says nothing.
 pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, ScenarioError> {
@@ -28,7 +29,7 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
         let problem = format!("there are {} fields", entries.len());
         return Err(table.error(&problem, &format!("at most {FIELDS_MAX} fields")));
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Uncertain> = Vec::new();
     for (name, _, value) in entries {
         let first = name.split('.').next().unwrap_or_default();
         if !schema::ROOT.fields.iter().any(|f| f.name == first) || !settings::is_field(name) {
@@ -43,6 +44,10 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
             };
             return Err(value.error(&problem, RANGE));
         }
+        if let Some(other) = found.iter().find(|known| known.overlaps(name)) {
+            let problem = format!("`{}` is uncertain as well, and one holds the other", other.field);
+            return Err(value.error(&problem, "one of the two"));
+        }
         found.push(one(name, &value)?);
     }
     Ok(Some(found))
@@ -51,7 +56,8 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
 fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
     let field = name.to_owned();
     if value.is_text() {
-        return Ok(Uncertain { field, values: Values::Range(range(value, None)?), reason: String::new() });
+        let values = Values::Range(range(value, None)?);
+        return Ok(Uncertain { field, values, reason: String::new(), option: None });
     }
     if !name.contains('.') && value.section(&schema::UNCERTAIN).is_err() {
         let problem = "there is neither `range` nor `values`; a field with dots stands in quotes";
@@ -75,7 +81,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         (None, None) => return Err(s.error("range", "it is missing", RANGE)),
     };
     let reason = s.text("reason", "")?.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(Uncertain { field, values, reason })
+    Ok(Uncertain { field, values, reason, option: None })
 }
 
 fn range(value: &Value<'_>, logarithmic: Option<bool>) -> Result<Range, ScenarioError> {
@@ -96,7 +102,12 @@ fn choice(value: &Value<'_>) -> Result<Vec<String>, ScenarioError> {
         ));
     }
     let text = |v: &Value<'_>| v.file.text.get(v.span.clone()).unwrap_or_default().trim().to_owned();
-    Ok(elements.iter().map(text).collect())
+    let texts: Vec<String> = elements.iter().map(text).collect();
+    match twice(&texts) {
+        Some(index) => Err(elements[index]
+            .error(&format!("found {}: it is there twice", elements[index].found()), "each value once")),
+        None => Ok(texts),
+    }
 }
 
 /// What a `[path]` that says nothing of what it does not know leaves open: fields that it does not set.
@@ -115,6 +126,7 @@ pub(crate) fn left_open(root: &Section<'_>, scenario: &Scenario) -> Result<Vec<U
             field: field.to_owned(),
             values,
             reason: format!("Not stated. {reason}"),
+            option: None,
         }));
     };
     let limited = !matches!(capacity, Capacity::Unlimited);

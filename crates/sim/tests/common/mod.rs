@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use ramp::{Algorithm, Rate, Time, algorithm};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
-use ramp_scenario::{FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology};
+use ramp_scenario::{FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology};
 use ramp_sim::simulate;
 use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, Outcome};
@@ -54,6 +54,7 @@ pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
         files: Vec::new(),
         directory: None,
         uncertain: Vec::new(),
+        original: Original::default(),
     }
 }
 

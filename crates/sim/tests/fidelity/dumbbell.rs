@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use ramp::Time;
 use ramp_path::{Limit, LinkConfig};
-use ramp_scenario::{NamedLink, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
+use ramp_scenario::{NamedLink, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
 use ramp_sim::simulate;
 use ramp_tcp::{Profile, ReceiverConfig};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
@@ -213,5 +213,6 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
         files: Vec::new(),
         directory: None,
         uncertain: Vec::new(),
+        original: Original::default(),
     }
 }

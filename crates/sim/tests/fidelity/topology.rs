@@ -3,7 +3,7 @@
 use ramp::{Rate, Time};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 use ramp_scenario::{
-    FlowConfig, NamedLink, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
+    FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
@@ -144,5 +144,6 @@ pub(crate) fn scenario(
         files: Vec::new(),
         directory: None,
         uncertain: Vec::new(),
+        original: Original::default(),
     }
 }
