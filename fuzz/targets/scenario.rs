@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| -> Corpus {
     match Scenario::parse("fuzz", text, None) {
         Err(error) => {
             let told = error.explain();
-            assert!(told.contains("; expected ") && told.len() < 20_000, "{told}");
+            assert!(told.contains("; expected ") && told.len() < 60_000, "{told}");
         }
         Ok(scenario) => {
             let again = Scenario::parse("fuzz", &scenario.text, None).expect("its own text");

@@ -135,3 +135,82 @@ fn a_reader_of_errors_who_leaves_early_is_no_panic() {
     let status = command.stdout(std::process::Stdio::null()).stderr(writer).status().unwrap();
     assert_eq!(status.code(), Some(0));
 }
+
+/// What a command prints that reads this from a pipe.
+#[cfg(target_os = "linux")]
+fn piped(place: &Place, arguments: &[&str], text: &str) -> String {
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let mut command = place.command(arguments);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_is_read_as_a_file_is() {
+    let place = Place::new("pipes");
+    let scenario = "name = \"piped\"\nsize = \"200 kB\"\n[path]\nrate = \"20 Mbit/s\"\nrtt = \"20 ms\"\nbuffer = \"1 bdp\"\n";
+    let trace = (1..=400).map(|ms| ms.to_string()).collect::<Vec<_>>().join("\n");
+    place.write("path.toml", scenario);
+    place.write("link.trace", &trace);
+    let rows = |text: &str| text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let run = |path| ["run", path, "--algorithm", "hystart"];
+    assert_eq!(rows(&piped(&place, &run("/dev/stdin"), scenario)), rows(&place.stdout(&run("path.toml"))));
+    // Each value of a sweep, and each neighbour, reads it again.
+    let compare = |path, out| {
+        [
+            "compare",
+            path,
+            "--sweep",
+            "path.rtt=20ms,40ms",
+            "--neighbours",
+            "4",
+            "--algorithms",
+            "hystart,limited",
+            "--csv",
+            "--out",
+            out,
+        ]
+    };
+    let told = piped(&place, &compare("/dev/stdin", "a"), scenario);
+    assert_eq!(rows(&told), rows(&place.stdout(&compare("path.toml", "b"))));
+    let traced =
+        |path| ["run", "--trace", path, "--rtt", "20ms", "--size", "200kB", "--algorithm", "hystart"];
+    assert_eq!(
+        rows(&piped(&place, &traced("/dev/stdin"), &trace)),
+        rows(&place.stdout(&traced("link.trace")))
+    );
+    let output = place.ramp(&["run", "--trace", ".", "--rtt", "20ms"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("it is a directory"), "{}", stderr(&output));
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once() {
+    let place = Place::new("all_mistakes");
+    place.write(
+        "five.toml",
+        "sise = \"1 MB\"\nruns = 0\n[path]\nrate = \"50 potatoes\"\nrtt = \"100 ms\"\nbufer = \"1 bdp\"\nloss = 2.0\n[sender]\nmss = 3\n",
+    );
+    let output = place.ramp(&["run", "five.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    let places: Vec<usize> = [
+        "line 1, sise",
+        "line 2, runs",
+        "line 4, path.rate",
+        "line 6, path.bufer",
+        "line 7, path.loss",
+        "line 9, sender.mss",
+    ]
+    .map(|place| said.find(&format!("five.toml {place}")).unwrap_or_else(|| panic!("no {place}: {said}")))
+    .to_vec();
+    assert!(places.is_sorted(), "{said}");
+    assert!(output.stdout.is_empty());
+}

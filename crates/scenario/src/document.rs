@@ -43,29 +43,58 @@ type Entry<'a> = (&'a str, Range<usize>, Value<'a>);
 
 impl<'a> Section<'a> {
     /// The root of a document.
-    pub(crate) fn root(
-        file: &'a File<'a>,
-        table: &'a Spanned<DeTable<'a>>,
-        schema: &'static Table,
-    ) -> Result<Self, ScenarioError> {
+    pub(crate) fn root(file: &'a File<'a>, table: &'a Spanned<DeTable<'a>>, schema: &'static Table) -> Self {
         Self { file, path: String::new(), span: table.span(), schema, table: table.get_ref() }.checked()
     }
 
-    fn checked(self) -> Result<Self, ScenarioError> {
+    fn checked(self) -> Self {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
             if self.schema.fields.iter().any(|f| f.name == name) {
                 continue;
             }
             let names = || self.schema.fields.iter().map(|f| f.name);
-            let near = nearest(name, names());
+            let absent = nearest(name, names().filter(|known| !self.table.contains_key(*known)));
+            let near = absent.or_else(|| nearest(name, names()));
             let problem = match near {
                 Some(near) => format!("there is no such field; did you mean `{near}`?"),
                 None => "there is no such field".to_owned(),
             };
-            return Err(self.file.error(key.span(), &self.join(name), &problem, &listed(names())));
+            if let Some(absent) = absent {
+                self.file.means(self.join(absent));
+            }
+            let unknown = self.file.error(key.span(), &self.join(name), &problem, &listed(names()));
+            self.file.keep::<()>(Err(unknown));
         }
-        Ok(self)
+        self
+    }
+
+    /// What `read` makes of a field; `None` where it is absent, or wrong: that is told with all other mistakes.
+    pub(crate) fn read<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Value<'a>) -> Result<T, ScenarioError>,
+    ) -> Option<T> {
+        self.file.keep(read(&self.get(name)?))
+    }
+
+    /// As [`Section::read`], of a field that must be there.
+    pub(crate) fn needed<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Value<'a>) -> Result<T, ScenarioError>,
+    ) -> Option<T> {
+        self.file.keep(self.need(name).and_then(|value| read(&value)))
+    }
+
+    /// A table within this one, if it is there.
+    pub(crate) fn inner(&self, name: &'static str, schema: &'static Table) -> Option<Self> {
+        self.read(name, |value| value.section(schema))
+    }
+
+    /// Whether nothing wrong was found in this table so far: only then its fields can contradict each other.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.file.is_sound(&self.path)
     }
 
     /// The value of a field, if it is there.
@@ -93,53 +122,38 @@ impl<'a> Section<'a> {
     }
 
     /// A time, or `default`.
-    pub(crate) fn time(&self, name: &'static str, default: Time) -> Result<Time, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.time())
+    pub(crate) fn time(&self, name: &'static str, default: Time) -> Time {
+        self.read(name, Value::time).unwrap_or(default)
     }
 
     /// `true` or `false`, or `default`.
-    pub(crate) fn flag(&self, name: &'static str, default: bool) -> Result<bool, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.flag())
+    pub(crate) fn flag(&self, name: &'static str, default: bool) -> bool {
+        self.read(name, Value::flag).unwrap_or(default)
     }
 
     /// A text, or `default`.
-    pub(crate) fn text(&self, name: &'static str, default: &str) -> Result<String, ScenarioError> {
-        self.get(name).map_or(Ok(default.to_owned()), |v| v.text().map(str::to_owned))
+    pub(crate) fn text(&self, name: &'static str, default: &str) -> String {
+        self.read(name, Value::text).unwrap_or(default).to_owned()
     }
 
     /// A whole number within `[minimum, maximum]`, or `default`.
-    pub(crate) fn count(
-        &self,
-        name: &'static str,
-        default: u64,
-        range: (u64, u64),
-    ) -> Result<u64, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.count(range))
+    pub(crate) fn count(&self, name: &'static str, default: u64, range: (u64, u64)) -> u64 {
+        self.read(name, |v| v.count(range)).unwrap_or(default)
     }
 
     /// A number of packets within `[minimum, maximum]`, or `default`.
-    pub(crate) fn packets(
-        &self,
-        name: &'static str,
-        default: u32,
-        range: (u32, u32),
-    ) -> Result<u32, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.packets(range))
+    pub(crate) fn packets(&self, name: &'static str, default: u32, range: (u32, u32)) -> u32 {
+        self.read(name, |v| v.packets(range)).unwrap_or(default)
     }
 
     /// A probability, or `default`.
-    pub(crate) fn probability(&self, name: &'static str, default: f64) -> Result<f64, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.probability())
+    pub(crate) fn probability(&self, name: &'static str, default: f64) -> f64 {
+        self.read(name, Value::probability).unwrap_or(default)
     }
 
     /// A decimal number within `[minimum, maximum]`, or `default`.
-    pub(crate) fn number(
-        &self,
-        name: &'static str,
-        default: f64,
-        range: (f64, f64),
-    ) -> Result<f64, ScenarioError> {
-        self.get(name).map_or(Ok(default), |v| v.number(range))
+    pub(crate) fn number(&self, name: &'static str, default: f64, range: (f64, f64)) -> f64 {
+        self.read(name, |v| v.number(range)).unwrap_or(default)
     }
 }
 
@@ -373,8 +387,8 @@ impl<'a> Value<'a> {
                 self.unexpected(&format!("a table with {}", listed(schema.fields.iter().map(|f| f.name))))
             );
         };
-        Section { file: self.file, path: self.field.clone(), span: self.span.clone(), schema, table }
-            .checked()
+        Ok(Section { file: self.file, path: self.field.clone(), span: self.span.clone(), schema, table }
+            .checked())
     }
 
     /// As a table with freely named entries.

@@ -1,5 +1,7 @@
 //! What can be wrong with a scenario, told with its place.
 
+use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -77,13 +79,27 @@ pub struct FieldError {
     source_code: NamedSource<String>,
     #[label("here")]
     span: SourceSpan,
+    /// The other mistakes of the file, by their place.
+    #[related]
+    pub more: Vec<Self>,
+}
+
+impl FieldError {
+    /// This one and the others, by their place.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.more)
+    }
 }
 
 impl ScenarioError {
-    /// The whole message on one line: where, what was found, what is allowed.
+    /// The whole message, a line for each mistake: where, what was found, what is allowed.
     pub fn explain(&self) -> String {
         match self {
-            Self::Field(error) => format!("{error}; expected {}", error.allowed),
+            Self::Field(error) => {
+                let lines: Vec<String> =
+                    error.all().map(|error| format!("{error}; expected {}", error.allowed)).collect();
+                lines.join("\n")
+            }
             Self::Setting { allowed, .. } | Self::Missing { allowed, .. } => {
                 format!("{self}; expected {allowed}")
             }
@@ -92,7 +108,7 @@ impl ScenarioError {
         }
     }
 
-    /// The field at fault, if one is.
+    /// The field at fault, if one is; the first of several.
     pub fn field(&self) -> Option<&FieldError> {
         match self {
             Self::Field(error) => Some(error),
@@ -100,10 +116,13 @@ impl ScenarioError {
         }
     }
 
-    /// The same error, naming the override `setting` as what put the field there.
-    pub(crate) fn set_by(mut self, setting: &str) -> Self {
-        if let Self::Field(error) = &mut self {
-            error.setting = Some(shortened(setting));
+    /// The same error, naming for each field the override that put it there, if `setting` knows one.
+    pub(crate) fn set_by<'s>(mut self, setting: impl Fn(&str) -> Option<&'s str>) -> Self {
+        if let Self::Field(first) = &mut self {
+            first.setting = setting(&first.field).map(shortened);
+            for error in &mut first.more {
+                error.setting = setting(&error.field).map(shortened);
+            }
         }
         self
     }
@@ -114,9 +133,76 @@ impl ScenarioError {
 pub(crate) struct File<'a> {
     pub(crate) label: String,
     pub(crate) text: &'a str,
+    /// What is wrong with it, in the order in which it was read.
+    found: RefCell<Vec<FieldError>>,
+    /// How many mistakes are not among these any more.
+    untold: Cell<usize>,
+    /// Fields that others were meant to be.
+    meant: RefCell<Vec<String>>,
 }
 
-impl File<'_> {
+/// Most mistakes that are told at once.
+const TOLD_MAX: usize = 20;
+
+impl<'a> File<'a> {
+    pub(crate) fn new(label: &str, text: &'a str) -> Self {
+        Self {
+            label: label.to_owned(),
+            text,
+            found: RefCell::default(),
+            untold: Cell::new(0),
+            meant: RefCell::default(),
+        }
+    }
+
+    /// A result whose error is told with all other mistakes of the file: reading goes on without it.
+    pub(crate) fn keep<T>(&self, result: Result<T, ScenarioError>) -> Option<T> {
+        match result {
+            Ok(value) => return Some(value),
+            Err(ScenarioError::Field(error)) => {
+                let mut found = self.found.borrow_mut();
+                // A table that is read twice has its mistakes once; and one field has one.
+                let meant = self.meant.borrow().contains(&error.field);
+                if !meant && found.iter().all(|known| known.field != error.field) {
+                    if found.len() < TOLD_MAX {
+                        found.push(*error);
+                    } else {
+                        self.untold.set(self.untold.get() + 1);
+                    }
+                }
+            }
+            Err(_) => self.untold.set(self.untold.get() + 1),
+        }
+        None
+    }
+
+    /// A field was meant that is written otherwise: that it is missing is no mistake of its own.
+    pub(crate) fn means(&self, field: String) {
+        self.meant.borrow_mut().push(field);
+    }
+
+    /// Whether nothing wrong was found at this field or below; an empty one is the whole file.
+    pub(crate) fn is_sound(&self, field: &str) -> bool {
+        let inside = |error: &FieldError| {
+            let rest = error.field.strip_prefix(field);
+            field.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        !self.found.borrow().iter().any(inside) && (self.untold.get() == 0 || !field.is_empty())
+    }
+
+    /// Everything that was found, as one error; `None`: nothing was.
+    pub(crate) fn mistakes(self) -> Option<ScenarioError> {
+        let mut found = self.found.into_inner();
+        found.sort_by_key(|error| (error.line, error.column));
+        if let (Some(last), more @ 1..) = (found.last_mut(), self.untold.get()) {
+            write!(last.help, "; {more} more mistakes are not shown").expect("a string grows");
+        }
+        let mut found = found.into_iter();
+        let mut first = found.next()?;
+        first.more = found.collect();
+        Some(ScenarioError::Field(Box::new(first)))
+    }
+
     pub(crate) fn error(
         &self,
         span: Range<usize>,
@@ -129,7 +215,9 @@ impl File<'_> {
         let before = &self.text[..start];
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        let (excerpt, span) = excerpt(self.text, start, end);
+        // Of what is not told, nothing is shown.
+        let shown = self.found.borrow().len() < TOLD_MAX;
+        let (excerpt, span) = if shown { excerpt(self.text, start, end) } else { Default::default() };
         ScenarioError::Field(Box::new(FieldError {
             file: self.label.clone(),
             line,
@@ -141,6 +229,7 @@ impl File<'_> {
             help: format!("expected {allowed}"),
             source_code: NamedSource::new(&self.label, excerpt),
             span: span.into(),
+            more: Vec::new(),
         }))
     }
 }

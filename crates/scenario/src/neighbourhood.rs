@@ -148,10 +148,10 @@ impl Scenario {
             return ScenarioError::Setting { text: option.clone(), problem, allowed };
         }
         let text = self.original.text.as_ref().unwrap_or(&self.text);
-        let file = File { label: self.original.label.clone(), text };
+        let file = File::new(&self.original.label, text);
         let place = || {
             let table = DeTable::parse(text).ok()?;
-            let root = Section::root(&file, &table, &schema::ROOT).ok()?;
+            let root = Section::root(&file, &table, &schema::ROOT);
             let entries = root.get("uncertain")?.entries("").ok()?;
             let (_, _, value) = entries.into_iter().find(|(name, _, _)| *name == uncertain.field)?;
             Some(value.error(&problem, &allowed))
@@ -249,9 +249,10 @@ impl Uncertain {
         for text in texts {
             let one = Self::parse(text)?;
             if let Some(other) = all.iter().find(|other| other.overlaps(&one.field)) {
-                let problem = match other.field == one.field {
-                    true => "the field is given twice".to_owned(),
-                    false => format!("`{}` is given as well, and one holds the other", other.field),
+                let problem = if other.field == one.field {
+                    "the field is given twice".to_owned()
+                } else {
+                    format!("`{}` is given as well, and one holds the other", other.field)
                 };
                 return Err(wrong(&given(text), &problem));
             }

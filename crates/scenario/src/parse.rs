@@ -17,8 +17,9 @@ use toml::de::DeTable;
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
 use crate::facts::typical_rate;
-use crate::model::{Original, Scenario, Source, Stop, TrafficKind};
+use crate::model::{FlowConfig, Original, Scenario, Source, Stop, Traffic, TrafficKind};
 use crate::parse::flows::Ends;
+use crate::parse::topology::Built;
 use crate::schema;
 use crate::traces::{Files, SCENARIO_MAX, read_text};
 
@@ -27,7 +28,7 @@ impl Scenario {
     ///
     /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
     pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
-        let file = File { label: name.to_owned(), text };
+        let file = File::new(name, text);
         if text.len() as u64 > SCENARIO_MAX {
             let allowed = format!("at most {} MiB", SCENARIO_MAX >> 20);
             return Err(file.error(0..0, "syntax", "the file is too large", &allowed));
@@ -40,8 +41,12 @@ impl Scenario {
                 "TOML: `field = value` lines and `[table]` headers",
             )
         })?;
-        let root = Section::root(&file, &table, &schema::ROOT)?;
-        scenario(&root, name, directory)
+        let scenario = file.keep(scenario(&Section::root(&file, &table, &schema::ROOT), name, directory));
+        match (file.mistakes(), scenario.flatten()) {
+            (None, Some(scenario)) => Ok(scenario),
+            (Some(mistakes), _) => Err(mistakes),
+            (None, None) => unreachable!("a scenario is left out for a mistake only"),
+        }
     }
 
     /// The scenario of a file.
@@ -52,15 +57,16 @@ impl Scenario {
     }
 }
 
-fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<Scenario, ScenarioError> {
+/// `None`: there are mistakes, and the file keeps them.
+fn scenario(
+    root: &Section<'_>,
+    name: &str,
+    directory: Option<&Path>,
+) -> Result<Option<Scenario>, ScenarioError> {
     let mut files = Files::new(directory);
-    let profile = match root.get("profile") {
-        Some(value) => {
-            [Profile::Modern, Profile::Era, Profile::Ns2][value.choice(&["modern", "era", "ns2"])?]
-        }
-        None => Profile::Modern,
-    };
-    let settings = ends::settings(profile, root.get("algorithm").as_ref())?;
+    let profile = root.read("profile", |value| value.choice(&["modern", "era", "ns2"]));
+    let profile = [Profile::Modern, Profile::Era, Profile::Ns2][profile.unwrap_or(0)];
+    let settings = ends::settings(profile, root.get("algorithm").as_ref());
     let steering = *settings
         .iter()
         .find(|s| s.algorithm.id == "hystart")
@@ -70,29 +76,28 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
     sender.startup = steering.algorithm;
     sender.parameters = steering.parameters;
     let mut receiver = ReceiverConfig::new(profile);
-    if let Some(value) = root.get("sender") {
-        ends::sender(&value.section(&schema::SENDER)?, &mut sender)?;
-    }
-    if let Some(value) = root.get("receiver") {
-        ends::receiver(&value.section(&schema::RECEIVER)?, &mut receiver)?;
-    }
+    ends::sender(root.inner("sender", &schema::SENDER).as_ref(), &mut sender);
+    ends::receiver(root.inner("receiver", &schema::RECEIVER).as_ref(), &mut receiver);
     ends::acquaint(&mut sender, &receiver);
-    let built = topology::topology(root, &mut files)?;
+    // Where there is no topology, flows are read all the same, for their own mistakes.
+    let built = root.file.keep(topology::topology(root, &mut files)).unwrap_or_else(Built::unknown);
     let ends = Ends { sender, receiver, settings };
-    let flows = flows::flows(root, &built, &ends)?;
-    let traffic = flows::traffic(root, &built, &ends, &mut files)?;
+    let flows = root.file.keep(flows::flows(root, &built, &ends)).unwrap_or_default();
+    let traffic = root.file.keep(flows::traffic(root, &built, &ends, &mut files)).unwrap_or_default();
+    let stop = root.file.keep(stop(root, &flows, &traffic));
+    let uncertain = root.file.keep(uncertain::uncertain(root)).flatten();
     let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
     let mut scenario = Scenario {
-        name: crate::error::shortened(&root.text("name", stem)?),
-        description: root.text("description", "")?.split_whitespace().collect::<Vec<_>>().join(" "),
+        name: crate::error::shortened(&root.text("name", stem)),
+        description: root.text("description", "").split_whitespace().collect::<Vec<_>>().join(" "),
         text: root.file.text.to_owned(),
         bottleneck: built.bottleneck.unwrap_or(0),
         topology: built.topology,
         flows,
         traffic,
-        stop: Stop { after: Time::ZERO, when_complete: false },
-        runs: root.count("runs", 10, (1, 1_000_000))? as u32,
-        seed: root.count("seed", 1, (0, u64::MAX))?,
+        stop: stop.unwrap_or(Stop { after: Time::ZERO, when_complete: false }),
+        runs: root.count("runs", 10, (1, 1_000_000)) as u32,
+        seed: root.count("seed", 1, (0, u64::MAX)),
         steering,
         settings: ends.settings,
         trace_offset_range: built.trace_offset_range,
@@ -101,43 +106,43 @@ fn scenario(root: &Section<'_>, name: &str, directory: Option<&Path>) -> Result<
         uncertain: Vec::new(),
         original: Original { label: name.to_owned(), text: None },
     };
-    scenario.stop = stop(root, &scenario)?;
+    if !root.is_sound() {
+        return Ok(None);
+    }
     check_routes(root, &scenario)?;
     scenario.bottleneck = bottleneck(root, &scenario, built.bottleneck)?;
     scenario.traffic.extend(flows::cross_traffic(root, &scenario)?);
-    scenario.uncertain = match uncertain::uncertain(root)? {
+    scenario.uncertain = match uncertain {
         Some(stated) => stated,
         None => uncertain::left_open(root, &scenario)?,
     };
-    Ok(scenario)
+    Ok(Some(scenario))
 }
 
-fn stop(root: &Section<'_>, scenario: &Scenario) -> Result<Stop, ScenarioError> {
+fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Result<Stop, ScenarioError> {
     let endless = |source: &Source| match source {
         Source::Bulk => true,
         Source::Sized(_) => false,
         Source::Chunks { chunks, .. } => *chunks == 0,
     };
-    let mut sources = scenario.flows.iter().filter(|f| f.under_test).map(|f| &f.source).peekable();
-    let drawn = scenario.traffic.iter().any(|t| match t.kind {
+    let mut sources = flows.iter().filter(|f| f.under_test).map(|f| &f.source).peekable();
+    let drawn = traffic.iter().any(|t| match t.kind {
         TrafficKind::Cbr { .. } => false,
         TrafficKind::Poisson { under_test_share, flows, .. } => under_test_share > 0.0 && flows > 0,
         TrafficKind::Web { .. } => false,
         TrafficKind::Listed { under_test_share, .. } => under_test_share > 0.0,
     });
     let ends = (sources.peek().is_some() || drawn) && !sources.any(endless);
-    let when_complete = match root.get("stop") {
-        None => ends,
-        Some(value) => {
-            let complete = value.choice(&["complete", "duration"])? == 0;
-            if complete && !ends {
-                return Err(
-                    value.error("no flow under test ends by itself", "\"duration\", or flows with a size")
-                );
-            }
-            complete
+    let stop = root.read("stop", |value| {
+        let complete = value.choice(&["complete", "duration"])? == 0;
+        if complete && !ends && root.is_sound() {
+            return Err(
+                value.error("no flow under test ends by itself", "\"duration\", or flows with a size")
+            );
         }
-    };
+        Ok(complete)
+    });
+    let when_complete = stop.unwrap_or(ends);
     let default = Time::from_secs(if when_complete { 600 } else { 60 });
     let after = match root.get("duration") {
         Some(value) => value.time_in((Time::from_us(1), Time::from_secs(30 * 86_400)))?,

@@ -100,9 +100,10 @@ impl Setting {
                 return Ok(());
             }
             if rest[0].parse::<usize>().is_ok() {
-                let problem = match key.len() == self.key.len() {
-                    true => format!("there is no `[[{name}]]` table to have that number"),
-                    false => format!("there is no list `{name}` to have that number"),
+                let problem = if key.len() == self.key.len() {
+                    format!("there is no `[[{name}]]` table to have that number")
+                } else {
+                    format!("there is no list `{name}` to have that number")
                 };
                 return Err(wrong(&self.text, &problem));
             }
@@ -218,14 +219,10 @@ impl Scenario {
         directory: Option<&Path>,
         settings: &[Setting],
     ) -> Result<Self, ScenarioError> {
-        let blame = |error: ScenarioError| {
-            let field = error.field().map(|f| f.field.clone());
-            match field.and_then(|field| settings.iter().rev().find(|s| s.concerns(&field))) {
-                Some(setting) => error.set_by(&setting.text),
-                None => error,
-            }
+        let setting = |field: &str| {
+            settings.iter().rev().find(|s| s.concerns(field)).map(|setting| setting.text.as_str())
         };
-        Self::parse(name, text, directory).map_err(blame)
+        Self::parse(name, text, directory).map_err(|error| error.set_by(setting))
     }
 
     /// [`Scenario::open`] with `settings` on top.

@@ -1,7 +1,9 @@
 //! Files beside a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::built_in;
 use crate::document::Value;
@@ -67,14 +69,28 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty())
 }
 
-/// The text of a file, decompressed if it begins as gzip does, and never more than `limit` bytes of it.
+/// What came through pipes, by their names: a pipe can be read once, and a scenario and what it names are read for each value of
+/// a sweep and each neighbour.
+static PIPED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
+/// The text of a file or a pipe, decompressed if it begins as gzip does, and never more than `limit` bytes of it.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, String> {
     let plain = |e: std::io::Error| e.to_string();
     let metadata = std::fs::metadata(path).map_err(plain)?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
+    let read = || unpacked(std::fs::File::open(path).map_err(plain)?, limit);
+    if metadata.is_dir() {
+        return Err("it is a directory".to_owned());
     }
-    unpacked(std::fs::File::open(path).map_err(plain)?, limit)
+    if metadata.is_file() {
+        return read();
+    }
+    let mut piped = PIPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = piped.get(path) {
+        return Ok(text.clone());
+    }
+    let text = read()?;
+    piped.insert(path.to_owned(), text.clone());
+    Ok(text)
 }
 
 fn unpacked(mut file: impl Read, limit: u64) -> Result<String, String> {

@@ -214,9 +214,10 @@ fn end(text: &str) -> Result<(&str, &str), String> {
     let one = format!("1 {unit}");
     let known = plain || units::time(&one).is_ok() || units::rate(&one).is_ok();
     match units::bytes(&one) {
-        Err(wrong) if !known => Err(match wrong.contains("bits") {
-            true => wrong,
-            false => format!("`{shown}`: `{}` is not a unit", crate::error::shortened(unit)),
+        Err(wrong) if !known => Err(if wrong.contains("bits") {
+            wrong
+        } else {
+            format!("`{shown}`: `{}` is not a unit", crate::error::shortened(unit))
         }),
         _ => Ok((number, unit)),
     }

@@ -28,10 +28,97 @@ fn the_place_is_exact() {
     );
 }
 
+/// Where the mistakes of a text are, in the order in which they are told.
+fn places(text: &str) -> Vec<(usize, String)> {
+    let error = error(text);
+    let field = error.field().unwrap_or_else(|| panic!("{error}"));
+    assert_eq!(error.explain().lines().count(), field.all().count());
+    field.all().map(|f| (f.line, f.field.clone())).collect()
+}
+
+#[track_caller]
+fn told(text: &str, expected: &[(usize, &str)]) {
+    let found = places(text);
+    let found: Vec<(usize, &str)> = found.iter().map(|(line, field)| (*line, field.as_str())).collect();
+    assert_eq!(found, expected, "of\n{text}");
+}
+
+#[test]
+fn all_mistakes_are_told_by_their_place() {
+    told(
+        "sise = \"1 MB\"\nruns = 0\n[path]\nrate = \"5 potatoes\"\nrtt = \"fast\"\nbufer = \"1 bdp\"\nloss = 2.0\n\
+         queue = { kind = \"red\", min = -1, max = -2 }\njitter = [\"x\", { kind = \"sine\" }]\n\
+         reverse = { rate = \"0 bit/s\", delay = true }\n",
+        &[
+            (1, "sise"),
+            (2, "runs"),
+            (4, "path.rate"),
+            (5, "path.rtt"),
+            (6, "path.bufer"),
+            (7, "path.loss"),
+            (8, "path.queue.min"),
+            (8, "path.queue.max"),
+            (9, "path.jitter[0]"),
+            (9, "path.jitter[1].amplitude"),
+            (9, "path.jitter[1].period"),
+            (10, "path.reverse.rate"),
+            (10, "path.reverse.delay"),
+        ],
+    );
+    told(
+        "[[link]]\nfrom = \"a\"\nto = \"a\"\nrate = \"1 Mbit/s\"\n[sender]\nmss = 3\nvegas-alpha = \"x\"\n[receiver]\nacks = \"slow\"\n\
+         [[flow]]\nfrom = \"nowhere\"\nsize = \"x\"\n[[flow]]\nstart = true\nalgorithm = \"nobody\"\n\
+         [[traffic]]\nkind = \"poisson\"\nsize = \"0 B\"\n[algorithm.hystart]\nlow_window = \"x\"\n[algorithm.nobody]\n\
+         [uncertain]\n\"path.rtt\" = 3\nruns = \"1 to 5\"\n",
+        &[
+            (3, "link[0].to"),
+            (6, "sender.mss"),
+            (7, "sender.vegas-alpha"),
+            (9, "receiver.acks"),
+            (12, "flow[0].size"),
+            (14, "flow[1].start"),
+            (15, "flow[1].algorithm"),
+            (16, "traffic[0].flows-per-second"),
+            (18, "traffic[0].size"),
+            (20, "algorithm.hystart.low_window"),
+            (21, "algorithm.nobody"),
+            (23, "uncertain.path.rtt"),
+            (24, "uncertain.runs"),
+        ],
+    );
+}
+
+#[test]
+fn what_follows_from_a_mistake_is_none_of_its_own() {
+    // A round-trip time that is none is not too short for the delays within it, nor its BDP unknown.
+    told(
+        &PATH.replace("50 ms", "50 parsecs").replace(
+            "[path]\n",
+            "[path]\naccess = { rate = \"1 Gbit/s\", delay = \"5 ms\" }\nbuffer = \"1 bdp\"\n",
+        ),
+        &[(5, "path.rtt")],
+    );
+    told(&format!("{PATH}[sender]\nvegas-alpha = -1\nvegas-beta = 0\n"), &[(5, "sender.vegas-alpha")]);
+    told(&format!("size = \"x\"\nstop = \"complete\"\n{PATH}"), &[(1, "size")]);
+    // What is misspelt is not missing.
+    told("[path]\nrte = \"1 Mbit/s\"\nrtt = \"50 ms\"\n", &[(2, "path.rte")]);
+    told("[pth]\nrate = \"1 Mbit/s\"\nrtt = \"50 ms\"\n", &[(1, "pth")]);
+}
+
+#[test]
+fn a_file_of_mistakes_is_told_in_part() {
+    let many = "[[flow]]\nsize = \"x\"\n".repeat(500);
+    let error = error(&format!("{PATH}{many}"));
+    assert_eq!(error.field().unwrap().all().count(), 20);
+    let help = error.field().unwrap().all().last().unwrap();
+    let help = miette::Diagnostic::help(help).unwrap().to_string();
+    assert!(help.ends_with("; 480 more mistakes are not shown"), "{help}");
+}
+
 #[test]
 fn unknown_fields_come_with_the_nearest() {
     says(
-        "[path]\nrate = \"1 Mbit/s\"\nbufer = \"1 bdp\"\n",
+        "[path]\nrate = \"1 Mbit/s\"\nbufer = \"1 bdp\"\nrtt = \"1 ms\"\n",
         3,
         "path.bufer: there is no such field; did you mean `buffer`?; expected `rtt`, `rtt-period`, `access`, \
          `sender-access`, `receiver-access`, `reverse`, `cross-traffic`, `rate`, `rate-period`, `trace`, `trace-offset`, \

@@ -37,76 +37,100 @@ pub(crate) fn find_algorithm(id: &str) -> Result<&'static Algorithm, (String, St
     })
 }
 
-/// Changes `sender` by the fields of `[sender]`.
-pub(crate) fn sender(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> {
-    if let Some(value) = s.get("mss") {
-        sender.mss_bytes = value.bytes((1, 65_535))? as u32;
+/// Changes `sender` by the fields of `[sender]`, if it is there.
+pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
+    let Some(s) = s else { return };
+    if let Some(mss) = s.read("mss", |v| v.bytes((1, 65_535))) {
+        sender.mss_bytes = mss as u32;
     }
-    if let Some(value) = s.get("headers") {
-        sender.header_bytes = value.bytes((0, 1000))? as u32;
+    if let Some(headers) = s.read("headers", |v| v.bytes((0, 1000))) {
+        sender.header_bytes = headers as u32;
     }
-    sender.initial_window_packets =
-        s.packets("initial-window", sender.initial_window_packets, (1, 10_000))?;
-    match s.get("initial-ssthresh") {
-        Some(value) if value.is("none") => sender.initial_ssthresh_packets = None,
-        Some(value) => sender.initial_ssthresh_packets = Some(value.packets((1, u32::MAX))?),
-        None => {}
+    sender.initial_window_packets = s.packets("initial-window", sender.initial_window_packets, (1, 10_000));
+    let ssthresh = |v: &Value<'_>| if v.is("none") { Ok(None) } else { v.packets((1, u32::MAX)).map(Some) };
+    if let Some(ssthresh) = s.read("initial-ssthresh", ssthresh) {
+        sender.initial_ssthresh_packets = ssthresh;
     }
-    sender.abc_limit_packets = s.packets("abc-limit", sender.abc_limit_packets, (0, 1000))?;
-    if let Some(value) = s.get("congestion-control") {
-        sender.avoidance = avoidance(&value)?;
+    sender.abc_limit_packets = s.packets("abc-limit", sender.abc_limit_packets, (0, 1000));
+    if let Some(control) = s.read("congestion-control", avoidance) {
+        sender.avoidance = control;
     }
-    if let Some(value) = s.get("recovery") {
-        let words = ["sack", "sack-ns2", "newreno-impatient", "newreno-steady"];
+    let words = ["sack", "sack-ns2", "newreno-impatient", "newreno-steady"];
+    if let Some(kind) = s.read("recovery", |v| v.choice(&words)) {
         let kinds = [Recovery::Sack, Recovery::SackNs2, Recovery::NewRenoImpatient, Recovery::NewRenoSteady];
-        sender.recovery = kinds[value.choice(&words)?];
+        sender.recovery = kinds[kind];
     }
-    sender.prr = s.flag("prr", sender.prr)?;
-    sender.rack_tlp = s.flag("rack-tlp", sender.rack_tlp)?;
-    sender.limited_transmit = s.flag("limited-transmit", sender.limited_transmit)?;
-    sender.undo = s.flag("undo", sender.undo)?;
-    sender.frto = s.flag("frto", sender.frto)?;
-    rto(s, sender)?;
-    if let Some(value) = s.get("pacing") {
-        sender.pacing = [Pacing::Algorithm, Pacing::Always][value.choice(&["algorithm", "always"])?];
+    sender.prr = s.flag("prr", sender.prr);
+    sender.rack_tlp = s.flag("rack-tlp", sender.rack_tlp);
+    sender.limited_transmit = s.flag("limited-transmit", sender.limited_transmit);
+    sender.undo = s.flag("undo", sender.undo);
+    sender.frto = s.flag("frto", sender.frto);
+    s.file.keep(rto(s, sender));
+    if let Some(pacing) = s.read("pacing", |v| v.choice(&["algorithm", "always"])) {
+        sender.pacing = [Pacing::Algorithm, Pacing::Always][pacing];
     }
-    sender.max_burst_packets = s.packets("max-burst", sender.max_burst_packets, (0, 1_000_000))?;
-    match s.get("send-buffer") {
-        Some(value) if value.is("unlimited") => sender.send_buffer_bytes = u64::MAX,
-        Some(value) => sender.send_buffer_bytes = value.bytes((u64::from(sender.mss_bytes), u64::MAX))?,
-        None => {}
+    sender.max_burst_packets = s.packets("max-burst", sender.max_burst_packets, (0, 1_000_000));
+    let least = if s.is_sound() { u64::from(sender.mss_bytes) } else { 0 };
+    let buffer = |v: &Value<'_>| if v.is("unlimited") { Ok(u64::MAX) } else { v.bytes((least, u64::MAX)) };
+    if let Some(buffer) = s.read("send-buffer", buffer) {
+        sender.send_buffer_bytes = buffer;
     }
-    if let Some(value) = s.get("send-buffer-max") {
-        sender.send_buffer_max_bytes = value.bytes((0, u64::MAX))?;
+    if let Some(most) = s.read("send-buffer-max", |v| v.bytes((0, u64::MAX))) {
+        sender.send_buffer_max_bytes = most;
     }
-    sender.idle_restart = s.flag("idle-restart", sender.idle_restart)?;
-    sender.handshake = s.flag("handshake", sender.handshake)?;
-    if let Some(value) = s.get("cubic-beta") {
-        sender.cubic_beta_1024 = (value.number((0.1, 1.0))? * 1024.0).round() as u32;
+    sender.idle_restart = s.flag("idle-restart", sender.idle_restart);
+    sender.handshake = s.flag("handshake", sender.handshake);
+    if let Some(beta) = s.read("cubic-beta", |v| v.number((0.1, 1.0))) {
+        sender.cubic_beta_1024 = (beta * 1024.0).round() as u32;
     }
     let vegas = &mut sender.vegas;
-    vegas.alpha_packets = s.packets("vegas-alpha", vegas.alpha_packets, (0, 100_000))?;
-    vegas.beta_packets = s.packets("vegas-beta", vegas.beta_packets, (0, 100_000))?;
-    if vegas.alpha_packets > vegas.beta_packets {
+    vegas.alpha_packets = s.packets("vegas-alpha", vegas.alpha_packets, (0, 100_000));
+    vegas.beta_packets = s.packets("vegas-beta", vegas.beta_packets, (0, 100_000));
+    if vegas.alpha_packets > vegas.beta_packets && s.is_sound() {
         let problem = format!("{} is below `vegas-alpha`, {}", vegas.beta_packets, vegas.alpha_packets);
-        return Err(s.error("vegas-beta", &problem, "at least `vegas-alpha`"));
+        s.file.keep::<()>(Err(s.error("vegas-beta", &problem, "at least `vegas-alpha`")));
     }
-    vegas.mean_rtt = s.flag("vegas-mean-rtt", vegas.mean_rtt)?;
+    vegas.mean_rtt = s.flag("vegas-mean-rtt", vegas.mean_rtt);
     let rounds = u64::from(sender.extra_startup_rounds);
-    sender.extra_startup_rounds = s.count("extra-startup-rounds", rounds, (0, 100))? as u32;
-    Ok(())
+    sender.extra_startup_rounds = s.count("extra-startup-rounds", rounds, (0, 100)) as u32;
 }
 
-/// Changes `receiver` by the fields of `[receiver]`.
-pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result<(), ScenarioError> {
-    let (mut kind, mut every, mut quick, mut timer) = match receiver.ack_policy {
+/// Changes `receiver` by the fields of `[receiver]`, if it is there.
+pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
+    let Some(s) = s else { return };
+    receiver.ack_policy = ack_policy(s, receiver.ack_policy);
+    receiver.sack_blocks = s.count("sack-blocks", u64::from(receiver.sack_blocks), (0, 4)) as u8;
+    receiver.sack_suppression_segments =
+        s.packets("sack-suppression", receiver.sack_suppression_segments, (0, 1_000_000));
+    let window = |v: &Value<'_>| {
+        Ok(if v.is("unlimited") {
+            ReceiveWindow::Unlimited
+        } else if v.is("autotuned") {
+            ReceiveWindow::Autotuned { initial: 64 << 10, max: 6 << 20 }
+        } else {
+            ReceiveWindow::Fixed(v.bytes((1, u64::MAX))?)
+        })
+    };
+    if let Some(window) = s.read("window", window) {
+        receiver.window = window;
+    }
+    s.file.keep(autotuning(s, &mut receiver.window));
+    if let Some(size) = s.read("ack-size", |v| v.bytes((1, 1000))) {
+        receiver.ack_bytes = size as u32;
+    }
+    if let Some(size) = s.read("sack-block-size", |v| v.bytes((0, 100))) {
+        receiver.sack_block_bytes = size as u32;
+    }
+    receiver.ns2_sink = s.flag("ns2-sink", receiver.ns2_sink);
+}
+
+fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
+    let (kind, every, quick, timer) = match usual {
         AckPolicy::Quick => (0, 2, 16, Time::from_ms(40)),
         AckPolicy::Delayed { every, timer } => (1, every, 16, timer),
         AckPolicy::Linux { quick, timer } => (2, 2, quick, timer),
     };
-    if let Some(value) = s.get("acks") {
-        kind = value.choice(&["quick", "delayed", "linux"])?;
-    }
+    let kind = s.read("acks", |v| v.choice(&["quick", "delayed", "linux"])).unwrap_or(kind);
     for (name, kinds, only) in [
         ("ack-every", &[1][..], "`acks = \"delayed\"`"),
         ("quick-acks", &[2][..], "`acks = \"linux\"`"),
@@ -114,53 +138,43 @@ pub(crate) fn receiver(s: &Section<'_>, receiver: &mut ReceiverConfig) -> Result
     ] {
         if let Some(value) = s.get(name)
             && !kinds.contains(&kind)
+            && s.is_sound()
         {
-            return Err(value.error("it has no effect with these `acks`", &format!("{only} beside it")));
+            let beside = format!("{only} beside it");
+            s.file.keep::<()>(Err(value.error("it has no effect with these `acks`", &beside)));
         }
     }
-    every = s.count("ack-every", u64::from(every), (1, 1000))? as u32;
-    quick = s.count("quick-acks", u64::from(quick), (0, 1_000_000))? as u32;
-    timer = s.time("ack-timer", timer)?;
-    receiver.ack_policy = match kind {
+    let every = s.count("ack-every", u64::from(every), (1, 1000)) as u32;
+    let quick = s.count("quick-acks", u64::from(quick), (0, 1_000_000)) as u32;
+    let timer = s.time("ack-timer", timer);
+    match kind {
         0 => AckPolicy::Quick,
         1 => AckPolicy::Delayed { every, timer },
         _ => AckPolicy::Linux { quick, timer },
-    };
-    receiver.sack_blocks = s.count("sack-blocks", u64::from(receiver.sack_blocks), (0, 4))? as u8;
-    receiver.sack_suppression_segments =
-        s.packets("sack-suppression", receiver.sack_suppression_segments, (0, 1_000_000))?;
-    match s.get("window") {
-        Some(value) if value.is("unlimited") => receiver.window = ReceiveWindow::Unlimited,
-        Some(value) if value.is("autotuned") => {
-            receiver.window = ReceiveWindow::Autotuned { initial: 64 << 10, max: 6 << 20 };
-        }
-        Some(value) => receiver.window = ReceiveWindow::Fixed(value.bytes((1, u64::MAX))?),
-        None => {}
     }
+}
+
+fn autotuning(s: &Section<'_>, window: &mut ReceiveWindow) -> Result<(), ScenarioError> {
     for name in ["window-initial", "window-max"] {
         let Some(value) = s.get(name) else { continue };
-        let ReceiveWindow::Autotuned { initial, max } = &mut receiver.window else {
-            return Err(value.error("the window is not autotuned", "`window = \"autotuned\"` beside it"));
-        };
-        *(if name == "window-max" { max } else { initial }) = value.bytes((1, u64::MAX))?;
+        let bytes = value.bytes((1, u64::MAX))?;
+        match window {
+            ReceiveWindow::Autotuned { initial, max } => {
+                *(if name == "window-max" { max } else { initial }) = bytes;
+            }
+            _ if s.is_sound() => {
+                return Err(value.error("the window is not autotuned", "`window = \"autotuned\"` beside it"));
+            }
+            _ => {}
+        }
     }
-    if let ReceiveWindow::Autotuned { initial, max } = receiver.window
-        && initial > max
-    {
-        return Err(s.error(
-            "window-max",
-            &format!("{max} B is below `window-initial`, {initial} B"),
-            "at least that",
-        ));
+    match *window {
+        ReceiveWindow::Autotuned { initial, max } if initial > max && s.is_sound() => {
+            let problem = format!("{max} B is below `window-initial`, {initial} B");
+            Err(s.error("window-max", &problem, "at least that"))
+        }
+        _ => Ok(()),
     }
-    if let Some(value) = s.get("ack-size") {
-        receiver.ack_bytes = value.bytes((1, 1000))? as u32;
-    }
-    if let Some(value) = s.get("sack-block-size") {
-        receiver.sack_block_bytes = value.bytes((0, 100))? as u32;
-    }
-    receiver.ns2_sink = s.flag("ns2-sink", receiver.ns2_sink)?;
-    Ok(())
 }
 
 /// Tells the sender what it must know of its receiver.
@@ -169,24 +183,30 @@ pub(crate) fn acquaint(sender: &mut SenderConfig, receiver: &ReceiverConfig) {
 }
 
 /// Parameters of every algorithm: the profile's, changed by `[algorithm.<id>]`.
-pub(crate) fn settings(profile: Profile, value: Option<&Value<'_>>) -> Result<Vec<Steering>, ScenarioError> {
+pub(crate) fn settings(profile: Profile, value: Option<&Value<'_>>) -> Vec<Steering> {
     let mut settings: Vec<Steering> = algorithms()
         .iter()
         .map(|algorithm| Steering { algorithm, parameters: algorithm.parameters_in(profile.environment()) })
         .collect();
-    let Some(value) = value else { return Ok(settings) };
-    for (id, key, table) in value.entries("tables by algorithm id, e.g. `[algorithm.hystart]`")? {
+    let Some(value) = value else { return settings };
+    let file = value.file;
+    let entries = file.keep(value.entries("tables by algorithm id, e.g. `[algorithm.hystart]`"));
+    for (id, key, table) in entries.into_iter().flatten() {
         let algorithm = find_algorithm(id)
-            .map_err(|(problem, allowed)| value.file.error(key, &table.field, &problem, &allowed))?;
+            .map_err(|(problem, allowed)| file.error(key, &table.field, &problem, &allowed));
+        let Some(algorithm) = file.keep(algorithm) else { continue };
         let row = settings.iter_mut().find(|s| s.algorithm.id == algorithm.id);
         let Some(Steering { parameters, .. }) = row else { continue };
-        for (name, key, value) in table.entries("parameters by name")? {
-            let index = find_parameter(algorithm, name)
-                .map_err(|(problem, allowed)| value.file.error(key, &value.field, &problem, &allowed))?;
-            parameters[index] = parameter(&algorithm.parameters[index], &value)?;
+        for (name, key, value) in file.keep(table.entries("parameters by name")).into_iter().flatten() {
+            let set = find_parameter(algorithm, name)
+                .map_err(|(problem, allowed)| file.error(key, &value.field, &problem, &allowed))
+                .and_then(|index| Ok((index, parameter(&algorithm.parameters[index], &value)?)));
+            if let Some((index, set)) = file.keep(set) {
+                parameters[index] = set;
+            }
         }
     }
-    Ok(settings)
+    settings
 }
 
 /// The index of a parameter in its algorithm's table, or what is wrong and what is allowed.
@@ -288,20 +308,20 @@ fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> 
         ("rto-max", &mut rto.max, Time::from_us(1)),
         ("rto-tick", &mut rto.tick, Time::ZERO),
     ] {
-        if let Some(value) = s.get(name) {
-            *target = value.time_in((minimum, Time::from_secs(86_400)))?;
+        if let Some(time) = s.read(name, |v| v.time_in((minimum, Time::from_secs(86_400)))) {
+            *target = time;
         }
     }
-    if rto.min > rto.max {
+    if rto.min > rto.max && s.is_sound() {
         return Err(s.error(
             "rto-max",
             &format!("{} is below `rto-min`, {}", rto.max, rto.min),
             "at least `rto-min`",
         ));
     }
-    rto.min_of_variance = s.flag("rto-min-of-variance", rto.min_of_variance)?;
-    rto.count_ticks = s.flag("rto-count-ticks", rto.count_ticks)?;
-    if rto.count_ticks && (rto.tick == Time::ZERO || rto.min_of_variance) {
+    rto.min_of_variance = s.flag("rto-min-of-variance", rto.min_of_variance);
+    rto.count_ticks = s.flag("rto-count-ticks", rto.count_ticks);
+    if s.is_sound() && rto.count_ticks && (rto.tick == Time::ZERO || rto.min_of_variance) {
         let problem = "there is no clock whose ticks could be counted";
         return Err(s.error(
             "rto-count-ticks",

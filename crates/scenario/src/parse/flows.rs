@@ -9,7 +9,9 @@ use ramp_tcp::{ReceiverConfig, SenderConfig};
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};
 use crate::facts::typical_rate;
-use crate::model::{FlowConfig, Scenario, SizeDistribution, Source, Steering, Traffic, TrafficKind};
+use crate::model::{
+    FlowConfig, NamedLink, Scenario, SizeDistribution, Source, Steering, Traffic, TrafficKind,
+};
 use crate::parse::ends;
 use crate::parse::topology::{Built, nodes};
 use crate::schema;
@@ -43,7 +45,7 @@ pub(crate) fn flows(
         if root.get("traffic").is_some() && size.is_none() && tests_something(root)? {
             return Ok(Vec::new());
         }
-        let source = size.map_or(Ok(Source::Bulk), |v| source(&v))?;
+        let source = root.read("size", source).unwrap_or(Source::Bulk);
         if built.senders[0] == built.receivers[0] {
             let problem = "the first link begins where the last one ends, so no flow is assumed";
             return Err(root.error("flow", problem, "a `[[flow]]` with `from` and `to`"));
@@ -65,9 +67,9 @@ pub(crate) fn flows(
     }
     let mut flows = Vec::new();
     for value in list.elements() {
-        flow(&value, built, ends, &mut flows)?;
+        root.file.keep(flow(&value, built, ends, &mut flows));
     }
-    if flows.is_empty() && root.get("traffic").is_none() {
+    if flows.is_empty() && root.get("traffic").is_none() && root.is_sound() {
         return Err(list.error("the list is empty", "at least one flow"));
     }
     Ok(flows)
@@ -86,7 +88,7 @@ pub(crate) fn traffic(
         return Err(list
             .error(&format!("the list has {} elements", elements.len()), &format!("at most {TRAFFIC_MAX}")));
     }
-    elements.iter().map(|value| one_traffic(value, built, ends, files)).collect()
+    Ok(elements.iter().filter_map(|value| root.file.keep(one_traffic(value, built, ends, files))).collect())
 }
 
 /// What `cross-traffic` of a `[path]` asks for.
@@ -94,22 +96,10 @@ pub(crate) fn cross_traffic(
     root: &Section<'_>,
     scenario: &Scenario,
 ) -> Result<Option<Traffic>, ScenarioError> {
-    const ALLOWED: &str = "a rate such as \"2 Mbit/s\", or a share of the mean rate such as \"20 %\"";
     let Some(path) = root.get("path") else { return Ok(None) };
     let Some(value) = path.section(&schema::PATH)?.get("cross-traffic") else { return Ok(None) };
-    let share = value.plain().is_some() || value.is_text() && value.text()?.trim_end().ends_with('%');
-    let rate = if share {
-        let bottleneck = &scenario.topology.links[scenario.bottleneck];
-        if matches!(bottleneck.config.capacity, Capacity::Unlimited) {
-            return Err(value.error("there is no rate to have a share of", "a rate such as \"2 Mbit/s\""));
-        }
-        let rate = typical_rate(bottleneck).bits_per_s() as f64 * value.probability()?;
-        Rate::from_bits_per_s(rate.round() as u64)
-    } else if value.is_text() {
-        value.rate_or_outage()?
-    } else {
-        return Err(value.error(&format!("found {}", value.found()), ALLOWED));
-    };
+    let bottleneck = &scenario.topology.links[scenario.bottleneck];
+    let rate = cross_rate(&value, bottleneck)?;
     let nodes = &scenario.topology.nodes;
     let node = |name: &str| nodes.iter().position(|n| n == name);
     let pair = node("sender").zip(node("receiver"));
@@ -122,12 +112,30 @@ pub(crate) fn cross_traffic(
     }))
 }
 
+/// A rate, or a share of the mean rate of `bottleneck`.
+fn cross_rate(value: &Value<'_>, bottleneck: &NamedLink) -> Result<Rate, ScenarioError> {
+    const ALLOWED: &str = "a rate such as \"2 Mbit/s\", or a share of the mean rate such as \"20 %\"";
+    let share = value.plain().is_some() || value.is_text() && value.text()?.trim_end().ends_with('%');
+    if share {
+        let probability = value.probability()?;
+        if matches!(bottleneck.config.capacity, Capacity::Unlimited) {
+            return Err(value.error("there is no rate to have a share of", "a rate such as \"2 Mbit/s\""));
+        }
+        let rate = typical_rate(bottleneck).bits_per_s() as f64 * probability;
+        return Ok(Rate::from_bits_per_s(rate.round() as u64));
+    }
+    if !value.is_text() {
+        return Err(value.error(&format!("found {}", value.found()), ALLOWED));
+    }
+    value.rate_or_outage()
+}
+
 /// Whether some generator draws flows under test, so that no further flow is assumed.
 fn tests_something(root: &Section<'_>) -> Result<bool, ScenarioError> {
     let list = root.get("traffic");
     for value in list.iter().flat_map(Value::elements) {
         let kind = value.kind(&KINDS)?;
-        if kind > 0 && share(&value.section(TABLES[kind])?)? > 0.0 {
+        if kind > 0 && share(&value.section(TABLES[kind])?) > 0.0 {
             return Ok(true);
         }
     }
@@ -146,35 +154,30 @@ fn flow(
 ) -> Result<(), ScenarioError> {
     let s = value.section(&schema::FLOW)?;
     let names = &built.topology.nodes;
-    let place = |name, default: &[usize]| s.get(name).map_or(Ok(default.to_vec()), |v| nodes(&v, names));
-    let from = place("from", &built.senders[..1])?;
-    let to = place("to", &built.receivers[..1])?;
-    let source = match (s.get("chunks"), s.get("size")) {
-        (Some(chunks), Some(_)) => {
-            return Err(chunks.error("`size` is given as well", "either `size` or `chunks`"));
-        }
-        (Some(chunks), None) => {
-            let c = chunks.section(&schema::CHUNKS)?;
-            Source::Chunks {
-                chunk_bytes: c.need("size")?.bytes((1, u64::MAX))?,
-                interval: c.need("interval")?.time_in((Time::from_us(1), Time::from_secs(86_400)))?,
-                chunks: c.count("count", 0, (0, u64::from(u32::MAX)))?,
-            }
-        }
-        (None, size) => size.map_or(Ok(Source::Bulk), |v| source(&v))?,
+    let place = |name, default: &[usize]| {
+        let given = if built.known { s.read(name, |v| nodes(v, names)) } else { None };
+        given.unwrap_or_else(|| default.to_vec())
     };
-    let (mut sender, receiver) = ends_of(&s, ends)?;
-    sender.sampled = s.flag("sampled", true)?;
-    let under_test = s.get("algorithm").is_none();
-    if let Some(value) = s.get("algorithm") {
-        steer(&mut sender, ends, &value)?;
+    let from = place("from", &built.senders[..1]);
+    let to = place("to", &built.receivers[..1]);
+    if let (Some(chunks), Some(_)) = (s.get("chunks"), s.get("size")) {
+        return Err(chunks.error("`size` is given as well", "either `size` or `chunks`"));
     }
-    let count = s.count("count", 1, (1, FLOWS_MAX as u64))? as usize;
+    let sized = s.read("size", source);
+    let source = s.read("chunks", chunks).or(sized).unwrap_or(Source::Bulk);
+    let (mut sender, receiver) = ends_of(&s, ends);
+    sender.sampled = s.flag("sampled", true);
+    let under_test = s.get("algorithm").is_none();
+    s.read("algorithm", |value| steer(&mut sender, ends, value));
+    let count = s.count("count", 1, (1, FLOWS_MAX as u64)) as usize;
     if flows.len() + count > FLOWS_MAX {
         return Err(value.error("there are too many flows", &format!("at most {FLOWS_MAX}")));
     }
-    let name = s.get("name").map(|v| v.text()).transpose()?.map(shortened);
-    let (start, start_jitter) = (s.time("start", Time::ZERO)?, s.time("start-jitter", Time::ZERO)?);
+    let name = s.read("name", Value::text).map(shortened);
+    let (start, start_jitter) = (s.time("start", Time::ZERO), s.time("start-jitter", Time::ZERO));
+    if !s.is_sound() {
+        return Ok(());
+    }
     for i in 0..count {
         let (from, to) = (from[i % from.len()], to[i % to.len()]);
         if from == to {
@@ -192,6 +195,17 @@ fn flow(
     Ok(())
 }
 
+/// A stream of chunks.
+fn chunks(value: &Value<'_>) -> Result<Source, ScenarioError> {
+    let c = value.section(&schema::CHUNKS)?;
+    let interval = c.needed("interval", |v| v.time_in((Time::from_us(1), Time::from_secs(86_400))));
+    Ok(Source::Chunks {
+        chunk_bytes: c.needed("size", |v| v.bytes((1, u64::MAX))).unwrap_or(1),
+        interval: interval.unwrap_or_default(),
+        chunks: c.count("count", 0, (0, u64::from(u32::MAX))),
+    })
+}
+
 fn one_traffic(
     value: &Value<'_>,
     built: &Built,
@@ -203,40 +217,39 @@ fn one_traffic(
     }
     let kind = value.kind(&KINDS)?;
     let s = value.section(TABLES[kind])?;
-    let pairs = pairs(&s, built)?;
-    let start = s.time("start", Time::ZERO)?;
-    let end = s.get("end").map(|v| v.time().map(|t| (t, v))).transpose()?;
-    if let Some((end, value)) = &end
-        && *end <= start
-    {
-        return Err(value.error(&format!("it ends at {end} and starts at {start}"), "a time after `start`"));
-    }
+    let pairs = if built.known { s.file.keep(pairs(&s, built)) } else { None };
+    let start = s.time("start", Time::ZERO);
+    let end = s.read("end", |value| {
+        let end = value.time()?;
+        if end <= start && s.is_sound() {
+            let problem = format!("it ends at {end} and starts at {start}");
+            Err(value.error(&problem, "a time after `start`"))
+        } else {
+            Ok(end)
+        }
+    });
     let kind_of_traffic = match kind {
         0 => TrafficKind::Cbr {
-            rate: s.need("rate")?.rate()?,
-            packet_bytes: s.get("packet").map_or(Ok(1000), |v| v.bytes((40, 64 << 10)))? as u32,
+            rate: s.needed("rate", Value::rate).unwrap_or_default(),
+            packet_bytes: s.read("packet", |v| v.bytes((40, 64 << 10))).unwrap_or(1000) as u32,
         },
-        _ => tcp_traffic(&s, kind, built, ends, files)?,
+        _ => tcp_traffic(&s, kind, built, ends, files),
     };
     Ok(Traffic {
-        name: shortened(&s.text("name", KINDS[kind])?),
-        pairs,
+        name: shortened(&s.text("name", KINDS[kind])),
+        pairs: pairs.unwrap_or_default(),
         start,
-        end: end.map_or(Time::NEVER, |(end, _)| end),
+        end: end.unwrap_or(Time::NEVER),
         kind: kind_of_traffic,
     })
 }
 
-fn tcp_traffic(
-    s: &Section<'_>,
-    kind: usize,
-    built: &Built,
-    ends: &Ends,
-    files: &mut Files,
-) -> Result<TrafficKind, ScenarioError> {
-    let (mut sender, receiver) = ends_of(s, ends)?;
+fn tcp_traffic(s: &Section<'_>, kind: usize, built: &Built, ends: &Ends, files: &mut Files) -> TrafficKind {
+    let (mut sender, receiver) = ends_of(s, ends);
     match s.get("algorithm") {
-        Some(value) => steer(&mut sender, ends, &value)?,
+        Some(_) => {
+            s.read("algorithm", |value| steer(&mut sender, ends, value));
+        }
         None => {
             if let Some(plain) = ends.settings.iter().find(|s| s.algorithm.id == "slow_start") {
                 sender.startup = plain.algorithm;
@@ -245,44 +258,48 @@ fn tcp_traffic(
         }
     }
     let mss = sender.mss_bytes;
-    let under_test_share = share(s)?;
+    let under_test_share = share(s);
+    let size = |value: &Value<'_>| distribution(value, mss);
+    let unknown = SizeDistribution::Constant(1);
     sender.sampled = under_test_share > 0.0;
     let sender = Box::new(sender);
-    Ok(match kind {
+    match kind {
         1 => TrafficKind::Poisson {
-            flows_per_s: s.need("flows-per-second")?.number((1e-6, 1e6))?,
-            size: distribution(&s.need("size")?, mss)?,
-            flows: s.count("flows", 0, (0, u64::from(u32::MAX)))?,
+            flows_per_s: s.needed("flows-per-second", |v| v.number((1e-6, 1e6))).unwrap_or(1.0),
+            size: s.needed("size", size).unwrap_or(unknown),
+            flows: s.count("flows", 0, (0, u64::from(u32::MAX))),
             sender,
             receiver,
             under_test_share,
         },
         2 => TrafficKind::Web {
-            sessions: s.count("sessions", 10, (1, 100_000))? as u32,
-            size: match s.get("size") {
-                Some(value) => distribution(&value, mss)?,
-                None => SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2 },
-            },
-            objects: s.count("objects", 5, (1, 10_000))? as u32,
-            think: s.time("think", Time::from_secs(1))?,
+            sessions: s.count("sessions", 10, (1, 100_000)) as u32,
+            size: s
+                .read("size", size)
+                .unwrap_or(SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2 }),
+            objects: s.count("objects", 5, (1, 10_000)) as u32,
+            think: s.time("think", Time::from_secs(1)),
             sender,
             receiver,
             under_test_share,
         },
         _ => TrafficKind::Listed {
-            flows: listed_flows(&s.need("file")?, built, files)?.into(),
+            flows: s.needed("file", |v| listed_flows(v, built, files)).unwrap_or_default().into(),
             sender,
             receiver,
             under_test_share,
         },
-    })
+    }
 }
 
 fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, ScenarioError> {
     let names = &built.topology.nodes;
-    let from = s.get("from").map_or(Ok(built.senders.clone()), |v| nodes(&v, names))?;
-    let to = s.get("to").map_or(Ok(built.receivers.clone()), |v| nodes(&v, names))?;
-    let both = s.flag("both-ways", false)?;
+    let from = s.read("from", |v| nodes(v, names)).unwrap_or_else(|| built.senders.clone());
+    let to = s.read("to", |v| nodes(v, names)).unwrap_or_else(|| built.receivers.clone());
+    let both = s.flag("both-ways", false);
+    if !s.is_sound() {
+        return Ok(Vec::new());
+    }
     let ways = 1 + usize::from(both);
     if from.len().saturating_mul(to.len()).saturating_mul(ways) > PAIRS_MAX {
         return Err(s.error("from", "there are too many pairs of nodes", &format!("at most {PAIRS_MAX}")));
@@ -303,19 +320,15 @@ fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, Scenario
     Ok(pairs)
 }
 
-fn ends_of(s: &Section<'_>, ends: &Ends) -> Result<(SenderConfig, ReceiverConfig), ScenarioError> {
+fn ends_of(s: &Section<'_>, ends: &Ends) -> (SenderConfig, ReceiverConfig) {
     let (mut sender, mut receiver) = (ends.sender.clone(), ends.receiver);
-    if let Some(value) = s.get("sender") {
-        ends::sender(&value.section(&schema::SENDER)?, &mut sender)?;
-    }
-    if let Some(value) = s.get("receiver") {
-        ends::receiver(&value.section(&schema::RECEIVER)?, &mut receiver)?;
-    }
-    if let Some(value) = s.get("congestion-control") {
-        sender.avoidance = ends::avoidance(&value)?;
+    ends::sender(s.inner("sender", &schema::SENDER).as_ref(), &mut sender);
+    ends::receiver(s.inner("receiver", &schema::RECEIVER).as_ref(), &mut receiver);
+    if let Some(control) = s.read("congestion-control", ends::avoidance) {
+        sender.avoidance = control;
     }
     ends::acquaint(&mut sender, &receiver);
-    Ok((sender, receiver))
+    (sender, receiver)
 }
 
 fn steer(sender: &mut SenderConfig, ends: &Ends, value: &Value<'_>) -> Result<(), ScenarioError> {
@@ -341,12 +354,15 @@ fn source(value: &Value<'_>) -> Result<Source, ScenarioError> {
     value.bytes((1, u64::MAX)).map(Source::Sized)
 }
 
-fn share(s: &Section<'_>) -> Result<f64, ScenarioError> {
-    match s.get("under-test") {
-        None => Ok(0.0),
-        Some(value) if value.is_flag() => value.flag().map(|all| if all { 1.0 } else { 0.0 }),
-        Some(value) => value.probability(),
-    }
+fn share(s: &Section<'_>) -> f64 {
+    let share = s.read("under-test", |value| {
+        if value.is_flag() {
+            value.flag().map(|all| if all { 1.0 } else { 0.0 })
+        } else {
+            value.probability()
+        }
+    });
+    share.unwrap_or(0.0)
 }
 
 fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, ScenarioError> {
@@ -373,10 +389,9 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
     Ok(match kind {
         0 => SizeDistribution::Constant(mean),
         1 => SizeDistribution::Exponential { mean_bytes: mean as f64 },
-        _ => SizeDistribution::Pareto {
-            mean_bytes: mean as f64,
-            shape: s.number("shape", 1.2, (1.01, 100.0))?,
-        },
+        _ => {
+            SizeDistribution::Pareto { mean_bytes: mean as f64, shape: s.number("shape", 1.2, (1.01, 100.0)) }
+        }
     })
 }
 
@@ -411,7 +426,11 @@ fn listed_flows(value: &Value<'_>, built: &Built, files: &mut Files) -> Result<V
                 .copied()
                 .ok_or_else(|| wrong(&format!("there is no node \"{}\"", shortened(name)))),
         };
-        let (from, to) = (place(2, built.senders[0])?, place(3, built.receivers[0])?);
+        let (from, to) = if built.known {
+            (place(2, built.senders[0])?, place(3, built.receivers[0])?)
+        } else {
+            (built.senders[0], built.receivers[0])
+        };
         if cells.len() > 4 || from == to {
             return Err(wrong(if cells.len() > 4 {
                 "it has more than four cells"

@@ -40,33 +40,31 @@ pub(crate) struct Surroundings<'f> {
 }
 
 /// A link from the shared fields of `section`.
-pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> Result<LinkConfig, ScenarioError> {
-    let offset = section.time("trace-offset", Time::ZERO)?;
+pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfig {
+    let offset = section.time("trace-offset", Time::ZERO);
     let Surroundings { delay, rest, capacity: default_capacity, buffer, files, trace_offset_range } = around;
-    let capacity = capacity(section, default_capacity, offset, files)?;
-    let propagation = delay_trace(section, delay, offset, files)?;
-    random_offset(section, &capacity, &propagation, trace_offset_range)?;
+    // What is left out for a mistake is nothing that the others could contradict.
+    let capacity = section.file.keep(capacity(section, default_capacity, offset, files));
+    let capacity = capacity.unwrap_or(Capacity::Constant(Rate::from_bits_per_s(1_000_000)));
+    let propagation = section.file.keep(delay_trace(section, delay, offset, files));
+    let propagation = propagation.unwrap_or(Propagation::Constant(Time::ZERO));
+    section.file.keep(random_offset(section, &capacity, &propagation, trace_offset_range));
     let rtt = rest.map(|rest| rest + smallest(&propagation));
     let scale = Scale { capacity: &capacity, rtt };
     let limit = match section.get("buffer") {
-        Some(value) => scale.limit(value.buffer()?).map_err(|wrong| value.error(wrong.0, wrong.1))?,
-        None => scale.limit(buffer).map_err(|wrong| section.error("buffer", wrong.0, wrong.1))?,
+        Some(value) => value
+            .buffer()
+            .and_then(|buffer| scale.limit(buffer).map_err(|wrong| value.error(wrong.0, wrong.1))),
+        None => scale.limit(buffer).map_err(|wrong| section.error("buffer", wrong.0, wrong.1)),
     };
-    let queue = match section.get("queue") {
-        Some(value) => queue(&value, limit, &scale)?,
-        None => QueueConfig::DropTail { limit },
-    };
-    let jitter = section.get("jitter").map(|v| jitter(&v)).transpose()?.flatten();
-    let reordering = section.get("reordering").map(|v| reordering(&v)).transpose()?;
-    let loss = section.get("loss").map_or(Ok(LossConfig::None), |v| loss(&v))?;
-    let ack_filter = section.get("ack-filter").map(|v| ack_filter(&v)).transpose()?.flatten();
-    Ok(LinkConfig {
-        capacity,
-        queue,
-        delay: DelayConfig { propagation, jitter, reordering },
-        loss,
-        ack_filter,
-    })
+    let limit = section.file.keep(limit).unwrap_or(Limit::Packets(1));
+    let queue =
+        section.read("queue", |value| queue(value, limit, &scale)).unwrap_or(QueueConfig::DropTail { limit });
+    let jitter = section.read("jitter", jitter).flatten();
+    let reordering = section.read("reordering", reordering);
+    let loss = section.read("loss", loss).unwrap_or(LossConfig::None);
+    let ack_filter = section.read("ack-filter", ack_filter).flatten();
+    LinkConfig { capacity, queue, delay: DelayConfig { propagation, jitter, reordering }, loss, ack_filter }
 }
 
 /// A delay or round-trip time: constant, or steps with an optional period. `share` divides each value.
@@ -279,6 +277,7 @@ fn random_offset(
         (_, Propagation::Trace { values, step, .. }) => {
             Time::from_ns(step.ns().saturating_mul(values.len() as u64))
         }
+        _ if !section.is_sound() => return Ok(()),
         _ => return Err(value.error("there is no trace", "`trace` or `delay-trace` beside it")),
     };
     let wanted = match value.is_flag() {
@@ -300,22 +299,22 @@ fn queue(value: &Value<'_>, limit: Limit, scale: &Scale<'_>) -> Result<QueueConf
         0 => QueueConfig::DropTail { limit },
         1 => {
             let number = |name, default, range| {
-                section.map_or(Ok(default), |s: &Section<'_>| s.number(name, default, range))
+                section.map_or(default, |s: &Section<'_>| s.number(name, default, range))
             };
-            let min = number("min", 20.0, (0.0, 1e9))?;
-            let max = number("max", 80.0, (0.0, 1e9))?;
-            if max <= min {
+            let min = number("min", 20.0, (0.0, 1e9));
+            let max = number("max", 80.0, (0.0, 1e9));
+            if max <= min && section.is_none_or(Section::is_sound) {
                 return Err(value.error(&format!("`max` is {max} and `min` is {min}"), "`max` above `min`"));
             }
-            let weight = number("weight", 0.002, (1e-9, 1.0))?;
-            let max_p = section.map_or(Ok(0.1), |s| s.probability("max-p", 0.1))?;
-            let gentle = section.map_or(Ok(true), |s| s.flag("gentle", true))?;
+            let weight = number("weight", 0.002, (1e-9, 1.0));
+            let max_p = section.map_or(0.1, |s| s.probability("max-p", 0.1));
+            let gentle = section.is_none_or(|s| s.flag("gentle", true));
             QueueConfig::Red { limit, min, max, weight, max_p, gentle }
         }
         2 => {
-            let time = |name, default| section.map_or(Ok(default), |s: &Section<'_>| s.time(name, default));
-            let target = time("target", Time::from_ms(5))?;
-            let interval = time("interval", Time::from_ms(100))?;
+            let time = |name, default| section.map_or(default, |s: &Section<'_>| s.time(name, default));
+            let target = time("target", Time::from_ms(5));
+            let interval = time("interval", Time::from_ms(100));
             if interval == Time::ZERO {
                 return Err(value.error("`interval` is zero", "an interval above zero"));
             }
@@ -343,7 +342,7 @@ fn queue(value: &Value<'_>, limit: Limit, scale: &Scale<'_>) -> Result<QueueConf
                     }
                 },
             };
-            let probability = section.map_or(Ok(0.25), |s| s.probability("probability", 0.25))?;
+            let probability = section.map_or(0.25, |s| s.probability("probability", 0.25));
             QueueConfig::RandomDrop { limit, above_bytes: level, probability }
         }
     })
@@ -356,7 +355,7 @@ fn jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
         return Err(value.error(&format!("the list has {} elements", elements.len()), "at most 16"));
     }
     for element in &elements {
-        parts.extend(one_jitter(element)?);
+        parts.extend(element.file.keep(one_jitter(element)).flatten());
     }
     Ok(match parts.len() {
         0 => None,
@@ -375,40 +374,43 @@ fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
         return Ok((max > Time::ZERO).then_some(Jitter::Uniform { max, step: Time::ZERO }));
     }
     let above_zero = |section: &Section<'_>, name: &'static str| {
-        section.need(name)?.time_in((Time::from_us(1), Time::from_secs(86_400)))
+        let time = section.needed(name, |v| v.time_in((Time::from_us(1), Time::from_secs(86_400))));
+        time.unwrap_or_default()
     };
+    let needed =
+        |section: &Section<'_>, name: &'static str| section.needed(name, Value::time).unwrap_or_default();
     Ok(Some(match value.kind(&KINDS)? {
         0 => {
             let s = value.section(&schema::JITTER_UNIFORM)?;
-            Jitter::Uniform { max: s.need("max")?.time()?, step: s.time("step", Time::ZERO)? }
+            Jitter::Uniform { max: needed(&s, "max"), step: s.time("step", Time::ZERO) }
         }
         1 => {
             let s = value.section(&schema::JITTER_NORMAL)?;
-            let step = s.time("step", Time::ZERO)?;
-            Jitter::Normal { mean: s.need("mean")?.time()?, sigma: s.need("sigma")?.time()?, step }
+            let step = s.time("step", Time::ZERO);
+            Jitter::Normal { mean: needed(&s, "mean"), sigma: needed(&s, "sigma"), step }
         }
         2 => {
             let s = value.section(&schema::JITTER_PARETO)?;
-            let median = s.need("median")?.time()?;
-            let max = s.time("max", Time::from_ns(median.ns().saturating_mul(100)))?;
-            let shape = s.number("shape", 1.5, (0.1, 100.0))?;
-            Jitter::Pareto { median, shape, max, step: s.time("step", Time::ZERO)? }
+            let median = needed(&s, "median");
+            let max = s.time("max", Time::from_ns(median.ns().saturating_mul(100)));
+            let shape = s.number("shape", 1.5, (0.1, 100.0));
+            Jitter::Pareto { median, shape, max, step: s.time("step", Time::ZERO) }
         }
         3 => {
             let s = value.section(&schema::JITTER_SINE)?;
-            Jitter::Sine { amplitude: s.need("amplitude")?.time()?, period: above_zero(&s, "period")? }
+            Jitter::Sine { amplitude: needed(&s, "amplitude"), period: above_zero(&s, "period") }
         }
         _ => {
             let s = value.section(&schema::JITTER_GRANT)?;
-            let period = above_zero(&s, "period")?;
-            let delay = match s.get("request-delay") {
-                Some(delay) => {
-                    delay.time_in((Time::ZERO, Time::from_ns(period.ns().saturating_mul(10_000))))?
-                }
-                None => Time::from_ms(500),
-            };
+            let period = above_zero(&s, "period");
+            let longest =
+                if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
+            let delay = s.read("request-delay", |v| v.time_in((Time::ZERO, longest)));
+            let delay = delay.unwrap_or(Time::from_ms(500));
             let demand = match s.get("assured") {
-                Some(assured) => Some(Demand { assured_bytes: assured.bytes((0, u64::MAX))?, delay }),
+                Some(_) => s
+                    .read("assured", |v| v.bytes((0, u64::MAX)))
+                    .map(|assured_bytes| Demand { assured_bytes, delay }),
                 None if s.get("request-delay").is_some() => {
                     return Err(s.error(
                         "assured",
@@ -418,14 +420,15 @@ fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
                 }
                 None => None,
             };
-            Jitter::Grant { period, jitter: s.time("jitter", Time::ZERO)?, demand }
+            Jitter::Grant { period, jitter: s.time("jitter", Time::ZERO), demand }
         }
     }))
 }
 
 fn reordering(value: &Value<'_>) -> Result<Reordering, ScenarioError> {
     let s = value.section(&schema::REORDERING)?;
-    Ok(Reordering { probability: s.need("probability")?.probability()?, delay: s.need("delay")?.time()? })
+    let probability = s.needed("probability", Value::probability).unwrap_or_default();
+    Ok(Reordering { probability, delay: s.needed("delay", Value::time).unwrap_or_default() })
 }
 
 fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
@@ -441,10 +444,10 @@ fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
         1 => {
             let s = value.section(&schema::LOSS_GILBERT)?;
             Ok(LossConfig::GilbertElliott {
-                to_bad: s.need("to-bad")?.probability()?,
-                to_good: s.need("to-good")?.probability()?,
-                good: s.probability("good", 0.0)?,
-                bad: s.probability("bad", 1.0)?,
+                to_bad: s.needed("to-bad", Value::probability).unwrap_or_default(),
+                to_good: s.needed("to-good", Value::probability).unwrap_or_default(),
+                good: s.probability("good", 0.0),
+                bad: s.probability("bad", 1.0),
             })
         }
         _ => {
@@ -472,7 +475,7 @@ fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>, ScenarioError> {
     }
     Ok(Some(if value.kind(&KINDS)? == 0 {
         let s = value.section(&schema::ACK_AGGREGATE)?;
-        let count = s.count("count", u64::from(AGGREGATE_COUNT), (1, 1_000_000))? as u32;
+        let count = s.count("count", u64::from(AGGREGATE_COUNT), (1, 1_000_000)) as u32;
         AckFilter::Aggregate { count, hold: s.need("hold")?.time()? }
     } else {
         let s = value.section(&schema::ACK_THIN)?;

@@ -1,6 +1,6 @@
 //! `[path]`, `[dumbbell]`, `[parking-lot]`, and graphs of `[[node]]` and `[[link]]`.
 
-use ramp::Time;
+use ramp::{Rate, Time};
 use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 
 use crate::document::{Section, Value};
@@ -30,6 +30,24 @@ pub(crate) struct Built {
     pub(crate) bottleneck: Option<usize>,
     /// Largest range of a random trace offset.
     pub(crate) trace_offset_range: Time,
+    /// Whether nodes are those of the file.
+    pub(crate) known: bool,
+}
+
+impl Built {
+    /// In the place of a topology with mistakes: somewhere to begin, and somewhere to end.
+    pub(crate) fn unknown() -> Self {
+        let nodes = vec!["sender".to_owned(), "receiver".to_owned()];
+        Self {
+            topology: Topology { nodes, links: Vec::new() },
+            senders: vec![0],
+            receivers: vec![1],
+            router: Vec::new(),
+            bottleneck: None,
+            trace_offset_range: Time::ZERO,
+            known: false,
+        }
+    }
 }
 
 /// The topology that `root` describes in one of four ways.
@@ -56,7 +74,7 @@ pub(crate) fn topology(root: &Section<'_>, files: &mut Files) -> Result<Built, S
     } else if let Some(value) = root.get("dumbbell") {
         build.dumbbell(&value.section(&schema::DUMBBELL)?)?
     } else if let Some(value) = root.get("parking-lot") {
-        build.parking_lot(&value.section(&schema::PARKING_LOT)?)?
+        build.parking_lot(&value.section(&schema::PARKING_LOT)?)
     } else {
         build.graph(root)?
     };
@@ -68,6 +86,7 @@ pub(crate) fn topology(root: &Section<'_>, files: &mut Files) -> Result<Built, S
         router,
         bottleneck,
         trace_offset_range,
+        known: true,
     })
 }
 
@@ -96,8 +115,8 @@ struct Middle {
 impl Build<'_> {
     fn path(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
         let common = s.get("access");
-        let side = |name| s.get(name).or(common.clone()).map(|v| access(&v)).transpose();
-        let (near, far) = (side("sender-access")?, side("receiver-access")?);
+        let side = |name| s.get(name).or(common.clone()).and_then(|v| s.file.keep(access(&v)));
+        let (near, far) = (side("sender-access"), side("receiver-access"));
         let middle = self.middle(s, [&near, &far], false)?;
         let sender = self.node("sender");
         let left = if near.is_some() { self.node("left") } else { sender };
@@ -119,8 +138,8 @@ impl Build<'_> {
     }
 
     fn dumbbell(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
-        let pairs = s.count("pairs", 2, (1, 1000))? as usize;
-        let side = s.get("access").map(|v| access(&v)).transpose()?;
+        let pairs = s.count("pairs", 2, (1, 1000)) as usize;
+        let side = s.read("access", access);
         let middle = self.middle(s, [&side, &side], true)?;
         let (left, right) = (self.node("left"), self.node("right"));
         self.add("bottleneck", left, right, middle.forward);
@@ -139,17 +158,18 @@ impl Build<'_> {
         Ok((senders, receivers, Vec::new(), Some(0)))
     }
 
-    fn parking_lot(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
-        let hops = s.count("hops", 3, (1, 50))? as usize;
-        let hosts = s.count("hosts", 2, (1, 50))? as usize;
-        let side = s.get("access").map(|v| access(&v)).transpose()?;
-        s.need("delay")?;
-        let delay = delays(s, "delay", "delay-period")?.unwrap_or(Propagation::Constant(Time::ZERO));
+    fn parking_lot(&mut self, s: &Section<'_>) -> Shape {
+        let hops = s.count("hops", 3, (1, 50)) as usize;
+        let hosts = s.count("hosts", 2, (1, 50)) as usize;
+        let side = s.read("access", access);
+        s.file.keep(s.need("delay"));
+        let delay = s.file.keep(delays(s, "delay", "delay-period")).flatten();
+        let delay = delay.unwrap_or(Propagation::Constant(Time::ZERO));
         let side_delay = side.as_ref().map_or(Time::ZERO, |a| a.delay);
         let around = 2 * hops as u64 - 1;
         let rest =
             Time::from_ns(smallest(&delay).ns().saturating_mul(around) + side_delay.ns().saturating_mul(4));
-        let config = link(s, self.around(delay, Some(rest), Buffer::Bdp(1.0)))?;
+        let config = link(s, self.around(delay, Some(rest), Buffer::Bdp(1.0)));
         let routers: Vec<usize> = (0..=hops).map(|r| self.node(&format!("router-{r}"))).collect();
         for pair in routers.windows(2) {
             self.add(&format!("backbone-{}", pair[1]), pair[0], pair[1], config.clone());
@@ -167,7 +187,7 @@ impl Build<'_> {
         }
         // By default flows go all the way: from the first router's hosts to the last one's.
         let (first, last) = (all[..hosts].to_vec(), all[all.len() - hosts..].to_vec());
-        Ok((first, last, router, Some(0)))
+        (first, last, router, Some(0))
     }
 
     fn graph(&mut self, root: &Section<'_>) -> Result<Shape, ScenarioError> {
@@ -199,15 +219,16 @@ impl Build<'_> {
             if self.links.len() + 2 > LINKS_MAX {
                 return Err(value.error("there are too many links", &format!("at most {LINKS_MAX}")));
             }
-            let delay = delays(&s, "delay", "delay-period")?.unwrap_or(Propagation::Constant(Time::ZERO));
-            let config = link(&s, self.around(delay, None, Buffer::Unlimited))?;
+            let delay = s.file.keep(delays(&s, "delay", "delay-period")).flatten();
+            let delay = delay.unwrap_or(Propagation::Constant(Time::ZERO));
+            let config = link(&s, self.around(delay, None, Buffer::Unlimited));
             let given = s.get("name").map(|v| v.text()).transpose()?;
             let name = given.map_or_else(|| format!("{}->{}", self.nodes[a], self.nodes[b]), str::to_owned);
             let back = given.map_or_else(
                 || format!("{}->{}", self.nodes[b], self.nodes[a]),
                 |name| format!("{name}-reverse"),
             );
-            let both = s.flag("both-ways", true)?;
+            let both = s.flag("both-ways", true);
             last = b;
             for (name, a, b) in [(name, a, b), (back, b, a)].into_iter().take(1 + usize::from(both)) {
                 if !names.insert(name.clone()) {
@@ -251,22 +272,29 @@ impl Build<'_> {
         sides: [&Option<Access>; 2],
         mirrored: bool,
     ) -> Result<Middle, ScenarioError> {
-        let rtt = match delays(s, "rtt", "rtt-period")? {
-            Some(rtt) => rtt,
-            None if s.get("delay-trace").is_some() => Propagation::Constant(Time::ZERO),
-            None => {
-                s.need("rtt")?;
-                Propagation::Constant(Time::ZERO)
-            }
-        };
-        let back = s.get("reverse").map(|v| v.section(&schema::REVERSE)).transpose()?;
-        let own = back.as_ref().and_then(|b| b.get("delay"));
-        let back_delay = own.as_ref().map(Value::time).transpose()?;
+        if s.get("delay-trace").is_none() {
+            s.file.keep(s.need("rtt"));
+        }
+        let rtt = s.file.keep(delays(s, "rtt", "rtt-period")).flatten();
+        let rtt = rtt.unwrap_or(Propagation::Constant(Time::ZERO));
+        let back = s.inner("reverse", &schema::REVERSE);
+        let back_delay = back.as_ref().and_then(|b| b.read("delay", Value::time));
         let around =
             sides.iter().filter_map(|a| a.as_ref()).map(|a| a.delay).fold(Time::ZERO, |sum, d| sum + d);
         let backward = |rtt: Time| back_delay.unwrap_or(Time::from_ns(rtt.ns() / 2));
         let least = smallest(&rtt);
         if backward(least) < around || least < backward(least) + around {
+            // Where the round-trip time is wrong, the fields of the link are read all the same.
+            if !s.is_sound() {
+                let rtt = Propagation::Constant(Time::ZERO);
+                let forward = link(s, self.around(rtt.clone(), Some(Time::ZERO), Buffer::Unlimited));
+                if let Some(back) = &back {
+                    let mut around = self.around(rtt, Some(Time::ZERO), Buffer::Unlimited);
+                    around.capacity = Some(forward.capacity.clone());
+                    link(back, around);
+                }
+                return Ok(Middle { reverse: forward.clone(), forward });
+            }
             let problem = format!("{least} leaves nothing for the bottleneck");
             let allowed = format!(
                 "at least {}: the delays of `access` and `reverse` are counted in it",
@@ -278,7 +306,7 @@ impl Build<'_> {
         let reverse = map_delays(&rtt, |rtt| backward(rtt) - around);
         let rest = least - smallest(&forward);
         let reverse_rest = least - smallest(&reverse);
-        let forward = link(s, self.around(forward, Some(rest), Buffer::Bdp(1.0)))?;
+        let forward = link(s, self.around(forward, Some(rest), Buffer::Bdp(1.0)));
         let capacity = match &forward.capacity {
             constant @ Capacity::Constant(_) => constant.clone(),
             other if mirrored => other.clone(),
@@ -288,7 +316,7 @@ impl Build<'_> {
             Some(back) => {
                 let mut around = self.around(reverse, Some(reverse_rest), Buffer::Unlimited);
                 around.capacity = Some(capacity);
-                let mut config = link(back, around)?;
+                let mut config = link(back, around);
                 if mirrored && back.get("buffer").is_none() && back.get("queue").is_none() {
                     config.queue = forward.queue.clone();
                 }
@@ -399,8 +427,8 @@ fn access(value: &Value<'_>) -> Result<Access, ScenarioError> {
         return Ok(Access { config, delay: Time::ZERO });
     }
     let s = value.section(&schema::ACCESS)?;
-    let rate = s.need("rate")?.rate()?;
-    let delay = s.time("delay", Time::ZERO)?;
+    let rate = s.needed("rate", Value::rate).unwrap_or(Rate::from_bits_per_s(1_000_000));
+    let delay = s.time("delay", Time::ZERO);
     let limit = match s.get("buffer") {
         None => Limit::Unlimited,
         Some(value) => match value.buffer()? {

@@ -16,13 +16,15 @@ const FIELDS_MAX: usize = 32;
 /// Most values of a choice.
 const VALUES_MAX: usize = 64;
 
+/// What the table may look like.
+const TABLE: &str = "fields in quotes: `\"path.buffer\" = \"0.25 to 4 bdp\"`";
+
 /// Top-level fields that are no part of the path.
 pub(crate) const PATHLESS: [&str; 9] =
     ["name", "description", "runs", "seed", "duration", "stop", "bottleneck", "algorithm", "uncertain"];
 
 /// What the file says that it does not know; `None`: it says nothing.
 pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, ScenarioError> {
-    const TABLE: &str = "fields in quotes: `\"path.buffer\" = \"0.25 to 4 bdp\"`";
     let Some(table) = root.get("uncertain") else { return Ok(None) };
     let entries = table.entries(TABLE)?;
     if entries.len() > FIELDS_MAX {
@@ -31,26 +33,33 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
     }
     let mut found: Vec<Uncertain> = Vec::new();
     for (name, _, value) in entries {
-        let first = name.split('.').next().unwrap_or_default();
-        if !schema::ROOT.fields.iter().any(|f| f.name == first) || !settings::is_field(name) {
-            return Err(value.error("there is no such field", TABLE));
+        if let Some(one) = root.file.keep(checked(name, &value, &found)) {
+            found.push(one);
         }
-        let pathless = !value.is_text() && !value.is_table();
-        if pathless || PATHLESS.contains(&first) {
-            let problem = if pathless {
-                format!("found {}", value.found())
-            } else {
-                "it is no part of the path".to_owned()
-            };
-            return Err(value.error(&problem, RANGE));
-        }
-        if let Some(other) = found.iter().find(|known| known.overlaps(name)) {
-            let problem = format!("`{}` is uncertain as well, and one holds the other", other.field);
-            return Err(value.error(&problem, "one of the two"));
-        }
-        found.push(one(name, &value)?);
     }
     Ok(Some(found))
+}
+
+/// One entry beside those before it.
+fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain, ScenarioError> {
+    let first = name.split('.').next().unwrap_or_default();
+    if !schema::ROOT.fields.iter().any(|f| f.name == first) || !settings::is_field(name) {
+        return Err(value.error("there is no such field", TABLE));
+    }
+    let pathless = !value.is_text() && !value.is_table();
+    if pathless || PATHLESS.contains(&first) {
+        let problem = if pathless {
+            format!("found {}", value.found())
+        } else {
+            "it is no part of the path".to_owned()
+        };
+        return Err(value.error(&problem, RANGE));
+    }
+    if let Some(other) = before.iter().find(|known| known.overlaps(name)) {
+        let problem = format!("`{}` is uncertain as well, and one holds the other", other.field);
+        return Err(value.error(&problem, "one of the two"));
+    }
+    one(name, value)
 }
 
 fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
@@ -59,7 +68,8 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         let values = Values::Range(range(value, None)?);
         return Ok(Uncertain { field, values, reason: String::new(), option: None });
     }
-    if !name.contains('.') && value.section(&schema::UNCERTAIN).is_err() {
+    let says = |key: &&str| ["range", "values"].contains(key);
+    if !name.contains('.') && !value.entries(TABLE)?.iter().any(|(key, ..)| says(key)) {
         let problem = "there is neither `range` nor `values`; a field with dots stands in quotes";
         return Err(value.error(problem, "`\"path.buffer\" = \"0.25 to 4 bdp\"`"));
     }
@@ -80,7 +90,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         }
         (None, None) => return Err(s.error("range", "it is missing", RANGE)),
     };
-    let reason = s.text("reason", "")?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = s.text("reason", "").split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(Uncertain { field, values, reason, option: None })
 }
 
