@@ -64,7 +64,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint

@@ -1,0 +1,197 @@
+//! The systemd units, under systemd: started, stopped, crossed and attacked as docs/guide/host.md has them installed.
+#![cfg(all(target_os = "linux", feature = "linux"))]
+
+mod machine;
+#[path = "../../../linux/tests/support/ready.rs"]
+mod ready;
+
+use std::fs;
+use std::path::Path;
+
+use machine::{Machine, ready};
+use serde_json::Value;
+
+const METRICS: &str = "http://127.0.0.1:9641/metrics";
+/// A server of connections; root's, as the units of a distribution are.
+const SERVICE: &str = "\
+[Service]
+ExecStart=/usr/bin/python3 -m http.server --bind 127.0.0.1 --directory /usr/share/doc 8080
+Restart=always
+RestartSec=0
+";
+
+fn guide() -> String {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/host.md");
+    fs::read_to_string(guide).expect("the guide")
+}
+
+/// The blocks of code of a section of the guide, without their indentation.
+fn blocks(section: &str) -> Vec<String> {
+    let guide = guide();
+    let (_, rest) = guide.split_once(&format!("{section}\n")).unwrap_or_else(|| panic!("no {section}"));
+    let level = format!("\n{} ", section.split(' ').next().expect("its level"));
+    let section = rest.split(&level).next().expect("a first part");
+    let fenced = section.split("```\n").skip(1).step_by(2);
+    fenced.map(|block| block.lines().map(|line| format!("{}\n", line.trim_start())).collect()).collect()
+}
+
+/// What the guide says, up to the line that detaches again.
+fn install(machine: &Machine) {
+    let commands = blocks("## As systemd units").swap_remove(0);
+    let (install, stop) = commands.split_once("systemctl stop").expect("it ends by stopping");
+    assert!(
+        install.contains("enable --now ramp-attach@best") && stop.contains("ramp-attach@best"),
+        "{commands}"
+    );
+    machine.script(install);
+}
+
+/// In order of their names.
+fn in_force(status: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let all = status.as_array().expect("attachments").iter().filter(|one| one["in_force"] == true);
+    let mut all: Vec<_> = all.map(|one| (text(&one["scope"]), text(&one["algorithm"]))).collect();
+    all.sort_unstable();
+    all
+}
+
+fn default(machine: &Machine) -> String {
+    machine.run(&["cat", "/proc/sys/net/ipv4/tcp_congestion_control"])
+}
+
+fn attached(scope: &str, algorithm: &str) -> (String, String) {
+    (scope.to_owned(), algorithm.to_owned())
+}
+
+#[test]
+fn systemd_starts_and_stops_them_and_nobody_else_can() {
+    if !ready() {
+        return;
+    }
+    let machine = Machine::boot();
+    let before = default(&machine);
+    install(&machine);
+    machine.run(&["systemctl", "is-active", "ramp-attach@best", "ramp-export"]);
+    assert_eq!(in_force(&machine.status()), [attached("system", "best")]);
+    // Others may look for pins no more than before.
+    assert!(machine.run(&["stat", "-c", "%a", "/sys/fs/bpf"]).trim().ends_with("700"));
+
+    // The exporter, which is nobody, sees that it is in force, and its counters.
+    let scrape = || machine.run(&["curl", "-sS", "--max-time", "20", METRICS]);
+    let sample = |name: &str| {
+        let text = scrape();
+        let line = text.lines().find(|line| line.starts_with(&format!("{name}{{scope=\"system\"")));
+        let value =
+            line.and_then(|line| line.rsplit(' ').next()).unwrap_or_else(|| panic!("no {name}: {text}"));
+        value.parse::<f64>().expect("a number")
+    };
+    machine.wait_until("the exporter answers", || {
+        machine.try_run(&["curl", "-sS", "--max-time", "20", METRICS]).status.success()
+    });
+    assert!((sample("ramp_attached") - 1.0).abs() < 0.1);
+    assert!(sample("ramp_connections_opened_total") >= 1.0, "this very connection");
+    for request in ["Content-Length: 99999999999", "Content-Length: 5000", "Expect: 100-continue"] {
+        machine.try_run(&["curl", "-sS", "--max-time", "20", "-H", request, METRICS]);
+    }
+    assert!(scrape().contains("ramp_attached"));
+    assert_eq!(machine.run(&["systemctl", "show", "-p", "NRestarts", "--value", "ramp-export"]), "0\n");
+    machine.run(&["systemctl", "kill", "-s", "KILL", "ramp-export"]);
+    machine.wait_until("systemd has started it again", || {
+        machine.try_run(&["curl", "-sS", "--max-time", "20", METRICS]).status.success()
+    });
+
+    for unit in ["ramp-attach@best.service", "ramp-export.service"] {
+        let said = machine.run(&["systemd-analyze", "security", "--no-pager", unit]);
+        let overall = said.lines().find_map(|line| line.split("Overall exposure level for ").nth(1));
+        let level: f64 = overall
+            .and_then(|line| line.split_whitespace().nth(1))
+            .unwrap_or_else(|| panic!("{said}"))
+            .parse()
+            .expect("a number");
+        assert!(level < 3.0, "{unit}: {level}");
+    }
+
+    machine.run(&["systemctl", "stop", "ramp-attach@best"]);
+    assert_eq!(default(&machine), before);
+    assert_eq!(machine.status(), serde_json::json!([]));
+    machine.run(&["systemctl", "start", "ramp-attach@best"]);
+    // Root sees and undoes what the unit's user has done, and the unit can stop all the same.
+    machine.run(&["ramp", "detach"]);
+    assert_eq!(default(&machine), before);
+    machine.try_run(&["systemctl", "stop", "ramp-attach@best"]);
+    assert_eq!(default(&machine), before);
+}
+
+#[test]
+fn an_attachment_outlives_the_restart_of_its_service() {
+    if !ready() {
+        return;
+    }
+    let recipes = blocks("### The control group of a service");
+    let [follow_conf, follow_unit, slice_service, slice_conf, slice_unit] = recipes.as_slice() else {
+        panic!("{recipes:?}");
+    };
+    let machine = Machine::boot();
+    let [follows, stays] = ["/sys/fs/cgroup/system.slice/nginx.service", "/sys/fs/cgroup/web.slice"]
+        .map(|path| format!("cgroup {path}"));
+    assert!(follow_conf.contains(&follows) && slice_conf.contains(&stays), "{recipes:?}");
+    install(&machine);
+    machine.run(&["systemctl", "disable", "--now", "ramp-attach@best"]);
+
+    machine.write("/etc/systemd/system/nginx.service", SERVICE);
+    machine.write("/etc/ramp/best.conf", follow_conf);
+    machine.write("/etc/systemd/system/ramp-attach@best.service.d/nginx.conf", follow_unit);
+    // For the unit of the other way to be another instance.
+    machine.write("/etc/systemd/system/shop.service", &SERVICE.replace("8080", "8081"));
+    machine.write("/etc/systemd/system/shop.service.d/slice.conf", slice_service);
+    machine.write("/etc/ramp/hystart.conf", slice_conf);
+    let before_shop = slice_unit.replace("nginx.service", "shop.service");
+    assert_ne!(&before_shop, slice_unit);
+    machine.write("/etc/systemd/system/ramp-attach@hystart.service.d/slice.conf", &before_shop);
+    machine.script(
+        "systemctl daemon-reload\nsystemctl enable ramp-attach@best\nsystemctl start nginx\nsystemctl start ramp-attach@hystart shop",
+    );
+
+    let both = [attached(&follows, "best"), attached(&stays, "hystart")];
+    let settled = |what: &str| {
+        machine.wait_until(what, || {
+            let all = machine.status();
+            in_force(&all) == both && all.as_array().is_some_and(|all| all.len() == 2)
+        });
+        // A connection that each of them accepts begins by its algorithm.
+        let opened = || -> Vec<u64> {
+            let all = machine.status();
+            let counted = all.as_array().expect("attachments").iter();
+            counted.map(|one| one["counters"]["opened"].as_u64().expect("a number")).collect()
+        };
+        let before = opened();
+        for port in ["8080", "8081"] {
+            let url = format!("http://127.0.0.1:{port}/");
+            machine.wait_until(&url, || {
+                machine
+                    .try_run(&["curl", "-sS", "--max-time", "20", "-o", "/dev/null", &url])
+                    .status
+                    .success()
+            });
+        }
+        let after = opened();
+        assert!(
+            before.iter().zip(&after).all(|(before, after)| after > before),
+            "{what}: {before:?} {after:?}"
+        );
+    };
+    settled("both are attached");
+    let group = || machine.try_run(&["stat", "-c", "%i", "/sys/fs/cgroup/system.slice/nginx.service"]);
+    for command in [&["systemctl", "restart"][..], &["systemctl", "kill", "-s", "KILL"]] {
+        let before = group();
+        machine.run(&[command, &["nginx", "shop"]].concat());
+        machine.wait_until("its control group is another one", || {
+            let now = group();
+            now.status.success() && now.stdout != before.stdout
+        });
+        settled(&command.join(" "));
+    }
+
+    machine.run(&["systemctl", "stop", "nginx", "shop", "ramp-attach@hystart"]);
+    machine.wait_until("nothing is attached", || machine.status() == serde_json::json!([]));
+}
