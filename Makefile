@@ -37,7 +37,7 @@ test: ## The full suite; closes with how much passed, failed and was skipped, an
 	{ failed=0; $(BROWSER_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
 
 .PHONY: bench
-bench: ## Speed against ns-2, ns-3 and per decision; writes target/bench.json
+bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the kernel; writes target/bench.json
 	@scripts/setup bench
 	bench/run
 

@@ -1,5 +1,6 @@
 //! What an ACK costs under each algorithm beyond what it costs under the kernel's own CUBIC, by the kernel's own
-//! statistics of BPF programs. Run as root: `cargo run --release -p ramp-linux --example costs [ROUNDS [ALGORITHM]...]`.
+//! statistics of BPF programs. Run as root:
+//! `cargo run --release -p ramp-linux --example costs [--json] [ROUNDS [ALGORITHM]...]`.
 //!
 //! CUBIC alone is no BPF program and has no such statistics. Compared is instead the same program on connections
 //! without storage: it calls CUBIC's functions, as the kernel does, and nothing else. Both are timed with the same
@@ -8,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "this example's whole purpose is a table")]
 
 use std::collections::BTreeMap;
-use std::env;
+use std::{env, fmt};
 
 use ramp::{Algorithm, algorithm, algorithms};
 use ramp_linux::{Loaded, Options, load};
@@ -36,25 +37,60 @@ const ENDLESS: &[(&str, &str, u64)] = &[
 const SHORT: &[(&str, &str, u64)] = &[("slow_start", "initial_ssthresh", 12)];
 
 fn main() {
-    let arguments: Vec<_> = env::args().skip(1).collect();
+    let mut arguments: Vec<_> = env::args().skip(1).collect();
+    let json = arguments.iter().any(|argument| argument == "--json");
+    arguments.retain(|argument| argument != "--json");
     let rounds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(9);
     let chosen = |id: &str| arguments.len() < 2 || arguments[1..].iter().any(|wanted| wanted == id);
     if !ready() {
         return;
     }
     run("sysctl -qw kernel.bpf_stats_enabled=1");
-    println!("ns per ACK, medians of {rounds} rounds of {} MB", BYTES / 1_000_000);
-    println!("{:22} CUBIC  with it  more (quartiles)", "");
+    if !json {
+        println!("ns per ACK, medians of {rounds} rounds of {} MB", BYTES / 1_000_000);
+        println!("{:22} CUBIC  with it  more (quartiles)", "");
+    }
+    let say = |name: &str, cost: &Cost| {
+        if json { println!("{}", cost.json(name)) } else { println!("{name:22} {cost}") }
+    };
     for algorithm in algorithms().iter().filter(|a| chosen(a.id)) {
-        println!("{:22} {}", algorithm.id, compare(algorithm, ENDLESS, rounds));
+        say(algorithm.id, &compare(algorithm, ENDLESS, rounds));
     }
     // The same few instructions whichever algorithm it was.
     let slow_start = algorithm("slow_start").expect("a row of the registry");
-    println!("{:22} {}", "after start-up", compare(slow_start, SHORT, rounds));
+    say("after start-up", &compare(slow_start, SHORT, rounds));
     run("sysctl -qw kernel.bpf_stats_enabled=0");
 }
 
-fn compare(algorithm: &'static Algorithm, settings: &[(&str, &str, u64)], rounds: usize) -> String {
+/// What an ACK costs, ns.
+struct Cost {
+    without: f64,
+    with: f64,
+    /// Quartiles of the difference within a round.
+    more: [f64; 3],
+    left: u64,
+    rounds: usize,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { without, with, more: [low, middle, high], left, rounds } = self;
+        write!(f, "{without:5.0}  {with:7.0}  {middle:+.0} ({low:+.0} to {high:+.0}), ")?;
+        write!(f, "{left} of {rounds} left start-up")
+    }
+}
+
+impl Cost {
+    fn json(&self, name: &str) -> String {
+        let Self { without, more: [low, middle, high], .. } = self;
+        let quartiles = format!("[{low:.1}, {high:.1}]");
+        format!(
+            r#"{{"name": "{name}", "cubic_ns": {without:.1}, "more_ns": {middle:.1}, "quartiles_ns": {quartiles}}}"#
+        )
+    }
+}
+
+fn compare(algorithm: &'static Algorithm, settings: &[(&str, &str, u64)], rounds: usize) -> Cost {
     let (rich, poor) = (Network::new(Bottleneck::Window), Network::new(Bottleneck::Window));
     let mut options = Options::new(algorithm);
     for (_, name, value) in settings.iter().filter(|(id, ..)| *id == algorithm.id) {
@@ -75,13 +111,13 @@ fn compare(algorithm: &'static Algorithm, settings: &[(&str, &str, u64)], rounds
     });
     let counters = plain.counters().expect("counters");
     assert_eq!((counters.opened, counters.without_storage), (0, rounds as u64), "this was not CUBIC alone");
-    let [without, with, low, middle, high] =
-        [(without, 2), (with, 2), (more.clone(), 1), (more.clone(), 2), (more, 3)]
-            .map(|(v, q)| quartile(v, q));
-    let left = own.counters().expect("counters").all_exits();
-    format!(
-        "{without:5.0}  {with:7.0}  {middle:+.0} ({low:+.0} to {high:+.0}), {left} of {rounds} left start-up"
-    )
+    Cost {
+        without: quartile(without, 2),
+        with: quartile(with, 2),
+        more: [1, 2, 3].map(|quarter| quartile(more.clone(), quarter)),
+        left: own.counters().expect("counters").all_exits(),
+        rounds,
+    }
 }
 
 /// Of one transfer.
