@@ -12,8 +12,6 @@ use crate::document::write_document;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
 
-include!(concat!(env!("OUT_DIR"), "/documents.rs"));
-
 /// Explain an algorithm, a scenario or a metric
 ///
 /// For an algorithm: the idea and where it comes from, how it decides, every parameter with its default, range and
@@ -87,7 +85,7 @@ fn megabytes(bytes: u64) -> String {
 fn explain_algorithm<W: Write>(algorithm: &Algorithm, terminal: Terminal, out: &mut W) -> io::Result<()> {
     writeln!(out, "{}  {}", terminal.bold(algorithm.id), terminal.faint(algorithm.source))?;
     writeln!(out, "{}\n", textwrap::fill(algorithm.idea, terminal.width))?;
-    let document = DOCUMENTS.iter().find(|(id, _)| *id == algorithm.id).map_or("", |(_, text)| *text);
+    let document = algorithm.document();
     // What stands above the first section has just been said.
     let sections = document.find("\n## ").map_or("## Parameters\n", |start| &document[start + 1..]);
     write_document(sections, terminal, out, &mut |heading, out| {

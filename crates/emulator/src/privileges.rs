@@ -5,6 +5,7 @@ use std::fs;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
+use ramp_system::capabilities::missing;
 
 use crate::EmulatorError;
 
@@ -13,12 +14,7 @@ use crate::EmulatorError;
 /// Empty as root, and within a user namespace that [`enter_user_namespace`] made. `CAP_SYS_NICE` is not among
 /// them: without it the emulator runs, and its [`crate::ErrorReport`] says how well.
 pub fn missing_capabilities() -> Vec<&'static str> {
-    /// Bits of `linux/capability.h`.
-    const NEEDED: [(u32, &str); 2] = [(12, "CAP_NET_ADMIN"), (21, "CAP_SYS_ADMIN")];
-    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    NEEDED.into_iter().filter(|(bit, _)| effective >> bit & 1 == 0).map(|(_, name)| name).collect()
+    missing(&["CAP_NET_ADMIN", "CAP_SYS_ADMIN"])
 }
 
 /// Makes this process root of a new user namespace, where it may emulate paths without privileges outside.

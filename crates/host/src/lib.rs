@@ -17,7 +17,6 @@ mod host;
 pub mod live;
 pub mod metrics;
 mod namespace;
-mod netlink;
 pub mod privileges;
 mod record;
 mod route;

@@ -2,6 +2,8 @@
 
 use caps::{CapSet, Capability, CapsHashSet};
 
+pub use ramp_system::capabilities::has;
+
 use crate::error::HostError;
 
 /// What loading and attaching take.
@@ -10,15 +12,6 @@ pub const NEEDED: [Capability; 3] = [Capability::CAP_BPF, Capability::CAP_NET_AD
 /// The capabilities of [`NEEDED`] that the calling thread does not hold.
 pub fn missing() -> Vec<Capability> {
     NEEDED.into_iter().filter(|capability| !has(*capability)).collect()
-}
-
-/// Whether the calling thread holds a capability.
-///
-/// `CAP_SYS_ADMIN` holds `CAP_BPF` and `CAP_PERFMON`, as the kernel sees it.
-pub fn has(capability: Capability) -> bool {
-    let holds = |capability| caps::has_cap(None, CapSet::Effective, capability).unwrap_or(false);
-    let implied = [Capability::CAP_BPF, Capability::CAP_PERFMON].contains(&capability);
-    holds(capability) || (implied && holds(Capability::CAP_SYS_ADMIN))
 }
 
 /// Gives up every capability but these, for good: of the calling thread and those it starts.

@@ -9,10 +9,10 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use nix::sys::socket::SockProtocol;
+use ramp_system::netlink::{Netlink, attributes, encode};
 use serde::{Deserialize, Serialize};
 
 use crate::error::HostError;
-use crate::netlink::{Netlink, attributes, encode};
 use crate::scope::Prefix;
 
 const RTM_NEWROUTE: u16 = 24;

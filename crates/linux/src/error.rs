@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use libbpf_rs::ErrorKind;
+use ramp_system::capabilities::{BPF, missing};
 use thiserror::Error;
 
 /// Why an algorithm is not in the kernel.
@@ -106,8 +107,8 @@ struct Surroundings {
     jit: Option<String>,
     /// Of `/sys/kernel/security`, if it is shown.
     lockdown: String,
-    /// `/proc/self/status`.
-    status: String,
+    /// What loading takes and this process may not.
+    missing: Vec<&'static str>,
 }
 
 impl Surroundings {
@@ -117,7 +118,7 @@ impl Surroundings {
             btf: Path::new("/sys/kernel/btf/vmlinux").exists(),
             jit: read("/proc/sys/net/core/bpf_jit_enable"),
             lockdown: read("/sys/kernel/security/lockdown").unwrap_or_default(),
-            status: read("/proc/self/status").unwrap_or_default(),
+            missing: missing(&BPF),
         }
     }
 }
@@ -131,7 +132,7 @@ enum Cause {
 
 /// Causes before their effects: without BTF, say, a function cannot be found either.
 fn cause(kind: ErrorKind, log: &str, around: &Surroundings) -> Option<Cause> {
-    let missing = |what: &str, advice| Some(Cause::Known(LoadError::Missing { what: what.into(), advice }));
+    let lacking = |what: &str, advice| Some(Cause::Known(LoadError::Missing { what: what.into(), advice }));
     let locked = around.lockdown.contains("[confidentiality]");
     if !around.btf {
         return Some(Cause::Known(LoadError::NoBtf));
@@ -140,10 +141,10 @@ fn cause(kind: ErrorKind, log: &str, around: &Surroundings) -> Option<Cause> {
         && verifier_words(log).is_none()
         && log.contains("Function not implemented")
     {
-        return missing("BPF system call", "it needs CONFIG_BPF_SYSCALL=y");
+        return lacking("BPF system call", "it needs CONFIG_BPF_SYSCALL=y");
     }
     if around.jit.as_deref().is_some_and(|value| value.trim() == "0") {
-        return missing(
+        return lacking(
             "machine code for BPF programs (net.core.bpf_jit_enable is 0)",
             "switch it on: sysctl -w net.core.bpf_jit_enable=1",
         );
@@ -154,10 +155,10 @@ fn cause(kind: ErrorKind, log: &str, around: &Surroundings) -> Option<Cause> {
         } else {
             "programs need Linux 6.1 or later"
         };
-        return missing(&format!("function {function} for BPF programs"), advice);
+        return lacking(&format!("function {function} for BPF programs"), advice);
     }
     if log.contains("tcp_congestion_ops is not found in kernel BTF") {
-        return missing(
+        return lacking(
             "congestion controls in BPF",
             "it needs CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, and Linux 6.1 or later",
         );
@@ -167,14 +168,11 @@ fn cause(kind: ErrorKind, log: &str, around: &Surroundings) -> Option<Cause> {
         (_, Some(_)) if locked && log.contains("bpf_probe_read_kernel") => {
             Some(Cause::Known(LoadError::Refused(LOCKED.into())))
         }
-        (ErrorKind::PermissionDenied, None) => {
-            let missing = missing_capabilities(&around.status);
-            Some(Cause::Known(match missing.as_slice() {
-                [] if locked => LoadError::Refused(LOCKED.into()),
-                [] => LoadError::Refused(CONTAINED.into()),
-                _ => LoadError::Capability(missing),
-            }))
-        }
+        (ErrorKind::PermissionDenied, None) => Some(Cause::Known(match around.missing.as_slice() {
+            [] if locked => LoadError::Refused(LOCKED.into()),
+            [] => LoadError::Refused(CONTAINED.into()),
+            missing => LoadError::Capability(missing.to_vec()),
+        })),
         (ErrorKind::OutOfMemory, _) => Some(Cause::Known(LoadError::Memory)),
         (_, words) => words.map(Cause::Rejected),
     }
@@ -200,35 +198,18 @@ fn unresolved(log: &str) -> Option<&str> {
     line.split('\'').nth(1)
 }
 
-/// From `/proc/<pid>/status`.
-fn missing_capabilities(status: &str) -> Vec<&'static str> {
-    let effective = status
-        .lines()
-        .find_map(|line| line.strip_prefix("CapEff:"))
-        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
-        .unwrap_or(0);
-    let has = |bit: u32| effective & (1 << bit) != 0;
-    if has(21) {
-        return Vec::new(); // CAP_SYS_ADMIN holds the others
-    }
-    [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")]
-        .into_iter()
-        .filter_map(|(bit, name)| (!has(bit)).then_some(name))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use libbpf_rs::ErrorKind;
 
-    use super::{Cause, Surroundings, cause, missing_capabilities, unresolved, verifier_words};
+    use super::{Cause, Surroundings, cause, unresolved, verifier_words};
 
     fn sound() -> Surroundings {
         Surroundings {
             btf: true,
             jit: Some("1\n".into()),
             lockdown: "[none] integrity confidentiality".into(),
-            status: "CapEff:\t000001ffffffffff\n".into(),
+            missing: Vec::new(),
         }
     }
 
@@ -269,7 +250,7 @@ mod tests {
             (
                 ErrorKind::PermissionDenied,
                 "",
-                Surroundings { status: "CapEff:\t0000008000001000\n".into(), ..sound() },
+                Surroundings { missing: vec!["CAP_PERFMON"], ..sound() },
                 "missing CAP_PERFMON",
             ),
             (ErrorKind::PermissionDenied, "", sound(), "user namespace"),
@@ -284,16 +265,6 @@ mod tests {
             "unknown func bpf_probe_read_kernel#113"
         );
         assert_eq!(in_words(ErrorKind::Other, "something else", &sound()), "");
-    }
-
-    #[test]
-    fn names_the_capabilities_that_are_missing() {
-        assert_eq!(
-            missing_capabilities("CapEff:\t0000000000000000\n"),
-            ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"]
-        );
-        assert_eq!(missing_capabilities("CapEff:\t0000008000001000\n"), ["CAP_PERFMON"]);
-        assert!(missing_capabilities("CapEff:\t000001ffffffffff\n").is_empty());
     }
 
     #[test]

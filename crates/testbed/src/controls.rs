@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ramp_scenario::{FlowConfig, Scenario};
+use ramp_system::capabilities::{BPF, missing};
 use ramp_tcp::Avoidance;
 
 use crate::TestbedError;
@@ -56,25 +57,11 @@ pub fn obstacle() -> Option<Obstacle> {
     if map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"] {
         return Some(Obstacle::UserNamespace);
     }
-    let missing = missing(&read("/proc/thread-self/status"));
+    let missing = missing(&BPF);
     if !missing.is_empty() {
         return Some(Obstacle::Capabilities(missing));
     }
     (!std::path::Path::new("/sys/kernel/btf/vmlinux").exists()).then_some(Obstacle::NoBtf)
-}
-
-/// Of the three that BPF congestion controls need; numbers of `linux/capability.h`.
-fn missing(status: &str) -> Vec<&'static str> {
-    const SYS_ADMIN: u32 = 21;
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let has = |bit: u32| effective >> bit & 1 == 1;
-    // CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
-    [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")]
-        .into_iter()
-        .filter(|(bit, _)| !has(*bit) && (*bit == 12 || !has(SYS_ADMIN)))
-        .map(|(_, name)| name)
-        .collect()
 }
 
 /// Of the whole machine.
@@ -247,17 +234,6 @@ const RING_BYTES: u32 = 16 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn missing_capabilities_are_named() {
-        let none = "CapEff:\t0000000000000000\n";
-        assert_eq!(missing(none), ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"]);
-        // CAP_NET_ADMIN and CAP_BPF.
-        assert_eq!(missing("CapEff:\t0000008000001000\n"), ["CAP_PERFMON"]);
-        // CAP_SYS_ADMIN alone.
-        assert_eq!(missing("CapEff:\t0000000000200000\n"), ["CAP_NET_ADMIN"]);
-        assert!(missing("CapEff:\t000001ffffffffff\n").is_empty());
-    }
 
     #[test]
     fn flows_beside_those_under_test_are_what_a_linux_host_is() {

@@ -20,18 +20,19 @@ const TYPE: u16 = 0x3fff;
 const ATTEMPTS: u32 = 10;
 
 /// A socket to one of netlink's families, in the network namespace of the thread that opened it.
-pub(crate) struct Netlink(OwnedFd);
+pub struct Netlink(OwnedFd);
 
 /// An attribute: its type, and its value without padding.
-pub(crate) type Attribute = (u16, Vec<u8>);
+pub type Attribute = (u16, Vec<u8>);
 
 impl Netlink {
-    pub(crate) fn open(family: SockProtocol) -> io::Result<Self> {
+    /// A socket of this family.
+    pub fn open(family: SockProtocol) -> io::Result<Self> {
         Ok(Self(socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, family)?))
     }
 
     /// Asks for a table; gives out the bodies of its messages.
-    pub(crate) fn dump(&self, kind: u16, body: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    pub fn dump(&self, kind: u16, body: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         for _ in 0..ATTEMPTS {
             self.send(kind, NLM_F_REQUEST | NLM_F_DUMP, body)?;
             if let Some(messages) = self.answers()? {
@@ -42,7 +43,7 @@ impl Netlink {
     }
 
     /// Asks for a change and waits for its acknowledgement.
-    pub(crate) fn change(&self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+    pub fn change(&self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
         self.send(kind, NLM_F_REQUEST | NLM_F_ACK | flags, body)?;
         self.answers().map(|_| ())
     }
@@ -96,7 +97,7 @@ fn header(bytes: &[u8]) -> Option<(usize, u16, u16)> {
 }
 
 /// The attributes that follow each other in these bytes.
-pub(crate) fn attributes(mut bytes: &[u8]) -> Vec<Attribute> {
+pub fn attributes(mut bytes: &[u8]) -> Vec<Attribute> {
     let mut found = Vec::new();
     while bytes.len() >= 4 {
         let size = usize::from(u16::from_ne_bytes([bytes[0], bytes[1]]));
@@ -110,7 +111,7 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> Vec<Attribute> {
 }
 
 /// As the kernel wants them, each padded to four bytes.
-pub(crate) fn encode(attributes: &[Attribute]) -> Vec<u8> {
+pub fn encode(attributes: &[Attribute]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (kind, value) in attributes {
         let size = u16::try_from(value.len() + 4).unwrap_or(u16::MAX);
