@@ -44,7 +44,7 @@ bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the ke
 # --- Checks, quick ones first -----------------------------------------------------------------------------------
 
 .PHONY: check
-check: format spelling scripts deny lint docs c-check ## Everything that runs no Rust test
+check: format spelling scripts deny lint docs c-check package ## Everything that runs no Rust test
 
 .PHONY: format
 format: ## Formatting of Rust and C, nothing changed
@@ -64,7 +64,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -78,6 +78,10 @@ docs: ## API documentation, warnings denied
 .PHONY: c-check
 c-check: ## The core as C99, C++17 and BPF, with sanitizers
 	$(MAKE) --no-print-directory -C tests/c check
+
+.PHONY: package
+package: ## Whether every crate can be published: packed, unpacked elsewhere, checked there
+	scripts/package
 
 .PHONY: browser-test
 browser-test: ## The HTML report in a real browser

@@ -6,8 +6,8 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
-    println!("cargo::rerun-if-changed=../linux/bpf");
-    println!("cargo::rerun-if-changed=../../include/ramp");
+    println!("cargo::rerun-if-changed=bpf/linux");
+    println!("cargo::rerun-if-changed=include/ramp");
     println!("cargo::rerun-if-env-changed=CLANG");
     let output = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let sources = fs::read_dir("bpf").expect("the crate has a directory bpf");
@@ -26,7 +26,7 @@ fn compile(source: &Path, object: &Path) {
     let mut command = Command::new(&clang);
     // mcpu=v3: atomics that return a value (Linux 5.12).
     command.args(["--target=bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra", "-Werror"]);
-    command.args(["-Wno-unused-parameter", "-DRAMP_BPF", "-I", "../../include", "-I", "../linux/bpf"]);
+    command.args(["-Wno-unused-parameter", "-DRAMP_BPF", "-I", "include", "-I", "bpf/linux"]);
     command.args(["-idirafter", &system, "-c"]).arg(source).arg("-o").arg(object);
     let result = command.output().unwrap_or_else(|error| {
         panic!(

@@ -14,7 +14,7 @@ const ROWS: &str = "#include <ramp/registry.h>\n\
 #[expect(clippy::disallowed_methods, reason = "cargo speaks to a build script through its environment")]
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
-    println!("cargo::rerun-if-changed=../../include/ramp");
+    println!("cargo::rerun-if-changed=include/ramp");
     println!("cargo::rerun-if-env-changed=CLANG");
     let clang = Clang {
         program: env::var("CLANG").unwrap_or_else(|_| "clang".into()),
@@ -42,7 +42,7 @@ fn main() {
 
 /// Whether an algorithm's header sets a pacing rate.
 fn paces(id: &str) -> bool {
-    let header = format!("../../include/ramp/{id}.h");
+    let header = format!("include/ramp/{id}.h");
     let text = fs::read_to_string(&header).unwrap_or_else(|error| panic!("{header}: {error}"));
     text.contains("pacing_bytes_per_s = ")
 }
@@ -58,7 +58,7 @@ impl Clang {
         let source = self.output.join("rows.c");
         fs::write(&source, ROWS).expect("OUT_DIR is writable");
         // The types come from hosted C here: only the names of the rows are wanted.
-        let text = self.run(&["-E", "-P", "-I", "../../include"], &source, None);
+        let text = self.run(&["-E", "-P", "-I", "include"], &source, None);
         let words: Vec<_> = text.split_whitespace().collect();
         let ids: Vec<_> =
             words.windows(2).filter(|pair| pair[0] == "ramp-row").map(|pair| pair[1].to_owned()).collect();
@@ -91,7 +91,7 @@ impl Clang {
             "-Wno-unused-parameter",
             "-DRAMP_BPF",
             "-I",
-            "../../include",
+            "include",
             "-idirafter",
             &system,
             "-c",
