@@ -150,7 +150,7 @@ struct bictcp {
 };
 
 struct tcp_congestion_ops {
-	char name[TCP_CA_NAME_MAX]; /* first: the loader renames it */
+	char name[TCP_CA_NAME_MAX]; /* these two first: the loader sets them */
 	__u32 flags;
 	void (*init)(struct sock *sk);
 	void (*release)(struct sock *sk);

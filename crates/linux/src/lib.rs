@@ -20,7 +20,7 @@ mod replay;
 pub use cubic::{PlainCubic, load_cubic_without_hystart};
 pub use error::LoadError;
 pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, OpenEvent, Tuple};
-pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe};
+pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Avoidance, Options, Record};
 pub use pinned::{Pinned, detach_pinned, read_only, share};

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub(crate) const BPF_F_LINK: u32 = 1 << 13;
 const LEAST_RING_BYTES: u32 = 1 << 16;
 /// `TCP_CA_NAME_MAX` less the final zero.
 const NAME_MAX: usize = 15;
+
+/// Of our `struct tcp_congestion_ops`, after the name.
+const FLAGS: std::ops::Range<usize> = NAME_MAX + 1..NAME_MAX + 5;
 
 const OPERATIONS: &str = "startup";
 const SETTINGS: &str = ".rodata.settings";
@@ -81,7 +85,7 @@ pub fn load_pinned(
     let heard = Listening::begin();
     let mut loaded = prepare(algorithm, options, &heard)?;
     let pinning = |cause| LoadError::Pin { directory: directory.to_path_buf(), cause };
-    fs::create_dir(directory).map_err(pinning)?;
+    make_directory(directory).map_err(pinning)?;
     let done = loaded
         .pin_maps(directory)
         .map_err(pinning)
@@ -264,7 +268,7 @@ impl Loaded {
     ///
     /// [`detach_pinned`] takes it back, and [`Pinned`](crate::Pinned) reads what is there.
     pub fn pin(mut self, directory: &Path) -> io::Result<()> {
-        fs::create_dir(directory)?;
+        make_directory(directory)?;
         let result = self.pin_maps(directory).and_then(|()| self.pin_link(directory));
         if result.is_err() {
             // What went wrong is reported; the directory only holds our own names.
@@ -362,6 +366,12 @@ impl fmt::Debug for Loaded {
     }
 }
 
+/// Searchable by everybody and written by the owner, whatever the umask.
+fn make_directory(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
 /// The iterator over connections in start-up.
 fn attach_table(object: &Object) -> libbpf_rs::Result<Link> {
     let flows = object.maps().find(|map| map.name() == OsStr::new(FLOWS));
@@ -381,6 +391,9 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
             Some(OPERATIONS) => {
                 if let Some(operations) = map.initial_value_mut() {
                     name_operations(operations, name);
+                    if options.restricted {
+                        operations[FLAGS].fill(0);
+                    }
                 }
                 map.set_map_flags(if link { BPF_F_LINK } else { 0 })?;
             }
@@ -390,8 +403,8 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
     Ok(object)
 }
 
-/// Whether the kernel takes it.
-pub(crate) fn valid_name(name: &str) -> bool {
+/// Whether a congestion control may have this name.
+pub fn valid_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(plain)
 }

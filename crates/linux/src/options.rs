@@ -27,6 +27,9 @@ pub struct Options {
     pub ring_bytes: u32,
     /// Register by a link where the kernel can (Linux 6.4). Without one the registration stays when its process dies.
     pub link: bool,
+    /// Only who holds `CAP_NET_ADMIN` may choose it by name; otherwise every process may, those in containers included.
+    /// Defaults of network namespaces other than the first one take it unrestricted.
+    pub restricted: bool,
     /// For tests: connections begin with their first ACK, as they do where the kernel has not announced them.
     pub from_first_ack: bool,
 }
@@ -70,6 +73,7 @@ impl Options {
             record: Record::default(),
             ring_bytes: 4 << 20,
             link: true,
+            restricted: false,
             from_first_ack: false,
         }
     }
