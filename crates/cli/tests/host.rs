@@ -162,6 +162,119 @@ mod with_the_kernel {
     }
 
     #[test]
+    fn what_is_attached_has_its_own_modes_whatever_the_umask() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let live = Live::new("host_umask");
+        for umask in ["000", "077"] {
+            let ramp = format!(
+                "umask {umask}; exec {} attach best --scope netns {} --pins {p}/bpf/ramp --records {p}/records",
+                env!("CARGO_BIN_EXE_ramp"),
+                live.netns,
+                p = live.root.display()
+            );
+            run("sh", &["-c", &ramp]);
+            let listed = |path: &str| {
+                let path = live.root.join(path);
+                let all = run("find", &[&path.to_string_lossy(), "-printf", "%y %m %f\n"]);
+                all.lines().map(str::to_owned).collect::<Vec<_>>()
+            };
+            for line in listed("records").iter().chain(&listed("bpf/ramp")) {
+                let (kind, rest) = line.split_once(' ').expect("a kind");
+                let mode = rest.split(' ').next().expect("a mode");
+                let wanted = match (kind, rest) {
+                    ("d", _) => "755",
+                    (_, rest) if rest.ends_with(" lock") => "600",
+                    (_, rest) if rest.ends_with(".json") => "644",
+                    // Pins are as the kernel makes them; their directories are root's.
+                    _ => mode,
+                };
+                assert_eq!(mode, wanted, "umask {umask}: {line}");
+            }
+            live.succeed(&["detach"]);
+        }
+    }
+
+    #[test]
+    fn what_was_done_is_done_even_if_nobody_can_be_told() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let live = Live::new("host_full");
+        let before = live.default();
+        let full = |words: &[&str]| {
+            let mut command = live.command(words);
+            command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").expect("the device"));
+            let output = command.output().expect("ramp");
+            assert_eq!(output.status.code(), Some(0), "{words:?}: {}", stderr(&output));
+            stderr(&output)
+        };
+        let said = full(&["attach", "best", "--scope", "netns", &live.netns]);
+        assert!(said.contains(&format!("is attached to netns {}", live.netns)), "{said}");
+        assert_ne!(live.default(), before);
+        let said = full(&["detach"]);
+        assert!(said.contains(&format!("back is {before}")), "{said}");
+        assert_eq!(live.default(), before);
+    }
+
+    #[test]
+    fn a_second_service_does_not_take_the_place_of_the_first() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let live = Live::new("host_second");
+        let scope = ["--scope", "netns", &live.netns, "--no-replace"];
+        live.succeed(&[&["attach", "best"], &scope[..]].concat());
+        let name = live.default();
+        assert!(live.succeed(&[&["attach", "best"], &scope[..]].concat()).contains("nothing has changed"));
+        let refused = live.ramp(&[&["attach", "hystart"], &scope[..]].concat());
+        assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+        assert!(stderr(&refused).contains(&format!("{name} is attached")), "{}", stderr(&refused));
+        assert_eq!(live.default(), name);
+        live.succeed(&["detach"]);
+    }
+
+    #[test]
+    fn names_and_records_of_others_command_no_terminal() {
+        let mounts = fs::read_to_string("/proc/mounts").expect("mounts");
+        let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let cgroup2 = mounts.find(|words| words[2] == "cgroup2").map(|words| PathBuf::from(words[1]));
+        if !crate::ready::ready() || !unobstructed(cgroup2.is_none().then_some("no cgroup2 is mounted")) {
+            return;
+        }
+        let live = Live::new("host_escape");
+        let group = format!("ramp-{}-\x1b]0;owned\x07", std::process::id());
+        let group = cgroup2.expect("it is mounted").join(group);
+        fs::create_dir(&group).expect("a control group");
+        let path = group.to_string_lossy().into_owned();
+        let scope = ["--scope", "cgroup", &path];
+        let mut said = live.succeed(&[&["attach", "best"], &scope[..]].concat());
+        said += &live.succeed(&["status"]);
+        said += &live.succeed(&["status", "--json"]);
+        // A record's age may be anything.
+        let record = fs::read_dir(live.root.join("records")).expect("records").flatten().map(|e| e.path());
+        for file in record.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+            let text = fs::read_to_string(&file).expect("a record");
+            let (head, tail) = text.split_once("\"since_s\": ").expect("its age");
+            let rest = tail.trim_start_matches(|c: char| c.is_ascii_digit());
+            fs::write(&file, format!("{head}\"since_s\": {}{rest}", u64::MAX)).expect("a record");
+        }
+        let status = live.succeed(&["status"]);
+        assert!(status.contains("584554051223-11-09"), "{status}");
+        said += &status;
+        said += &live.succeed(&[&["detach"], &scope[..]].concat());
+        fs::remove_dir(&group).expect("it is empty");
+        let gone = live.ramp(&[&["detach"], &scope[..]].concat());
+        assert_eq!(gone.status.code(), Some(2));
+        said += &stderr(&gone);
+        assert!(
+            !said.contains('\x1b') && !said.contains('\x07') && said.contains("u{1b}]0;owned"),
+            "{said:?}"
+        );
+    }
+
+    #[test]
     fn the_systemd_unit_is_well_formed() {
         if !unobstructed(program_path("systemd-analyze").is_none().then_some("no systemd-analyze")) {
             return;
@@ -199,6 +312,10 @@ mod with_the_kernel {
         }
 
         fn ramp(&self, arguments: &[&str]) -> Output {
+            self.command(arguments).output().expect("ramp")
+        }
+
+        fn command(&self, arguments: &[&str]) -> Command {
             let mut command = Command::new(env!("CARGO_BIN_EXE_ramp"));
             command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");
             command
@@ -206,7 +323,7 @@ mod with_the_kernel {
                 .arg(self.root.join("bpf/ramp"))
                 .arg("--records")
                 .arg(self.root.join("records"));
-            command.output().expect("ramp")
+            command
         }
 
         fn succeed(&self, arguments: &[&str]) -> String {

@@ -3,14 +3,14 @@
 use std::time::SystemTime;
 
 use ramp::Algorithm;
-use ramp_linux::{LoadError, Options, Pinned, Record as Events, load_pinned};
+use ramp_linux::{LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
 
 use crate::error::HostError;
 use crate::host::Host;
 use crate::record::{Entry, Instance, Phase, Record};
-use crate::scope::Scope;
+use crate::scope::{Scope, printable};
 use crate::sysctl;
-use crate::target::{Now, Target};
+use crate::target::{Now, Replaced, Target};
 
 /// Names of one algorithm that may be registered at once.
 const NAMES_MAX: u32 = 99;
@@ -29,6 +29,8 @@ pub struct Attached {
     pub change: Change,
     /// What had been left unfinished and is now undone.
     pub recovered: Option<String>,
+    /// What else the user should know.
+    pub notes: Vec<String>,
 }
 
 /// How attaching went.
@@ -52,19 +54,47 @@ impl Host {
         algorithm: &'static Algorithm,
         options: &Options,
     ) -> Result<Attached, HostError> {
+        self.attach_or(scope, algorithm, options, true)
+    }
+
+    /// The same, but what is attached to this scope already is not replaced: attaching something else is refused.
+    pub fn attach_only(
+        &self,
+        scope: &Scope,
+        algorithm: &'static Algorithm,
+        options: &Options,
+    ) -> Result<Attached, HostError> {
+        self.attach_or(scope, algorithm, options, false)
+    }
+
+    fn attach_or(
+        &self,
+        scope: &Scope,
+        algorithm: &'static Algorithm,
+        options: &Options,
+        replace: bool,
+    ) -> Result<Attached, HostError> {
         let target = Target::of(scope)?;
         let _lock = self.lock()?;
         self.prepare_pins()?;
         let key = target.key();
-        let mut recovered = None;
+        let mut recovered = self.drop_remade(&target)?;
         if self.has_entry(&key) {
             match self.entry(&key)? {
-                Entry::Known(record) if record.phase == Phase::Attached && self.registered(&record)? => {
+                Entry::Known(record)
+                    if record.phase == Phase::Attached
+                        && self.registered(&record)?
+                        && !self.back_already(&record)? =>
+                {
                     let record = self.drop_retired(*record)?;
+                    check_replaceable(&record, algorithm, options, replace)?;
                     return self.attach_over(record, algorithm, options);
                 }
                 Entry::Known(record) => {
                     let what = match record.phase {
+                        Phase::Attached if self.registered(&record)? => {
+                            "an attachment in whose place was again what had been before"
+                        }
                         Phase::Attached => "an attachment whose algorithm had gone",
                         Phase::Attaching => "an attachment that had been interrupted",
                         Phase::Replacing => "a replacement that had been interrupted",
@@ -75,6 +105,7 @@ impl Host {
                 }
                 Entry::Stale(_) => self.erase(&key)?,
                 Entry::Lost => self.undo_lost(&key)?,
+                Entry::Foreign(version) => return Err(foreign(&key, version)),
             }
         }
         let mut attempts = 0;
@@ -94,13 +125,11 @@ impl Host {
         algorithm: &'static Algorithm,
         options: &Options,
     ) -> Result<Attached, HostError> {
-        let replaced = target.replaceable()?;
-        if let Some(name) = replaced.congestion_control().filter(|name| is_ours(name)) {
-            return Err(HostError::refused(
-                format!("{scope} runs {name}, which is ramp's, but what it replaced is not on record here"),
-                "detach it where it was attached (the same --pins and --records), or set what you want by hand first",
-            ));
+        if let Some(found) = self.unrecorded_in(scope)? {
+            return Err(found.refusal());
         }
+        let replaced = target.replaceable()?;
+        let notes = shared_nexthop(&replaced).into_iter().collect();
         let replaced_text = replaced.to_string();
         let instance = new_instance(1, algorithm, options)?;
         let name = instance.name.clone();
@@ -113,7 +142,10 @@ impl Host {
             self.write(&record)
         });
         match done {
-            Ok(()) => Ok(Attached { name, replaced: replaced_text, change: Change::Made, recovered: None }),
+            Ok(()) => {
+                let (replaced, change) = (replaced_text, Change::Made);
+                Ok(Attached { name, replaced, change, recovered: None, notes })
+            }
             Err(error) => {
                 record.phase = Phase::Attaching;
                 Err(after(error, self.undo(record).map(|_| ())))
@@ -139,6 +171,9 @@ impl Host {
                     Now::Runs(None) => "somebody has taken it away since".into(),
                     Now::Altered(route) => format!("somebody has changed it since ({})", route.describe()),
                     Now::Gone(what) => format!("the {what} is gone"),
+                    Now::Remade(path) => {
+                        format!("the control group {} was made again", printable(&path.to_string_lossy()))
+                    }
                 };
                 return Err(HostError::refused(
                     format!("{} is attached to {}, but {found}", old.name, record.scope),
@@ -149,8 +184,9 @@ impl Host {
                 ));
             }
         }
-        if old.algorithm == algorithm.id && old.parameters == options.parameters {
-            return Ok(Attached { name: old.name, replaced, change: Change::None, recovered: None });
+        if old.is(algorithm, options) {
+            let (name, change) = (old.name, Change::None);
+            return Ok(Attached { name, replaced, change, recovered: None, notes: Vec::new() });
         }
         let new = new_instance(old.number + 1, algorithm, options)?;
         let name = new.name.clone();
@@ -162,17 +198,25 @@ impl Host {
         }
         record.instances.swap(0, 1);
         record.phase = Phase::Attached;
-        self.write(&record)?;
+        if let Err(error) = self.write(&record) {
+            record.instances.swap(0, 1);
+            return Err(after(error, self.go_back(record)));
+        }
         self.drop_retired(record)?;
-        Ok(Attached { name, replaced, change: Change::Replaced, recovered: None })
+        let change = Change::Replaced;
+        Ok(Attached { name, replaced, change, recovered: None, notes: Vec::new() })
     }
 
     /// The last instance into the kernel, and in force.
     fn put_in(&self, record: &Record, options: &Options) -> Result<(), HostError> {
         let instance = record.instances.last().expect("a record has an instance");
         let algorithm = ramp::algorithm(&instance.algorithm).expect("it was attached by its identifier");
-        let options =
-            Options { name: Some(instance.name.clone()), record: Events::Nothing, ..options.clone() };
+        let options = Options {
+            name: Some(instance.name.clone()),
+            record: Events::Nothing,
+            restricted: !matches!(record.target, Target::Default { .. }),
+            ..options.clone()
+        };
         let pins = self.instance(&record.target.key(), instance);
         self.step("load the algorithm");
         drop(load_pinned(algorithm, &options, &pins)?);
@@ -188,11 +232,50 @@ impl Host {
         }
     }
 
+    /// Whether there is again what had been before: a detachment died there, or somebody has set it.
+    fn back_already(&self, record: &Record) -> Result<bool, HostError> {
+        if matches!(record.target, Target::Cgroup { .. }) {
+            return Ok(false);
+        }
+        let now = record.target.now(&record.replaced, None)?;
+        Ok(matches!(now, Now::Runs(name) if name.as_deref() == record.replaced.congestion_control()))
+    }
+
+    /// Takes away what was attached to control groups that had the name of this one.
+    fn drop_remade(&self, target: &Target) -> Result<Option<String>, HostError> {
+        let mut recovered = None;
+        for (key, entry) in self.entries()? {
+            if let Entry::Known(record) = entry
+                && key != target.key()
+                && record.target.named_like(target)
+            {
+                self.undo(*record)?;
+                recovered = Some("what was attached to an earlier control group of this name".to_owned());
+            }
+        }
+        Ok(recovered)
+    }
+
     /// Whether the instance in force is still registered.
     pub(crate) fn registered(&self, record: &Record) -> Result<bool, HostError> {
         let Some(instance) = record.current() else { return Ok(false) };
         let pinned = Pinned::open(&self.instance(&record.target.key(), instance)).is_some();
         Ok(pinned && sysctl::available()?.contains(&instance.name))
+    }
+}
+
+fn check_replaceable(
+    record: &Record,
+    algorithm: &Algorithm,
+    options: &Options,
+    replace: bool,
+) -> Result<(), HostError> {
+    match record.current() {
+        Some(old) if !replace && !old.is(algorithm, options) => Err(HostError::refused(
+            format!("{} is attached to {} already, and is not to be replaced", old.name, record.scope),
+            format!("ramp detach --scope {} first, or choose another scope", record.scope),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -204,11 +287,42 @@ fn after(cause: HostError, undoing: Result<(), HostError>) -> HostError {
     }
 }
 
+/// Routes over one nexthop object may share their metrics.
+fn shared_nexthop(replaced: &Replaced) -> Option<String> {
+    let Replaced::Route(route) = replaced else { return None };
+    let object = route.nexthop_object().filter(|_| route.is_ipv4())?;
+    Some(format!(
+        "A route that is added over nexthop object {object} from now on, without metrics of its own, gets it too, as the \
+         kernel shares them; `ramp detach` takes it off there as well."
+    ))
+}
+
+/// What only another version can undo.
+pub(crate) fn foreign(key: &str, version: u32) -> HostError {
+    HostError::refused(
+        format!("the record of {key} was written by a later version of ramp (its format is {version})"),
+        "use the version that attached it, or a later one",
+    )
+}
+
 /// Whether a congestion control may be one that [`Host::attach`] registered.
 pub(crate) fn is_ours(name: &str) -> bool {
-    let (head, id) = name.split_once('_').unwrap_or((name, ""));
+    name.split_once('_').is_some_and(|(_, id)| ramp::algorithm(id).is_some() && is_named_after(name, id))
+}
+
+/// The same of an algorithm that another version may have had.
+pub(crate) fn is_named_after(name: &str, id: &str) -> bool {
     let numbered = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    ramp::algorithm(id).is_some() && (head == "ramp" || head.strip_prefix('r').is_some_and(numbered))
+    name.split_once('_').is_some_and(|(head, rest)| {
+        rest == id && valid_name(name) && (head == "ramp" || head.strip_prefix('r').is_some_and(numbered))
+    })
+}
+
+impl Instance {
+    /// Whether it is this algorithm with these parameters.
+    fn is(&self, algorithm: &Algorithm, options: &Options) -> bool {
+        self.algorithm == algorithm.id && self.parameters == options.parameters
+    }
 }
 
 fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result<Instance, HostError> {

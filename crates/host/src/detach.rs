@@ -5,14 +5,15 @@ use std::path::Path;
 use ramp_linux::{Pinned, detach_pinned};
 
 use crate::assign::Assign;
-use crate::attach::is_ours;
+use crate::attach::{foreign, is_ours};
 use crate::error::HostError;
 use crate::host::Host;
 use crate::namespace::{self, Namespace};
 use crate::record::{Entry, Phase, Record};
-use crate::scope::Scope;
+use crate::scope::{Scope, printable};
 use crate::sysctl;
 use crate::target::{Now, Target};
+use crate::unrecorded::{Unrecorded, by_hand};
 
 /// What detaching came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,28 +48,38 @@ impl Host {
     ///
     /// Also finishes or undoes what a process that died has left. Fails where it does not know what was before.
     pub fn detach(&self, scope: Option<&Scope>) -> Result<Vec<Detached>, HostError> {
-        let key = scope.map(|scope| self.key_of(scope)).transpose()?;
-        let _lock = self.lock()?;
+        let _lock = self.lock_to_undo()?;
+        let _ = self.sweep();
         let mut entries = self.entries()?;
-        if let Some(key) = key {
-            entries.retain(|(found, _)| *found == key);
-            if let (true, Some(scope)) = (entries.is_empty(), scope) {
+        if let Some(scope) = scope {
+            entries = named(scope, entries)?;
+            if entries.is_empty() {
                 let advice = "ramp status shows what is attached";
-                return Err(HostError::input(format!("nothing is attached to {scope}"), advice));
+                return Err(match self.unrecorded_in(scope)? {
+                    Some(found) => found.refusal(),
+                    None => HostError::input(format!("nothing is attached to {scope}"), advice),
+                });
             }
         }
         let (mut done, mut failed) = (Vec::new(), None);
         for (key, entry) in entries {
             let result = match entry {
-                Entry::Known(record) => self.undo(*record),
-                Entry::Stale(record) => self.erase(&key).map(|()| before_boot(*record)),
-                Entry::Lost => self.undo_lost(&key).map(|()| without_record(&key)),
+                Entry::Known(record) => self.put_back(*record),
+                Entry::Stale(record) => self.erase(&key).map(|()| (before_boot(*record), None)),
+                Entry::Lost => self.undo_lost(&key).map(|()| (without_record(&key), None)),
+                Entry::Foreign(version) => Err(foreign(&key, version)),
             };
+            // The others are detached all the same.
             match result {
-                Ok(detached) => done.push(detached),
-                // The others are detached all the same.
+                Ok((detached, left)) => {
+                    done.push(detached);
+                    failed = failed.or(left);
+                }
                 Err(error) => failed = failed.or(Some(error)),
             }
+        }
+        if scope.is_none() && failed.is_none() {
+            failed = self.unrecorded(&[])?.first().map(Unrecorded::refusal);
         }
         match failed {
             Some(cause) if done.is_empty() => Err(cause),
@@ -78,22 +89,34 @@ impl Host {
     }
 
     /// Takes everything of an attachment out of the kernel and off the record.
-    pub(crate) fn undo(&self, mut record: Record) -> Result<Detached, HostError> {
-        let key = record.target.key();
-        if record.phase != Phase::Detaching {
-            record.phase = Phase::Detaching;
-            self.write(&record)?;
+    pub(crate) fn undo(&self, record: Record) -> Result<Detached, HostError> {
+        match self.put_back(record)? {
+            (detached, None) => Ok(detached),
+            (_, Some(left)) => Err(left),
         }
+    }
+
+    /// The same; once what was before is back, what else fails keeps nothing from being tried, and is handed out.
+    fn put_back(&self, mut record: Record) -> Result<(Detached, Option<HostError>), HostError> {
+        let key = record.target.key();
         let names: Vec<_> = record.instances.iter().map(|instance| instance.name.clone()).collect();
         let restored = self.restore(&record, &names)?;
-        let mut still_open = 0;
+        let mut notes = record.target.routes_left(&record.replaced, &names);
+        // From here on it is book-keeping. The record names all that is still to be taken away, so that it need not be
+        // written; it only says better how things stand if this process dies now.
+        record.phase = Phase::Detaching;
+        let _ = self.write(&record);
+        let (mut still_open, mut left) = (0, None);
         for instance in &record.instances {
             let pins = self.instance(&key, instance);
             still_open += Pinned::open(&pins).and_then(|p| p.counters().ok()).map_or(0, |c| c.open());
-            self.withdraw(&pins)?;
+            left = left.or(self.withdraw(&pins).err());
         }
-        self.erase(&key)?;
-        Ok(Detached { scope: record.scope, notes: notes(&names), names, restored, still_open })
+        if left.is_none() {
+            left = self.erase(&key).err();
+        }
+        notes.extend(still_known(&names));
+        Ok((Detached { scope: record.scope, notes, names, restored, still_open }, left))
     }
 
     /// Back to the first instance, after the last one failed to take over.
@@ -110,7 +133,10 @@ impl Host {
         }
         self.withdraw(&pins)?;
         record.phase = Phase::Attached;
-        self.write(&record)
+        let written = self.write(&record);
+        // Where nothing could be written, the record may never have said anything else.
+        let said = || matches!(self.entry(&key), Ok(Entry::Known(found)) if *found == record);
+        if written.is_err() && said() { Ok(()) } else { written }
     }
 
     /// Takes all but the first instance out of the kernel.
@@ -130,7 +156,7 @@ impl Host {
         let refuse = |what: String| {
             Err(HostError::refused(
                 format!("the record of {key} is lost, and {what}: what was before is not known"),
-                "set what you want by hand (sysctl -w net.ipv4.tcp_congestion_control=cubic, ip route replace …), then detach again",
+                format!("set what you want by hand ({}), then detach again", by_hand(key)),
             ))
         };
         let kind = key.split('-').next().unwrap_or_default();
@@ -146,10 +172,10 @@ impl Host {
                 }
             }
             // No instance, nothing registered, nothing in force.
-            _ if self.numbered(key).is_empty() => {}
+            _ if self.instances_pinned(key).is_empty() => {}
             _ => return refuse("a route may still name its algorithm".into()),
         }
-        for pins in self.numbered(key) {
+        for pins in self.instances_pinned(key) {
             self.withdraw(&pins)?;
         }
         self.erase(key)
@@ -169,6 +195,10 @@ impl Host {
         if matches!(record.target, Target::Cgroup { .. }) {
             return Ok(match now {
                 Now::Gone(what) => Restored::Gone(what),
+                Now::Remade(path) => Restored::Gone(format!(
+                    "control group {} that it was attached to",
+                    printable(&path.to_string_lossy())
+                )),
                 _ => Restored::PutBack("each application's own choice".into()),
             });
         }
@@ -178,6 +208,10 @@ impl Host {
         };
         match now {
             Now::Gone(what) => Ok(Restored::Gone(what)),
+            Now::Remade(path) => Ok(Restored::Gone(format!(
+                "control group {} that it was attached to",
+                printable(&path.to_string_lossy())
+            ))),
             Now::Runs(name) if ours(name.as_deref()) => {
                 put_back(&Now::Runs(name))?;
                 Ok(Restored::PutBack(before))
@@ -209,26 +243,35 @@ impl Host {
     }
 
     /// Directories of instances.
-    fn numbered(&self, key: &str) -> Vec<std::path::PathBuf> {
+    pub(crate) fn instances_pinned(&self, key: &str) -> Vec<std::path::PathBuf> {
         let entries = std::fs::read_dir(self.pins().join(key)).into_iter().flatten().flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         paths.sort();
         paths
     }
+}
 
-    /// The key of a scope, which may be gone.
-    fn key_of(&self, scope: &Scope) -> Result<String, HostError> {
-        match Target::of(scope) {
-            Ok(target) => Ok(target.key()),
-            Err(error) => {
-                let text = scope.to_string();
-                let recorded = self.entries()?.into_iter().find(|(_, entry)| match entry {
-                    Entry::Known(record) | Entry::Stale(record) => record.scope == text,
-                    Entry::Lost => false,
-                });
-                recorded.map(|(key, _)| key).ok_or(error)
+/// Those that a scope names, which may be gone, or have been made again.
+fn named(scope: &Scope, entries: Vec<(String, Entry)>) -> Result<Vec<(String, Entry)>, HostError> {
+    let (target, text) = (Target::of(scope), scope.to_string());
+    let found: Vec<_> = entries
+        .into_iter()
+        .filter(|(key, entry)| {
+            let recorded = match entry {
+                Entry::Known(record) | Entry::Stale(record) => Some(record),
+                Entry::Lost | Entry::Foreign(_) => None,
+            };
+            match &target {
+                Ok(target) => {
+                    *key == target.key() || recorded.is_some_and(|record| record.target.named_like(target))
+                }
+                Err(_) => recorded.is_some_and(|record| record.scope == text),
             }
-        }
+        })
+        .collect();
+    match target {
+        Err(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
     }
 }
 
@@ -253,7 +296,7 @@ fn without_record(key: &str) -> Detached {
 }
 
 /// What still refers to what has been taken out.
-fn notes(names: &[String]) -> Vec<String> {
+fn still_known(names: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Ok(available) = sysctl::available() {
         for name in names.iter().filter(|name| available.contains(name)) {

@@ -3,17 +3,21 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Below which the kernel's objects are pinned.
 pub const PINS: &str = "/sys/fs/bpf/ramp";
 /// Where it is on record what they replaced.
 pub const RECORDS: &str = "/run/ramp";
+/// Attaching takes some tens of milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A host, as far as ramp changes it: a directory of pins and a directory of records.
 #[derive(Clone)]
 pub struct Host {
     pins: PathBuf,
     records: PathBuf,
+    patience: Duration,
     on_step: Option<Arc<dyn Fn(&'static str) + Send + Sync>>,
 }
 
@@ -25,13 +29,19 @@ impl Host {
 
     /// Places of one's own; `pins` lies in a BPF file system.
     pub fn at(pins: impl Into<PathBuf>, records: impl Into<PathBuf>) -> Self {
-        Self { pins: pins.into(), records: records.into(), on_step: None }
+        Self { pins: pins.into(), records: records.into(), patience: PATIENCE, on_step: None }
     }
 
     /// Tells every step just before it is taken. A process may die at any of them: [`Host::detach`] recovers.
     #[must_use]
     pub fn on_step(self, told: impl Fn(&'static str) + Send + Sync + 'static) -> Self {
         Self { on_step: Some(Arc::new(told)), ..self }
+    }
+
+    /// How long another process may keep this one from changing the host; 10 s if nothing is said.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Below which the kernel's objects are pinned.
@@ -42,6 +52,10 @@ impl Host {
     /// Where it is on record what they replaced.
     pub fn records(&self) -> &Path {
         &self.records
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     pub(crate) fn step(&self, what: &'static str) {

@@ -4,24 +4,24 @@
 //! either may be lost.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
-use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
+use crate::attach::is_named_after;
 use crate::error::HostError;
 use crate::files::{Directory, PUBLIC, make_directory};
 use crate::host::Host;
 use crate::target::{Replaced, Target};
 
-/// Changes when older records can no longer be read.
+/// Grows when a record is written in a way that older versions would not understand. Every version reads what came
+/// before it: an upgrade must be able to roll back what is attached.
 const VERSION: u32 = 1;
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 const EXTENSION: &str = "json";
-const LOCK: &str = "lock";
 const MIRROR: &str = "record";
 /// Room for a record in its map. A route of 100 next hops takes half of it.
 const MIRROR_BYTES: usize = 16 << 10;
@@ -76,8 +76,17 @@ pub(crate) enum Entry {
     Known(Box<Record>),
     /// From before the last boot: only the file is left.
     Stale(Box<Record>),
+    /// Written by a later version, in its format of this number.
+    Foreign(u32),
     /// Pins without a record that can be read.
     Lost,
+}
+
+/// What every version's records begin with.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+    boot: String,
 }
 
 impl Record {
@@ -91,6 +100,25 @@ impl Record {
         Ok(Self { version: VERSION, boot: boot()?, scope, target, replaced, phase, instances })
     }
 
+    /// Whether it may be acted on: it is of this attachment, and speaks only of what [`Host::attach`] could have done.
+    fn is_sound(&self, key: &str) -> bool {
+        let replaced = match (&self.target, &self.replaced) {
+            (Target::Default { .. }, Replaced::CongestionControl(name)) => may_be_set(name),
+            (Target::Route { prefix, .. }, Replaced::Route(route)) => {
+                route.leads_to(prefix) && route.congestion_control.as_deref().is_none_or(may_be_set)
+            }
+            (Target::Cgroup { .. }, Replaced::Nothing) => true,
+            _ => false,
+        };
+        let plain = |text: &str| !text.chars().any(char::is_control);
+        let ours = |instance: &Instance| is_named_after(&instance.name, &instance.algorithm);
+        self.target.key() == key
+            && plain(&self.scope)
+            && replaced
+            && !self.instances.is_empty()
+            && self.instances.iter().all(ours)
+    }
+
     /// The instance in force, as far as the record says.
     pub(crate) fn current(&self) -> Option<&Instance> {
         self.instances.first().filter(|_| matches!(self.phase, Phase::Attached | Phase::Replacing))
@@ -98,15 +126,6 @@ impl Record {
 }
 
 impl Host {
-    /// Waits until no other process changes this host through the same records.
-    pub(crate) fn lock(&self) -> Result<Flock<File>, HostError> {
-        let path = self.records().join(LOCK);
-        let directory = Directory::make(self.records()).map_err(HostError::file("make", self.records()))?;
-        let file = directory.private(LOCK).map_err(HostError::file("open", &path))?;
-        Flock::lock(file, FlockArg::LockExclusive)
-            .map_err(|(_, error)| HostError::file("lock", &path)(error.into()))
-    }
-
     /// Puts a record on disk, whole or not at all, and then into its map if there is one.
     pub(crate) fn write(&self, record: &Record) -> Result<(), HostError> {
         let text = serde_json::to_vec_pretty(record).expect("a record is plain data");
@@ -187,7 +206,8 @@ impl Host {
     /// Every attachment that has left a record or pins, in order of their keys.
     pub(crate) fn entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
         let mut keys = self.recorded_keys()?;
-        keys.extend(names(self.pins())?);
+        // What else somebody keeps there is not ramp's.
+        keys.extend(names(self.pins())?.into_iter().filter(|name| is_key(name)));
         self.entries_of(keys)
     }
 
@@ -199,7 +219,25 @@ impl Host {
     fn recorded_keys(&self) -> Result<BTreeSet<String>, HostError> {
         let files = names(self.records())?;
         let key = |name: &String| name.strip_suffix(&format!(".{EXTENSION}")).map(str::to_owned);
-        Ok(files.iter().filter_map(key).collect())
+        Ok(files.iter().filter_map(key).filter(|key| is_key(key)).collect())
+    }
+
+    /// Removes the drafts that dead processes have left. The lock must be held: older versions locked no drafts.
+    pub(crate) fn sweep(&self) -> io::Result<()> {
+        let records = Directory::open(self.records())?;
+        for name in records.names()? {
+            let draft = name.strip_suffix(".new");
+            if draft.is_some_and(is_key) {
+                records.remove(&name)?;
+            }
+            let whole =
+                draft.and_then(|draft| draft.strip_prefix('.')?.rsplit_once('.')).map(|(name, _)| name);
+            let key = whole.and_then(|whole| whole.strip_suffix(&format!(".{EXTENSION}")));
+            if let Some(key) = key.filter(|key| is_key(key)) {
+                records.sweep(&file_name(key))?;
+            }
+        }
+        Ok(())
     }
 
     fn entries_of(&self, keys: BTreeSet<String>) -> Result<Vec<(String, Entry)>, HostError> {
@@ -207,24 +245,36 @@ impl Host {
     }
 
     pub(crate) fn entry(&self, key: &str) -> Result<Entry, HostError> {
-        let text = Directory::open(self.records()).and_then(|records| records.read(&file_name(key)));
-        let from_file = match text {
-            Ok(text) => text.and_then(|text| serde_json::from_slice::<Record>(&text).ok()),
-            // What is no file of ours says nothing.
-            Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
-                None
-            }
-            Err(cause) => return Err(HostError::file("read", &self.record_file(key))(cause)),
-        };
-        let record = from_file
-            .or_else(|| self.read_mirror(key))
-            .filter(|record| record.version == VERSION && record.target.key() == key);
         let boot = boot()?;
-        Ok(match record {
-            Some(record) if record.boot == boot => Entry::Known(Box::new(record)),
-            Some(record) => Entry::Stale(Box::new(record)),
-            None => Entry::Lost,
-        })
+        let (file, mut unreadable) =
+            match Directory::open(self.records()).and_then(|records| records.read(&file_name(key))) {
+                Ok(text) => (text, None),
+                Err(cause) => (None, Some(cause)),
+            };
+        // Whatever is wrong with one of the two, the other may be right.
+        let (mut old, mut later) = (None, None);
+        for text in [file, self.mirrored(key)].into_iter().flatten() {
+            let Ok(head) = serde_json::from_slice::<Head>(&text) else { continue };
+            let now = head.boot == boot;
+            if head.version > VERSION {
+                later = later.or(now.then_some(head.version));
+                continue;
+            }
+            let Ok(record) = serde_json::from_slice::<Record>(&text) else { continue };
+            match record.is_sound(key) {
+                true if now => return Ok(Entry::Known(Box::new(record))),
+                true => old = Some(Box::new(record)),
+                false => {}
+            }
+        }
+        let denied = |cause: &io::Error| cause.kind() == io::ErrorKind::PermissionDenied;
+        match (later, old, unreadable.take_if(|cause| denied(cause))) {
+            (Some(version), _, _) => Ok(Entry::Foreign(version)),
+            // Pins are never older than the kernel.
+            (None, Some(record), _) if self.instances_pinned(key).is_empty() => Ok(Entry::Stale(record)),
+            (None, None, Some(cause)) => Err(HostError::file("read", &self.record_file(key))(cause)),
+            _ => Ok(Entry::Lost),
+        }
     }
 
     /// Whether an attachment of this key has left anything.
@@ -245,11 +295,31 @@ impl Host {
         self.pins().join(key).join(MIRROR)
     }
 
-    fn read_mirror(&self, key: &str) -> Option<Record> {
+    /// The copy of a record in its map.
+    fn mirrored(&self, key: &str) -> Option<Vec<u8>> {
         let map = MapHandle::from_pinned_path(self.mirror(key)).ok()?;
-        let text = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-        let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        serde_json::from_slice(&text[..length]).ok()
+        let mut text = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
+        Some(text)
+    }
+}
+
+/// Whether it may be the name of somebody's congestion control.
+fn may_be_set(name: &str) -> bool {
+    (1..=15).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+}
+
+/// Whether it may be what [`Target::key`] made.
+fn is_key(name: &str) -> bool {
+    let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = |text: &str| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+        !text.is_empty() && text.bytes().all(fits)
+    };
+    match name.split_once('-') {
+        Some(("default" | "cgroup", rest)) => number(rest),
+        Some(("route", rest)) => rest.split_once('-').is_some_and(|(netns, to)| number(netns) && plain(to)),
+        _ => false,
     }
 }
 

@@ -181,7 +181,8 @@ impl Route {
             // The kernel shows what the nexthop object stands for, but takes only the object.
             attributes.retain(|(kind, _)| ![RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_MULTIPATH].contains(kind));
         }
-        if !metrics.is_empty() {
+        // Without the attribute the kernel takes any route's metrics that goes over the same nexthop object, ours included.
+        if !metrics.is_empty() || self.nexthop_object().is_some() {
             attributes.push((RTA_METRICS, encode(&metrics)));
         }
         let mut body = self.header.encode();
@@ -191,6 +192,76 @@ impl Route {
             .map_err(HostError::system(format!("replace the route to {}", self.prefix())))
     }
 
+    /// The same, and sure of it: what the kernel then shows is this route. Its congestion control must be registered, and
+    /// that of the route before as well, since the kernel shows no other.
+    pub(crate) fn put_back(&self) -> Result<(), HostError> {
+        self.replace()?;
+        let found: Vec<_> = self.alike()?;
+        match found.as_slice() {
+            [found]
+                if found.same_but_for_congestion_control(self)
+                    && found.congestion_control == self.congestion_control =>
+            {
+                Ok(())
+            }
+            found => {
+                let now: Vec<_> = found.iter().map(Self::describe).collect();
+                let now = if now.is_empty() { "nothing".to_owned() } else { now.join(" and ") };
+                Err(HostError::refused(
+                    format!("the kernel took the route {} and has {now} instead", self.describe()),
+                    "set it by hand (ip route replace …), then detach again",
+                ))
+            }
+        }
+    }
+
+    /// The number of the nexthop object that it goes over.
+    pub(crate) fn nexthop_object(&self) -> Option<u32> {
+        self.number(RTA_NH_ID)
+    }
+
+    pub(crate) fn is_ipv4(&self) -> bool {
+        self.header.family == AF_INET
+    }
+
+    /// Routes of the main table with a congestion control such as these, in the thread's network namespace.
+    pub(crate) fn of_main_table(which: impl Fn(&str) -> bool) -> Result<Vec<Self>, HostError> {
+        let mut all = main_table(true)?;
+        all.extend(main_table(false)?);
+        all.retain(|route| route.congestion_control.as_deref().is_some_and(&which));
+        Ok(all)
+    }
+
+    /// Routes of any table that one of these congestion controls is set on, in the thread's network namespace.
+    pub(crate) fn that_name(names: &[String]) -> Result<Vec<Self>, HostError> {
+        let mut all = all_tables(true)?;
+        all.extend(all_tables(false)?);
+        let named = |route: &Self| route.congestion_control.as_ref().is_some_and(|name| names.contains(name));
+        Ok(all.into_iter().filter(named).collect())
+    }
+
+    /// Takes its congestion control off, if no other route could be meant.
+    pub(crate) fn without(&self) -> Result<(), HostError> {
+        self.check_restorable()?;
+        if self.alike()?.len() > 1 {
+            let problem = format!("several routes are like {}", self.describe());
+            return Err(HostError::refused(problem, "give them different metrics"));
+        }
+        self.with(None).put_back()
+    }
+
+    /// The routes that a replacement of this one would be for.
+    fn alike(&self) -> Result<Vec<Self>, HostError> {
+        let place = |route: &Self| {
+            (route.table(), route.prefix(), route.header.source_length, route.header.tos, route.metric())
+        };
+        let own = place(self);
+        let source = self.attributes.get(&RTA_SRC);
+        let mut found = all_tables(self.is_ipv4())?;
+        found.retain(|route| place(route) == own && route.attributes.get(&RTA_SRC) == source);
+        Ok(found)
+    }
+
     /// As `ip route` shows it, in part.
     pub(crate) fn describe(&self) -> String {
         let mut text = self.prefix().to_string();
@@ -198,8 +269,14 @@ impl Route {
         if let Some(gateway) = self.attributes.get(&RTA_GATEWAY).and_then(|bytes| address(family, bytes)) {
             let _ = write!(text, " via {gateway}");
         }
+        if let Some(number) = self.nexthop_object() {
+            let _ = write!(text, " nhid {number}");
+        }
         if self.metric() > 0 {
             let _ = write!(text, " metric {}", self.metric());
+        }
+        if self.table() != TABLE_MAIN {
+            let _ = write!(text, " table {}", self.table());
         }
         match &self.congestion_control {
             Some(name) => text + " congctl " + name,
@@ -224,7 +301,7 @@ impl Route {
         self.number(RTA_TABLE).unwrap_or_else(|| self.header.table.into())
     }
 
-    fn metric(&self) -> u32 {
+    pub(crate) fn metric(&self) -> u32 {
         self.number(RTA_PRIORITY).unwrap_or(0)
     }
 
@@ -232,7 +309,7 @@ impl Route {
         self.attributes.get(&kind)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
     }
 
-    fn prefix(&self) -> Prefix {
+    pub(crate) fn prefix(&self) -> Prefix {
         let family = self.header.family;
         let none =
             if family == AF_INET { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -240,7 +317,7 @@ impl Route {
         Prefix { address, length: self.header.destination_length, metric: None }
     }
 
-    fn leads_to(&self, prefix: &Prefix) -> bool {
+    pub(crate) fn leads_to(&self, prefix: &Prefix) -> bool {
         let own = self.prefix();
         (own.address, own.length) == (prefix.address, prefix.length)
             && prefix.metric.is_none_or(|metric| metric == self.metric())
@@ -280,6 +357,12 @@ impl Header {
 }
 
 fn main_table(ipv4: bool) -> Result<Vec<Route>, HostError> {
+    let mut routes = all_tables(ipv4)?;
+    routes.retain(|route| route.table() == TABLE_MAIN);
+    Ok(routes)
+}
+
+fn all_tables(ipv4: bool) -> Result<Vec<Route>, HostError> {
     let family = if ipv4 { AF_INET } else { AF_INET6 };
     let mut request = [0; HEADER];
     request[0] = family;
@@ -287,7 +370,7 @@ fn main_table(ipv4: bool) -> Result<Vec<Route>, HostError> {
         .and_then(|socket| socket.dump(RTM_GETROUTE, &request))
         .map_err(HostError::system::<io::Error>("read the routes"))?;
     let routes = messages.iter().filter_map(|message| Route::parse(message));
-    Ok(routes.filter(|route| route.table() == TABLE_MAIN && route.header.flags & RTM_F_CLONED == 0).collect())
+    Ok(routes.filter(|route| route.header.flags & RTM_F_CLONED == 0).collect())
 }
 
 fn address(family: u8, bytes: &[u8]) -> Option<IpAddr> {

@@ -61,10 +61,22 @@ impl fmt::Display for Scope {
         match self {
             Self::System => f.write_str("system"),
             Self::Netns(name) => write!(f, "netns {name}"),
-            Self::Cgroup(path) => write!(f, "cgroup {}", path.display()),
+            Self::Cgroup(path) => write!(f, "cgroup {}", printable(&path.to_string_lossy())),
             Self::Route(prefix) => write!(f, "route {prefix}"),
         }
     }
+}
+
+/// Without what a terminal would take for a command: a control group's name may hold any character.
+pub fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+        out
+    })
 }
 
 impl Prefix {
@@ -134,6 +146,12 @@ mod tests {
             Scope::parse(&["route", "192.0.2.1"]).expect("an address").to_string(),
             "route 192.0.2.1/32"
         );
+    }
+
+    #[test]
+    fn what_would_command_a_terminal_is_spelt_out() {
+        let scope = Scope::Cgroup("/sys/fs/cgroup/a\u{1b}]0;owned\u{7}\n\u{9b}2Jb ü".into());
+        assert_eq!(scope.to_string(), r"cgroup /sys/fs/cgroup/a\u{1b}]0;owned\u{7}\n\u{9b}2Jb ü");
     }
 
     #[test]

@@ -9,10 +9,14 @@ use ramp::Algorithm;
 use ramp_linux::{Counters, Options, Pinned};
 
 use crate::assign::{Assign, AssignCounters};
+use crate::attach::is_ours;
 use crate::error::HostError;
 use crate::host::Host;
+use crate::namespace::Namespace;
 use crate::record::{Entry, Instance, Phase, Record};
+use crate::sysctl;
 use crate::target::{Now, Target};
+use crate::unrecorded::Unrecorded;
 
 /// One attachment, as it is now.
 #[derive(Clone, Debug)]
@@ -62,16 +66,38 @@ pub enum Health {
     Overridden(String),
     /// A process died while it changed this: [`Host::detach`] undoes it.
     Unfinished(&'static str),
-    /// Its pins have been removed; what it replaced is on record.
+    /// Its pins have been removed, yet new connections use it; what it replaced is on record.
+    Unpinned,
+    /// Its pins have been removed, and new connections do not use it; what it replaced is on record.
     Unregistered,
     /// What it was attached to is no more.
     Gone(String),
+    /// Its control group was removed and made again, as the restart of a service does. The new one is another.
+    Remade(PathBuf),
     /// It cannot be looked at from here.
     Unknown(String),
     /// From before the last boot, which has undone it.
     Stale,
-    /// Pins without a record.
-    Lost,
+    /// What it replaced is on no record here. What is left are pins, or the congestion control of this name, which new
+    /// connections use.
+    Lost(Option<String>),
+    /// A later version of ramp has written its record.
+    Foreign(u32),
+}
+
+impl Health {
+    /// Whether new connections of the scope use an algorithm of ramp's.
+    pub fn in_force(&self) -> bool {
+        matches!(self, Self::InForce | Self::Unpinned | Self::Lost(Some(_)))
+    }
+
+    /// The congestion control that is in force and on no record.
+    pub fn left_in_force(&self) -> Option<String> {
+        match self {
+            Self::Lost(name) => name.clone(),
+            _ => None,
+        }
+    }
 }
 
 impl AttachedAlgorithm {
@@ -96,7 +122,7 @@ impl AttachedAlgorithm {
 }
 
 impl Host {
-    /// Every attachment that has a record or pins.
+    /// Every attachment that has a record or pins, and what is in force here without them.
     pub fn attachments(&self) -> Result<Vec<Attachment>, HostError> {
         let entries = match self.entries() {
             // Pins are mostly root's; the records are everybody's to read.
@@ -107,7 +133,14 @@ impl Host {
             }
             entries => entries?,
         };
-        Ok(entries.into_iter().map(|(key, entry)| self.attachment(key, entry)).collect())
+        // What this user may not see is not there for him.
+        let unrecorded = self.unrecorded(&entries).unwrap_or_default();
+        let mut all: Vec<_> = entries.into_iter().map(|(key, entry)| self.attachment(key, entry)).collect();
+        all.extend(unrecorded.into_iter().map(|found| {
+            let Unrecorded { scope, key, name } = found;
+            unknown(scope, key, Health::Lost(Some(name)))
+        }));
+        Ok(all)
     }
 
     fn attachment(&self, key: String, entry: Entry) -> Attachment {
@@ -118,14 +151,11 @@ impl Host {
                 Attachment { connections, ..self.recorded(key, *record, health) }
             }
             Entry::Stale(record) => self.recorded(key, *record, Health::Stale),
-            Entry::Lost => Attachment {
-                scope: key.clone(),
-                health: Health::Lost,
-                key,
-                attached: None,
-                replaced: None,
-                connections: None,
-            },
+            Entry::Foreign(version) => unknown(key.clone(), key, Health::Foreign(version)),
+            Entry::Lost => {
+                let health = Health::Lost(lost_default(&key));
+                unknown(key.clone(), key, health)
+            }
         }
     }
 
@@ -164,47 +194,65 @@ impl Host {
             Phase::Attached => {}
         }
         let Some(instance) = record.current() else { return Health::Unfinished("attaching") };
-        if let Err(cause) = fs::read_dir(self.instance(&record.target.key(), instance))
+        let pins = self.instance(&record.target.key(), instance);
+        if let Err(cause) = fs::read_dir(&pins)
             && cause.kind() == io::ErrorKind::PermissionDenied
         {
             return Health::Unknown("its pins are out of this user's sight".into());
         }
-        match self.registered(record) {
-            Ok(true) => {}
-            Ok(false) => return Health::Unregistered,
+        let looked = sysctl::available()
+            .and_then(|all| Ok((all, record.target.now(&record.replaced, Some((&pins, &instance.name)))?)));
+        let (available, now) = match looked {
+            Ok(looked) => looked,
             Err(error) => return Health::Unknown(error.to_string()),
-        }
-        let pins = self.instance(&record.target.key(), instance);
-        match record.target.now(&record.replaced, Some((&pins, &instance.name))) {
-            Ok(Now::Runs(Some(name))) if name == instance.name => Health::InForce,
-            Ok(Now::Runs(Some(name))) => Health::Overridden(name),
-            Ok(Now::Runs(None)) => Health::Overridden("nothing of its own".into()),
-            Ok(Now::Altered(route)) if route.congestion_control.as_deref() == Some(&instance.name) => {
-                Health::InForce
+        };
+        let found = match now {
+            Now::Gone(what) => return Health::Gone(what),
+            Now::Remade(path) => return Health::Remade(path),
+            Now::Runs(name) => name,
+            Now::Altered(route) if route.congestion_control.as_deref() == Some(&instance.name) => {
+                route.congestion_control
             }
-            Ok(Now::Altered(route)) => Health::Overridden(route.describe()),
-            Ok(Now::Gone(what)) => Health::Gone(what),
-            Err(error) => Health::Unknown(error.to_string()),
+            Now::Altered(route) => Some(route.describe()),
+        };
+        // A default holds what it names; a route and a program of a control group find nothing under a name that is gone.
+        let registered = available.contains(&instance.name);
+        let ours = found.as_deref() == Some(&instance.name)
+            && (registered || matches!(record.target, Target::Default { .. }));
+        match (Pinned::open(&pins).is_some() && registered, ours) {
+            (true, true) => Health::InForce,
+            (false, true) => Health::Unpinned,
+            (false, false) => Health::Unregistered,
+            (true, false) => Health::Overridden(found.unwrap_or_else(|| "nothing of its own".into())),
         }
     }
 }
 
+fn unknown(scope: String, key: String, health: Health) -> Attachment {
+    Attachment { scope, health, key, attached: None, replaced: None, connections: None }
+}
+
+/// The default of the namespace that a lost record was of, if it is ours.
+fn lost_default(key: &str) -> Option<String> {
+    let netns = key.strip_prefix("default-")?.parse().ok()?;
+    let namespace = Namespace::with_inode(netns).ok()??;
+    sysctl::default_in(&namespace).ok().filter(|name| is_ours(name))
+}
+
 fn utc(since_s: u64) -> String {
-    let (mut days, seconds) = (since_s / 86_400, since_s % 86_400);
-    let leap = |year: u64| (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400);
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
+    let (days, seconds) = (since_s / 86_400, since_s % 86_400);
+    // Days in the Gregorian calendar's cycle of 400 years, which is counted from a first of March so that a leap day is
+    // its year's last.
+    const CYCLE: u64 = 400 * 365 + 97;
+    let from_march = days + 719_468;
+    let (cycle, day) = (from_march / CYCLE, from_march % CYCLE);
+    let year = (day - day / 1_460 + day / 36_524 - day / (CYCLE - 1)) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let (month, next) = if shifted < 10 { (shifted + 3, 0) } else { (shifted - 9, 1) };
     let (hour, minute) = (seconds / 3_600, seconds % 3_600 / 60);
-    format!("{year}-{:02}-{:02} {hour:02}:{minute:02} UTC", month + 1, days + 1)
+    format!("{}-{month:02}-{day_of_month:02} {hour:02}:{minute:02} UTC", cycle * 400 + year + next)
 }
 
 #[cfg(test)]
@@ -218,5 +266,12 @@ mod tests {
         assert_eq!(utc(951_782_399), "2000-02-28 23:59 UTC");
         assert_eq!(utc(951_782_400), "2000-02-29 00:00 UTC");
         assert_eq!(utc(1_795_279_636), "2026-11-21 16:47 UTC");
+        assert_eq!(utc(4_107_542_400), "2100-03-01 00:00 UTC");
+        assert_eq!(utc(13_574_649_599), "2400-02-29 23:59 UTC");
+    }
+
+    #[test]
+    fn a_time_that_no_clock_has_is_told_at_once() {
+        assert_eq!(utc(u64::MAX), "584554051223-11-09 07:00 UTC");
     }
 }

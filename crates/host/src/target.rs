@@ -13,7 +13,7 @@ use crate::assign::{Assign, AssignArm, AssignOptions, WHOLE};
 use crate::error::HostError;
 use crate::namespace::Namespace;
 use crate::route::Route;
-use crate::scope::{Prefix, Scope};
+use crate::scope::{Prefix, Scope, printable};
 use crate::{sockets, sysctl};
 
 /// One thing that carries a congestion control. Two scopes may name the same.
@@ -47,6 +47,8 @@ pub(crate) enum Now {
     Altered(Box<Route>),
     /// There is no such thing any more.
     Gone(String),
+    /// There is no such control group any more, but another one of the same name.
+    Remade(PathBuf),
 }
 
 impl Target {
@@ -119,8 +121,12 @@ impl Target {
                 })
             }
             (Self::Cgroup { id, path }, _) => {
-                if fs::metadata(path).map(|metadata| metadata.ino()).ok() != Some(*id) {
-                    return Ok(Now::Gone(format!("control group {}", path.display())));
+                match fs::metadata(path).map(|metadata| metadata.ino()) {
+                    Ok(inode) if inode == *id => {}
+                    Ok(_) => return Ok(Now::Remade(path.clone())),
+                    Err(_) => {
+                        return Ok(Now::Gone(format!("control group {}", printable(&path.to_string_lossy()))));
+                    }
                 }
                 let name = pins.filter(|(pins, _)| Assign::is_pinned(pins)).map(|(_, name)| name.to_owned());
                 Ok(Now::Runs(name))
@@ -147,6 +153,14 @@ impl Target {
         }
     }
 
+    /// Whether the same control group was meant: one of this name, whichever it was at the time.
+    pub(crate) fn named_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Cgroup { path, .. }, Self::Cgroup { path: other, .. }) => path == other,
+            _ => self == other,
+        }
+    }
+
     /// Puts back what was there.
     pub(crate) fn put_back(&self, replaced: &Replaced, now: &Now) -> Result<(), HostError> {
         match (replaced, now) {
@@ -167,11 +181,47 @@ impl Target {
             (Replaced::Route(original), Now::Altered(altered)) => {
                 // The others' changes stay; only what is ours goes.
                 let route = altered.with(original.congestion_control.as_deref());
-                self.namespace()?.within(|| route.replace())
+                self.namespace()?.within(|| route.put_back())
             }
-            (Replaced::Route(original), _) => self.namespace()?.within(|| original.replace()),
+            (Replaced::Route(original), _) => self.namespace()?.within(|| original.put_back()),
             (Replaced::Nothing, _) => Ok(()),
         }
+    }
+
+    /// Other routes that one of these congestion controls is set on, while they are registered and so can be seen.
+    ///
+    /// Those over the nexthop object of a route of ours have it because the kernel lets such routes share their metrics;
+    /// it is taken off. What somebody has set is said.
+    pub(crate) fn routes_left(&self, replaced: &Replaced, names: &[String]) -> Vec<String> {
+        let object = match replaced {
+            Replaced::Route(route) => route.nexthop_object(),
+            _ => None,
+        };
+        let described = || {
+            let namespace = match self {
+                Self::Default { netns } | Self::Route { netns, .. } => Namespace::with_inode(*netns)?,
+                Self::Cgroup { .. } => Some(Namespace::own()?),
+            };
+            // Its routes have gone with it.
+            let Some(namespace) = namespace else { return Ok(Vec::new()) };
+            namespace.within(|| {
+                let told = |route: Route| {
+                    let shared = object.is_some() && route.nexthop_object() == object;
+                    let text = route.describe();
+                    match shared.then(|| route.without()) {
+                        Some(Ok(())) => format!("taken off as well, over the same nexthop object: {text}"),
+                        Some(Err(error)) => format!("still set by the route {text}: {error}"),
+                        None => format!(
+                            "still set by the route {text}, which ramp has not made: ip route replace …"
+                        ),
+                    }
+                };
+                Ok(Route::that_name(names)?.into_iter().map(told).collect::<Vec<_>>())
+            })
+        };
+        described().unwrap_or_else(|error: HostError| {
+            vec![format!("whether other routes name it is not known: {error}")]
+        })
     }
 
     /// Its connections now, by congestion control; `None`: it is gone.
@@ -248,7 +298,7 @@ fn cgroup(path: &Path) -> Result<PathBuf, HostError> {
     Ok(full)
 }
 
-fn groups_below(path: &Path) -> BTreeSet<u64> {
+pub(crate) fn groups_below(path: &Path) -> BTreeSet<u64> {
     let mut groups = BTreeSet::new();
     let mut waiting = vec![path.to_path_buf()];
     while let Some(directory) = waiting.pop() {

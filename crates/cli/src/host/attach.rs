@@ -48,6 +48,9 @@ pub(crate) struct AttachArgs {
     /// Do not ask before every new connection of the host is changed; needed where there is no terminal to ask on
     #[arg(long, short)]
     yes: bool,
+    /// Refuse where something else is attached to the scope, instead of taking its place
+    #[arg(long)]
+    no_replace: bool,
     /// Show all that the kernel's verifier says if it rejects the program
     #[arg(long)]
     verifier_log: bool,
@@ -81,8 +84,12 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     if args.verbose {
         host = host.on_step(|step| say!("- {step}"));
     }
-    let attached =
-        host.attach(&scope, algorithm, &options).map_err(|error| explained(error, args.verifier_log))?;
+    let attached = if args.no_replace {
+        host.attach_only(&scope, algorithm, &options)
+    } else {
+        host.attach(&scope, algorithm, &options)
+    };
+    let attached = attached.map_err(|error| explained(error, args.verifier_log))?;
     privileges::keep_only(&[]).map_err(told)?;
     if let Some(recovered) = &attached.recovered {
         writeln!(out, "First undone: {recovered}.")?;
@@ -101,6 +108,9 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
         writeln!(out, "Applications that choose a congestion control themselves keep it.")?;
     } else {
         writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?;
+    }
+    for note in &attached.notes {
+        writeln!(out, "{note}")?;
     }
     Ok(())
 }

@@ -19,7 +19,8 @@ Examples:
   ramp detach
   ramp detach --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
 
-Exit codes: 0 done, or nothing was attached; 1 something is still attached; 2 nothing is attached to that scope.")]
+Exit codes: 0 done, or nothing was attached; 1 something is still attached, or left of it; 2 nothing is attached to that
+scope.")]
 pub(crate) struct DetachArgs {
     /// Only this: system, netns NAME, cgroup PATH, route PREFIX
     #[arg(long, num_args = 1..=4, value_names = ["KIND", "NAME"])]

@@ -10,11 +10,11 @@ mod units;
 mod values;
 mod watch;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use ramp_host::{Host, HostError, PINS, RECORDS};
+use ramp_host::{Host, HostError, PINS, RECORDS, printable};
 
 use crate::error::CliError;
 use crate::terminal::Terminal;
@@ -52,9 +52,9 @@ impl HostCommand {
     /// Runs the command.
     pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
         match self {
-            Self::Attach(args) => attach::attach(&args, terminal, out),
+            Self::Attach(args) => delivered(|text| attach::attach(&args, terminal, text)),
             Self::Status(args) => status::status(&args, terminal, out),
-            Self::Detach(args) => detach::detach(&args, terminal, out),
+            Self::Detach(args) => delivered(|text| detach::detach(&args, terminal, text)),
             Self::Doctor(args) => doctor::doctor(&args, terminal, out),
             Self::Watch(args) => watch::watch(&args, terminal, out),
             Self::Trial(args) => trial::trial(&args, terminal, out),
@@ -63,12 +63,29 @@ impl HostCommand {
     }
 }
 
+/// What has changed this host tells by its exit code whether it did. Where standard output takes no more, standard error
+/// gets the text.
+fn delivered(work: impl FnOnce(&mut Vec<u8>) -> Result<(), CliError>) -> Result<(), CliError> {
+    let mut text = Vec::new();
+    let done = work(&mut text);
+    let mut out = io::stdout().lock();
+    if out.write_all(&text).and_then(|()| out.flush()).is_err() {
+        let _ = io::stderr().write_all(&text);
+    }
+    done
+}
+
 /// An error of the host, with what to do about it.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn told(error: HostError) -> CliError {
-    let (message, help) = (error.to_string(), error.advice());
+    // Names of others' making may be in it.
+    let (message, help) = (lines(&error.to_string()), error.advice().map(|advice| lines(&advice)));
     match error {
         HostError::Input { .. } => CliError::Input { message, help },
         _ => CliError::Kernel { message, help },
     }
+}
+
+fn lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use ramp::ExitReason;
-use ramp_host::{AttachedAlgorithm, Attachment, Health};
+use ramp_host::{AttachedAlgorithm, Attachment, Health, printable};
 use ramp_lab::Reason;
 use ramp_linux::Counters;
 use serde_json::{Value, json};
@@ -70,7 +70,8 @@ fn row(attachment: &Attachment) -> Vec<String> {
     let mut cells = vec![attachment.scope.clone()];
     let unknown = || "?".to_owned();
     let attached = attachment.attached.as_ref();
-    cells.push(attached.map_or_else(unknown, |attached| attached.name.clone()));
+    let name = attached.map(|attached| attached.name.clone());
+    cells.push(name.or_else(|| attachment.health.left_in_force()).unwrap_or_else(unknown));
     cells.push(state(&attachment.health).to_owned());
     cells.push(attached.map_or_else(unknown, |attached| age(attached.age_s())));
     match attached.and_then(|attached| attached.counters) {
@@ -143,13 +144,16 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
 fn state(health: &Health) -> &'static str {
     match health {
         Health::InForce => "in force",
+        Health::Unpinned => "in force, unpinned",
         Health::Overridden(_) => "overridden",
         Health::Unfinished(_) => "interrupted",
         Health::Unregistered => "gone from the kernel",
-        Health::Gone(_) => "without a place",
+        Health::Gone(_) | Health::Remade(_) => "without a place",
         Health::Unknown(_) => "unknown",
         Health::Stale => "before boot",
-        Health::Lost => "no record",
+        Health::Lost(None) => "no record",
+        Health::Lost(Some(_)) => "in force, no record",
+        Health::Foreign(_) => "another version's",
     }
 }
 
@@ -157,15 +161,35 @@ fn trouble(attachment: &Attachment) -> Option<String> {
     let clears = "`ramp detach` clears it up";
     Some(match &attachment.health {
         Health::InForce => return None,
+        Health::Unpinned => {
+            "its pins have been removed, but new connections still use it; `ramp detach` puts back what was before"
+                .into()
+        }
+        Health::Overridden(now) if Some(now) == attachment.replaced.as_ref() => {
+            format!("there is {now} again, set by somebody or by a detachment that died; {clears}")
+        }
         Health::Overridden(now) => format!("somebody has set {now} since; {clears} and leaves that"),
         Health::Unfinished(what) => format!("a process died while {what}; {clears}"),
         Health::Unregistered => {
             format!("its pins have been removed; {clears} and puts back what was before")
         }
         Health::Gone(what) => format!("the {what} no longer exists; {clears}"),
+        Health::Remade(path) => format!(
+            "the control group was removed and made again, as the restart of a service does; nothing is attached to the \
+             new one: ramp attach {} --scope cgroup {}",
+            attachment.attached.as_ref().map_or("ALGORITHM", |attached| &attached.id),
+            printable(&path.to_string_lossy()),
+        ),
         Health::Unknown(why) => why.clone(),
         Health::Stale => format!("the last boot has undone it; {clears}"),
-        Health::Lost => "what it replaced is not known: set what you want, then `ramp detach`".into(),
+        Health::Lost(Some(name)) => format!(
+            "new connections use {name}, which is ramp's, but what it replaced is on no record here: detach it where it \
+             was attached (--pins, --records), or set what you want, then `ramp detach`"
+        ),
+        Health::Lost(None) => "what it replaced is not known: set what you want, then `ramp detach`".into(),
+        Health::Foreign(version) => format!(
+            "a later version of ramp has written its record (format {version}): `ramp detach` of that version undoes it"
+        ),
     })
 }
 
@@ -236,13 +260,14 @@ fn to_json(attachment: &Attachment) -> Value {
     json!({
         "scope": attachment.scope,
         "state": state(&attachment.health),
-        "in_force": attachment.health == Health::InForce,
+        "in_force": attachment.health.in_force(),
         "trouble": trouble(attachment),
         "algorithm": attached.map(|attached| attached.id.clone()),
         "settings": attached.map(|attached| {
             attached.settings().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect::<Value>()
         }),
-        "congestion_control": attached.map(|attached| attached.name.clone()),
+        "congestion_control":
+            attached.map(|attached| attached.name.clone()).or_else(|| attachment.health.left_in_force()),
         "since_s": attached.map(|attached| attached.since_s),
         "pins": attached.map(|attached| attached.pins.clone()),
         "counters": counters,

@@ -270,6 +270,11 @@ fn default_control(facts: &Facts) -> Check {
     const NAME: &str = "default control";
     let name = facts.sysctl("net/ipv4/tcp_congestion_control").unwrap_or("not shown");
     let found = format!("net.ipv4.tcp_congestion_control = {name}");
+    if facts.unrecorded.is_some() {
+        return check(NAME, State::Missing, found)
+            .means("it is ramp's, but what it replaced is on no record here: attaching would take it for the original")
+            .mend("detach it where it was attached, or: sysctl -w net.ipv4.tcp_congestion_control=cubic");
+    }
     if name == "cubic" || crate::attach::is_ours(name) {
         return check(NAME, State::Ok, found);
     }
@@ -358,6 +363,7 @@ mod tests {
             memlock_bytes: Some(8 << 20),
             pins: ("/sys/fs/bpf/ramp".into(), Some(true)),
             closed: Vec::new(),
+            unrecorded: None,
             host_mounts: true,
             cgroup2: Some("/sys/fs/cgroup".into()),
             loads: vec![("best".into(), Ok(())), ("paced".into(), Ok(()))],
@@ -379,7 +385,13 @@ mod tests {
 
     #[test]
     fn every_ailment_is_found_by_its_check_and_no_other_gets_worse() {
-        let cases: [Case; 20] = [
+        let cases: [Case; 21] = [
+            (
+                |f| f.unrecorded = Some("ramp_best".into()),
+                "default control",
+                State::Missing,
+                "tcp_congestion_control=cubic",
+            ),
             (
                 |f| f.closed.push("/run/ramp".into()),
                 "directories",

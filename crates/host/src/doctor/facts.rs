@@ -14,6 +14,8 @@ use ramp_linux::{Options, probe};
 use crate::bpffs::{USUAL, is_bpffs};
 use crate::host::Host;
 use crate::privileges;
+use crate::record::Entry;
+use crate::scope::Scope;
 
 const BTF: &str = "/sys/kernel/btf";
 
@@ -64,6 +66,8 @@ pub struct Facts {
     pub pins: (PathBuf, Option<bool>),
     /// Directories of pins and records that this user may not write, or may not make.
     pub closed: Vec<PathBuf>,
+    /// The default of this network namespace, where it is ours but on no record here.
+    pub unrecorded: Option<String>,
     /// Whether what is mounted here outlives this process.
     pub host_mounts: bool,
     /// Where control groups of version 2 are mounted.
@@ -106,6 +110,7 @@ impl Facts {
             memlock_bytes: memlock(),
             pins: (host.pins().to_path_buf(), pins(host)),
             closed: closed_directories(host),
+            unrecorded: unrecorded(host),
             host_mounts: host_mounts(),
             cgroup2: mounted("cgroup2"),
             state_bytes: ramp::algorithms().iter().map(ramp::Algorithm::state_bytes).max().unwrap_or(0),
@@ -130,6 +135,13 @@ fn loads() -> Vec<(String, Result<(), String>)> {
             (algorithm.id.to_owned(), result)
         })
         .collect()
+}
+
+fn unrecorded(host: &Host) -> Option<String> {
+    let found = host.unrecorded_in(&Scope::System).ok()??;
+    // Without a record that says what was before, attaching refuses as detaching does.
+    let known = host.has_entry(&found.key) && !matches!(host.entry(&found.key), Ok(Entry::Lost));
+    (!known).then_some(found.name)
 }
 
 fn read(path: &str) -> Option<String> {

@@ -10,7 +10,7 @@ use ramp_linux::Counters;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::status::{AttachedAlgorithm, Attachment, Health};
+use crate::status::{AttachedAlgorithm, Attachment};
 use exposition::{Exposition, Kind};
 
 pub use exposition::CONTENT_TYPE;
@@ -34,7 +34,14 @@ fn of(attachments: &[Attachment]) -> String {
         .collect();
     out.family("ramp_attached", Kind::Gauge, "Whether new connections of the scope start by this algorithm.");
     for (attachment, _, labels) in &labelled {
-        out.sample("", labels, u64::from(attachment.health == Health::InForce));
+        out.sample("", labels, u64::from(attachment.health.in_force()));
+    }
+    for attachment in attachments.iter().filter(|attachment| attachment.attached.is_none()) {
+        let Some(name) = attachment.health.left_in_force() else { continue };
+        let algorithm = name.split_once('_').map_or("", |(_, id)| id).to_owned();
+        let labels =
+            vec![("scope", attachment.scope.clone()), ("algorithm", algorithm), ("congestion_control", name)];
+        out.sample("", &labels, 1);
     }
     out.family("ramp_attached_since_seconds", Kind::Gauge, "When it was attached, in seconds since 1970.");
     for (_, attached, labels) in &labelled {
@@ -216,6 +223,29 @@ mod tests {
         // Without counters there are no samples but that it is not in force.
         assert!(text.contains(r#"ramp_attached{scope="cgroup /a \"b\"\\c\nd",algorithm="best""#), "{text}");
         assert_eq!(text.matches("cgroup /a").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn what_is_in_force_is_attached_whatever_is_left_of_pins_and_record() {
+        let lost = |name: Option<&str>| Attachment {
+            attached: None,
+            ..attachment("system", Health::Lost(name.map(str::to_owned)), None)
+        };
+        for (attachment, value) in [
+            (attachment("system", Health::Unpinned, None), Some(1.0)),
+            (attachment("system", Health::Unregistered, None), Some(0.0)),
+            (lost(Some("ramp_best")), Some(1.0)),
+            (lost(None), None),
+        ] {
+            let health = attachment.health.clone();
+            let scrape = parse(&of(&[attachment]));
+            let sample = scrape.samples.iter().find(|sample| sample.metric == "ramp_attached");
+            assert_eq!(sample.map(|s| s.value.clone()), value.map(Value::Gauge), "{health:?}");
+            if let Some(sample) = sample {
+                assert_eq!(sample.labels.get("algorithm"), Some("best"), "{health:?}");
+                assert_eq!(sample.labels.get("congestion_control"), Some("ramp_best"), "{health:?}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod crash;
 mod refusals;
+mod rollback;
 mod routes;
 mod scopes;
 mod support;

@@ -90,6 +90,51 @@ fn connections_over_the_route_use_it_and_others_do_not() {
 }
 
 #[test]
+fn a_route_over_a_nexthop_object_comes_back_and_leaves_nothing_to_others() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let host = place.host();
+    let (netns, far) = (place.netns(), Ipv4Addr::new(10, 80, 0, 1));
+    run(&format!("ip -n {netns}p addr add {far}/32 dev lo"));
+    run(&format!("ip -n {netns} nexthop add id 10 via 10.78.1.2 dev eth0"));
+    run(&format!("ip -n {netns} route add 10.80.0.0/16 nhid 10"));
+    let before = place.routes();
+    let attach = || place.within(|| host.attach(&route("10.80.0.0/16"), best(), &usual(best())));
+    let attached = attach().expect("attaches");
+    assert!(attached.notes.iter().any(|note| note.contains("nexthop object 10")), "{attached:?}");
+    // The kernel has it share the metrics of the first one.
+    run(&format!("ip -n {netns} route add 10.81.0.0/16 nhid 10"));
+    assert_eq!(place.routes().matches(&format!("congctl {}", attached.name)).count(), 2);
+    let detached = place.within(|| host.detach(None)).expect("detaches");
+    assert_eq!(
+        detached[0].restored,
+        Restored::PutBack("10.80.0.0/16 via 10.78.1.2 nhid 10 without congctl".into())
+    );
+    let taken_off = |note: &String| note.starts_with("taken off") && note.contains("10.81.0.0/16");
+    assert!(detached[0].notes.iter().any(taken_off), "{detached:?}");
+    // With the name registered again, the kernel would show who still names it.
+    let again = place.within(|| host.attach(&Scope::System, best(), &usual(best()))).expect("attaches");
+    assert_eq!(again.name, attached.name);
+    run(&format!("ip -n {netns} route del 10.81.0.0/16"));
+    place.set_default("reno");
+    assert_eq!(sorted(&place.routes()), sorted(&before));
+    assert_eq!(place.used_between(crate::support::HERE, far), ["reno", "reno"]);
+    place.within(|| host.detach(None)).expect("detaches");
+
+    // And without the record of a name: a route that somebody has set it on is said.
+    let attached = attach().expect("attaches");
+    run(&format!("ip -n {netns} route add 10.83.0.0/16 via 10.78.1.2 congctl {}", attached.name));
+    let detached = place.within(|| host.detach(None)).expect("detaches");
+    let said = |note: &String| note.starts_with("still set by the route 10.83.0.0/16");
+    assert!(detached[0].notes.iter().any(said), "{detached:?}");
+    run(&format!("ip -n {netns} route del 10.83.0.0/16"));
+    assert_eq!(sorted(&place.routes()), sorted(&before));
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
 fn what_others_have_made_of_the_route_stays() {
     if !ready() {
         return;

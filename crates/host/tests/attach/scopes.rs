@@ -215,6 +215,57 @@ fn a_control_group_that_is_gone_leaves_nothing_to_restore() {
 }
 
 #[test]
+fn a_control_group_that_was_made_again_is_said_and_attached_again() {
+    if !ready() {
+        return;
+    }
+    let (place, group) = (Place::new(), Cgroup::new());
+    let host = place.host();
+    let scope = Scope::Cgroup(group.path.clone());
+    let first = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    let again = || {
+        fs::remove_dir(&group.path).expect("it is empty");
+        fs::create_dir(&group.path).expect("another one of its name");
+    };
+    again();
+    let status = host.attachments().expect("status");
+    assert_eq!((status.len(), &status[0].health), (1, &Health::Remade(group.path.clone())));
+    let second = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    assert!(second.change == Change::Made && second.recovered.is_some(), "{second:?}");
+    let status = host.attachments().expect("status");
+    assert_eq!((status.len(), &status[0].health), (1, &Health::InForce));
+    again();
+    let detached = host.detach(Some(&scope)).expect("detaches by its name");
+    assert!(matches!(detached[0].restored, Restored::Gone(_)), "{detached:?}");
+    place.assert_clean(&[first.name, second.name]);
+}
+
+#[test]
+fn only_a_default_is_allowed_to_everybody() {
+    if !ready() {
+        return;
+    }
+    let (place, group) = (Place::new(), Cgroup::new());
+    let host = place.host();
+    let allowed = |name: &str| {
+        let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").expect("TCP");
+        text.split_whitespace().any(|allowed| allowed == name)
+    };
+    run(&format!("ip -n {} route add 10.80.0.0/16 via 10.78.1.2", place.netns()));
+    let route = Scope::parse(&["route", "10.80.0.0/16"]).expect("a prefix");
+    for (scope, everybody) in
+        [(Scope::Netns(place.netns()), true), (Scope::Cgroup(group.path.clone()), false), (route, false)]
+    {
+        let attached = place.within(|| host.attach(&scope, best(), &usual(best()))).expect("attaches");
+        assert!(available().contains(&attached.name));
+        assert_eq!(allowed(&attached.name), everybody, "{scope}");
+        assert_eq!(host.attachments().expect("status")[0].health, Health::InForce, "{scope}");
+        place.within(|| host.detach(None)).expect("detaches");
+        place.assert_clean(&[attached.name]);
+    }
+}
+
+#[test]
 fn what_others_have_set_meanwhile_stays() {
     if !ready() {
         return;
@@ -293,7 +344,8 @@ fn a_lost_record_is_read_from_the_pins_and_lost_pins_are_made_up_for_by_the_reco
         // The kernel takes a moment to drop what nothing refers to.
         std::thread::yield_now();
     }
-    assert_eq!(host.attachments().expect("status")[0].health, Health::Unregistered);
+    // The default still holds what has lost its name.
+    assert_eq!(host.attachments().expect("status")[0].health, Health::Unpinned);
     assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
     assert_eq!(place.default(), "reno");
     place.assert_clean(&[attached.name]);
@@ -306,7 +358,8 @@ fn a_lost_record_is_read_from_the_pins_and_lost_pins_are_made_up_for_by_the_reco
     fs::remove_dir_all(place.records()).expect("records");
     let key = host.attachments().expect("status")[0].key.clone();
     fs::remove_file(place.pins().join(&key).join("record")).expect("the map");
-    assert_eq!(host.attachments().expect("status")[0].health, Health::Lost);
+    let lost = Health::Lost(Some(again.name.clone()));
+    assert_eq!(host.attachments().expect("status")[0].health, lost);
     let error = host.detach(None).expect_err("it is not known what was before");
     assert!(error.to_string().contains("is lost"), "{error}");
     assert_eq!(place.default(), again.name);
