@@ -1,13 +1,14 @@
-//! A bar over runs, on a terminal only, what is said meanwhile, and the flag that Ctrl-C raises.
+//! A bar over runs, on a terminal only, what is said meanwhile, and the flag that Ctrl-C and its like raise.
 
 use std::io::{self, IsTerminal};
-use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramp_backend::Clock;
 use ramp_experiment::{Ahead, Progress};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 /// Says on standard error what people should know, and no more.
 pub(crate) struct Said;
@@ -76,15 +77,37 @@ fn bar(runs: usize) -> ProgressBar {
     bar.with_style(style)
 }
 
-/// A flag that the first Ctrl-C raises. The second one ends the process: what is finished is on disk, whole.
+/// A flag that the first Ctrl-C raises, or the first SIGTERM or SIGHUP. The second one ends the process: what is
+/// finished is on disk, whole.
 pub(crate) fn interruption() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    // Fails only where signals cannot be caught; Ctrl-C then ends the process, which is safe as well.
-    let _ = ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            process::exit(130);
-        }
-    });
-    flag
+    let raised = Arc::new(AtomicBool::new(false));
+    for signal in signals() {
+        // Fails only where signals cannot be caught; they then end the process, which is safe as well. In this order, so that
+        // it takes a second one to end it.
+        let _ = flag::register_conditional_shutdown(signal, 130, Arc::clone(&raised))
+            .and_then(|_| flag::register(signal, Arc::clone(&raised)));
+    }
+    raised
+}
+
+#[cfg(unix)]
+fn signals() -> Vec<i32> {
+    use signal_hook::consts::SIGHUP;
+
+    // Whoever has had hang-ups ignored (`nohup`) wants the work to go on.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok())
+        .unwrap_or(0);
+    let mut signals = vec![SIGINT, SIGTERM];
+    if ignored >> (SIGHUP - 1) & 1 == 0 {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+#[cfg(not(unix))]
+fn signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
 }

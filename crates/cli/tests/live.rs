@@ -132,6 +132,16 @@ fn what_cannot_be_tried_is_refused_by_name() {
         &["trial", "cubic", "--cgroup", "/proc", "--share", "100"],
         "one of the arms gets no connections",
     );
+    for (option, value, words) in [
+        ("--alpha", "0", "a probability of stopping"),
+        ("--alpha", "100", "a probability of stopping"),
+        ("--block", "0s", "the blocks that are compared"),
+        ("--block", "11m", "the blocks that are compared"),
+        ("--margin", "0", "margin"),
+        ("--margin", "100", "margin"),
+    ] {
+        refused(&["trial", "reno", "--cgroup", "/proc", option, value], words);
+    }
     refused(&["trial", "cubic", "--cgroup", "/proc"], "cubic cannot be tried against itself");
     refused(&["trial", "no_such", "--cgroup", "/proc"], "no congestion control \"no_such\"");
     refused(&["trial", "reno", "--against", "best:no-such=1", "--cgroup", "/proc"], "no-such");
@@ -227,12 +237,16 @@ fn however_a_trial_ends_the_host_is_as_before() {
         return;
     }
     let (place, cgroup) = (Place::new("live-ends"), Cgroup::new());
-    let trial = begin(&place, &cgroup, "interrupted");
-    trial.signal("-INT");
-    let (code, said) = trial.end();
-    assert_eq!(code, Some(130), "{said}");
-    assert!(said.contains("Interrupted after "), "{said}");
-    assert_eq!(offered(), Vec::<String>::new());
+    // By hand, by a service manager, by a connection that was lost.
+    for (signal, out) in [("-INT", "interrupted"), ("-TERM", "stopped"), ("-HUP", "hung-up")] {
+        let trial = begin(&place, &cgroup, out);
+        trial.signal(signal);
+        let (code, said) = trial.end();
+        assert_eq!(code, Some(130), "{signal}: {said}");
+        assert!(said.contains("Interrupted after "), "{signal}: {said}");
+        assert!(place.read(&format!("{out}/trial.jsonl")).contains("\"end\""), "{signal}");
+        assert_eq!(offered(), Vec::<String>::new());
+    }
 
     let trial = begin(&place, &cgroup, "killed");
     trial.signal("-KILL");
@@ -248,6 +262,27 @@ fn however_a_trial_ends_the_host_is_as_before() {
     let report = place.ramp(&["trial", "--report", "interrupted", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
     assert_eq!(report["ending"]["how"], "interrupted", "{report}");
+
+    // Another one on the same control group, or below it, is told whose way it would be in; the first one goes on.
+    let trial = begin(&place, &cgroup, "vanished");
+    let below = cgroup.0.join("below");
+    fs::create_dir(&below).expect("a control group");
+    for path in [&cgroup.0, &below] {
+        let second =
+            place.ramp(&["trial", "enhanced", "--cgroup", path.to_str().expect("ASCII"), "--for", "1s"]);
+        let told = text(&second.stderr);
+        assert_eq!(second.status.code(), Some(1), "{told}");
+        assert!(told.contains(&format!("process {} (ramp)", trial.child.id())), "{told}");
+    }
+    fs::remove_dir(&below).expect("it is empty");
+    // As the restart of a service does.
+    fs::remove_dir(&cgroup.0).expect("it is empty");
+    fs::create_dir(&cgroup.0).expect("another one of its name");
+    let (code, said) = trial.end();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("The control group was removed after "), "{said}");
+    assert!(place.read("vanished/trial.jsonl").contains("\"vanished\""));
+    assert_eq!(offered(), Vec::<String>::new());
 }
 
 #[test]

@@ -25,10 +25,10 @@ const ATTENTION: Duration = Duration::from_millis(100);
 ///
 /// Each new connection of a control group is given one of two congestion controls by a draw. Transfer times by size,
 /// start-up, retransmissions and cut-off connections are compared block of time by block of time, with 95 %
-/// intervals. If the arm on trial is clearly worse the trial stops at once. At the end, on Ctrl-C and however the process
-/// dies the control group is as before; running connections finish with what they have.
+/// intervals. If the arm on trial is clearly worse the trial stops at once. At the end, on Ctrl-C, SIGTERM or SIGHUP, and
+/// however the process dies, the control group is as before; running connections finish with what they have.
 ///
-/// Exit codes: 0 done, 3 rolled back, 130 interrupted.
+/// Exit codes: 0 done, 1 failed, or its control group was removed, 3 rolled back, 130 interrupted.
 #[derive(Args, Debug)]
 pub(crate) struct TrialArgs {
     /// The arm on trial: an algorithm, with parameters as in best:threshold=2MB/s, or a congestion control of the kernel
@@ -95,6 +95,10 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
         How::Completed | How::Unknown => Ok(()),
         How::RolledBack(_) => Err(CliError::RolledBack),
         How::Interrupted => Err(CliError::Interrupted),
+        How::Vanished => Err(CliError::Kernel {
+            message: "the control group is gone".to_owned(),
+            help: Some("the trial ended with it; begin again on the one that there is now".to_owned()),
+        }),
     }
 }
 

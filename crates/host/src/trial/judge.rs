@@ -25,6 +25,8 @@ pub enum How {
     RolledBack(Stop),
     /// Somebody wanted it to.
     Interrupted,
+    /// Its control group was removed.
+    Vanished,
     /// The process died.
     Unknown,
 }

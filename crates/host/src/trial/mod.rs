@@ -9,6 +9,7 @@ mod connection;
 mod file;
 mod guard;
 mod judge;
+mod place;
 mod plan;
 mod rank;
 #[cfg(test)]
@@ -32,11 +33,14 @@ pub use plan::Plan;
 
 use crate::assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, WHOLE};
 use crate::error::HostError;
+use crate::scope::printable;
 use file::TrialFile;
 use guard::{Guard, Known, Open};
 
 /// Trials at once, each with names of its own.
 const TRIALS_MAX: u32 = 9;
+/// The end of one is looked for ten times a second.
+const BLOCK_LEAST: Duration = Duration::from_millis(100);
 /// Exits kept until their connections are done.
 const EXITS_KEPT: usize = 1 << 20;
 
@@ -139,6 +143,7 @@ pub struct Trial {
     began: Duration,
     // Fields drop in this order: nothing is assigned any more when the names go.
     assign: Option<Assign>,
+    place: place::Place,
     loaded: [Option<Loaded>; 2],
     guard: Guard,
     file: Option<TrialFile>,
@@ -156,21 +161,8 @@ impl Trial {
     /// Begins with the next connection.
     pub fn start(options: &TrialOptions) -> Result<Self, HostError> {
         let TrialOptions { arms, share, length, .. } = options;
-        if *share == 0 || *share >= WHOLE {
-            return Err(HostError::input(
-                "one of the arms gets no connections",
-                "a share between 0 and 100 %",
-            ));
-        }
-        if arms[0].name() == arms[1].name() {
-            return Err(HostError::input(
-                format!("{} cannot be tried against itself", arms[0].name()),
-                "two different arms",
-            ));
-        }
-        if *length < Duration::from_secs(1) {
-            return Err(HostError::input("a trial takes at least a second", "for instance 10m"));
-        }
+        options.check()?;
+        let place = place::Place::take(&options.cgroup)?;
         let [first, second] = [&arms[0], &arms[1]].map(put_in);
         let loaded = [first?, second?];
         let control = |index: usize| match (&loaded[index], &arms[index]) {
@@ -199,6 +191,7 @@ impl Trial {
             drain_s: drain.as_secs_f64(),
             began,
             assign: Some(assign),
+            place,
             loaded,
             file,
             done: Vec::new(),
@@ -223,6 +216,10 @@ impl Trial {
         let now_s = self.elapsed()?.as_secs_f64();
         match self.stage {
             Stage::Assigning => {
+                if !self.place.is_there() {
+                    self.end(How::Vanished, now_s)?;
+                    return Ok(self.stage);
+                }
                 if self.guard.due(now_s) {
                     self.ratio = self.ratio_so_far();
                     let open: Vec<_> = self.open.values().copied().collect();
@@ -353,6 +350,37 @@ impl Trial {
 }
 
 impl TrialOptions {
+    /// Whether it can be done at all.
+    fn check(&self) -> Result<(), HostError> {
+        let refuse = |problem: &str, advice: &str| Err(HostError::input(problem, advice));
+        if self.share == 0 || self.share >= WHOLE {
+            return refuse("one of the arms gets no connections", "a share between 0 and 100 %");
+        }
+        if self.arms[0].name() == self.arms[1].name() {
+            let problem = format!("{} cannot be tried against itself", self.arms[0].name());
+            return refuse(&problem, "two different arms");
+        }
+        if self.length < Duration::from_secs(1) {
+            return refuse("a trial takes at least a second", "for instance 10m");
+        }
+        if self.block.is_some_and(|block| block < BLOCK_LEAST || block > self.length) {
+            return refuse(
+                "the blocks that are compared cannot have this length",
+                "from 100 ms to the length of the trial; a twentieth of it if left out",
+            );
+        }
+        if !(self.alpha > 0.0 && self.alpha < 0.5) {
+            return refuse(
+                "the guard needs a probability of stopping an arm that does no harm",
+                "more than 0 and less than 50 %; at 0 it would never stop, at 100 % always",
+            );
+        }
+        if !(self.margin > 0.0 && self.margin < 1.0) {
+            return refuse("no difference can be smaller than this margin", "between 0 and 100 %");
+        }
+        Ok(())
+    }
+
     fn plan(&self, controls: &[String; 2]) -> Result<Plan, HostError> {
         let block = self.block.unwrap_or_else(|| (self.length / 20).max(Duration::from_secs(1)));
         let coarse =
@@ -361,7 +389,7 @@ impl TrialOptions {
         Ok(Plan {
             arms: [self.arms[0].name().to_owned(), self.arms[1].name().to_owned()],
             controls: controls.clone(),
-            cgroup: self.cgroup.display().to_string(),
+            cgroup: printable(&self.cgroup.to_string_lossy()),
             share: self.share,
             length_s: self.length.as_secs_f64(),
             block_s: block.min(self.length).as_secs_f64(),
@@ -384,7 +412,10 @@ fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
     loop {
         let infix = if number == 1 { String::new() } else { number.to_string() };
         let name = Some(format!("try{infix}_{}", algorithm.id));
-        match load(algorithm, &Options { name, record: Record::Exits, ..Options::clone(options) }) {
+        match load(
+            algorithm,
+            &Options { name, record: Record::Exits, restricted: true, ..Options::clone(options) },
+        ) {
             Err(LoadError::NameTaken { .. }) if number < TRIALS_MAX => number += 1,
             loaded => return Ok(Some(loaded?)),
         }

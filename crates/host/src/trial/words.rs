@@ -16,6 +16,12 @@ pub(super) fn verdict(report: &TrialReport) -> String {
         How::Interrupted => {
             format!("Interrupted after {}; so far {}.", duration(report.ending.after_s), comparison(report))
         }
+        How::Vanished => format!(
+            "The control group was removed after {}, as a restart of its service does, and a new one of its name is another; \
+             until then {}.",
+            duration(report.ending.after_s),
+            comparison(report)
+        ),
         How::Unknown => {
             format!(
                 "The trial died after {}; until then {}.",

@@ -1,0 +1,69 @@
+//! The control group of a trial: one trial at a time, and whether it is still there.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::{io, process};
+
+use nix::fcntl::{Flock, FlockArg};
+
+use crate::error::HostError;
+use crate::lock::{Holder, Locked};
+use crate::scope::printable;
+use crate::target::groups_below;
+
+const LOCKS: &str = "/proc/locks";
+
+/// A control group that this trial has to itself, as far as trials go.
+///
+/// Its directory is locked. Anybody may do so, but only what root or the caller locks counts.
+pub(super) struct Place {
+    path: PathBuf,
+    inode: u64,
+    lock: Option<Flock<File>>,
+}
+
+impl Place {
+    pub(super) fn take(path: &Path) -> Result<Self, HostError> {
+        let path = path.canonicalize().map_err(HostError::file("open the control group", path))?;
+        let directory = File::open(&path).map_err(HostError::file("open the control group", &path))?;
+        let inode = directory.metadata().map_err(HostError::file("look at", &path))?.ino();
+        let lock = Flock::lock(directory, FlockArg::LockExclusiveNonblock).ok();
+        let place = Self { path, inode, lock };
+        match place.others().map_err(HostError::file("read", Path::new(LOCKS)))?.first() {
+            Some(other) => Err(HostError::refused(
+                format!(
+                    "{} tries something on {}, or on one above or below it: each would take connections from the other",
+                    other.name(),
+                    printable(&place.path.to_string_lossy())
+                ),
+                "wait until it is over, or stop it",
+            )),
+            None => Ok(place),
+        }
+    }
+
+    /// Whether it has not been removed, be it that another one has its name now.
+    pub(super) fn is_there(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|metadata| metadata.ino() == self.inode)
+    }
+
+    /// Who has locked it, or a control group above or below it.
+    fn others(&self) -> io::Result<Vec<Holder>> {
+        let own = Locked::of(&fs::metadata(&self.path)?);
+        let below = groups_below(&self.path);
+        let above: Vec<_> = self.path.ancestors().skip(1).map_while(control_group).collect();
+        let mut all = Holder::all(&fs::read_to_string(LOCKS)?);
+        all.retain(|(holder, file)| {
+            let mine = self.lock.is_some() && holder.process == process::id() && *file == own;
+            let related = above.contains(file) || (file.is_beside(&own) && below.contains(&file.inode));
+            related && !mine && holder.user.is_some() && !holder.is_stranger(None)
+        });
+        Ok(all.into_iter().map(|(holder, _)| holder).collect())
+    }
+}
+
+/// A directory, if it is one of control groups.
+fn control_group(path: &Path) -> Option<Locked> {
+    path.join("cgroup.procs").exists().then(|| fs::metadata(path).ok())?.map(|metadata| Locked::of(&metadata))
+}
