@@ -125,7 +125,10 @@ impl Target {
                     Ok(inode) if inode == *id => {}
                     Ok(_) => return Ok(Now::Remade(path.clone())),
                     Err(_) => {
-                        return Ok(Now::Gone(format!("control group {}", printable(&path.to_string_lossy()))));
+                        return Ok(Now::Gone(format!(
+                            "control group {}",
+                            printable(&path.to_string_lossy())
+                        )));
                     }
                 }
                 let name = pins.filter(|(pins, _)| Assign::is_pinned(pins)).map(|(_, name)| name.to_owned());
