@@ -97,18 +97,20 @@ impl<P: Datagram> Network<P> {
         let (last, arrival) = loop {
             let step = &steps[crossed];
             let stage = &mut self.stages[step.link as usize];
-            let fate = stage.settle(time, &ticket);
-            if fate == Fate::Held {
-                self.stop = Stop::Held;
-                return None;
-            }
+            let arrival = match stage.settle(time, &ticket) {
+                Fate::Arrives(arrival) => arrival,
+                Fate::Dropped => {
+                    self.stop = Stop::Dropped { by: *step, crossed, time, passages };
+                    return None;
+                }
+                Fate::Held => {
+                    self.stop = Stop::Held;
+                    return None;
+                }
+            };
             if step.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
             }
-            let Fate::Arrives(arrival) = fate else {
-                self.stop = Stop::Dropped { by: *step, crossed, time, passages };
-                return None;
-            };
             if !step.onward || arrival > self.horizon {
                 break (step, arrival);
             }
@@ -144,6 +146,9 @@ impl<P: Datagram> Network<P> {
                 self.hold(now, queue, first, Parcel { packet, place: place.after(1, first.last) });
             }
             Stop::Dropped { by, crossed, time, passages } => {
+                if by.sampled {
+                    self.sampler.on_arrival(time, self.stages[by.link as usize].queue(time));
+                }
                 let parcel = Parcel { packet, place: place.after(crossed as u32 + 1, by.last) };
                 let drop = Drop { link: by.link, parcel };
                 if time == now {
