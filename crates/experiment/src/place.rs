@@ -15,6 +15,8 @@ use crate::store::{file_name_part, hexadecimal};
 
 /// Results go below it unless the command line says otherwise.
 const RESULTS: &str = "ramp-results";
+/// Name of a page.
+pub(crate) const REPORT: &str = "report.html";
 /// Of one comparison.
 pub(crate) const PLAN: &str = "plan.json";
 /// Of two backends side by side.
@@ -22,8 +24,7 @@ pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
 /// Of a sweep.
 pub(crate) const SWEEP_PLAN: &str = "sweep-plan.json";
 /// What a comparison writes beside its plan.
-const OUTPUTS: [&str; 6] =
-    ["report.html", "comparison.json", "comparison.csv", "runs.csv", "index.html", "runs"];
+const OUTPUTS: [&str; 6] = [REPORT, "comparison.json", "comparison.csv", "runs.csv", "index.html", "runs"];
 
 /// Tells comparisons apart: by what is compared, not by how often it is played.
 pub(crate) fn identity<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {

@@ -8,6 +8,7 @@ use ramp_lab::{Comparison, SideBySide};
 
 use crate::error::ExperimentError;
 use crate::neighbours::NEAREST_LOSS;
+use crate::place::REPORT;
 use crate::sides::{SidesPlan, beside, write_sides};
 use crate::store::{Store, write_whole};
 
@@ -126,9 +127,6 @@ impl Results {
         said
     }
 }
-
-/// Name of the page.
-pub(crate) const REPORT: &str = "report.html";
 
 /// Write everything that a comparison leaves in its directory.
 fn write_outputs(store: &Store, comparison: &Comparison) -> Result<(), ExperimentError> {

@@ -8,8 +8,7 @@ use ramp_lab::{Comparison, SideBySide, side_by_side};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExperimentError;
-use crate::place::SIDES_PLAN;
-use crate::results::REPORT;
+use crate::place::{REPORT, SIDES_PLAN};
 use crate::store::{Store, write_whole};
 
 /// What a directory with two backends is about.

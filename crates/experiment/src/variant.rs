@@ -9,11 +9,11 @@ use ramp_trace::Provenance;
 
 use crate::context::{context, digest};
 use crate::error::ExperimentError;
-use crate::experiment::Request;
 use crate::neighbours::{self, Neighbours};
 use crate::place;
 use crate::plan::{Plan, PlannedRow};
 use crate::play::{PlayOptions, Played, play_all};
+use crate::request::Request;
 use crate::row::Row;
 use crate::run::Run;
 use crate::store::Store;

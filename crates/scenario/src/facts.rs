@@ -8,7 +8,6 @@ use ramp_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueCo
 use ramp_tcp::SenderConfig;
 
 use crate::model::{Arm, FlowConfig, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
-use crate::parse::smallest;
 use crate::random::{Purpose, Stream, mix};
 
 /// Capacity over time is given in bins of this length where a trace drives it.
@@ -328,4 +327,13 @@ fn step_timeline(steps: &Arc<[(Time, Rate)]>, period: Option<Time>, end: Time) -
         }
     }
     line
+}
+
+/// The smallest of its delays.
+pub(crate) fn smallest(propagation: &Propagation) -> Time {
+    match propagation {
+        Propagation::Constant(delay) => *delay,
+        Propagation::Steps { steps, .. } => steps.iter().map(|s| s.1).min().unwrap_or_default(),
+        Propagation::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
+    }
 }

@@ -6,8 +6,6 @@ mod links;
 mod topology;
 pub(crate) mod uncertain;
 
-pub(crate) use links::smallest;
-
 use std::path::Path;
 
 use ramp::{Time, algorithms};

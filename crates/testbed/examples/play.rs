@@ -16,7 +16,7 @@ mod linux {
     use clap::Parser;
     use miette::IntoDiagnostic;
     use ramp_scenario::{Arm, Scenario, Setting};
-    use ramp_testbed::{Options, Row, enter_user_namespace, missing_capabilities, play};
+    use ramp_testbed::{Row, Task, enter_user_namespace, missing_capabilities, play};
     use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
     /// Plays a scenario once with the kernel's TCP.
@@ -73,8 +73,8 @@ mod linux {
         };
         let mut seen = Seen::default();
         let interrupted = AtomicBool::new(false);
-        let played = play(&scenario, row, arguments.seed, &Options::default(), &mut seen, &interrupted)
-            .into_diagnostic()?;
+        let task = Task::new(&scenario, row, arguments.seed);
+        let played = play(&task, &mut seen, &interrupted).into_diagnostic()?;
         println!(
             "{} samples ({} RTTs), {} of the queue, {} drops; {:?}",
             seen.samples, seen.rtts, seen.links, seen.drops, played.samples

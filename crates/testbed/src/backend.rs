@@ -8,7 +8,7 @@ use ramp_scenario::Scenario;
 use ramp_trace::{Emulation, Observer};
 
 use crate::{
-    Options, Played, Row, TestbedError, Verdict, check, cubic_settings, enter_user_namespace, kernel_release,
+    Played, Row, Task, TestbedError, Verdict, check, cubic_settings, enter_user_namespace, kernel_release,
     missing_capabilities, obstacle, play,
 };
 
@@ -103,8 +103,8 @@ impl Backend for Kernel {
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
     ) -> Result<ramp_backend::Played, BackendError> {
-        let options = Options::default();
-        match play(asked.scenario, row(asked.control), asked.seed, &options, &mut observer, interrupted) {
+        let task = Task::new(asked.scenario, row(asked.control), asked.seed);
+        match play(&task, &mut observer, interrupted) {
             Ok(played) => {
                 let emulation = Some(emulation(&played));
                 Ok(ramp_backend::Played { outcome: played.outcome, emulation })

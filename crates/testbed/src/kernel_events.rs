@@ -13,8 +13,8 @@ use ramp_trace::{FlowEvent, FlowEventKind, FlowSample};
 
 use crate::TestbedError;
 use crate::controls::{Controls, Steered};
-use crate::play::FlowTold;
-use crate::watch::Seen;
+use crate::seen::Seen;
+use crate::told::FlowTold;
 
 /// Events by load and by the kernel's number of the connection, in order.
 #[derive(Default)]

@@ -23,13 +23,15 @@ mod kernel_events;
 mod log;
 mod play;
 mod row;
+mod seen;
+mod told;
 mod watch;
 
 pub use backend::Kernel;
 pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;
-pub use play::{Options, Played, SampleCounts, play};
+pub use play::{Options, Played, SampleCounts, Task, play};
 pub use ramp_emulator::{
     Buffers, ErrorReport, Lateness, Verdict, enter_user_namespace, missing_capabilities,
 };

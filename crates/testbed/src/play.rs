@@ -20,7 +20,9 @@ use crate::exits::{self, Hystart};
 use crate::kernel_events::Told;
 use crate::log::Log;
 use crate::row::Row;
-use crate::watch::{Look, Seen, Watched};
+use crate::seen::{Look, Seen};
+use crate::told::FlowTold;
+use crate::watch::Watched;
 
 /// How a run is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,32 +81,47 @@ impl SampleCounts {
     }
 }
 
-/// Plays `scenario` once, in real time, as the run with this seed, and then tells `observer` what happened.
-///
-/// With [`Row::Core`] the flows under test are steered as the scenario says ([`Scenario::with_arm`]); every other row
-/// is a congestion control of the kernel, which steers them instead. Flows that are not under test keep theirs.
-/// `interrupted` is looked at ten times a second.
+/// One run to be played.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// With [`Row::Core`] the flows under test are steered as it says ([`Scenario::with_arm`]); every other row is a congestion
+    /// control of the kernel, which steers them instead. Flows that are not under test keep theirs.
+    pub scenario: &'a Scenario,
+    /// What steers the flows under test.
+    pub row: Row,
+    /// For everything random.
+    pub seed: u64,
+    /// How it is played.
+    pub options: Options,
+}
+
+impl<'a> Task<'a> {
+    /// A run with the usual options.
+    pub fn new(scenario: &'a Scenario, row: Row, seed: u64) -> Self {
+        Self { scenario, row, seed, options: Options::default() }
+    }
+}
+
+/// Plays a scenario once, in real time, and then tells `observer` what happened. `interrupted` is looked at ten times a second.
 ///
 /// # Errors
 ///
 /// [`TestbedError::Unsupported`] names what [`check`] finds; [`TestbedError::Refused`] is a run that the machine was too
-/// busy for, as often as `options` says.
+/// busy for, as often as the options say.
 pub fn play<O: Observer>(
-    scenario: &Scenario,
-    row: Row,
-    seed: u64,
-    options: &Options,
+    task: &Task<'_>,
     observer: &mut O,
     interrupted: &AtomicBool,
 ) -> Result<Played, TestbedError> {
-    check(scenario, row).map_err(TestbedError::Unsupported)?;
-    let scenario = scenario.at_seed(seed);
+    let Task { row, seed, options, .. } = task;
+    check(task.scenario, *row).map_err(TestbedError::Unsupported)?;
+    let scenario = task.scenario.at_seed(*seed);
     let mut attempts = 0;
     loop {
         attempts += 1;
         // Loaded anew each time: what is told belongs to one attempt.
-        let controls = Controls::new(&scenario, row)?;
-        let run = Run { scenario: &scenario, seed, controls: &controls, options };
+        let controls = Controls::new(&scenario, *row)?;
+        let run = Run { scenario: &scenario, seed: *seed, controls: &controls, options };
         let last = attempts >= options.attempts;
         let (log, played) = match run.play(attempts, interrupted) {
             Err(TestbedError::LeftOut { .. }) if !last => continue,
@@ -289,38 +306,6 @@ impl Run<'_> {
             log.event(FlowEvent { now: drop.now, flow: index as u32, kind });
         }
         flows
-    }
-}
-
-/// What the programs in the kernel told of one flow.
-#[derive(Debug, Default)]
-pub(crate) struct FlowTold {
-    /// Whether a program steers it, so that the exit is the program's to tell.
-    pub(crate) steers: bool,
-    /// Events of the ring buffer.
-    pub(crate) count: u64,
-    pub(crate) samples: Vec<FlowSample>,
-    pub(crate) events: Vec<FlowEvent>,
-    /// When start-up ended.
-    pub(crate) exited: Option<Time>,
-}
-
-impl FlowTold {
-    /// What `TCP_INFO` shows, with what the program decided in place of what it wrote into the socket: pacing holds the
-    /// socket's window down to one packet at a time.
-    fn adjusted(&self, sample: &FlowSample) -> FlowSample {
-        let mut sample = *sample;
-        if !self.steers || self.exited.is_some_and(|at| sample.now >= at) {
-            return sample;
-        }
-        let after = self.samples.partition_point(|told| told.now <= sample.now);
-        if let Some(told) = after.checked_sub(1).and_then(|last| self.samples.get(last)) {
-            sample.cwnd_bytes = told.cwnd_bytes;
-            sample.ssthresh_bytes = told.ssthresh_bytes;
-            sample.pacing_bytes_per_s = told.pacing_bytes_per_s;
-            sample.phase = told.phase;
-        }
-        sample
     }
 }
 

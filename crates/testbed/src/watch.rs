@@ -1,18 +1,17 @@
 //! Looks at the senders' sockets every few milliseconds, and gathers what the programs in the kernel say.
 
 use std::io;
-use std::sync::Arc;
 
-use ramp::{Rate, Time};
-use ramp_emulator::{BbrInfo, TcpInfo, run_above_engine};
+use ramp::Time;
+use ramp_emulator::run_above_engine;
 use ramp_tcp::Pacing;
-use ramp_trace::FlowSample;
 
-use crate::applications::{Opened, Stage};
+use crate::applications::Stage;
 use crate::controls::Steered;
 #[cfg(feature = "bpf")]
 use crate::kernel_events::Told;
 use crate::row::Row;
+use crate::seen::Seen;
 
 /// Between two looks: a 64th of a round trip, within these bounds.
 const EVERY: (Time, Time) = (Time::from_us(500), Time::from_ms(2));
@@ -23,28 +22,6 @@ pub(crate) struct Watched {
     pub(crate) flows: Vec<Seen>,
     #[cfg(feature = "bpf")]
     pub(crate) told: Told,
-}
-
-/// What was seen of one flow.
-#[derive(Default)]
-pub(crate) struct Seen {
-    pub(crate) connection: Option<Arc<Opened>>,
-    pub(crate) looks: Vec<Look>,
-    /// Looks that failed.
-    pub(crate) failed: u64,
-    pub(crate) last: TcpInfo,
-}
-
-/// One look at a socket.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
-    pub(crate) sample: FlowSample,
-    /// Start-up is over, as far as the socket tells.
-    pub(crate) left: bool,
-    /// BBR's estimate of the path's BDP.
-    pub(crate) bbr_bdp_bytes: u64,
-    /// Expiries of the retransmission timer so far.
-    pub(crate) timeouts: u32,
 }
 
 impl Watched {
@@ -80,29 +57,5 @@ impl Watched {
             }
             next = (next + every).max(now);
         }
-    }
-}
-
-impl Seen {
-    fn look(&mut self, now: Time, flow: u32, bbr: bool, paces: bool) {
-        let Some(opened) = &self.connection else { return };
-        let Ok(info) = TcpInfo::of(&opened.connection.sender) else {
-            self.failed += 1;
-            return;
-        };
-        if info == self.last {
-            return;
-        }
-        // BBR's threshold says little: its window may stay below.
-        let bbr = if bbr { BbrInfo::of(&opened.connection.sender) } else { None };
-        let bdp = |bbr: BbrInfo| Rate::from_bytes_per_s(bbr.bytes_per_s).bytes_in(bbr.min_rtt);
-        self.looks.push(Look {
-            sample: info.sample(now, flow, paces),
-            // While many losses are repaired, PRR may hold the window below the new threshold.
-            left: bbr.map_or(!info.in_slow_start() || info.repairs(), |bbr| bbr.left_startup()),
-            bbr_bdp_bytes: bbr.map_or(0, bdp),
-            timeouts: u32::from(info.total_rto),
-        });
-        self.last = info;
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ramp::{ExitReason, Time};
 use ramp_scenario::Scenario;
-use ramp_testbed::{Options, Played, Row, TestbedError, missing_capabilities, play};
+use ramp_testbed::{Options, Played, Row, Task, TestbedError, missing_capabilities, play};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 /// One at a time: two cores have no time for more.
@@ -71,7 +71,8 @@ fn run(scenario: &Scenario, row: Row) -> (Seen, Played) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut seen = Seen::default();
     let options = Options { attempts: 3, keep_refused: true, ..Options::default() };
-    let played = play(scenario, row, 1, &options, &mut seen, &AtomicBool::new(false)).expect("it is played");
+    let task = Task { options, ..Task::new(scenario, row, 1) };
+    let played = play(&task, &mut seen, &AtomicBool::new(false)).expect("it is played");
     assert!(seen.order.is_sorted(), "told out of order");
     assert_eq!(played.samples.lost(), 0);
     (seen, played)
@@ -204,7 +205,8 @@ fn an_interrupted_run_says_so() {
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let interrupted = AtomicBool::new(true);
-    let error = play(&scenario(SMALL), Row::Reno, 1, &Options::default(), &mut (), &interrupted);
+    let scenario = scenario(SMALL);
+    let error = play(&Task::new(&scenario, Row::Reno, 1), &mut (), &interrupted);
     assert!(matches!(error, Err(TestbedError::Interrupted { .. })), "{error:?}");
     interrupted.store(false, Ordering::Relaxed);
 }

@@ -10,7 +10,7 @@ use ramp_path::{
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed};
-use crate::facts::mean_rate;
+use crate::facts::{mean_rate, smallest};
 use crate::schema;
 use crate::traces::Files;
 use crate::units::{self, Buffer};
@@ -107,15 +107,6 @@ pub(crate) fn map_delays(propagation: &Propagation, change: impl Fn(Time) -> Tim
             step: *step,
             offset: *offset,
         },
-    }
-}
-
-/// The smallest of its delays.
-pub(crate) fn smallest(propagation: &Propagation) -> Time {
-    match propagation {
-        Propagation::Constant(delay) => *delay,
-        Propagation::Steps { steps, .. } => steps.iter().map(|s| s.1).min().unwrap_or_default(),
-        Propagation::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
     }
 }
 

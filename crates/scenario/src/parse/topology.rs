@@ -5,8 +5,9 @@ use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagatio
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, nearest, shortened};
+use crate::facts::smallest;
 use crate::model::{NamedLink, Topology};
-use crate::parse::links::{Surroundings, delays, link, map_delays, smallest};
+use crate::parse::links::{Surroundings, delays, link, map_delays};
 use crate::schema;
 use crate::traces::Files;
 use crate::units::Buffer;

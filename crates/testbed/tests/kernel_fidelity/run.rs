@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ramp::{ExitReason, Time};
-use ramp_testbed::{Options, Played, TestbedError, play};
+use ramp_testbed::{Options, Played, Task, TestbedError, play};
 use ramp_trace::{FlowEvent, FlowEventKind, Observer};
 
 use crate::cases::{Case, steering};
@@ -64,7 +64,8 @@ impl Run {
         let scenario = case.scenario(arm);
         let mut watch = Watch::default();
         let interrupted = AtomicBool::new(false);
-        let played = play(&scenario, steering(row), seed, options, &mut watch, &interrupted)?;
+        let task = Task { options: options.clone(), ..Task::new(&scenario, steering(row), seed) };
+        let played = play(&task, &mut watch, &interrupted)?;
         let run = Self::new(&watch, &played.outcome.flows[0], scenario.flows[0].sender.mss_bytes);
         Ok((run, played))
     }

@@ -1,0 +1,68 @@
+//! What is asked.
+
+use std::path::PathBuf;
+
+use ramp_backend::{Backend, Clock};
+use ramp_scenario::{Scenario, Setting};
+
+use crate::error::ExperimentError;
+use crate::neighbours::Around;
+
+/// Makes a scenario with some settings on top.
+pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a;
+
+/// What is asked. Text is as on the command line of `ramp compare`.
+pub struct Request<'a> {
+    /// The scenario with a sweep's settings on top.
+    pub scenario: Box<MakeScenario<'a>>,
+    /// Every backend that there is: rows may be controls of their own, and the first with a virtual clock plays neighbouring paths.
+    pub backends: &'a [&'a dyn Backend],
+    /// Where to play: one of them, or two side by side.
+    pub on: Vec<&'a dyn Backend>,
+    /// Rows, `[LABEL=]ALGORITHM[:PARAMETER=VALUE,...]` each; empty: every algorithm, and what the backend has of its own.
+    pub algorithms: Vec<String>,
+    /// `FIELD=A,B,C` each: a row for each value of `algorithm.ID.PARAMETER`, a comparison for each value of a scenario's field.
+    pub sweep: Vec<String>,
+    /// Runs of each row; `None`: what the scenario says, in real time at most 3.
+    pub runs: Option<u32>,
+    /// Seed of the first run; `None`: what the scenario says.
+    pub seed: Option<u64>,
+    /// How far beyond the described path to look.
+    pub around: Around,
+    /// Results directory; `None`: below `ramp-results`, by the scenario's name.
+    pub out: Option<PathBuf>,
+    /// Whether finished runs on disk are taken.
+    pub reuse: bool,
+    /// How to make the results again; goes into each of them.
+    pub command: String,
+    /// The same as it was typed, with where results go.
+    pub typed: String,
+}
+
+impl<'a> Request<'a> {
+    /// Every algorithm on this scenario, on the first of the backends, as `ramp compare` does without options.
+    pub fn new(
+        backends: &'a [&'a dyn Backend],
+        scenario: impl Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a,
+    ) -> Self {
+        Self {
+            scenario: Box::new(scenario),
+            backends,
+            on: backends.first().copied().into_iter().collect(),
+            algorithms: Vec::new(),
+            sweep: Vec::new(),
+            runs: None,
+            seed: None,
+            around: Around::default(),
+            out: None,
+            reuse: true,
+            command: String::new(),
+            typed: String::new(),
+        }
+    }
+
+    /// Who plays neighbouring paths.
+    pub(crate) fn simulator(&self) -> Option<&'a dyn Backend> {
+        self.backends.iter().copied().find(|backend| backend.clock() == Clock::Virtual)
+    }
+}
