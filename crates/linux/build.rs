@@ -1,15 +1,9 @@
 //! Compiles `bpf/startup.bpf.c` once for each row of the registry.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
-
-/// The registry as a list of ids, one a line.
-const ROWS: &str = "#include <ramp/registry.h>\n\
-                    #define RAMP_ROW(id, NAME, name, source, idea) \\\n\
-                    ramp-row id\n\
-                    RAMP_ALGORITHMS(RAMP_ROW)\n";
 
 #[expect(clippy::disallowed_methods, reason = "cargo speaks to a build script through its environment")]
 fn main() {
@@ -24,8 +18,9 @@ fn main() {
     let mut table = String::from(
         "/// Identifier and BPF object of each algorithm.\npub(crate) const OBJECTS: &[(&str, &[u8])] = &[\n",
     );
-    for id in clang.ids() {
-        let object = clang.compile(&id);
+    for algorithm in ramp::algorithms() {
+        let id = algorithm.id;
+        let object = clang.compile(algorithm);
         writeln!(table, "    ({id:?}, include_bytes!({:?})),", object.to_string_lossy())
             .expect("writing to a string");
     }
@@ -40,13 +35,6 @@ fn main() {
     fs::write(clang.output.join("objects.rs"), table).expect("OUT_DIR is writable");
 }
 
-/// Whether an algorithm's header sets a pacing rate.
-fn paces(id: &str) -> bool {
-    let header = format!("include/ramp/{id}.h");
-    let text = fs::read_to_string(&header).unwrap_or_else(|error| panic!("{header}: {error}"));
-    text.contains("pacing_bytes_per_s = ")
-}
-
 struct Clang {
     program: String,
     architecture: String,
@@ -54,26 +42,11 @@ struct Clang {
 }
 
 impl Clang {
-    fn ids(&self) -> Vec<String> {
-        let source = self.output.join("rows.c");
-        fs::write(&source, ROWS).expect("OUT_DIR is writable");
-        // The types come from hosted C here: only the names of the rows are wanted.
-        let text = self.run(&["-E", "-P", "-I", "include"], &source, None);
-        let words: Vec<_> = text.split_whitespace().collect();
-        let ids: Vec<_> =
-            words.windows(2).filter(|pair| pair[0] == "ramp-row").map(|pair| pair[1].to_owned()).collect();
-        assert!(!ids.is_empty(), "include/ramp/registry.h has no rows");
-        ids
-    }
-
-    fn compile(&self, id: &str) -> PathBuf {
+    fn compile(&self, algorithm: &ramp::Algorithm) -> PathBuf {
+        let id = algorithm.id;
         assert!(id.len() <= 10, "{id}: the kernel's names hold 15 characters, ramp_ among them");
-        let algorithm = format!("-DALGORITHM={id}");
-        let mut options = vec![algorithm.as_str()];
-        if paces(id) {
-            options.push("-DRAMP_PACES");
-        }
-        self.compile_source("bpf/startup.bpf.c", id, &options)
+        let options = [format!("-DALGORITHM={id}"), format!("-DTRAITS={}u", algorithm.traits.bits())];
+        self.compile_source("bpf/startup.bpf.c", id, &options.each_ref().map(String::as_str))
     }
 
     fn compile_source(&self, source: &str, name: &str, options: &[&str]) -> PathBuf {
@@ -96,17 +69,8 @@ impl Clang {
             &system,
             "-c",
         ];
-        self.run(&[&arguments[..], options].concat(), Path::new(source), Some(&object));
-        object
-    }
-
-    /// Its standard output.
-    fn run(&self, arguments: &[&str], source: &Path, object: Option<&Path>) -> String {
         let mut command = Command::new(&self.program);
-        command.args(arguments).arg(source);
-        if let Some(object) = object {
-            command.arg("-o").arg(object);
-        }
+        command.args(arguments).args(options).arg(source).arg("-o").arg(&object);
         let result = command.output().unwrap_or_else(|error| {
             panic!("{}: {error}. Building ramp-linux needs clang and libbpf's headers (Debian: clang libbpf-dev)", self.program)
         });
@@ -115,6 +79,6 @@ impl Clang {
             "{command:?}\n{}\nIf headers are missing: Debian's libbpf-dev and linux-libc-dev hold them",
             String::from_utf8_lossy(&result.stderr)
         );
-        String::from_utf8(result.stdout).expect("the registry is ASCII")
+        object
     }
 }

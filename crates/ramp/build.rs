@@ -1,4 +1,5 @@
-//! Compiles the C core into one object, the table of algorithms that `abi` reads, and gathers their documents.
+//! Compiles the C core into one object, the table of algorithms that `abi` reads, makes Rust of the contract's lists,
+//! and gathers the algorithms' documents.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,16 +12,150 @@ use std::{env, fs};
 fn main() {
     println!("cargo::rerun-if-changed=include/ramp");
     println!("cargo::rerun-if-changed=src/shim.c");
+    println!("cargo::rerun-if-changed=src/lists.c");
     println!("cargo::rerun-if-changed=docs");
-    cc::Build::new()
-        .file("src/shim.c")
-        .include("include")
-        .std("c99")
-        .opt_level(2)
-        .warnings(true)
-        .compile("ramp_core");
+    core("src/shim.c").opt_level(2).compile("ramp_core");
     let output = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&output).join("documents.rs"), documents()).expect("OUT_DIR is writable");
+    let write = |name: &str, text: String| {
+        fs::write(Path::new(&output).join(name), text).expect("OUT_DIR is writable");
+    };
+    write("documents.rs", documents());
+    let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
+    write("lists.rs", lists(&preprocessed));
+}
+
+fn core(source: &str) -> cc::Build {
+    let mut build = cc::Build::new();
+    build.file(source).include("include").std("c99").warnings(true);
+    build
+}
+
+/// A list of the contract: `X(NAME, text, …)`.
+struct List {
+    name: String,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    name: String,
+    /// What stands before the texts; of a trait its bit.
+    value: String,
+    texts: Vec<String>,
+}
+
+/// The lists of `lists.c`: after `ramp_list` its name, after `ramp_entry` a name and literals, adjacent ones being one.
+fn lists(preprocessed: &str) -> String {
+    let (_, text) = preprocessed.split_once("ramp_version").expect("lists.c begins with it");
+    let (text, _) = text.split_once("ramp_end").expect("lists.c ends with it");
+    let mut parts = text.split("ramp_list");
+    let version = without_markers(parts.next().expect("the version"));
+    let mut rust = format!(
+        "/// The version of the contract: `RAMP_CONTRACT`.\npub const CONTRACT: u32 = {};\n",
+        version.trim()
+    );
+    for part in parts {
+        let list = list(&without_markers(part));
+        rust += &if list.name == "Traits" { constants(&list) } else { enumeration(&list) };
+    }
+    rust
+}
+
+/// Without the lines by which a preprocessor says where it is.
+fn without_markers(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join(" ")
+}
+
+fn list(text: &str) -> List {
+    let mut entries = text.split("ramp_entry");
+    let name = entries.next().expect("a name").trim().to_owned();
+    let entry = |text: &str| {
+        let (head, rest) = text.split_once('"').expect("every entry has a text");
+        let (name, value) = head.trim().split_once(' ').unwrap_or((head.trim(), ""));
+        let value = value.trim().trim_end_matches('u').to_owned();
+        Entry { name: name.to_owned(), value, texts: texts(&format!("\"{rest}")) }
+    };
+    List { name, entries: entries.map(entry).collect() }
+}
+
+/// C literals without escapes: `"a" "b", "c"` is `ab` and `c`.
+fn texts(literals: &str) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    for (index, piece) in literals.split('"').enumerate() {
+        if index % 2 == 1 {
+            texts.last_mut().expect("never empty").push_str(piece);
+        } else if piece.contains(',') {
+            texts.push(String::new());
+        }
+    }
+    texts
+}
+
+/// `ACK_TRAIN` as Rust names a variant.
+fn camel(name: &str) -> String {
+    name.split('_').map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect()
+}
+
+/// The list as an enumeration with its texts.
+fn enumeration(list: &List) -> String {
+    let List { name, entries } = list;
+    let (count, columns) = (entries.len(), entries[0].texts.len());
+    let variants: Vec<_> = entries.iter().map(|entry| camel(&entry.name)).collect();
+    let texts: Vec<_> = entries.iter().map(|entry| &entry.texts).collect();
+    let mut declared = String::new();
+    for (index, (variant, texts)) in variants.iter().zip(&texts).enumerate() {
+        let default = if index == 0 { "#[default] " } else { "" };
+        writeln!(
+            declared,
+            "    /// `{}`: {}.\n    {default}{variant} = {index},",
+            texts[0],
+            texts[columns - 1]
+        )
+        .expect("writing to a string");
+    }
+    format!(
+        "/// The list `{name}` of the contract, each with its word and its meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum {name} {{
+{declared}}}
+
+impl {name} {{
+    /// All of them, in the order of the list.
+    pub const ALL: [Self; {count}] = [{all}];
+    const TEXTS: [[&'static str; {columns}]; {count}] = {texts:?};
+
+    /// As files, tables and metrics spell it.
+    pub const fn word(self) -> &'static str {{
+        Self::TEXTS[self as usize][0]
+    }}
+
+    /// What has this word.
+    pub fn from_word(word: &str) -> Option<Self> {{
+        Self::ALL.into_iter().find(|known| known.word() == word)
+    }}
+
+    /// What has this number in C.
+    #[inline]
+    pub fn from_number(number: u32) -> Option<Self> {{
+        Self::ALL.get(number as usize).copied()
+    }}
+}}
+",
+        all = variants.iter().map(|variant| format!("Self::{variant}")).collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// The list as constants with the bits that C gives them.
+fn constants(list: &List) -> String {
+    let mut rust = format!("impl {} {{\n", list.name);
+    for Entry { name, value, texts } in &list.entries {
+        writeln!(rust, "    /// `{}`: {}.\n    pub const {name}: Self = Self({value});", texts[0], texts[1])
+            .expect("writing to a string");
+    }
+    let all: Vec<_> = list.entries.iter().map(|e| format!("(Self::{}, {:?})", e.name, e.texts[0])).collect();
+    writeln!(rust, "    const WORDS: [(Self, &'static str); {}] = [{}];\n}}", all.len(), all.join(", "))
+        .expect("writing to a string");
+    rust
 }
 
 /// `docs/<id>.md`, sorted by id: an algorithm's document is found by its name alone.

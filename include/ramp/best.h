@@ -17,66 +17,53 @@
 #ifndef RAMP_BEST_H
 #define RAMP_BEST_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "median.h"
 #include "round.h"
 #include "window.h"
 
-#define RAMP_BEST_PARAMETERS(P)                                                  \
-	P(threshold, "bytes/s", 1000000, 0, 1000000000000, "[AK23] Conclusion",  \
-	  "a round's median must exceed this to count")                          \
-	P(track, "choice:once|every-round", 0, 0, 1, "[AK23] Figure 10",         \
-	  "whether later rounds correct ssthresh")                               \
-	P(rtt, "choice:min|smoothed", 0, 0, 1, "[AK23] BEST Algorithm: the RTT", \
+#define RAMP_BEST_PARAMETERS(P, N)                                                  \
+	P(N, threshold, "bytes/s", 1000000, 0, 1000000000000, "[AK23] Conclusion",  \
+	  "a round's median must exceed this to count")                             \
+	P(N, track, "choice:once|every-round", 0, 0, 1, "[AK23] Figure 10",         \
+	  "whether later rounds correct ssthresh")                                  \
+	P(N, rtt, "choice:min|smoothed", 0, 0, 1, "[AK23] BEST Algorithm: the RTT", \
 	  "which RTT turns the rate into a window")
 
-#define RAMP_BEST_INDEX(name, unit, initial, low, high, source, meaning) RAMP_BEST_##name,
-enum { RAMP_BEST_PARAMETERS(RAMP_BEST_INDEX) RAMP_BEST_COUNT };
+RAMP_PARAMETERS(BEST)
 
 /* A sample beyond 16 GiB is nonsense; the cap keeps bytes x 1e9 within 64 bits. */
 #define BEST_SAMPLE_MAX_BYTES ((ramp_u64)1 << 34)
 
 struct ramp_best {
+	struct ramp_growth growth;
 	struct ramp_round round;
 	ramp_u64 previous_ns; /* 0: no ACK yet */
 	ramp_u64 previous_bytes;
 	ramp_u64 threshold_bytes_per_s;
-	ramp_u32 min_rtt_us;            /* 0: none yet */
 	ramp_u32 smoothed_rtt_eighth_us;
-	ramp_u32 abc_limit_packets;
 	ramp_u32 track;
 	ramp_u32 smoothed;
 	ramp_u32 estimated;             /* ssthresh is the algorithm's own */
-	struct ramp_undo undo;
 	struct ramp_median bandwidth;   /* B/s */
 };
 
 RAMP_FN void ramp_best_init(struct ramp_best *s, const struct ramp_config *c,
 			    struct ramp_decision *d)
 {
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
-	s->round.end_bytes = 0;
-	s->previous_ns = 0;
-	s->previous_bytes = 0;
-	s->threshold_bytes_per_s = c->parameter[RAMP_BEST_threshold];
-	s->min_rtt_us = 0;
-	s->smoothed_rtt_eighth_us = 0;
-	s->abc_limit_packets = c->abc_limit_packets;
-	s->track = c->parameter[RAMP_BEST_track] != 0;
-	s->smoothed = c->parameter[RAMP_BEST_rtt] != 0;
-	s->estimated = 0;
-	ramp_median_clear(&s->bandwidth);
+	ramp_begin(&s->growth, c, d);
+	s->threshold_bytes_per_s = ramp_parameter(c, BEST, threshold);
+	s->track = ramp_parameter(c, BEST, track) != 0;
+	s->smoothed = ramp_parameter(c, BEST, rtt) != 0;
 }
 
 /* RFC 6298 §2.3 with alpha 1/8, in eighths. An RTT beyond 2^29 us (9 min) counts as that. */
-RAMP_FN void ramp_best_sample_rtt(struct ramp_best *s, ramp_u32 rtt_us)
+RAMP_FN void ramp_best_smooth_rtt(struct ramp_best *s, ramp_u32 rtt_us)
 {
 	ramp_u32 rtt = rtt_us > 0x1fffffffu ? 0x1fffffffu : rtt_us;
 
 	if (!rtt)
 		return;
-	if (!s->min_rtt_us || rtt < s->min_rtt_us)
-		s->min_rtt_us = rtt;
 	if (!s->smoothed_rtt_eighth_us)
 		s->smoothed_rtt_eighth_us = rtt * 8;
 	else
@@ -105,7 +92,7 @@ RAMP_FN void ramp_best_sample_bandwidth(struct ramp_best *s, const struct ramp_a
 RAMP_FN void ramp_best_end_round(struct ramp_best *s, struct ramp_decision *d)
 {
 	ramp_u64 rate = ramp_median_value(&s->bandwidth);
-	ramp_u64 rtt_us = s->smoothed ? s->smoothed_rtt_eighth_us / 8 : s->min_rtt_us;
+	ramp_u64 rtt_us = s->smoothed ? s->smoothed_rtt_eighth_us / 8 : s->growth.least_rtt_us;
 
 	ramp_median_clear(&s->bandwidth);
 	if (rate <= s->threshold_bytes_per_s || !rtt_us)
@@ -119,22 +106,23 @@ RAMP_FN void ramp_best_on_ack(struct ramp_best *s, const struct ramp_ack *a,
 {
 	if (d->phase == RAMP_DONE)
 		return;
-	ramp_best_sample_rtt(s, a->rtt_us);
+	ramp_sample_rtt(&s->growth, a);
+	ramp_best_smooth_rtt(s, a->rtt_us);
 	if (!s->estimated || s->track) {
 		ramp_best_sample_bandwidth(s, a);
 		if (ramp_round_advance(&s->round, a))
 			ramp_best_end_round(s, d);
 	}
-	ramp_grow(ramp_credit(a, s->abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_DONE && s->estimated)
 		d->exit_reason = RAMP_EXIT_BANDWIDTH;
 }
 
-RAMP_FN void ramp_best_on_congestion(struct ramp_best *s, const struct ramp_congestion *c,
-				     struct ramp_decision *d)
+RAMP_FN void ramp_best_on_event(struct ramp_best *s, const struct ramp_event *e,
+				struct ramp_decision *d)
 {
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

@@ -19,19 +19,19 @@
 #ifndef RAMP_ENHANCED_H
 #define RAMP_ENHANCED_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "round.h"
 #include "window.h"
 
-#define RAMP_ENHANCED_PARAMETERS(P)                                                                   \
-	P(beta, "packets", 3, 1, 100000, "[LU] §V-A",                                                 \
-	  "backlog at which growth turns linear")                                                     \
-	P(rtt_source, "choice:every-ack|tagged|round-mean", 2, 0, 2, "[LU] §IV-A, ns-2 tcp-vegas.cc", \
-	  "which RTT the backlog is computed from")                                                   \
-	P(rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",                                  \
+#define RAMP_ENHANCED_PARAMETERS(P, N)                                                                   \
+	P(N, beta, "packets", 3, 1, 100000, "[LU] §V-A",                                                 \
+	  "backlog at which growth turns linear")                                                        \
+	P(N, rtt_source, "choice:every-ack|tagged|round-mean", 2, 0, 2, "[LU] §IV-A, ns-2 tcp-vegas.cc", \
+	  "which RTT the backlog is computed from")                                                      \
+	P(N, rtt_tick_us, "us", 0, 0, 1000000, "ns-2 tcpTick_ (10 ms)",                                  \
 	  "RTTs are rounded to this; 0: not at all. ns-2's default is 10000")
 
-#define RAMP_ENHANCED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_ENHANCED_##name,
-enum { RAMP_ENHANCED_PARAMETERS(RAMP_ENHANCED_INDEX) RAMP_ENHANCED_COUNT };
+RAMP_PARAMETERS(ENHANCED)
 
 #define ENHANCED_RTT_TAGGED 1u
 #define ENHANCED_RTT_ROUND_MEAN 2u
@@ -39,6 +39,7 @@ enum { RAMP_ENHANCED_PARAMETERS(RAMP_ENHANCED_INDEX) RAMP_ENHANCED_COUNT };
 #define ENHANCED_EVENTS_MAX 62u
 
 struct ramp_enhanced {
+	struct ramp_growth growth;
 	struct ramp_round round;
 	ramp_u64 rtt_us; /* 0: none yet */
 	ramp_u64 base_rtt_us;
@@ -48,29 +49,16 @@ struct ramp_enhanced {
 	ramp_u32 rtt_count;
 	ramp_u32 rtt_source;
 	ramp_u32 congestion_event_no;
-	ramp_u32 abc_limit_packets;
-	ramp_u32 fraction; /* of a byte, 1/65536 */
 	ramp_u32 reserved;
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_enhanced_init(struct ramp_enhanced *s, const struct ramp_config *c,
 				struct ramp_decision *d)
 {
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
-	s->round.end_bytes = 0;
-	s->rtt_us = 0;
-	s->base_rtt_us = 0;
-	s->rtt_sum_us = 0;
-	s->rtt_tick_us = ramp_min(c->parameter[RAMP_ENHANCED_rtt_tick_us], 1000000);
-	s->beta_packets = c->parameter[RAMP_ENHANCED_beta];
-	s->rtt_count = 0;
-	s->rtt_source = (ramp_u32)ramp_min(c->parameter[RAMP_ENHANCED_rtt_source], 2);
-	s->congestion_event_no = 0;
-	s->abc_limit_packets = c->abc_limit_packets;
-	s->fraction = 0;
-	s->reserved = 0;
+	ramp_begin(&s->growth, c, d);
+	s->rtt_tick_us = ramp_parameter(c, ENHANCED, rtt_tick_us);
+	s->beta_packets = ramp_parameter(c, ENHANCED, beta);
+	s->rtt_source = (ramp_u32)ramp_parameter(c, ENHANCED, rtt_source);
 }
 
 RAMP_FN void ramp_enhanced_sample_rtt(struct ramp_enhanced *s, const struct ramp_ack *a)
@@ -122,7 +110,7 @@ RAMP_FN void ramp_enhanced_on_ack(struct ramp_enhanced *s, const struct ramp_ack
 	if (d->phase == RAMP_DONE)
 		return;
 	ramp_enhanced_sample_rtt(s, a);
-	credit = ramp_min(ramp_credit(a, s->abc_limit_packets), 0xffffffffu) << 16;
+	credit = ramp_min(ramp_credit(a, s->growth.abc_limit_packets), 0xffffffffu) << 16;
 	step = s->congestion_event_no;
 	if (ramp_enhanced_congested(s, a, d)) {
 		if (d->phase == RAMP_STARTUP && s->congestion_event_no < ENHANCED_EVENTS_MAX)
@@ -140,15 +128,15 @@ RAMP_FN void ramp_enhanced_on_ack(struct ramp_enhanced *s, const struct ramp_ack
 		credit = ramp_mul_div(credit, a->mss_bytes, d->cwnd_bytes);
 	else
 		credit >>= step;
-	ramp_grow_fine(credit, &s->fraction, d);
+	ramp_grow_fine(&s->growth, credit, d);
 	ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 
-RAMP_FN void ramp_enhanced_on_congestion(struct ramp_enhanced *s, const struct ramp_congestion *c,
-					 struct ramp_decision *d)
+RAMP_FN void ramp_enhanced_on_event(struct ramp_enhanced *s, const struct ramp_event *e,
+				    struct ramp_decision *d)
 {
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

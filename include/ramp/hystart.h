@@ -18,34 +18,34 @@
 #ifndef RAMP_HYSTART_H
 #define RAMP_HYSTART_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTART_PARAMETERS(P)                                                              \
-	P(version, "choice:2.6.29|5.10|6.14", 2, 0, 2, "Linux tcp_cubic.c", "whose rules hold") \
-	P(detect, "choice:neither|train|delay|both", 3, 0, 3, "Linux hystart_detect",           \
-	  "which detectors run")                                                                \
-	P(low_window, "packets", 16, 0, 100000, "Linux hystart_low_window",                     \
-	  "window below which nothing is decided")                                              \
-	P(samples, "count", 8, 1, 1000, "Linux HYSTART_MIN_SAMPLES",                            \
-	  "RTT samples a round needs before its delay is judged")                               \
-	P(spacing_us, "us", 2000, 0, 1000000, "Linux hystart_ack_delta_us",                     \
-	  "largest gap between two ACKs of one train")                                          \
-	P(eta_shift, "count", 0, 0, 31, "Linux HYSTART_DELAY_THRESH",                           \
-	  "the RTT rise that counts is min RTT / 2^this; 0: the version's (4, then 3)")         \
-	P(eta_min_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MIN",                          \
-	  "smallest RTT rise that counts; 0: the version's (2 jiffies, then 4000)")             \
-	P(eta_max_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MAX",                          \
-	  "largest RTT rise needed; 0: the version's (16 jiffies, then 16000)")                 \
-	P(ack_delay_max_us, "us", 1000, 0, 1000000, "Linux 5.6 hystart_ack_delay",              \
-	  "most that batching by the host adds to the train bound")                             \
-	P(gso_max_bytes, "bytes", 65536, 0, 1048576, "Linux sk_gso_max_size",                   \
-	  "largest batch; four of them at the host's rate are the added delay")                 \
-	P(hz, "hz", 1000, 100, 1000, "Linux CONFIG_HZ",                                         \
+#define RAMP_HYSTART_PARAMETERS(P, N)                                                              \
+	P(N, version, "choice:2.6.29|5.10|6.14", 2, 0, 2, "Linux tcp_cubic.c", "whose rules hold") \
+	P(N, detect, "choice:neither|train|delay|both", 3, 0, 3, "Linux hystart_detect",           \
+	  "which detectors run")                                                                   \
+	P(N, low_window, "packets", 16, 0, 100000, "Linux hystart_low_window",                     \
+	  "window below which nothing is decided")                                                 \
+	P(N, samples, "count", 8, 1, 1000, "Linux HYSTART_MIN_SAMPLES",                            \
+	  "RTT samples a round needs before its delay is judged")                                  \
+	P(N, spacing_us, "us", 2000, 0, 1000000, "Linux hystart_ack_delta_us",                     \
+	  "largest gap between two ACKs of one train")                                             \
+	P(N, eta_shift, "count", 0, 0, 31, "Linux HYSTART_DELAY_THRESH",                           \
+	  "the RTT rise that counts is min RTT / 2^this; 0: the version's (4, then 3)")            \
+	P(N, eta_min_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MIN",                          \
+	  "smallest RTT rise that counts; 0: the version's (2 jiffies, then 4000)")                \
+	P(N, eta_max_us, "us", 0, 0, 10000000, "Linux HYSTART_DELAY_MAX",                          \
+	  "largest RTT rise needed; 0: the version's (16 jiffies, then 16000)")                    \
+	P(N, ack_delay_max_us, "us", 1000, 0, 1000000, "Linux 5.6 hystart_ack_delay",              \
+	  "most that batching by the host adds to the train bound")                                \
+	P(N, gso_max_bytes, "bytes", 65536, 0, 1048576, "Linux sk_gso_max_size",                   \
+	  "largest batch; four of them at the host's rate are the added delay")                    \
+	P(N, hz, "hz", 1000, 100, 1000, "Linux CONFIG_HZ",                                         \
 	  "ticks per second of version 2.6.29's clock")
 
-#define RAMP_HYSTART_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTART_##name,
-enum { RAMP_HYSTART_PARAMETERS(RAMP_HYSTART_INDEX) RAMP_HYSTART_COUNT };
+RAMP_PARAMETERS(HYSTART)
 
 #define HYSTART_VERSION_2_6_29 0u
 #define HYSTART_VERSION_6_14 2u
@@ -53,6 +53,7 @@ enum { RAMP_HYSTART_PARAMETERS(RAMP_HYSTART_INDEX) RAMP_HYSTART_COUNT };
 #define HYSTART_DETECT_DELAY 2u
 
 struct ramp_hystart { /* times in ticks; RTTs in ticks, in 1/8 tick for 2.6.29 (Linux delay_min) */
+	struct ramp_growth growth;
 	struct ramp_round round;
 	ramp_u64 round_start;
 	ramp_u64 last_ack;
@@ -70,14 +71,11 @@ struct ramp_hystart { /* times in ticks; RTTs in ticks, in 1/8 tick for 2.6.29 (
 	ramp_u32 eta_shift;
 	ramp_u32 version;
 	ramp_u32 detect;
-	ramp_u32 abc_limit_packets;
 	ramp_u32 reserved;
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystart_reset(struct ramp_hystart *s)
 {
-	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->round_start = 0;
 	s->last_ack = 0;
@@ -95,26 +93,24 @@ RAMP_FN ramp_u64 ramp_hystart_jiffies(const struct ramp_hystart *s, ramp_u64 us)
 RAMP_FN void ramp_hystart_init(struct ramp_hystart *s, const struct ramp_config *c,
 			       struct ramp_decision *d)
 {
-	ramp_u64 eta_min = ramp_min(c->parameter[RAMP_HYSTART_eta_min_us], 10000000);
-	ramp_u64 eta_max = ramp_min(c->parameter[RAMP_HYSTART_eta_max_us], 10000000);
+	ramp_u64 eta_min = ramp_parameter(c, HYSTART, eta_min_us);
+	ramp_u64 eta_max = ramp_parameter(c, HYSTART, eta_max_us);
 
-	ramp_begin(c, d);
-	s->version = (ramp_u32)ramp_min(c->parameter[RAMP_HYSTART_version], HYSTART_VERSION_6_14);
-	s->detect = (ramp_u32)(c->parameter[RAMP_HYSTART_detect] & 3u);
-	s->low_window_packets = c->parameter[RAMP_HYSTART_low_window];
-	s->samples = c->parameter[RAMP_HYSTART_samples];
-	s->spacing = ramp_min(c->parameter[RAMP_HYSTART_spacing_us], 1000000);
-	s->eta_shift = (ramp_u32)(c->parameter[RAMP_HYSTART_eta_shift] & 31u);
-	s->ack_delay_max = ramp_min(c->parameter[RAMP_HYSTART_ack_delay_max_us], 1000000);
+	ramp_begin(&s->growth, c, d);
+	s->version = (ramp_u32)ramp_parameter(c, HYSTART, version);
+	s->detect = (ramp_u32)ramp_parameter(c, HYSTART, detect);
+	s->low_window_packets = ramp_parameter(c, HYSTART, low_window);
+	s->samples = ramp_parameter(c, HYSTART, samples);
+	s->spacing = ramp_parameter(c, HYSTART, spacing_us);
+	s->eta_shift = (ramp_u32)ramp_parameter(c, HYSTART, eta_shift);
+	s->ack_delay_max = ramp_parameter(c, HYSTART, ack_delay_max_us);
 	s->ack_delay_bytes_us =
-		ramp_mul(ramp_min(c->parameter[RAMP_HYSTART_gso_max_bytes], 1048576), 4000000);
-	s->abc_limit_packets = c->abc_limit_packets;
-	s->reserved = 0;
+		ramp_mul(ramp_parameter(c, HYSTART, gso_max_bytes), 4000000);
 	s->tick_ns = 1000;
 	s->eta_min = eta_min ? eta_min : 4000;
 	s->eta_max = eta_max ? eta_max : 16000;
 	if (s->version == HYSTART_VERSION_2_6_29) {
-		s->tick_ns = 1000000000u / ramp_clamp(c->parameter[RAMP_HYSTART_hz], 100, 1000);
+		s->tick_ns = 1000000000u / ramp_parameter(c, HYSTART, hz);
 		s->spacing = ramp_hystart_jiffies(s, s->spacing);
 		s->eta_min = 8 * (eta_min ? ramp_hystart_jiffies(s, eta_min) : 2);
 		s->eta_max = 8 * (eta_max ? ramp_hystart_jiffies(s, eta_max) : 16);
@@ -231,10 +227,10 @@ RAMP_FN void ramp_hystart_on_ack(struct ramp_hystart *s, const struct ramp_ack *
 	    ramp_round_advance(&s->round, a))
 		ramp_hystart_start_round(s, a->now_ns / s->tick_ns);
 	if (at_equality) /* cwnd <= ssthresh: the deciding ACK still counts */
-		ramp_hold(ramp_add(d->cwnd_bytes, ramp_credit(a, s->abc_limit_packets)),
+		ramp_hold(ramp_add(d->cwnd_bytes, ramp_credit(a, s->growth.abc_limit_packets)),
 			  a->mss_bytes, d);
 	else if (d->phase != RAMP_DONE)
-		ramp_grow(ramp_credit(a, s->abc_limit_packets), a->mss_bytes, d);
+		ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
 	if (d->phase != RAMP_DONE && d->cwnd_bytes >= ramp_add(d->ssthresh_bytes, at_equality))
 		ramp_leave_at_ssthresh(d);
 }
@@ -243,15 +239,15 @@ RAMP_FN void ramp_hystart_on_ack(struct ramp_hystart *s, const struct ramp_ack *
  * Linux: loss leaves the detectors alone; TCP_CA_Loss, a timeout, resets them and slow start runs
  * again.
  */
-RAMP_FN void ramp_hystart_on_congestion(struct ramp_hystart *s, const struct ramp_congestion *c,
-					struct ramp_decision *d)
+RAMP_FN void ramp_hystart_on_event(struct ramp_hystart *s, const struct ramp_event *e,
+				   struct ramp_decision *d)
 {
-	if (c->kind == RAMP_RTO) {
+	if (e->kind == RAMP_TIMEOUT) {
 		ramp_hystart_reset(s);
-		ramp_arm(d);
+		ramp_begin_again(&s->growth, d);
 		return;
 	}
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

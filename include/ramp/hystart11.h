@@ -15,31 +15,32 @@
 #ifndef RAMP_HYSTART11_H
 #define RAMP_HYSTART11_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTART11_PARAMETERS(P)                                               \
-	P(low_window, "packets", 16, 0, 100000, "[HR11] Algorithm 1 low_ssthresh", \
-	  "window below which nothing is decided")                                 \
-	P(samples, "count", 8, 1, 1000, "[HR11] Algorithm 1 nSampling",            \
-	  "RTT samples of a round whose minimum is judged")                        \
-	P(spacing_us, "us", 2000, 0, 1000000, "[HR11] Algorithm 1",                \
-	  "largest gap between two ACKs of one train")                             \
-	P(eta_divisor, "count", 16, 1, 1024, "[HR11] Algorithm 1",                 \
-	  "the RTT rise that counts is the last round's RTT over this")            \
-	P(eta_min_us, "us", 2000, 0, 10000000, "[HR11] Algorithm 1",               \
-	  "smallest RTT rise that counts")                                         \
-	P(eta_max_us, "us", 8000, 0, 10000000, "[HR11] Algorithm 1",               \
-	  "largest RTT rise needed")                                               \
-	P(clock_us, "us", 1000, 1, 1000000, "[HR11] §5: Linux 2.6.23, HZ 1000",    \
+#define RAMP_HYSTART11_PARAMETERS(P, N)                                               \
+	P(N, low_window, "packets", 16, 0, 100000, "[HR11] Algorithm 1 low_ssthresh", \
+	  "window below which nothing is decided")                                    \
+	P(N, samples, "count", 8, 1, 1000, "[HR11] Algorithm 1 nSampling",            \
+	  "RTT samples of a round whose minimum is judged")                           \
+	P(N, spacing_us, "us", 2000, 0, 1000000, "[HR11] Algorithm 1",                \
+	  "largest gap between two ACKs of one train")                                \
+	P(N, eta_divisor, "count", 16, 1, 1024, "[HR11] Algorithm 1",                 \
+	  "the RTT rise that counts is the last round's RTT over this")               \
+	P(N, eta_min_us, "us", 2000, 0, 10000000, "[HR11] Algorithm 1",               \
+	  "smallest RTT rise that counts")                                            \
+	P(N, eta_max_us, "us", 8000, 0, 10000000, "[HR11] Algorithm 1",               \
+	  "largest RTT rise needed")                                                  \
+	P(N, clock_us, "us", 1000, 1, 1000000, "[HR11] §5: Linux 2.6.23, HZ 1000",    \
 	  "resolution of the clock: times round down, RTTs up")
 
-#define RAMP_HYSTART11_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTART11_##name,
-enum { RAMP_HYSTART11_PARAMETERS(RAMP_HYSTART11_INDEX) RAMP_HYSTART11_COUNT };
+RAMP_PARAMETERS(HYSTART11)
 
 #define HYSTART11_INFINITE (~(ramp_u32)0)
 
 struct ramp_hystart11 { /* times in ticks of the clock */
+	struct ramp_growth growth;
 	struct ramp_round round;
 	ramp_u64 round_start;
 	ramp_u64 last_ack;
@@ -57,13 +58,10 @@ struct ramp_hystart11 { /* times in ticks of the clock */
 	ramp_u32 last_round_rtt;
 	ramp_u32 sample_count;
 	ramp_u32 tick_us;
-	ramp_u32 abc_limit_packets;
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystart11_reset(struct ramp_hystart11 *s)
 {
-	ramp_undo_nothing(&s->undo);
 	s->round.end_bytes = 0;
 	s->round_start = 0;
 	s->last_ack = 0;
@@ -77,17 +75,15 @@ RAMP_FN void ramp_hystart11_reset(struct ramp_hystart11 *s)
 RAMP_FN void ramp_hystart11_init(struct ramp_hystart11 *s, const struct ramp_config *c,
 				 struct ramp_decision *d)
 {
-	ramp_begin(c, d);
-	s->tick_us = (ramp_u32)ramp_clamp(c->parameter[RAMP_HYSTART11_clock_us], 1, 1000000);
+	ramp_begin(&s->growth, c, d);
+	s->tick_us = (ramp_u32)ramp_parameter(c, HYSTART11, clock_us);
 	s->tick_ns = (ramp_u64)s->tick_us * 1000;
-	s->low_window_bytes = 0;
-	s->low_window_packets = c->parameter[RAMP_HYSTART11_low_window];
-	s->samples = c->parameter[RAMP_HYSTART11_samples];
-	s->spacing = c->parameter[RAMP_HYSTART11_spacing_us] / s->tick_us;
-	s->eta_divisor = ramp_clamp(c->parameter[RAMP_HYSTART11_eta_divisor], 1, 1024);
-	s->eta_min = ramp_min(c->parameter[RAMP_HYSTART11_eta_min_us], 10000000) / s->tick_us;
-	s->eta_max = ramp_min(c->parameter[RAMP_HYSTART11_eta_max_us], 10000000) / s->tick_us;
-	s->abc_limit_packets = c->abc_limit_packets;
+	s->low_window_packets = ramp_parameter(c, HYSTART11, low_window);
+	s->samples = ramp_parameter(c, HYSTART11, samples);
+	s->spacing = ramp_parameter(c, HYSTART11, spacing_us) / s->tick_us;
+	s->eta_divisor = ramp_parameter(c, HYSTART11, eta_divisor);
+	s->eta_min = ramp_parameter(c, HYSTART11, eta_min_us) / s->tick_us;
+	s->eta_max = ramp_parameter(c, HYSTART11, eta_max_us) / s->tick_us;
 	ramp_hystart11_reset(s);
 }
 
@@ -157,7 +153,7 @@ RAMP_FN void ramp_hystart11_on_ack(struct ramp_hystart11 *s, const struct ramp_a
 	now = a->now_ns / s->tick_ns;
 	if (ramp_round_advance(&s->round, a))
 		ramp_hystart11_start_round(s, now);
-	credit = ramp_credit(a, s->abc_limit_packets);
+	credit = ramp_credit(a, s->growth.abc_limit_packets);
 	/* Algorithm 1 tests cwnd <= ssthresh, where RFC 5681 leaves the choice. */
 	if (d->cwnd_bytes > d->ssthresh_bytes) {
 		ramp_leave_at_ssthresh(d);
@@ -179,15 +175,15 @@ RAMP_FN void ramp_hystart11_on_ack(struct ramp_hystart11 *s, const struct ramp_a
 }
 
 /* [HR11] §4: loss is slow start's own exit; a timeout begins afresh, detectors armed. */
-RAMP_FN void ramp_hystart11_on_congestion(struct ramp_hystart11 *s,
-					  const struct ramp_congestion *c, struct ramp_decision *d)
+RAMP_FN void ramp_hystart11_on_event(struct ramp_hystart11 *s, const struct ramp_event *e,
+				     struct ramp_decision *d)
 {
-	if (c->kind == RAMP_RTO) {
+	if (e->kind == RAMP_TIMEOUT) {
 		ramp_hystart11_reset(s);
-		ramp_arm(d);
+		ramp_begin_again(&s->growth, d);
 		return;
 	}
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

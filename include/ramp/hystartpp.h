@@ -18,31 +18,32 @@
 #ifndef RAMP_HYSTARTPP_H
 #define RAMP_HYSTARTPP_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "round.h"
 #include "window.h"
 
-#define RAMP_HYSTARTPP_PARAMETERS(P)                                                   \
-	P(min_rtt_thresh_us, "us", 4000, 0, 10000000, "RFC 9406 §4.3 MIN_RTT_THRESH",  \
-	  "smallest RTT rise that counts")                                             \
-	P(max_rtt_thresh_us, "us", 16000, 0, 10000000, "RFC 9406 §4.3 MAX_RTT_THRESH", \
-	  "largest RTT rise needed")                                                   \
-	P(min_rtt_divisor, "count", 8, 1, 1024, "RFC 9406 §4.3 MIN_RTT_DIVISOR",       \
-	  "between the two, the rise that counts is the last round's RTT over this")   \
-	P(n_rtt_sample, "count", 8, 1, 1000, "RFC 9406 §4.3 N_RTT_SAMPLE",             \
-	  "RTT samples a round needs before it is judged")                             \
-	P(css_growth_divisor, "count", 4, 2, 1024, "RFC 9406 §4.3 CSS_GROWTH_DIVISOR", \
-	  "growth in conservative slow start is slow start's over this")               \
-	P(css_rounds, "count", 5, 1, 1000, "RFC 9406 §4.3 CSS_ROUNDS",                 \
-	  "conservative rounds before start-up ends")                                  \
-	P(limit, "packets", 8, 0, 1000000, "RFC 9406 §4.3 L",                          \
+#define RAMP_HYSTARTPP_PARAMETERS(P, N)                                                   \
+	P(N, min_rtt_thresh_us, "us", 4000, 0, 10000000, "RFC 9406 §4.3 MIN_RTT_THRESH",  \
+	  "smallest RTT rise that counts")                                                \
+	P(N, max_rtt_thresh_us, "us", 16000, 0, 10000000, "RFC 9406 §4.3 MAX_RTT_THRESH", \
+	  "largest RTT rise needed")                                                      \
+	P(N, min_rtt_divisor, "count", 8, 1, 1024, "RFC 9406 §4.3 MIN_RTT_DIVISOR",       \
+	  "between the two, the rise that counts is the last round's RTT over this")      \
+	P(N, n_rtt_sample, "count", 8, 1, 1000, "RFC 9406 §4.3 N_RTT_SAMPLE",             \
+	  "RTT samples a round needs before it is judged")                                \
+	P(N, css_growth_divisor, "count", 4, 2, 1024, "RFC 9406 §4.3 CSS_GROWTH_DIVISOR", \
+	  "growth in conservative slow start is slow start's over this")                  \
+	P(N, css_rounds, "count", 5, 1, 1000, "RFC 9406 §4.3 CSS_ROUNDS",                 \
+	  "conservative rounds before start-up ends")                                     \
+	P(N, limit, "packets", 8, 0, 1000000, "RFC 9406 §4.3 L",                          \
 	  "most growth per ACK where the host does not pace; 0: no limit")
 
-#define RAMP_HYSTARTPP_INDEX(name, unit, initial, low, high, source, meaning) RAMP_HYSTARTPP_##name,
-enum { RAMP_HYSTARTPP_PARAMETERS(RAMP_HYSTARTPP_INDEX) RAMP_HYSTARTPP_COUNT };
+RAMP_PARAMETERS(HYSTARTPP)
 
 #define HYSTARTPP_INFINITE (~(ramp_u32)0)
 
 struct ramp_hystartpp {
+	struct ramp_growth growth;
 	struct ramp_round round;
 	ramp_u64 rtt_thresh_us; /* last_round_min_rtt_us + RttThresh */
 	ramp_u64 entry_limit_us; /* the two sides of the comparison that led into CSS */
@@ -59,30 +60,23 @@ struct ramp_hystartpp {
 	ramp_u32 rtt_sample_count;
 	ramp_u32 css_round_count;
 	ramp_u32 entry_rtt_us;
-	ramp_u32 fraction; /* of a byte, 1/65536 */
-	ramp_u32 abc_limit_packets;
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_config *c,
 				 struct ramp_decision *d)
 {
-	ramp_u64 limit = c->parameter[RAMP_HYSTARTPP_limit];
+	ramp_u64 limit = ramp_parameter(c, HYSTARTPP, limit);
 
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
-	s->round.end_bytes = 0;
-	s->rtt_thresh_us = 0;
-	s->entry_limit_us = 0;
+	ramp_begin(&s->growth, c, d);
 	s->min_rtt_thresh_us =
-		ramp_min(c->parameter[RAMP_HYSTARTPP_min_rtt_thresh_us], 10000000);
+		ramp_parameter(c, HYSTARTPP, min_rtt_thresh_us);
 	s->max_rtt_thresh_us =
-		ramp_min(c->parameter[RAMP_HYSTARTPP_max_rtt_thresh_us], 10000000);
-	s->min_rtt_divisor = ramp_max(c->parameter[RAMP_HYSTARTPP_min_rtt_divisor], 1);
-	s->n_rtt_sample = c->parameter[RAMP_HYSTARTPP_n_rtt_sample];
-	s->css_rounds = c->parameter[RAMP_HYSTARTPP_css_rounds];
+		ramp_parameter(c, HYSTARTPP, max_rtt_thresh_us);
+	s->min_rtt_divisor = ramp_parameter(c, HYSTARTPP, min_rtt_divisor);
+	s->n_rtt_sample = ramp_parameter(c, HYSTARTPP, n_rtt_sample);
+	s->css_rounds = ramp_parameter(c, HYSTARTPP, css_rounds);
 	s->css_reciprocal =
-		65536 / ramp_max(c->parameter[RAMP_HYSTARTPP_css_growth_divisor], 1);
+		65536 / ramp_parameter(c, HYSTARTPP, css_growth_divisor);
 	if (!limit)
 		limit = c->abc_limit_packets;
 	else if (c->abc_limit_packets)
@@ -91,11 +85,6 @@ RAMP_FN void ramp_hystartpp_init(struct ramp_hystartpp *s, const struct ramp_con
 	s->last_round_min_rtt_us = HYSTARTPP_INFINITE;
 	s->current_round_min_rtt_us = HYSTARTPP_INFINITE;
 	s->css_baseline_min_rtt_us = HYSTARTPP_INFINITE;
-	s->rtt_sample_count = 0;
-	s->css_round_count = 0;
-	s->entry_rtt_us = 0;
-	s->fraction = 0;
-	s->abc_limit_packets = c->abc_limit_packets;
 }
 
 /* RFC 9406 §4.2, and its RttThresh computed once a round. */
@@ -157,9 +146,10 @@ RAMP_FN void ramp_hystartpp_on_ack(struct ramp_hystartpp *s, const struct ramp_a
 	if (ramp_round_advance(&s->round, a) && ramp_hystartpp_end_round(s, d))
 		return;
 	/* RFC 9406 §4.3: L is infinite for a paced sender. */
-	credit = ramp_credit(a, a->flags & RAMP_PACED ? s->abc_limit_packets : s->limit_packets);
+	credit = ramp_credit(a, a->flags & RAMP_PACED ? s->growth.abc_limit_packets
+							: s->limit_packets);
 	if (d->phase == RAMP_CONSERVATIVE) {
-		ramp_grow_fine(ramp_mul(credit, s->css_reciprocal), &s->fraction, d);
+		ramp_grow_fine(&s->growth, ramp_mul(credit, s->css_reciprocal), d);
 		credit = 0;
 	}
 	ramp_grow(credit, a->mss_bytes, d);
@@ -173,10 +163,10 @@ RAMP_FN void ramp_hystartpp_on_ack(struct ramp_hystartpp *s, const struct ramp_a
 }
 
 /* RFC 9406 §4.3: for the initial slow start only, so a timeout does not arm it again. */
-RAMP_FN void ramp_hystartpp_on_congestion(struct ramp_hystartpp *s,
-					  const struct ramp_congestion *c, struct ramp_decision *d)
+RAMP_FN void ramp_hystartpp_on_event(struct ramp_hystartpp *s, const struct ramp_event *e,
+				     struct ramp_decision *d)
 {
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

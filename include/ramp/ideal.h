@@ -3,7 +3,7 @@
  * The yardstick: told the path's bandwidth-delay product, it sends that much at once, paced at the
  * path's rate.
  *
- *     filling --first ACK--> done          (path unknown: slow start)
+ *     leaving --first ACK--> done          (path unknown: slow start)
  *
  * No real sender can do this. It is what every other start-up is measured against.
  *
@@ -12,18 +12,17 @@
 #ifndef RAMP_IDEAL_H
 #define RAMP_IDEAL_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "window.h"
 
-#define RAMP_IDEAL_PARAMETERS(P)                                          \
-	P(bdp_percent, "percent", 100, 1, 1000, "none: exactly the path", \
+#define RAMP_IDEAL_PARAMETERS(P, N)                                          \
+	P(N, bdp_percent, "percent", 100, 1, 1000, "none: exactly the path", \
 	  "window as a share of the path's bandwidth-delay product")
 
-#define RAMP_IDEAL_INDEX(name, unit, initial, low, high, source, meaning) RAMP_IDEAL_##name,
-enum { RAMP_IDEAL_PARAMETERS(RAMP_IDEAL_INDEX) RAMP_IDEAL_COUNT };
+RAMP_PARAMETERS(IDEAL)
 
 struct ramp_ideal {
-	ramp_u64 abc_limit_packets;
-	struct ramp_undo undo;
+	struct ramp_growth growth;
 };
 
 RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
@@ -31,12 +30,10 @@ RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
 {
 	ramp_u64 mss = c->mss_bytes ? c->mss_bytes : 1, window;
 
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
-	s->abc_limit_packets = c->abc_limit_packets;
-	if (!c->path_bdp_bytes)
+	ramp_begin(&s->growth, c, d);
+	if (c->hint.source != RAMP_HINT_PATH || !c->hint.window_bytes)
 		return;
-	window = ramp_mul_div(c->path_bdp_bytes, c->parameter[RAMP_IDEAL_bdp_percent], 100);
+	window = ramp_mul_div(c->hint.window_bytes, ramp_parameter(c, IDEAL, bdp_percent), 100);
 	/*
 	 * Whole packets, since half a packet cannot fill a pipe; two, so that a delayed ACK does
 	 * not stop it.
@@ -44,10 +41,10 @@ RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
 	window = ramp_max(ramp_min(window, RAMP_CWND_MAX_BYTES) + mss - 1, 2 * mss) / mss * mss;
 	ramp_hold(window, c->mss_bytes, d);
 	d->ssthresh_bytes = d->cwnd_bytes;
-	d->pacing_bytes_per_s = c->path_bytes_per_s;
+	d->pacing_bytes_per_s = c->hint.bytes_per_s;
 	d->evidence = d->cwnd_bytes;
-	d->limit = c->path_bdp_bytes;
-	d->phase = RAMP_FILLING;
+	d->limit = c->hint.window_bytes;
+	d->phase = RAMP_LEAVING;
 	d->exit_reason = RAMP_EXIT_KNOWN;
 }
 
@@ -56,19 +53,18 @@ RAMP_FN void ramp_ideal_on_ack(struct ramp_ideal *s, const struct ramp_ack *a,
 {
 	if (d->phase == RAMP_DONE)
 		return;
-	if (d->phase == RAMP_FILLING) { /* one round trip later the ACKs themselves keep the rate */
-		d->pacing_bytes_per_s = 0;
-		d->phase = RAMP_DONE;
+	if (d->phase == RAMP_LEAVING) { /* one round trip later the ACKs themselves keep the rate */
+		ramp_leave(d->exit_reason, d);
 		return;
 	}
-	ramp_grow(ramp_credit(a, s->abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 
-RAMP_FN void ramp_ideal_on_congestion(struct ramp_ideal *s, const struct ramp_congestion *c,
-				      struct ramp_decision *d)
+RAMP_FN void ramp_ideal_on_event(struct ramp_ideal *s, const struct ramp_event *e,
+				 struct ramp_decision *d)
 {
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

@@ -12,38 +12,29 @@
 #ifndef RAMP_LIMITED_H
 #define RAMP_LIMITED_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "window.h"
 
-#define RAMP_LIMITED_PARAMETERS(P)                                 \
-	P(max_ssthresh, "packets", 100, 2, 1000000, "RFC 3742 §2", \
+#define RAMP_LIMITED_PARAMETERS(P, N)                                 \
+	P(N, max_ssthresh, "packets", 100, 2, 1000000, "RFC 3742 §2", \
 	  "window up to which slow start is not limited")
 
-#define RAMP_LIMITED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_LIMITED_##name,
-enum { RAMP_LIMITED_PARAMETERS(RAMP_LIMITED_INDEX) RAMP_LIMITED_COUNT };
+RAMP_PARAMETERS(LIMITED)
 
 struct ramp_limited {
+	struct ramp_growth growth;
 	ramp_u64 max_ssthresh_packets;
 	ramp_u64 divisor;        /* K */
 	ramp_u64 divisor_from;   /* K holds for windows of [divisor_from, divisor_to) bytes */
 	ramp_u64 divisor_to;
 	ramp_u64 reciprocal;     /* 2^32 / K */
-	ramp_u32 abc_limit_packets;
-	ramp_u32 fraction;       /* of a byte, 1/65536 */
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_limited_init(struct ramp_limited *s, const struct ramp_config *c,
 			       struct ramp_decision *d)
 {
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
-	s->max_ssthresh_packets = ramp_clamp(c->parameter[RAMP_LIMITED_max_ssthresh], 2, 1000000);
-	s->divisor = 0;
-	s->divisor_from = 0;
-	s->divisor_to = 0;
-	s->reciprocal = 0;
-	s->abc_limit_packets = c->abc_limit_packets;
-	s->fraction = 0;
+	ramp_begin(&s->growth, c, d);
+	s->max_ssthresh_packets = ramp_parameter(c, LIMITED, max_ssthresh);
 }
 
 /* RFC 3742 §2: K = int(cwnd / (0.5 max_ssthresh)). It changes once in many ACKs, so it is kept. */
@@ -65,11 +56,11 @@ RAMP_FN void ramp_limited_on_ack(struct ramp_limited *s, const struct ramp_ack *
 
 	if (d->phase == RAMP_DONE)
 		return;
-	credit = ramp_min(ramp_credit(a, s->abc_limit_packets), 0x7fffffffu);
+	credit = ramp_min(ramp_credit(a, s->growth.abc_limit_packets), 0x7fffffffu);
 	if (d->cwnd_bytes > ramp_mul(s->max_ssthresh_packets, a->mss_bytes)) {
 		if (d->cwnd_bytes < s->divisor_from || d->cwnd_bytes >= s->divisor_to)
 			ramp_limited_divide(s, a, d);
-		ramp_grow_fine((credit * s->reciprocal) >> 16, &s->fraction, d);
+		ramp_grow_fine(&s->growth, (credit * s->reciprocal) >> 16, d);
 		credit = 0;
 	}
 	ramp_grow(credit, a->mss_bytes, d);
@@ -77,16 +68,14 @@ RAMP_FN void ramp_limited_on_ack(struct ramp_limited *s, const struct ramp_ack *
 }
 
 /* After a timeout slow start runs again, under the same limit (RFC 3742 §2). */
-RAMP_FN void ramp_limited_on_congestion(struct ramp_limited *s, const struct ramp_congestion *c,
-					struct ramp_decision *d)
+RAMP_FN void ramp_limited_on_event(struct ramp_limited *s, const struct ramp_event *e,
+				   struct ramp_decision *d)
 {
-	if (c->kind == RAMP_RTO) {
-		s->fraction = 0;
-		ramp_undo_nothing(&s->undo);
-		ramp_arm(d);
+	if (e->kind == RAMP_TIMEOUT) {
+		ramp_begin_again(&s->growth, d);
 		return;
 	}
-	ramp_leave_on_congestion(&s->undo, c, d);
+	ramp_leave_on_event(&s->growth, e, d);
 }
 
 #endif

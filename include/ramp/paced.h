@@ -12,7 +12,7 @@
  *        `-too fast, p = gd--> gs = 2 p --ok-----------> g = p       (case 3)
  *                              `-too fast, p = gd--> gs = 2 p --ok-> g = p    (case 4)
  *                                                    `-too fast----> g = 2 gd (case 5)
- *     then: filling, cwnd packets paced at g --first of their ACKs--> done
+ *     then: leaving, cwnd packets paced at g --first of their ACKs--> done
  *
  * Nothing of the next train leaves before all of this one is acknowledged: on each ACK the window
  * is what is in flight and what the train has not yet sent.
@@ -29,29 +29,31 @@
  * Deviates: max_overshoot can bound the window by the longest train; off by default, as in the
  *           paper.
  * Deviates: the first train is four packets where the receiver may delay ACKs, which would answer a
- *           pair with one.
+ *           pair with one, and as many as the host cannot space where these are more: after a
+ *           shorter one would come a train that is not spaced.
  */
 #ifndef RAMP_PACED_H
 #define RAMP_PACED_H
 
+#define RAMP_WRITTEN_FOR 2
 #include "window.h"
 
-#define RAMP_PACED_PARAMETERS(P)                                                                  \
-	P(initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                                    \
-	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs")         \
-	P(tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",                       \
+#define RAMP_PACED_PARAMETERS(P, N)                                                               \
+	P(N, initial_train, "packets", 0, 0, 1000, "[HS03] §3.1",                                 \
+	  "first train, sent back to back; 0: 2, or 4 where the receiver may delay ACKs, and at " \
+	  "least what the host cannot space")                                                     \
+	P(N, tolerance, "1/1000", 50, 0, 1000, "IGI/PTR practice; our choice",                    \
 	  "how much gd may exceed gs before the train counts as too fast")                        \
-	P(compression, "1/1000", 250, 0, 1000, "our choice",                                      \
+	P(N, compression, "1/1000", 250, 0, 1000, "our choice",                                   \
 	  "how far gd may fall below gs before the ACKs count as bunched; 1000: any")             \
-	P(longest_gap, "1/1000", 250, 0, 1000, "our choice",                                      \
+	P(N, longest_gap, "1/1000", 250, 0, 1000, "our choice",                                   \
 	  "how far one of three or more ACK gaps may exceed their mean, of their sum; 1000: any") \
-	P(short_train_gaps, "count", 4, 1, 1000, "our choice",                                    \
+	P(N, short_train_gaps, "count", 4, 1, 1000, "our choice",                                 \
 	  "usable gaps that make up for a train cut short by the application")                    \
-	P(max_overshoot, "count", 0, 0, 1000000, "our choice",                                    \
+	P(N, max_overshoot, "count", 0, 0, 1000000, "our choice",                                 \
 	  "the window at exit is at most this many times the longest train; 0: no bound")
 
-#define RAMP_PACED_INDEX(name, unit, initial, low, high, source, meaning) RAMP_PACED_##name,
-enum { RAMP_PACED_PARAMETERS(RAMP_PACED_INDEX) RAMP_PACED_COUNT };
+RAMP_PARAMETERS(PACED)
 
 /* Which train of Figure 5 is under way. */
 #define PACED_PAIR 0u
@@ -69,6 +71,7 @@ struct ramp_paced_gaps { /* sums over the usable gaps of a train */
 };
 
 struct ramp_paced { /* gaps: 1/256 ns per MSS */
+	struct ramp_growth growth;
 	ramp_u64 gap;           /* of the running train; 0: back to back */
 	ramp_u64 bottleneck_gap; /* gB */
 	ramp_u64 previous_gap;   /* p */
@@ -85,13 +88,10 @@ struct ramp_paced { /* gaps: 1/256 ns per MSS */
 	ramp_u64 max_overshoot;
 	struct ramp_paced_gaps single; /* until an ACK covers several packets */
 	struct ramp_paced_gaps several; /* between ACKs that each cover several */
-	ramp_u32 min_rtt_us; /* 0: none yet */
 	ramp_u32 step;
 	ramp_u32 delayed_acks;
 	ramp_u32 several_seen; /* an ACK of this train covered several packets */
 	ramp_u32 last_several; /* the last one did */
-	ramp_u32 reserved;
-	struct ramp_undo undo;
 };
 
 RAMP_FN void ramp_paced_clear(struct ramp_paced_gaps *g)
@@ -118,27 +118,20 @@ RAMP_FN void ramp_paced_start_train(struct ramp_paced *s, ramp_u64 sent_bytes)
 RAMP_FN void ramp_paced_init(struct ramp_paced *s, const struct ramp_config *c,
 			     struct ramp_decision *d)
 {
-	ramp_u64 packets = c->parameter[RAMP_PACED_initial_train];
+	ramp_u64 packets = ramp_parameter(c, PACED, initial_train);
 
-	ramp_begin(c, d);
-	ramp_undo_nothing(&s->undo);
+	ramp_begin(&s->growth, c, d);
 	s->delayed_acks = c->flags & RAMP_DELAYED_ACKS;
 	if (!packets)
-		packets = s->delayed_acks ? 4 : 2;
-	s->gap = 0;
-	s->bottleneck_gap = 0;
-	s->previous_gap = 0;
+		packets = ramp_max(s->delayed_acks ? 4 : 2, c->unpaced_packets);
 	ramp_hold(ramp_mul(ramp_max(packets, 2), c->mss_bytes), c->mss_bytes, d);
 	s->train_bytes = d->cwnd_bytes;
-	s->longest_bytes = 0;
-	s->tolerance = ramp_min(c->parameter[RAMP_PACED_tolerance], 1000);
-	s->compression = ramp_min(c->parameter[RAMP_PACED_compression], 1000);
-	s->longest_gap = ramp_min(c->parameter[RAMP_PACED_longest_gap], 1000);
-	s->short_train_gaps = c->parameter[RAMP_PACED_short_train_gaps];
-	s->max_overshoot = c->parameter[RAMP_PACED_max_overshoot];
-	s->min_rtt_us = 0;
-	s->step = PACED_PAIR;
-	s->reserved = 0;
+	d->pacing_bytes_per_s = RAMP_BACK_TO_BACK;
+	s->tolerance = ramp_parameter(c, PACED, tolerance);
+	s->compression = ramp_parameter(c, PACED, compression);
+	s->longest_gap = ramp_parameter(c, PACED, longest_gap);
+	s->short_train_gaps = ramp_parameter(c, PACED, short_train_gaps);
+	s->max_overshoot = ramp_parameter(c, PACED, max_overshoot);
 	ramp_paced_start_train(s, 0);
 }
 
@@ -178,7 +171,9 @@ RAMP_FN void ramp_paced_measure(struct ramp_paced *s, const struct ramp_ack *a)
 
 RAMP_FN ramp_u64 ramp_paced_rate(ramp_u64 gap, ramp_u32 mss_bytes)
 {
-	return gap ? ramp_max(ramp_mul_div((ramp_u64)mss_bytes << 8, 1000000000, gap), 1) : 0;
+	if (!gap)
+		return RAMP_BACK_TO_BACK;
+	return ramp_max(ramp_mul_div((ramp_u64)mss_bytes << 8, 1000000000, gap), 1);
 }
 
 /*
@@ -188,7 +183,7 @@ RAMP_FN ramp_u64 ramp_paced_rate(ramp_u64 gap, ramp_u32 mss_bytes)
 RAMP_FN void ramp_paced_fill(struct ramp_paced *s, const struct ramp_ack *a,
 			     struct ramp_decision *d)
 {
-	ramp_u64 rtt_ns = (ramp_u64)s->min_rtt_us * 1000;
+	ramp_u64 rtt_ns = (ramp_u64)s->growth.least_rtt_us * 1000;
 	ramp_u64 least = ramp_mul(a->mss_bytes, 2), most = d->ssthresh_bytes, window;
 
 	if (!rtt_ns)
@@ -200,7 +195,7 @@ RAMP_FN void ramp_paced_fill(struct ramp_paced *s, const struct ramp_ack *a,
 		  a->mss_bytes, d);
 	d->ssthresh_bytes = d->cwnd_bytes;
 	d->pacing_bytes_per_s = ramp_paced_rate(s->gap, a->mss_bytes);
-	d->phase = RAMP_FILLING;
+	d->phase = RAMP_LEAVING;
 	d->exit_reason = RAMP_EXIT_GAP;
 	s->train_start_bytes = a->sent_bytes;
 }
@@ -288,27 +283,24 @@ RAMP_FN void ramp_paced_on_ack(struct ramp_paced *s, const struct ramp_ack *a,
 
 	if (d->phase == RAMP_DONE)
 		return;
-	if (a->rtt_us && (!s->min_rtt_us || a->rtt_us < s->min_rtt_us))
-		s->min_rtt_us = a->rtt_us;
-	if (d->phase == RAMP_FILLING) {
+	ramp_sample_rtt(&s->growth, a);
+	if (d->phase == RAMP_LEAVING) {
 		if (a->newest_acked_bytes <= s->train_start_bytes)
 			return;
-		d->pacing_bytes_per_s = 0;
-		d->phase = RAMP_DONE;
+		ramp_leave(d->exit_reason, d);
 		return;
 	}
 	ramp_paced_measure(s, a);
 	unsent = ramp_sub(s->train_end_bytes, a->sent_bytes);
 	if (!in_flight && (unsent < a->mss_bytes || a->flags & RAMP_APP_LIMITED)) {
 		ramp_paced_end_train(s, a, d);
-		if (d->phase == RAMP_FILLING)
+		if (d->phase == RAMP_LEAVING)
 			return;
 		unsent = s->train_bytes;
 	}
 	ramp_hold(ramp_add(in_flight, unsent), a->mss_bytes, d);
 	if (d->cwnd_bytes > d->ssthresh_bytes) {
 		ramp_hold(d->ssthresh_bytes, a->mss_bytes, d);
-		d->pacing_bytes_per_s = 0;
 		ramp_leave_at_ssthresh(d);
 	}
 }
@@ -319,20 +311,20 @@ RAMP_FN void ramp_paced_on_ack(struct ramp_paced *s, const struct ramp_ack *a,
  * undone the search goes on, with a train of its own once everything is acknowledged: by then more
  * was sent than the last one holds.
  */
-RAMP_FN void ramp_paced_on_congestion(struct ramp_paced *s, const struct ramp_congestion *c,
-				      struct ramp_decision *d)
+RAMP_FN void ramp_paced_on_event(struct ramp_paced *s, const struct ramp_event *e,
+				 struct ramp_decision *d)
 {
 	ramp_u32 phase = d->phase;
 
-	if (phase == RAMP_STARTUP && c->kind != RAMP_SPURIOUS) {
-		ramp_hold(s->train_bytes, c->mss_bytes, d);
-		if (c->kind == RAMP_RTO)
+	if (phase == RAMP_STARTUP && ramp_is_congestion(e)) {
+		ramp_hold(s->train_bytes, e->mss_bytes, d);
+		if (e->kind == RAMP_TIMEOUT)
 			d->ssthresh_bytes =
-				ramp_max(s->train_bytes / 2, ramp_mul(c->mss_bytes, 2));
+				ramp_max(s->train_bytes / 2, ramp_mul(e->mss_bytes, 2));
 	}
-	ramp_leave_on_congestion(&s->undo, c, d);
-	if (phase == RAMP_DONE && d->phase == RAMP_STARTUP)
-		d->pacing_bytes_per_s = ramp_paced_rate(s->gap, c->mss_bytes);
+	ramp_leave_on_event(&s->growth, e, d);
+	if (phase == RAMP_DONE && d->phase == RAMP_STARTUP) /* undone */
+		d->pacing_bytes_per_s = ramp_paced_rate(s->gap, e->mss_bytes);
 }
 
 #endif

@@ -50,7 +50,7 @@ struct range {
 	ramp_u64 initial, low, high;
 };
 
-#define RANGE(name, unit, initial, low, high, source, meaning) {initial, low, high},
+#define RANGE(NAME, name, unit, initial, low, high, source, meaning) {initial, low, high},
 #define MSS 1448u
 
 /* A connection that makes sense, as far as the events go. */
@@ -69,8 +69,15 @@ static void random_config(struct ramp_config *c, const struct range *ranges, siz
 	c->initial_window_bytes = below(8) ? (1 + below(20)) * MSS : nonsense();
 	c->initial_ssthresh_bytes = below(4) ? RAMP_UNSET : nonsense();
 	c->abc_limit_packets = (ramp_u32)below(4);
-	c->path_bdp_bytes = below(2) ? 0 : nonsense();
-	c->path_bytes_per_s = below(2) ? 0 : nonsense();
+	c->size_bytes = nonsense();
+	c->receive_window_bytes = nonsense();
+	c->handshake_rtt_us = (ramp_u32)nonsense();
+	c->unpaced_packets = (ramp_u32)below(20);
+	c->hint.source = (ramp_u32)below(RAMP_HINT_COUNT);
+	c->hint.window_bytes = nonsense();
+	c->hint.bytes_per_s = nonsense();
+	c->hint.rtt_us = (ramp_u32)nonsense();
+	c->hint.age_s = (ramp_u32)nonsense();
 	for (i = 0; i < count; i++) {
 		c->parameter[i] = ranges[i].initial;
 		if (!below(3))
@@ -102,10 +109,11 @@ static void plausible_ack(struct host *h, const struct ramp_decision *d, struct 
 	a->delivered_bytes = h->acked;
 	a->acked_bytes = acked;
 	a->in_flight_bytes = in_flight;
+	a->receive_window_bytes = RAMP_UNSET;
 	a->pacing_bytes_per_s = d->pacing_bytes_per_s;
 	a->rtt_us = below(20) ? h->rtt_us : 0;
 	a->mss_bytes = MSS;
-	a->flags = below(10) ? RAMP_CWND_LIMITED : (ramp_u32)below(16);
+	a->flags = below(10) ? RAMP_CWND_LIMITED : (ramp_u32)below(64);
 }
 
 static void nonsense_ack(struct ramp_ack *a)
@@ -117,6 +125,8 @@ static void nonsense_ack(struct ramp_ack *a)
 	a->delivered_bytes = nonsense();
 	a->acked_bytes = nonsense();
 	a->in_flight_bytes = nonsense();
+	a->lost_bytes = nonsense();
+	a->receive_window_bytes = nonsense();
 	a->delivery_bytes_per_s = nonsense();
 	a->pacing_bytes_per_s = nonsense();
 	a->rtt_us = (ramp_u32)nonsense();
@@ -131,7 +141,10 @@ static const char *fault(const struct ramp_decision *before, const struct ramp_d
 		return memcmp(before, after, sizeof(*before)) ? "a change after the end" : NULL;
 	if (after->phase > RAMP_DONE)
 		return "no such phase";
-	if ((after->exit_reason != RAMP_EXIT_NONE) != (after->phase >= RAMP_FILLING))
+	if (after->phase == RAMP_DONE &&
+	    (after->pacing_bytes_per_s || after->burst_until_bytes || after->pacing_burst_bytes))
+		return "a rate after the end";
+	if ((after->exit_reason != RAMP_EXIT_NONE) != (after->phase >= RAMP_LEAVING))
 		return "exit reason without exit, or exit without reason";
 	return NULL;
 }
@@ -139,21 +152,21 @@ static const char *fault(const struct ramp_decision *before, const struct ramp_d
 /* Of an ACK alone: what the host wrote at a timeout is its own affair until then. */
 static const char *window_fault(const struct ramp_decision *d, ramp_u32 mss)
 {
-	if (d->phase < RAMP_FILLING &&
+	if (d->phase < RAMP_LEAVING &&
 	    (d->cwnd_bytes < mss || d->cwnd_bytes > RAMP_CWND_MAX_BYTES))
 		return "window out of bounds";
 	return NULL;
 }
 
-#define DRIVE(id, NAME, name, source, idea)                                                    \
+#define DRIVE(id, NAME, traits, name, source, idea)                                            \
 	static const char *drive_##id(ramp_u64 events, ramp_u64 *number)                       \
 	{                                                                                      \
-		static const struct range ranges[] = {RAMP_##NAME##_PARAMETERS(RANGE)};        \
+		static const struct range ranges[] = {RAMP_##NAME##_PARAMETERS(RANGE, NAME)};  \
 		static struct ramp_##id s;                                                     \
 		const char *problem = NULL;                                                    \
 		struct ramp_config c;                                                          \
 		struct ramp_decision d, before;                                                \
-		struct ramp_congestion e;                                                      \
+		struct ramp_event e;                                                           \
 		struct ramp_ack a;                                                             \
 		struct host h;                                                                 \
 		ramp_u64 age = 0, wild = 0;                                                    \
@@ -162,7 +175,7 @@ static const char *window_fault(const struct ramp_decision *d, ramp_u32 mss)
 		memset(&d, 0, sizeof(d));                                                      \
 		for (*number = 0; *number < events && !problem; ++*number) {                   \
 			if (!age) {                                                            \
-				memset(&s, 0xa5, sizeof(s));                                   \
+				memset(&s, 0, sizeof(s));                                      \
 				memset(&d, 0x5a, sizeof(d));                                   \
 				random_config(&c, ranges, sizeof(ranges) / sizeof(ranges[0])); \
 				ramp_##id##_init(&s, &c, &d);                                  \
@@ -176,11 +189,11 @@ static const char *window_fault(const struct ramp_decision *d, ramp_u32 mss)
 				e.now_ns = h.now_ns;                                           \
 				e.lost_bytes = wild ? nonsense() : MSS;                        \
 				e.in_flight_bytes = wild ? nonsense() : h.sent - h.acked;      \
-				e.kind = (ramp_u32)below(4);                                   \
+				e.kind = (ramp_u32)below(RAMP_EVENT_COUNT);                    \
 				e.mss_bytes = MSS;                                             \
-				ramp_##id##_on_congestion(&s, &e, &d);                         \
+				ramp_##id##_on_event(&s, &e, &d);                              \
 				problem = fault(&before, &d);                                  \
-				if (!problem && e.kind == RAMP_RTO) {                          \
+				if (!problem && e.kind == RAMP_TIMEOUT) {                      \
 					d.cwnd_bytes = wild ? nonsense() : MSS;                \
 					d.ssthresh_bytes = nonsense();                         \
 				}                                                              \
@@ -204,7 +217,7 @@ static const char *window_fault(const struct ramp_decision *d, ramp_u32 mss)
 
 RAMP_ALGORITHMS(DRIVE)
 
-#define RUN(id, NAME, name, source, idea)                                          \
+#define RUN(id, NAME, traits, name, source, idea)                                  \
 	random_state = seed;                                                       \
 	problem = drive_##id(events, &number);                                     \
 	if (problem) {                                                             \

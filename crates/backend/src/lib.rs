@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
+use ramp::{Time, Traits};
 use ramp_scenario::Scenario;
 use ramp_trace::{Emulation, Observer, Outcome};
 
@@ -96,8 +96,8 @@ pub struct Control {
     pub backend: &'static str,
     /// One line about it.
     pub meaning: &'static str,
-    /// The algorithm of the registry that leaves start-up as it does; `None`: there is none.
-    pub simulated_by: Option<&'static str>,
+    /// The trait of the algorithm that leaves start-up as it does; `None`: there is none.
+    pub simulated_by: Option<Traits>,
 }
 
 /// One run.

@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     on: On,
     /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
-    #[arg(long, short, value_name = "A", default_value = "hystart", add = ArgValueCompleter::new(completions::rows))]
+    #[arg(long, short, value_name = "A", default_value = ramp::of_cubic().id, add = ArgValueCompleter::new(completions::rows))]
     algorithm: String,
     /// For everything random; without it, the scenario's first
     #[arg(long, value_name = "S", allow_negative_numbers = true)]

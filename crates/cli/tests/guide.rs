@@ -23,20 +23,10 @@ fn stands_here(block: &str) {
 
 #[test]
 fn the_core_in_rust() {
-    use ramp::{Ack, AckFlags, Config, Startup, UNSET, algorithm};
+    use ramp::{Ack, AckFlags, Config, Startup, algorithm};
 
     let hystart = algorithm("hystart").expect("it is in the registry");
-    let config = Config {
-        mss_bytes: 1448,
-        flags: 0,
-        initial_window_bytes: 10 * 1448,
-        initial_ssthresh_bytes: UNSET,
-        abc_limit_packets: 0,
-        reserved: 0,
-        path_bdp_bytes: 0,
-        path_bytes_per_s: 0,
-        parameter: hystart.default_parameters(),
-    };
+    let config = Config::new(hystart, 1448, 10);
     let mut startup = Startup::new(hystart, &config);
     let ack = Ack {
         now_ns: 40_000_000,

@@ -274,7 +274,7 @@ struct Watched {
 /// threshold that was lowered to the window.
 fn exit(sample: &FlowSample) -> FlowEventKind {
     let reason = match sample.state {
-        SenderState::Loss => ExitReason::Rto,
+        SenderState::Loss => ExitReason::Timeout,
         SenderState::Recovery => ExitReason::Loss,
         SenderState::Open => ExitReason::Ssthresh,
     };

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::slice;
 
+use ramp::Traits;
 use ramp_backend::Backend;
 use ramp_scenario::{Arm, Setting};
 
 use crate::error::ExperimentError;
-use crate::row::{Row, YARDSTICK, control};
+use crate::row::{Row, control};
 
 /// Most comparisons that sweeps may ask for.
 const VARIANTS_MAX: usize = 1000;
@@ -46,7 +47,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The rows of a comparison: `named` ones (none: all algorithms, or only the yardstick beside swept rows), each
+    /// The rows of a comparison: `named` ones (none: the default ones, or only the yardstick beside swept rows), each
     /// swept algorithm in the place of its plain row.
     pub fn rows(&self, named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
         let mut all: Vec<Row> = Vec::new();
@@ -64,11 +65,14 @@ impl Sweep {
                 all.push(Row::parse(&text, backends)?);
             }
         } else if self.rows.is_empty() {
-            for algorithm in ramp::algorithms() {
+            let compared = |traits: Traits| traits.has(Traits::DEFAULT) || traits.has(Traits::KNOWS_PATH);
+            for algorithm in ramp::algorithms().iter().filter(|algorithm| compared(algorithm.traits)) {
                 all.push(Arm::parse(algorithm.id)?.into());
             }
         } else {
-            all.push(Arm::parse(YARDSTICK)?.into());
+            for algorithm in ramp::having(Traits::KNOWS_PATH) {
+                all.push(Arm::parse(algorithm.id)?.into());
+            }
         }
         for rows in self.rows.iter().rev() {
             let plain = |row: &Row| row.label == rows[0].algorithm.id;

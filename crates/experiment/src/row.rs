@@ -2,14 +2,11 @@
 
 use std::fmt::Write as _;
 
-use ramp::Parameter;
+use ramp::{Parameter, Traits};
 use ramp_backend::{Backend, Control};
 use ramp_scenario::{Arm, Scenario};
 
 use crate::error::ExperimentError;
-
-/// Identifier of the algorithm that knows the path.
-pub const YARDSTICK: &str = "ideal";
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -61,7 +58,7 @@ impl Row {
     /// The same in the simulator; `None`: the simulator has nothing like it.
     pub fn simulated(&self) -> Option<Self> {
         let Steering::Own(control) = self.steering else { return Some(self.clone()) };
-        let arm = Arm::parse(control.simulated_by?).ok()?;
+        let arm = Arm::parse(ramp::having(control.simulated_by?).next()?.id).ok()?;
         Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
     }
 
@@ -95,7 +92,7 @@ impl Row {
 
     /// Whether it knows the path.
     pub fn yardstick(&self) -> bool {
-        matches!(&self.steering, Steering::Core(arm) if arm.algorithm.id == YARDSTICK)
+        matches!(&self.steering, Steering::Core(arm) if arm.algorithm.traits.has(Traits::KNOWS_PATH))
     }
 
     /// The backend's own control that steers the flows under test; `None`: an algorithm of the registry does.
@@ -175,8 +172,9 @@ fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
     let Some(control) = row.control() else {
         return ExperimentError::input(format!("{} does not have `{}`", backend.title(), row.label));
     };
-    let like = control.simulated_by.map_or(String::new(), |algorithm| {
-        format!("; `{algorithm}`, which every backend has, leaves start-up as it does")
+    let twin = control.simulated_by.and_then(|traits| ramp::having(traits).next());
+    let like = twin.map_or(String::new(), |algorithm| {
+        format!("; `{}`, which every backend has, leaves start-up as it does", algorithm.id)
     });
     ExperimentError::input_help(
         format!("{} does not have `{}`, {}", backend.title(), row.label, control.meaning),
@@ -216,14 +214,14 @@ mod tests {
     fn what_is_not_in_the_table_is_told_wherever_it_comes_from() {
         let told = |row: &str, settings: &str| Row::parse(row, &[]).unwrap().departures(&scenario(settings));
         assert_eq!(told("best", ""), None);
-        assert_eq!(told("paced", "").unwrap(), "paced plays with initial_train=10, max_overshoot=256");
+        assert_eq!(told("paced", "").unwrap(), "paced plays with max_overshoot=256");
         assert_eq!(
             told("paced", "profile = 'era'").unwrap(),
             "paced plays with compression=1000, longest_gap=1000"
         );
-        let set = "[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n";
+        let set = "[algorithm.paced]\nmax_overshoot = 0\n";
         assert_eq!(told("paced", set), None);
-        assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with initial_train=10");
+        assert_eq!(told("x=paced:max_overshoot=0", ""), None);
         assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
     }
 
@@ -235,7 +233,7 @@ mod tests {
         owner: "other",
         backend: "other",
         meaning: "a control for this test",
-        simulated_by: Some("slow_start"),
+        simulated_by: Some(Traits::STANDARD),
     };
 
     impl Backend for Other {

@@ -6,7 +6,7 @@ use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::carries::Carries;
-use crate::{Context, DrawnSeed, EmulationSummary, ExitRecord, Reason, RunPath};
+use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath};
 
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -250,7 +250,7 @@ pub struct Modes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitCount {
     /// Why.
-    pub reason: Reason,
+    pub reason: ExitReason,
     /// In how many runs.
     pub runs: u32,
 }

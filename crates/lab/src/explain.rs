@@ -1,7 +1,7 @@
 //! An exit in words.
 
 use crate::format::{bytes, count, number, of_bdp, seconds};
-use crate::{Context, ExitRecord, Reason, RunRecord};
+use crate::{Context, ExitReason, ExitRecord, RunRecord};
 
 /// Why and when a run left start-up, with what, and what one round more would have brought.
 ///
@@ -11,7 +11,7 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
         return "never left start-up while the run lasted".to_owned();
     };
     let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
-    if let (Reason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
+    if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
         text.push_str(&format!(", {} in start-up", count(lost)));
     }
     if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
@@ -32,8 +32,7 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
 /// Whether the what-if run is another run at all: an algorithm that left because of loss left all the same, and
 /// one that knows the path had no reason to stay.
 fn stayed_longer(exit: &ExitRecord, later: &RunRecord) -> bool {
-    let forced =
-        matches!(exit.reason, Reason::Loss | Reason::Rto | Reason::Ecn | Reason::Known | Reason::Never);
+    let forced = exit.reason.is_congestion() || matches!(exit.reason, ExitReason::Known | ExitReason::None);
     !forced && later.exit.as_ref().is_none_or(|later| later.time_s > exit.time_s)
 }
 
@@ -44,64 +43,37 @@ fn window(over_bdp: f64) -> String {
 
 /// The deciding comparison, and whether it measured what it meant to.
 pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
-    let (evidence, limit) = (exit.evidence as f64, exit.limit as f64);
-    let known = exit.evidence > 0 || exit.limit > 0;
-    match exit.reason {
-        Reason::AckTrain if !known => "the ACK train grew as long as the bound".to_owned(),
-        Reason::Delay if !known => "the round-trip time rose above the bound".to_owned(),
-        Reason::Ssthresh => format!("the window of {} reached ssthresh of {}", bytes(evidence), bytes(limit)),
-        Reason::AckTrain => {
-            let both = [evidence * 1e-6, limit * 1e-6].map(seconds);
-            format!("the ACK train lasted {} against a bound of {}", both[0], both[1])
-        }
-        Reason::Delay => {
-            let both = [evidence * 1e-6, limit * 1e-6].map(seconds);
-            let mut text = format!("the round-trip time rose to {} against a bound of {}", both[0], both[1]);
-            match misreading(exit, context) {
-                Some(Misreading::Jitter) => {
-                    let queued = exit.queueing_s.unwrap_or(0.0);
-                    text.push_str(&format!(
-                        ", although the peak queueing delay until then was {}",
-                        seconds(queued)
-                    ));
-                }
-                Some(Misreading::Burst) => text.push_str(", a queue that its own burst made"),
-                None => {}
-            }
-            text
-        }
-        Reason::Gap => {
-            let both = [limit * 1e-9, evidence * 1e-9].map(seconds);
-            format!("packets sent {} apart came back {} apart", both[0], both[1])
-        }
-        Reason::Bandwidth => {
-            let both = [evidence, limit].map(bytes);
-            format!("the window of {} reached measured rate times round-trip time, {}", both[0], both[1])
-        }
-        Reason::Loss => "packets were lost".to_owned(),
-        Reason::Ecn => "the path marked packets".to_owned(),
-        Reason::Rto => "the retransmission timer expired".to_owned(),
-        Reason::Known => format!("the window reached the path's BDP, {}", bytes(limit)),
-        Reason::Never => "the run ended".to_owned(),
+    let reason = exit.reason;
+    if reason.comparison().contains("{evidence}") && exit.evidence == 0 && exit.limit == 0 {
+        // Whoever saw the exit did not see the numbers.
+        return reason.clause().to_owned();
     }
+    let side = |value: u64| match reason.unit() {
+        "bytes" => bytes(value as f64),
+        "us" => seconds(value as f64 * 1e-6),
+        "ns" => seconds(value as f64 * 1e-9),
+        _ => value.to_string(),
+    };
+    let mut text =
+        reason.comparison().replace("{evidence}", &side(exit.evidence)).replace("{limit}", &side(exit.limit));
+    match (reason, misreading(exit, context)) {
+        (ExitReason::Delay, Some(Misreading::Jitter)) => {
+            let queued = seconds(exit.queueing_s.unwrap_or(0.0));
+            text.push_str(&format!(", although the peak queueing delay until then was {queued}"));
+        }
+        (ExitReason::Delay, Some(Misreading::Burst)) => text.push_str(", a queue that its own burst made"),
+        _ => {}
+    }
+    text
 }
 
 /// The same in a clause, for the verdict.
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
     match (exit.reason, misreading(exit, context)) {
-        (Reason::Ssthresh, _) => "its window reached ssthresh",
-        (Reason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
-        (Reason::AckTrain, None) => "its ACK train lasted as long as half the RTT (the HyStart limit)",
-        (Reason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
-        (Reason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
-        (Reason::Delay, None) => "its delay test saw the round-trip time rise",
-        (Reason::Gap, _) => "its packet trains underestimated the rate",
-        (Reason::Bandwidth, _) => "its window reached the rate it had measured",
-        (Reason::Loss, _) => "it lost packets",
-        (Reason::Ecn, _) => "the path marked its packets",
-        (Reason::Rto, _) => "its retransmission timer expired",
-        (Reason::Known, _) => "it knows the path",
-        (Reason::Never, _) => "the run ended",
+        (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
+        (ExitReason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
+        (ExitReason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
+        (reason, _) => reason.clause(),
     }
 }
 
@@ -117,7 +89,7 @@ pub(crate) enum Misreading {
 pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misreading> {
     let early = context.over_bdp(exit.cwnd_before_bytes as f64).is_some_and(|bdp| bdp < 0.5);
     match exit.reason {
-        Reason::Delay => {
+        ExitReason::Delay => {
             let rise = exit.evidence as f64 * 1e-6 - exit.min_rtt_s?;
             match exit.queueing_s? {
                 queued if rise > 0.0 && queued < rise / 2.0 => Some(Misreading::Jitter),
@@ -125,7 +97,7 @@ pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misread
                 _ => None,
             }
         }
-        Reason::AckTrain if early => Some(Misreading::Burst),
+        ExitReason::AckTrain if early => Some(Misreading::Burst),
         _ => None,
     }
 }

@@ -6,22 +6,22 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::carries::{NeighbourPath, Neighbourhood, UncertainField};
 use crate::{
-    CapacityStep, Comparison, Context, Download, ExitRecord, JudgeOptions, Reason, RunRecord, judge,
+    CapacityStep, Comparison, Context, Download, ExitReason, ExitRecord, JudgeOptions, RunRecord, judge,
 };
 
 /// One made-up algorithm: label, reason, exit window over BDP, download time, packets lost, queue peak in ms.
-type Row = (&'static str, Reason, f64, f64, f64, f64);
+type Row = (&'static str, ExitReason, f64, f64, f64, f64);
 
 const ROWS: [Row; 9] = [
-    ("ideal", Reason::Known, 1.0, 3.6, 0.0, 20.0),
-    ("slow_start", Reason::Loss, 2.1, 6.9, 1_804.0, 590.0),
-    ("limited", Reason::Ssthresh, 0.4, 9.8, 0.0, 40.0),
-    ("hystart11", Reason::AckTrain, 0.9, 4.9, 0.0, 60.0),
-    ("hystart", Reason::Delay, 0.06, 13.1, 0.0, 15.0),
-    ("hystartpp", Reason::Delay, 0.5, 8.0, 0.0, 45.0),
-    ("paced", Reason::Gap, 0.85, 4.4, 0.0, 30.0),
-    ("best", Reason::Bandwidth, 0.97, 4.3, 0.0, 35.0),
-    ("enhanced", Reason::Bandwidth, 0.8, 5.2, 2.0, 80.0),
+    ("ideal", ExitReason::Known, 1.0, 3.6, 0.0, 20.0),
+    ("slow_start", ExitReason::Loss, 2.1, 6.9, 1_804.0, 590.0),
+    ("limited", ExitReason::Ssthresh, 0.4, 9.8, 0.0, 40.0),
+    ("hystart11", ExitReason::AckTrain, 0.9, 4.9, 0.0, 60.0),
+    ("hystart", ExitReason::Delay, 0.06, 13.1, 0.0, 15.0),
+    ("hystartpp", ExitReason::Delay, 0.5, 8.0, 0.0, 45.0),
+    ("paced", ExitReason::Gap, 0.85, 4.4, 0.0, 30.0),
+    ("best", ExitReason::Bandwidth, 0.97, 4.3, 0.0, 35.0),
+    ("enhanced", ExitReason::Bandwidth, 0.8, 5.2, 2.0, 80.0),
 ];
 
 const RTT_S: f64 = 0.6;
@@ -183,12 +183,12 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
     let bdp = RTT_S * BYTES_PER_S;
     let cwnd = exit_bdp * bdp * (1.0 + own);
     let exit_s = RTT_S * (1.0 + libm::log2((cwnd / 14_480.0).max(1.0)));
-    let startup_s = if reason == Reason::Loss { exit_s + 3.0 * RTT_S } else { exit_s };
+    let startup_s = if reason == ExitReason::Loss { exit_s + 3.0 * RTT_S } else { exit_s };
     let (evidence, limit) = match reason {
-        Reason::Delay => (668_000, 616_000),
-        Reason::AckTrain => (301_200, 300_000),
-        Reason::Gap => (82_100, 71_000),
-        Reason::Loss => ((lost * 1448.0) as u64, 0),
+        ExitReason::Delay => (668_000, 616_000),
+        ExitReason::AckTrain => (301_200, 300_000),
+        ExitReason::Gap => (82_100, 71_000),
+        ExitReason::Loss => ((lost * 1448.0) as u64, 0),
         _ => ((cwnd * 1.01) as u64, cwnd as u64),
     };
     let exit = ExitRecord {

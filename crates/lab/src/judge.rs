@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ramp::{Traits, having};
 use ramp_trace::Provenance;
 
 use crate::alike;
@@ -11,7 +12,7 @@ use crate::comparison::{
 use crate::drawn::{DrawnSeed, drawn};
 use crate::pairs::{self, pairs};
 use crate::statistics::summarise;
-use crate::{Context, Emulation, EmulationSummary, Reason, RunRecord, explain_exit, metric, verdict};
+use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
 
 /// How runs are judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,14 +38,14 @@ pub struct JudgeOptions {
 }
 
 impl JudgeOptions {
-    /// The usual: `ideal` is the yardstick and 5 % the margin.
+    /// The usual: algorithms that know the path are yardsticks, and 5 % is the margin.
     pub fn new(provenance: Provenance, context: Context) -> Self {
         Self {
             provenance,
             context,
             arms: Vec::new(),
             about: BTreeMap::new(),
-            yardsticks: vec!["ideal".to_owned()],
+            yardsticks: having(Traits::KNOWS_PATH).map(|algorithm| algorithm.id.to_owned()).collect(),
             baseline: None,
             primary: None,
             margin: 0.05,
@@ -299,9 +300,9 @@ impl<'a> Runs<'a> {
 }
 
 fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
-    let mut counts: BTreeMap<Reason, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<ExitReason, u32> = BTreeMap::new();
     for run in runs {
-        *counts.entry(run.exit.as_ref().map_or(Reason::Never, |exit| exit.reason)).or_default() += 1;
+        *counts.entry(run.exit.as_ref().map_or(ExitReason::None, |exit| exit.reason)).or_default() += 1;
     }
     let mut counts: Vec<ExitCount> =
         counts.into_iter().map(|(reason, runs)| ExitCount { reason, runs }).collect();

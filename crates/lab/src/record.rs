@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ramp::ExitReason;
 use ramp_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +113,7 @@ pub struct ExitRecord {
     /// Which flow.
     pub flow: u32,
     /// Why.
-    pub reason: Reason,
+    pub reason: ExitReason,
     /// Left side of the deciding comparison, in the reason's unit; with a limit of 0 as well: unknown.
     pub evidence: u64,
     /// Right side of the deciding comparison, in the reason's unit.
@@ -135,32 +136,6 @@ pub struct ExitRecord {
     pub queueing_s: Option<f64>,
 }
 
-/// Why start-up ended, as files and tables call it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// The window reached ssthresh; bytes against bytes.
-    Ssthresh,
-    /// The train of ACKs lasted long enough; us against us.
-    AckTrain,
-    /// The round-trip time rose; us against us.
-    Delay,
-    /// ACKs came further apart than packets had left; ns against ns.
-    Gap,
-    /// The window reached rate times round-trip time; bytes against bytes.
-    Bandwidth,
-    /// Packets were lost; bytes.
-    Loss,
-    /// Congestion marks.
-    Ecn,
-    /// The retransmission timer expired; bytes lost.
-    Rto,
-    /// The path was known; bytes against bytes.
-    Known,
-    /// It never left while the run lasted.
-    Never,
-}
-
 /// Time to the first so many bytes of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Download {
@@ -169,39 +144,4 @@ pub struct Download {
     /// Seconds since the flow was opened, mean over the flows under test of at least that size; `None`: one of
     /// them did not get there.
     pub seconds: Option<f64>,
-}
-
-impl Reason {
-    /// Word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ssthresh => "ssthresh",
-            Self::AckTrain => "ACK train",
-            Self::Delay => "delay",
-            Self::Gap => "ACK gap",
-            Self::Bandwidth => "bandwidth",
-            Self::Loss => "loss",
-            Self::Ecn => "ECN",
-            Self::Rto => "timeout",
-            Self::Known => "known path",
-            Self::Never => "never left",
-        }
-    }
-}
-
-impl From<ramp::ExitReason> for Reason {
-    fn from(reason: ramp::ExitReason) -> Self {
-        match reason {
-            ramp::ExitReason::None => Self::Never,
-            ramp::ExitReason::Ssthresh => Self::Ssthresh,
-            ramp::ExitReason::AckTrain => Self::AckTrain,
-            ramp::ExitReason::Delay => Self::Delay,
-            ramp::ExitReason::Gap => Self::Gap,
-            ramp::ExitReason::Bandwidth => Self::Bandwidth,
-            ramp::ExitReason::Loss => Self::Loss,
-            ramp::ExitReason::Ecn => Self::Ecn,
-            ramp::ExitReason::Rto => Self::Rto,
-            ramp::ExitReason::Known => Self::Known,
-        }
-    }
 }

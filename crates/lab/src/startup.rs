@@ -60,7 +60,7 @@ impl Startup {
         self.peak_in_flight_bytes = self.peak_in_flight_bytes.max(sample.in_flight_bytes);
         let now = StartupEnd::of(sample.now, sample, dropped_packets);
         match self.stage {
-            Stage::Left { sent_bytes, .. } if sample.phase == Phase::Filling => {
+            Stage::Left { sent_bytes, .. } if sample.phase == Phase::Leaving => {
                 self.stage = Stage::Left { end: now, sent_bytes: sent_bytes.max(sample.sent_bytes) };
             }
             Stage::Left { end, sent_bytes } if !outstanding(sample, sent_bytes) => {

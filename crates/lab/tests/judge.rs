@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ramp_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use ramp_lab::report::{TextStyle, text};
 use ramp_lab::{
-    Comparison, Context, ExitRecord, Finding, JudgeOptions, Reason, RunRecord, explain_exit, judge,
+    Comparison, Context, ExitReason, ExitRecord, Finding, JudgeOptions, RunRecord, explain_exit, judge,
 };
 use ramp_trace::Provenance;
 
@@ -299,7 +299,7 @@ fn asked_for_arms_keep_their_order_and_missing_ones_their_row() {
 fn an_exit_is_explained_with_its_numbers() {
     let exit = ExitRecord {
         flow: 0,
-        reason: Reason::AckTrain,
+        reason: ExitReason::AckTrain,
         evidence: 53_100,
         limit: 53_000,
         time_s: 1.42,
@@ -335,7 +335,7 @@ fn an_exit_is_explained_with_its_numbers() {
     let lossy = |record: &RunRecord| {
         let mut record = record.clone();
         record.metrics.insert("startup_lost_packets".to_owned(), 812.0);
-        record.exit.as_mut().unwrap().reason = Reason::Loss;
+        record.exit.as_mut().unwrap().reason = ExitReason::Loss;
         record
     };
     assert_eq!(

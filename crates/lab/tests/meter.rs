@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ramp::{ExitReason, Phase, Time};
-use ramp_lab::{CapacityStep, Context, Measurements, Meter, Reason};
+use ramp_lab::{CapacityStep, Context, Measurements, Meter};
 use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
 
 const MSS: u64 = 1_000;
@@ -149,7 +149,7 @@ fn an_exit_without_loss_ends_startup_at_once() {
         ],
     );
     let exit = found.exit.unwrap();
-    assert_eq!((exit.reason, exit.evidence, exit.limit), (Reason::Delay, 120_000, 112_500));
+    assert_eq!((exit.reason, exit.evidence, exit.limit), (ExitReason::Delay, 120_000, 112_500));
     assert_eq!(exit.deciding_cwnd_bytes, Some(20_000));
 }
 
@@ -194,7 +194,7 @@ fn after_a_timeout_startup_ends_when_ssthresh_is_reached() {
     run.open(0, 0, u64::MAX);
     run.sample(100, |s| (s.sent_bytes, s.delivered_bytes) = (100_000, 20_000));
     run.event(300, 0, FlowEventKind::Timeout { backoff: 1 });
-    run.exit(300, ExitReason::Rto, 1_000, 0);
+    run.exit(300, ExitReason::Timeout, 1_000, 0);
     run.event(350, 0, FlowEventKind::Timeout { backoff: 2 });
     run.event(400, 0, FlowEventKind::RecoveryEnd);
     let grow = |cwnd: u64, sent: u64| {
@@ -228,7 +228,7 @@ fn a_last_train_belongs_to_startup() {
     run.open(0, 0, u64::MAX);
     run.sample(100, |s| (s.sent_bytes, s.delivered_bytes) = (50_000, 20_000));
     run.exit(100, ExitReason::Gap, 50_000, 0);
-    run.sample(180, |s| (s.sent_bytes, s.delivered_bytes, s.phase) = (90_000, 40_000, Phase::Filling));
+    run.sample(180, |s| (s.sent_bytes, s.delivered_bytes, s.phase) = (90_000, 40_000, Phase::Leaving));
     run.sample(300, |s| (s.sent_bytes, s.delivered_bytes, s.phase) = (140_000, 120_000, Phase::Done));
     values(&run.finish(500), &[("startup_time", 0.18), ("startup_throughput", 40.0 * 8e-3 / 0.18)]);
 }

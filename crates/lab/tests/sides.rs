@@ -133,7 +133,7 @@ fn a_comparison_in_real_time_says_how_it_was_played() {
 fn a_comparison_that_the_kernel_does_not_tell_is_not_made_up() {
     let mut record = ramp_lab::fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
     let exit = record.exit.as_mut().unwrap();
-    (exit.reason, exit.evidence, exit.limit) = (ramp_lab::Reason::Delay, 0, 0);
+    (exit.reason, exit.evidence, exit.limit) = (ramp_lab::ExitReason::Delay, 0, 0);
     let words = explain_exit(&record, &sample_context(), None);
-    assert!(words.contains("because the round-trip time rose above the bound"), "{words}");
+    assert!(words.contains("because its delay test saw the round-trip time rise"), "{words}");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the BPF programs and the loader share: settings on the way in, events and counters on the
- * way out. src/event.rs and src/settings.rs mirror every field; no structure has hidden padding.
+ * way out. src/event.rs and src/options.rs mirror every field; no structure has hidden padding.
  */
 #ifndef RAMP_LINUX_EVENTS_H
 #define RAMP_LINUX_EVENTS_H
@@ -12,19 +12,23 @@
 #define RAMP_RECORD_NOTHING 0u /* nobody reads */
 #define RAMP_RECORD_EXITS 1u   /* the end of every start-up */
 #define RAMP_RECORD_FLOWS 2u   /* and the end of every connection */
-#define RAMP_RECORD_ALL 3u     /* and every ACK and congestion event of a start-up */
+#define RAMP_RECORD_ALL 3u     /* and every ACK and event of a start-up */
 
 /* Start-ups by duration: up to 1 ms, 2 ms, 4 ms, ... 65.5 s, and longer. */
 #define RAMP_DURATIONS 18u
 /* Start-ups whose end can be looked up, a power of two. */
 #define RAMP_EXITS_KEPT 256u
 
+/* Room for the exit reasons, a power of two. */
+#define RAMP_EXIT_SLOTS 32u
+_Static_assert(RAMP_EXIT_COUNT <= RAMP_EXIT_SLOTS, "more exit reasons than slots for their counts");
+
 /* ramp_settings.avoidance */
 #define RAMP_CUBIC 0u
 #define RAMP_RENO 1u
 
 struct ramp_settings {
-	struct ramp_config config;      /* MSS and windows are the connection's */
+	struct ramp_config config;      /* what the connection knows of itself is filled in */
 	ramp_u32 initial_window_packets; /* 0: the kernel's */
 	ramp_u32 record;
 	ramp_u32 avoidance;
@@ -38,24 +42,24 @@ struct ramp_counters {
 	ramp_u64 late;            /* attached after their start-up: plain CUBIC from there */
 	ramp_u64 left_out;        /* begun by their first ACK: the kernel had left out init */
 	ramp_u64 lost_events;
-	ramp_u64 exits[16];       /* by exit reason */
+	ramp_u64 exits[RAMP_EXIT_SLOTS]; /* by exit reason */
 	ramp_u64 logged;          /* ends of start-ups, numbered from 0 */
 	ramp_u64 startup_us;      /* all start-ups' durations */
 	ramp_u64 durations[RAMP_DURATIONS];
 };
 
-/* ramp_event.kind */
-#define RAMP_EVENT_OPEN 1u
-#define RAMP_EVENT_ACK 2u
-#define RAMP_EVENT_CONGESTION 3u
-#define RAMP_EVENT_EXIT 4u
-#define RAMP_EVENT_CLOSE 5u
+/* ramp_record.kind */
+#define RAMP_RECORD_OPEN 1u
+#define RAMP_RECORD_ACK 2u
+#define RAMP_RECORD_EVENT 3u
+#define RAMP_RECORD_EXIT 4u
+#define RAMP_RECORD_CLOSE 5u
 
-struct ramp_event {
+struct ramp_record {
 	ramp_u64 time_ns; /* CLOCK_MONOTONIC */
 	ramp_u64 flow;    /* counts connections from 1 */
 	ramp_u32 kind;
-	ramp_u32 index;   /* counts the flow's events from 0, lost ones included */
+	ramp_u32 index;   /* counts the flow's records from 0, lost ones included */
 };
 
 struct ramp_tuple {
@@ -66,30 +70,30 @@ struct ramp_tuple {
 	ramp_u32 reserved;
 };
 
-struct ramp_event_open {
-	struct ramp_event event;
+struct ramp_record_open {
+	struct ramp_record head;
 	struct ramp_tuple tuple;
 	struct ramp_config config;
 	struct ramp_decision decision;
 };
 
-struct ramp_event_ack {
-	struct ramp_event event;
+struct ramp_record_ack {
+	struct ramp_record head;
 	struct ramp_ack ack;
 	struct ramp_decision before; /* with what the kernel has changed since the last event */
 	struct ramp_decision after;
 };
 
-struct ramp_event_congestion {
+struct ramp_record_event {
+	struct ramp_record head;
 	struct ramp_event event;
-	struct ramp_congestion congestion;
 	struct ramp_decision before;
 	struct ramp_decision after;
 };
 
-/* Of RAMP_EVENT_EXIT and RAMP_EVENT_CLOSE. */
-struct ramp_event_flow {
-	struct ramp_event event;
+/* Of RAMP_RECORD_EXIT and RAMP_RECORD_CLOSE. */
+struct ramp_record_flow {
+	struct ramp_record head;
 	struct ramp_tuple tuple;
 	struct ramp_decision decision;
 	ramp_u64 opened_ns;
@@ -108,7 +112,7 @@ struct ramp_event_flow {
 /* An end of a start-up, kept for whoever looks. Whole if both numbers are what was looked for. */
 struct ramp_kept_exit {
 	ramp_u64 begun; /* its number plus 1 */
-	struct ramp_event_flow flow;
+	struct ramp_record_flow flow;
 	ramp_u64 ended; /* likewise */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept for a connection: its state in socket storage, five marks beside CUBIC's. */
+/* What is kept for a connection: its state in socket storage, marks beside CUBIC's. */
 #ifndef RAMP_LINUX_FLOW_H
 #define RAMP_LINUX_FLOW_H
 
@@ -18,13 +18,13 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u32 cwnd_packets;          /* as last written to the kernel, to see who changed them since */
 	__u32 ssthresh_packets;
 	__u32 window_packets;        /* what the decision allows; cwnd_packets is less while pacing */
-	__u32 lost_packets;
+	__u32 lost_packets;          /* by the last event */
+	__u32 lost_base;
 	__u32 marked_packets;
 	__u32 pacing_status;         /* the kernel's, while ours is in force */
 	__u32 timeout_told;
 	__u32 events;
 	__u32 exits;
-	__u32 reserved;
 	struct RAMP_ID state;
 };
 
@@ -40,6 +40,9 @@ struct {
 #define MARK_LEAVING 4u  /* it stopped with this ACK */
 #define MARK_PACING 8u   /* packets leave one by one at the core's rate */
 #define MARK_PLAIN 16u   /* the kernel's alone; without any mark it has not been looked at */
+#define MARK_AT_ONCE 32u /* packets leave unspaced, whatever the kernel would do */
+#define MARK_SHARE 64u   /* packets leave at the core's share of cwnd / RTT */
+#define MARK_REPAIR 128u /* a repair is under way whose end is to be told */
 
 /*
  * The last word of the kernel's private area, which CUBIC leaves free and the kernel clears before

@@ -14,12 +14,20 @@
  *   delivered, acked     cumulatively acknowledged plus SACKed packets x MSS, never going back. A
  *                        short SACKed segment counts as a full one until it is acknowledged
  *   in flight            packets x MSS after this ACK, plus what it acknowledged
- *   delivery rate        none: rate samples come after the decision
+ *   lost                 packets found lost x MSS
+ *   receive window       snd_wnd
+ *   delivery rate        the sample before this ACK's own, which comes after the decision; for rows
+ *                        that read it (RAMP_READS_RATE)
  *   app-limited          the kernel's bubble of packets sent with nothing more to send is not yet
  *                        acknowledged
  *   pacing rate, paced   sk_pacing_rate, which the kernel keeps for every connection;
  *                        sk_pacing_status
  *   rtt                  as CUBIC gets it: the newest acknowledged packet's, if sent once
+ *   recovering           TCP_CA_Recovery and TCP_CA_CWR, in which PRR keeps the window
+ *   handshake RTT        the smallest RTT when the connection begins: there is no other yet
+ *   size                 what the application has written by then; a server has written nothing
+ *   recovered            CA_EVENT_COMPLETE_CWR, and TCP_CA_Open after a timeout
+ *   idle restart         CA_EVENT_CWND_RESTART
  */
 #ifndef RAMP_LINUX_HOST_H
 #define RAMP_LINUX_HOST_H
@@ -81,68 +89,134 @@ static __always_inline void leave(struct sock *sk, struct flow *f)
 	set_marks(sk, marks(sk) & ~(__u64)MARK_STARTING);
 	f->exited_ns = bpf_ktime_get_ns();
 	f->exits++;
-	count(&counters.exits[reason & 15]);
+	count(&counters.exits[ramp_index(reason, RAMP_EXIT_SLOTS)]);
 	count_duration(f->exited_ns - f->opened_ns);
 	keep_exit(sk, f);
 	if (settings.record >= RAMP_RECORD_EXITS)
-		record_flow(sk, f, RAMP_EVENT_EXIT);
+		record_flow(sk, f, RAMP_RECORD_EXIT);
+}
+
+#if TRAITS & RAMP_PACES
+
+/* Which of the marks says how the decision wants packets spaced; 0: as the kernel likes. */
+static __always_inline __u64 spacing(const struct ramp_decision *d)
+{
+	if (d->pacing_bytes_per_s == RAMP_BACK_TO_BACK)
+		return MARK_AT_ONCE;
+	if (d->pacing_bytes_per_s)
+		return MARK_PACING;
+	return d->pacing_percent ? MARK_SHARE : 0;
 }
 
 /* sk_pacing_status NEEDED is TCP's own pacing, which works under every queueing discipline. */
 static __always_inline void pace(struct sock *sk, struct flow *f)
 {
-	_Bool wanted = f->decision.pacing_bytes_per_s != 0, paced = marks(sk) & MARK_PACING;
+	const __u64 spaced = MARK_PACING | MARK_SHARE;
+	__u64 wanted = spacing(&f->decision), m = marks(sk);
 
-	if (wanted == paced)
+	if (wanted == (m & (spaced | MARK_AT_ONCE)))
 		return;
-	if (wanted) {
+	if (wanted & spaced && !(m & spaced)) {
 		f->pacing_status = sk->sk_pacing_status;
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-		set_marks(sk, marks(sk) | MARK_PACING);
-	} else {
+	} else if (!(wanted & spaced) && m & spaced) {
 		sk->sk_pacing_status = f->pacing_status;
-		set_marks(sk, marks(sk) & ~(__u64)MARK_PACING);
 	}
+	set_marks(sk, (m & ~(spaced | MARK_AT_ONCE)) | wanted);
+}
+
+/* Before somebody else has the connection. */
+static __always_inline void pace_no_more(struct sock *sk, struct flow *f)
+{
+	if (marks(sk) & (MARK_PACING | MARK_SHARE))
+		sk->sk_pacing_status = f->pacing_status;
+}
+
+#else
+
+static __always_inline void pace(struct sock *sk, struct flow *f)
+{
+}
+
+static __always_inline void pace_no_more(struct sock *sk, struct flow *f)
+{
+}
+
+#endif
+
+static __always_inline void obey_ssthresh(struct tcp_sock *tp, struct flow *f)
+{
+	__u64 ssthresh_bytes = f->decision.ssthresh_bytes;
+
+	if (ssthresh_bytes == f->ssthresh_bytes)
+		return;
+	f->ssthresh_bytes = ssthresh_bytes;
+	f->ssthresh_packets = TCP_INFINITE_SSTHRESH;
+	if (ssthresh_bytes != RAMP_UNSET) {
+		f->ssthresh_packets = packets(ssthresh_bytes, tp->mss_cache);
+		if (f->ssthresh_packets < 2)
+			f->ssthresh_packets = 2;
+	}
+	tp->snd_ssthresh = f->ssthresh_packets;
+}
+
+static __always_inline void obey_phase(struct sock *sk, struct flow *f)
+{
+	if (f->decision.phase == RAMP_DONE && marks(sk) & MARK_STARTING)
+		leave(sk, f);
 }
 
 /* Does what the decision says. */
 static __always_inline void obey(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u64 ssthresh_bytes = f->decision.ssthresh_bytes;
 
 	pace(sk, f);
 	f->window_packets = window_packets(f, tp->mss_cache);
 	write_cwnd(tp, f, f->window_packets);
-	if (ssthresh_bytes != f->ssthresh_bytes) {
-		f->ssthresh_bytes = ssthresh_bytes;
-		f->ssthresh_packets = TCP_INFINITE_SSTHRESH;
-		if (ssthresh_bytes != RAMP_UNSET) {
-			f->ssthresh_packets = packets(ssthresh_bytes, tp->mss_cache);
-			if (f->ssthresh_packets < 2)
-				f->ssthresh_packets = 2;
-		}
-		tp->snd_ssthresh = f->ssthresh_packets;
-	}
-	if (f->decision.phase == RAMP_DONE && marks(sk) & MARK_STARTING)
-		leave(sk, f);
+	obey_ssthresh(tp, f);
+	obey_phase(sk, f);
+}
+
+#if TRAITS & RAMP_PACES
+
+static __always_inline void set_rate(struct sock *sk, __u64 rate)
+{
+	sk->sk_pacing_rate = rate > sk->sk_max_pacing_rate ? sk->sk_max_pacing_rate : rate;
 }
 
 /*
- * Lets one packet go, at the core's rate. The kernel paces batches: only a window with room for a
- * single packet makes every gap exact, and its timer calls again for the next.
+ * Lets a packet go, or as many as the decision lets leave at once, at the core's rate. The kernel
+ * paces batches: only a window with room for no more makes every gap exact, and its timer calls
+ * again for the next. Returns how many.
  */
-static __always_inline void release_one(struct sock *sk, struct flow *f)
+static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u64 rate = f->decision.pacing_bytes_per_s;
-	__u32 window = tcp_packets_in_flight(tp) + 1;
+	__u64 sent = tp->bytes_sent - f->sent_base, rate = f->decision.pacing_bytes_per_s;
+	__u32 some = 1, window;
 
-	if (rate > sk->sk_max_pacing_rate)
-		rate = sk->sk_max_pacing_rate;
-	sk->sk_pacing_rate = rate;
+	if (sent < f->decision.burst_until_bytes) {
+		some = packets(f->decision.burst_until_bytes - sent, tp->mss_cache);
+		rate = ~0ull;
+	} else if (f->decision.pacing_burst_bytes) {
+		some = packets(f->decision.pacing_burst_bytes, tp->mss_cache);
+	}
+	set_rate(sk, rate);
+	window = tcp_packets_in_flight(tp) + some;
 	if (tp->snd_cwnd == f->cwnd_packets) /* else somebody else's since the last ACK */
 		write_cwnd(tp, f, window < f->window_packets ? window : f->window_packets);
+	return some;
+}
+
+/* The core's share of the window in each smoothed round trip. */
+static __always_inline void keep_share(struct sock *sk, const struct flow *f)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u64 bytes = (__u64)tp->snd_cwnd * tp->mss_cache, eighth_us = tp->srtt_us;
+
+	if (eighth_us)
+		set_rate(sk, bytes * f->decision.pacing_percent * 80000 / eighth_us);
 }
 
 /*
@@ -161,28 +235,23 @@ static __always_inline void open_window(struct sock *sk)
 		write_cwnd(tp, f, f->window_packets);
 }
 
+#endif
+
+/* State arrives zeroed from the socket storage. */
 static __always_inline void open_flow(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct ramp_config config = settings.config;
-	__u32 window = settings.initial_window_packets;
+	__u32 window = settings.initial_window_packets, least_rtt_us = tp->rtt_min.s[0].v;
 
 	f->id = __sync_fetch_and_add(&counters.opened, 1) + 1;
 	f->opened_ns = bpf_ktime_get_ns();
-	f->exited_ns = 0;
-	f->window_packets = 0;
 	f->sent_base = tp->bytes_sent;
 	f->acked_base = tp->bytes_acked;
 	f->retransmitted_base = tp->bytes_retrans;
-	f->delivered_bytes = 0;
-	f->newest_acked_bytes = 0;
-	f->acked_bytes = 0;
+	f->lost_base = tp->lost;
 	f->lost_packets = tp->lost;
 	f->marked_packets = tp->delivered_ce;
-	f->timeout_told = 0;
-	f->events = 0;
-	f->exits = 0;
-	f->reserved = 0;
 	/* Left behind by another congestion control, unless the application asked for a rate. */
 	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0ul)
 		sk->sk_pacing_status = SK_PACING_NONE;
@@ -190,11 +259,14 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 
 	config.mss_bytes = tp->mss_cache ? tp->mss_cache : 536;
 	config.initial_window_bytes = (__u64)(window ? window : tp->snd_cwnd) * config.mss_bytes;
+	config.size_bytes = tp->write_seq - tp->snd_una;
+	config.receive_window_bytes = tp->snd_wnd;
+	config.handshake_rtt_us = least_rtt_us == ~0u ? 0 : least_rtt_us;
 	PASTE(RAMP_ID, _init)(&f->state, &config, &f->decision);
 
 	disarm_hystart(sk);
 	set_marks(sk, MARK_OURS | MARK_STARTING);
-	f->ssthresh_bytes = 0; /* so that whatever the metrics of earlier connections left is overwritten */
+	/* ssthresh_bytes is 0 yet: what the metrics of earlier connections left is overwritten. */
 	if (settings.record >= RAMP_RECORD_ALL)
 		record_open(sk, f, &config);
 	obey(sk, f);
@@ -208,6 +280,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 	__u64 acked = tp->bytes_acked - f->acked_base;
 	__u64 delivered = acked + (__u64)sacked * mss;
 	__u64 newest = acked + (tp->bytes_retrans - f->retransmitted_base);
+	__u32 state = tcp_ca_state(sk);
 	_Bool advanced = acked != f->acked_bytes;
 
 	if (delivered < f->delivered_bytes)
@@ -225,6 +298,8 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 	a->delivered_bytes = delivered;
 	a->acked_bytes = delivered - f->delivered_bytes;
 	a->in_flight_bytes = (__u64)tcp_packets_in_flight(tp) * mss + a->acked_bytes;
+	a->lost_bytes = (__u64)(tp->lost - f->lost_base) * mss;
+	a->receive_window_bytes = tp->snd_wnd;
 	a->delivery_bytes_per_s = 0;
 	a->pacing_bytes_per_s = sk->sk_pacing_rate;
 	a->rtt_us = (__s32)rtt > 0 ? rtt : 0;
@@ -240,6 +315,16 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 		a->flags |= RAMP_ECE;
 	if (sk->sk_pacing_status != SK_PACING_NONE) /* fq sets it with the first packet */
 		a->flags |= RAMP_PACED;
+	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
+		a->flags |= RAMP_RECOVERING;
+#if TRAITS & RAMP_READS_RATE
+	if (tp->rate_interval_us) {
+		a->delivery_bytes_per_s =
+			(__u64)tp->rate_delivered * mss * 1000000 / tp->rate_interval_us;
+		if (BPF_CORE_READ_BITFIELD(tp, rate_app_limited))
+			a->flags |= RAMP_RATE_APP_LIMITED;
+	}
+#endif
 	f->acked_bytes = acked;
 	f->delivered_bytes = delivered;
 	f->newest_acked_bytes = newest;
@@ -251,8 +336,7 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 	struct flow *f = flow_of(sk);
 	struct ramp_decision before;
 	struct ramp_ack ack;
-	__u32 state = tcp_ca_state(sk);
-	__u64 cwnd_bytes;
+	__u64 cwnd_bytes, ssthresh_bytes;
 
 	if (!f)
 		return;
@@ -261,23 +345,30 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 		return;
 	notice(tcp_sk(sk), f);
 	cwnd_bytes = f->decision.cwnd_bytes;
+	ssthresh_bytes = f->decision.ssthresh_bytes;
 	if (settings.record >= RAMP_RECORD_ALL)
 		before = f->decision;
 	PASTE(RAMP_ID, _on_ack)(&f->state, &ack, &f->decision);
 	if (settings.record >= RAMP_RECORD_ALL)
 		record_ack(f, &ack, &before);
-	if (state == TCP_CA_CWR || state == TCP_CA_Recovery) /* the window is recovery's */
+	if (ack.flags & RAMP_RECOVERING) { /* PRR keeps the window, and reduces it to ssthresh */
 		f->decision.cwnd_bytes = cwnd_bytes;
-	else
+		if (f->decision.ssthresh_bytes == RAMP_UNSET)
+			f->decision.ssthresh_bytes = ssthresh_bytes;
+		pace(sk, f);
+		obey_ssthresh(tcp_sk(sk), f);
+		obey_phase(sk, f);
+	} else {
 		obey(sk, f);
+	}
 	if (!(marks(sk) & MARK_STARTING))
 		set_marks(sk, marks(sk) | MARK_LEAVING);
 }
 
-static __always_inline void congest(struct sock *sk, struct flow *f, __u32 kind)
+static __always_inline void report(struct sock *sk, struct flow *f, __u32 kind)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct ramp_congestion congestion = {
+	struct ramp_event event = {
 		.now_ns = tp->tcp_clock_cache,
 		.lost_bytes = (__u64)(tp->lost - f->lost_packets) * tp->mss_cache,
 		.in_flight_bytes = (__u64)(tp->packets_out - tp->sacked_out) * tp->mss_cache,
@@ -288,10 +379,10 @@ static __always_inline void congest(struct sock *sk, struct flow *f, __u32 kind)
 
 	notice(tp, f);
 	before = f->decision;
-	PASTE(RAMP_ID, _on_congestion)(&f->state, &congestion, &f->decision);
+	PASTE(RAMP_ID, _on_event)(&f->state, &event, &f->decision);
 	f->lost_packets = tp->lost;
 	if (settings.record >= RAMP_RECORD_ALL)
-		record_congestion(f, &congestion, &before);
+		record_event(f, &event, &before);
 }
 
 /*
@@ -308,15 +399,16 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 	__u64 before;
 
 	if (!inet_csk(sk)->icsk_pending)
-		kind = RAMP_RTO;
+		kind = RAMP_TIMEOUT;
 	else if (!tp->lost_out && tp->lost == f->lost_packets && tp->delivered_ce)
-		kind = RAMP_CE_MARK;
-	f->timeout_told = kind == RAMP_RTO;
+		kind = RAMP_MARK;
+	f->timeout_told = kind == RAMP_TIMEOUT;
 	if (marks(sk) & MARK_PACING && tp->snd_cwnd == f->cwnd_packets)
 		write_cwnd(tp, f, f->window_packets); /* not what pacing held it down to */
 	notice(tp, f);
 	before = f->decision.ssthresh_bytes;
-	congest(sk, f, kind);
+	report(sk, f, kind);
+	set_marks(sk, marks(sk) | MARK_REPAIR);
 	if (marks(sk) & MARK_STARTING)
 		obey(sk, f);
 	if (f->decision.ssthresh_bytes == before || f->decision.ssthresh_bytes == RAMP_UNSET)
@@ -334,7 +426,8 @@ static __always_inline void resume(struct sock *sk, const struct flow *f)
 /* The kernel restores the windows, in a moment. */
 static __always_inline void take_back(struct sock *sk, struct flow *f)
 {
-	congest(sk, f, RAMP_SPURIOUS);
+	report(sk, f, RAMP_UNDONE);
+	set_marks(sk, marks(sk) & ~(__u64)MARK_REPAIR);
 	resume(sk, f);
 }
 
@@ -342,9 +435,32 @@ static __always_inline void take_back(struct sock *sk, struct flow *f)
 static __always_inline void time_out(struct sock *sk, struct flow *f)
 {
 	if (!f->timeout_told)
-		congest(sk, f, RAMP_RTO);
+		report(sk, f, RAMP_TIMEOUT);
 	f->timeout_told = 0;
+	set_marks(sk, marks(sk) | MARK_REPAIR);
 	resume(sk, f);
+}
+
+/* The kernel has left recovery, and the window is where it left it. */
+static __always_inline void recover(struct sock *sk)
+{
+	struct flow *f = flow_of(sk);
+
+	set_marks(sk, marks(sk) & ~(__u64)MARK_REPAIR);
+	if (!f)
+		return;
+	report(sk, f, RAMP_RECOVERED);
+	if (marks(sk) & MARK_STARTING)
+		obey(sk, f);
+}
+
+/* The kernel cuts the window, in a moment. */
+static __always_inline void restart(struct sock *sk)
+{
+	struct flow *f = flow_of(sk);
+
+	if (f)
+		report(sk, f, RAMP_IDLE_RESTART);
 }
 
 #endif

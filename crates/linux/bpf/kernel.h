@@ -112,7 +112,9 @@ struct tcp_sock {
 	__u32 data_segs_out;
 	__u32 chrono_start;
 	__u32 chrono_stat[3];
+	__u32 snd_wnd;
 	__u8 is_cwnd_limited : 1;
+	__u8 rate_app_limited : 1;
 	__u8 chrono_type : 2;
 	__u64 bytes_sent;
 	__u64 bytes_acked;
@@ -130,7 +132,9 @@ struct ack_sample {
 	__u32 in_flight;
 };
 
-enum tcp_ca_event { CA_EVENT_TX_START };
+enum tcp_ca_event { CA_EVENT_TX_START,
+		    CA_EVENT_CWND_RESTART,
+		    CA_EVENT_COMPLETE_CWR };
 
 struct seq_file;
 

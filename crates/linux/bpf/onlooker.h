@@ -24,10 +24,10 @@ static __always_inline void keep_exit(struct sock *sk, struct flow *f)
 	/* Atomic exchanges order what lies between them on every processor. */
 	__sync_lock_test_and_set(&kept->begun, number);
 	fill_flow(sk, f, &kept->flow);
-	kept->flow.event.time_ns = f->exited_ns;
-	kept->flow.event.flow = f->id;
-	kept->flow.event.kind = RAMP_EVENT_EXIT;
-	kept->flow.event.index = f->events;
+	kept->flow.head.time_ns = f->exited_ns;
+	kept->flow.head.flow = f->id;
+	kept->flow.head.kind = RAMP_RECORD_EXIT;
+	kept->flow.head.index = f->events;
 	__sync_lock_test_and_set(&kept->ended, number);
 }
 

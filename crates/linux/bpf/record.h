@@ -16,10 +16,10 @@ struct {
 		__u32 index_ = (f)->events++;                                   \
                                                                                 \
 		if (e_) {                                                       \
-			e_->event.time_ns = bpf_ktime_get_ns();                 \
-			e_->event.flow = (f)->id;                               \
-			e_->event.kind = event_kind;                            \
-			e_->event.index = index_;                               \
+			e_->head.time_ns = bpf_ktime_get_ns();                  \
+			e_->head.flow = (f)->id;                                \
+			e_->head.kind = event_kind;                             \
+			e_->head.index = index_;                                \
 		} else {                                                        \
 			count(&counters.lost_events);                           \
 		}                                                               \
@@ -29,7 +29,7 @@ struct {
 static __always_inline void record_open(struct sock *sk, struct flow *f,
 					const struct ramp_config *config)
 {
-	struct ramp_event_open *e = record_begin(f, RAMP_EVENT_OPEN, ramp_event_open);
+	struct ramp_record_open *e = record_begin(f, RAMP_RECORD_OPEN, ramp_record_open);
 
 	if (!e)
 		return;
@@ -43,7 +43,7 @@ static __always_inline void record_open(struct sock *sk, struct flow *f,
 static __always_inline void record_ack(struct flow *f, const struct ramp_ack *ack,
 				       const struct ramp_decision *before)
 {
-	struct ramp_event_ack *e = record_begin(f, RAMP_EVENT_ACK, ramp_event_ack);
+	struct ramp_record_ack *e = record_begin(f, RAMP_RECORD_ACK, ramp_record_ack);
 
 	if (!e)
 		return;
@@ -53,23 +53,21 @@ static __always_inline void record_ack(struct flow *f, const struct ramp_ack *ac
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void record_congestion(struct flow *f,
-					      const struct ramp_congestion *congestion,
-					      const struct ramp_decision *before)
+static __always_inline void record_event(struct flow *f, const struct ramp_event *event,
+					 const struct ramp_decision *before)
 {
-	struct ramp_event_congestion *e =
-		record_begin(f, RAMP_EVENT_CONGESTION, ramp_event_congestion);
+	struct ramp_record_event *e = record_begin(f, RAMP_RECORD_EVENT, ramp_record_event);
 
 	if (!e)
 		return;
-	e->congestion = *congestion;
+	e->event = *event;
 	e->before = *before;
 	e->after = f->decision;
 	bpf_ringbuf_submit(e, 0);
 }
 
 static __always_inline void fill_flow(struct sock *sk, const struct flow *f,
-				      struct ramp_event_flow *e)
+				      struct ramp_record_flow *e)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -90,7 +88,7 @@ static __always_inline void fill_flow(struct sock *sk, const struct flow *f,
 
 static __always_inline void record_flow(struct sock *sk, struct flow *f, __u32 kind)
 {
-	struct ramp_event_flow *e = record_begin(f, kind, ramp_event_flow);
+	struct ramp_record_flow *e = record_begin(f, kind, ramp_record_flow);
 
 	if (!e)
 		return;

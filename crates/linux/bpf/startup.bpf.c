@@ -5,8 +5,9 @@
  *     init --storage--> start-up --RAMP_DONE--> the kernel's CUBIC
  *       `---no storage, or attached late------>'
  *
- * Compiled once per row of the registry with -DALGORITHM=<id>, and -DRAMP_PACES where the algorithm
- * sets a pacing rate: the two callbacks that it takes cost every transmission something.
+ * Compiled once per row of the registry with -DALGORITHM=<id> and the row's -DTRAITS=<bits>: what a
+ * row has no use for is left out, such as the two callbacks that spacing packets takes, which cost
+ * every transmission something.
  *
  * The core decides during start-up; congestion avoidance, recovery (PRR) and undo are the kernel's
  * own throughout. Where the kernel leaves out init, the first ACK stands for it.
@@ -32,11 +33,15 @@ __noinline ramp_u64 ramp_mul_div(ramp_u64 a, ramp_u64 b, ramp_u64 c)
 
 #include "events.h"
 
+#define TRAITS_ARE_THE_ROWS(id, NAME, traits, name, source, idea) TRAITS_OF_##id = traits,
+enum { RAMP_ALGORITHMS(TRAITS_ARE_THE_ROWS) };
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 #define RAMP_ID PASTE(ramp_, ALGORITHM)
+_Static_assert(TRAITS == PASTE(TRAITS_OF_, ALGORITHM), "built with traits not the registry's");
 #define NS_PER_US 1000
 
 char licence[] SEC("license") = "GPL";
@@ -103,7 +108,8 @@ void BPF_PROG(startup_release, struct sock *sk)
 	if (!f)
 		return;
 	if (settings.record >= RAMP_RECORD_FLOWS)
-		record_flow(sk, f, RAMP_EVENT_CLOSE);
+		record_flow(sk, f, RAMP_RECORD_CLOSE);
+	pace_no_more(sk, f);
 	count(&counters.closed);
 	set_marks(sk, 0);
 	bpf_sk_storage_delete(&flows, sk);
@@ -168,6 +174,8 @@ void BPF_PROG(startup_set_state, struct sock *sk, __u8 state)
 	if (!(marks(sk) & MARK_OURS))
 		return;
 	disarm_hystart(sk); /* TCP_CA_Loss re-arms it */
+	if (state == TCP_CA_Open && tcp_ca_state(sk) == TCP_CA_Loss && marks(sk) & MARK_REPAIR)
+		recover(sk);
 	if (state != TCP_CA_Loss)
 		return;
 	f = flow_of(sk);
@@ -188,27 +196,37 @@ __u32 BPF_PROG(startup_undo_cwnd, struct sock *sk)
 SEC("struct_ops/cwnd_event")
 void BPF_PROG(startup_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-#ifdef RAMP_PACES
+#if TRAITS & RAMP_PACES
 	if (event == CA_EVENT_TX_START && marks(sk) & MARK_PACING)
 		open_window(sk);
 #endif
+	if (event == CA_EVENT_CWND_RESTART && marks(sk) & MARK_OURS)
+		restart(sk);
+	if (event == CA_EVENT_COMPLETE_CWR && marks(sk) & MARK_REPAIR)
+		recover(sk);
 	if (with_cubic())
 		cubictcp_cwnd_event(sk, event);
 }
 
-#ifdef RAMP_PACES
+#if TRAITS & RAMP_PACES
 
 /* The last call before packets leave, after the kernel has set its own pacing rate. */
 SEC("struct_ops/min_tso_segs")
 __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
 {
-	if (marks(sk) & MARK_PACING && tcp_ca_state(sk) <= TCP_CA_Disorder) {
-		struct flow *f = flow_of(sk);
+	__u64 m = marks(sk);
+	struct flow *f;
 
-		if (f) {
-			release_one(sk, f);
-			return 1;
-		}
+	if (m & MARK_AT_ONCE) {
+		sk->sk_pacing_rate = sk->sk_max_pacing_rate;
+	} else if (m & MARK_SHARE) {
+		f = flow_of(sk);
+		if (f)
+			keep_share(sk, f);
+	} else if (m & MARK_PACING && tcp_ca_state(sk) <= TCP_CA_Disorder) {
+		f = flow_of(sk);
+		if (f)
+			return release_some(sk, f);
 	}
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 }
@@ -255,7 +273,7 @@ struct tcp_congestion_ops startup = {
 	.cwnd_event = (void *)startup_cwnd_event,
 	.pkts_acked = (void *)startup_pkts_acked,
 	.undo_cwnd = (void *)startup_undo_cwnd,
-#ifdef RAMP_PACES
+#if TRAITS & RAMP_PACES
 	.min_tso_segs = (void *)startup_min_tso_segs,
 	.sndbuf_expand = (void *)startup_sndbuf_expand,
 #endif

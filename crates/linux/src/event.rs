@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use ramp::{Ack, Config, Decision, ExitReason, Time};
+use ramp::{Ack, Config, Decision, EventKind, ExitReason, Time};
 
 /// What every event begins with.
 #[repr(C)]
@@ -79,10 +79,10 @@ pub struct AckEvent {
     pub after: Decision,
 }
 
-/// The algorithm was told of a congestion event.
+/// The algorithm was told of something besides ACKs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CongestionEvent {
+pub struct ToldEvent {
     /// When and which.
     pub header: Header,
     now_ns: u64,
@@ -96,20 +96,14 @@ pub struct CongestionEvent {
     pub after: Decision,
 }
 
-impl CongestionEvent {
+impl ToldEvent {
     /// What it was told; `None`: a kind that the core does not know.
-    pub fn congestion(&self) -> Option<ramp::Congestion> {
-        Some(ramp::Congestion {
+    pub fn event(&self) -> Option<ramp::Event> {
+        Some(ramp::Event {
             now_ns: self.now_ns,
             lost_bytes: self.lost_bytes,
             in_flight_bytes: self.in_flight_bytes,
-            kind: match self.kind {
-                0 => ramp::CongestionKind::Loss,
-                1 => ramp::CongestionKind::CeMark,
-                2 => ramp::CongestionKind::Rto,
-                3 => ramp::CongestionKind::Spurious,
-                _ => return None,
-            },
+            kind: EventKind::from_number(self.kind)?,
             mss_bytes: self.mss_bytes,
         })
     }
@@ -166,8 +160,8 @@ pub enum Event {
     Open(OpenEvent),
     /// An ACK during start-up.
     Ack(AckEvent),
-    /// A congestion event.
-    Congestion(CongestionEvent),
+    /// Something besides ACKs.
+    Told(ToldEvent),
     /// The end of a start-up.
     Exit(FlowEvent),
     /// The end of a connection.
@@ -180,7 +174,7 @@ impl Event {
         match self {
             Self::Open(e) => &e.header,
             Self::Ack(e) => &e.header,
-            Self::Congestion(e) => &e.header,
+            Self::Told(e) => &e.header,
             Self::Exit(e) | Self::Close(e) => &e.header,
         }
     }
@@ -191,7 +185,7 @@ impl Event {
         Some(match kind {
             1 => Self::Open(read(bytes)?),
             2 => Self::Ack(read(bytes)?),
-            3 => Self::Congestion(read(bytes)?),
+            3 => Self::Told(read(bytes)?),
             4 => Self::Exit(read(bytes)?),
             5 => Self::Close(read(bytes)?),
             _ => return None,
@@ -215,13 +209,15 @@ pub struct Counters {
     pub left_out: u64,
     /// Events for which the ring buffer had no room.
     pub lost_events: u64,
-    exits: [u64; 16],
+    exits: [u64; EXIT_SLOTS],
     /// Ends of start-ups so far, as [`Onlooker::exits_since`](crate::Onlooker::exits_since) numbers them.
     pub logged: u64,
     startup_us: u64,
     durations: [u64; DURATIONS],
 }
 
+/// `RAMP_EXIT_SLOTS`.
+const EXIT_SLOTS: usize = 32;
 /// `RAMP_DURATIONS`.
 const DURATIONS: usize = 18;
 
@@ -264,7 +260,7 @@ impl Counters {
 pub(crate) trait Plain: Copy {}
 impl Plain for OpenEvent {}
 impl Plain for AckEvent {}
-impl Plain for CongestionEvent {}
+impl Plain for ToldEvent {}
 impl Plain for FlowEvent {}
 impl Plain for Counters {}
 

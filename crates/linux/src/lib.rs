@@ -19,7 +19,7 @@ mod replay;
 
 pub use cubic::{PlainCubic, load_cubic_without_hystart};
 pub use error::LoadError;
-pub use event::{AckEvent, CongestionEvent, Counters, Event, FlowEvent, Header, OpenEvent, Tuple};
+pub use event::{AckEvent, Counters, Event, FlowEvent, Header, OpenEvent, ToldEvent, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Avoidance, Options, Record};

@@ -385,7 +385,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
     let mut object = ObjectBuilder::default().name("ramp")?.open_memory(bytes)?;
     for mut map in object.maps_mut() {
         match map.name().to_str() {
-            Some(SETTINGS) => map.set_initial_value(&options.settings())?,
+            Some(SETTINGS) => map.set_initial_value(&options.settings(algorithm))?,
             Some(EVENTS) if options.record == Record::Nothing => map.set_max_entries(LEAST_RING_BYTES)?,
             Some(EVENTS) => map.set_max_entries(options.ring_bytes)?,
             Some(OPERATIONS) => {

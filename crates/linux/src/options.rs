@@ -1,6 +1,6 @@
 //! What a loaded algorithm is told before its first connection.
 
-use ramp::{Algorithm, Config, ConfigFlags, Environment, PARAMETERS_MAX, UNSET};
+use ramp::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
 
 /// How an algorithm runs in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,10 +15,8 @@ pub struct Options {
     pub abc_limit_packets: u32,
     /// The receiver may acknowledge every second packet.
     pub delayed_acks: bool,
-    /// The path's bandwidth-delay product in payload bytes, for `ideal` alone; 0: unknown.
-    pub path_bdp_bytes: u64,
-    /// The path's rate in payload bytes per second, for `ideal` alone; 0: unknown.
-    pub path_bytes_per_s: u64,
+    /// What is known of the path in advance, as far as the algorithm may know it.
+    pub hint: Hint,
     /// What takes over after start-up.
     pub avoidance: Avoidance,
     /// Which events are recorded.
@@ -54,7 +52,7 @@ pub enum Record {
     Exits,
     /// The end of every connection.
     Flows,
-    /// Every ACK and congestion event of a start-up.
+    /// Every ACK and event of a start-up.
     All,
 }
 
@@ -67,8 +65,7 @@ impl Options {
             initial_window_packets: 0,
             abc_limit_packets: 0,
             delayed_acks: true,
-            path_bdp_bytes: 0,
-            path_bytes_per_s: 0,
+            hint: Hint::NONE,
             avoidance: Avoidance::default(),
             record: Record::default(),
             ring_bytes: 4 << 20,
@@ -79,38 +76,21 @@ impl Options {
     }
 
     /// `struct ramp_settings` of `bpf/events.h`.
-    pub(crate) fn settings(&self) -> Vec<u8> {
+    pub(crate) fn settings(&self, algorithm: &Algorithm) -> Vec<u8> {
+        // MSS, windows and round-trip time are the connection's.
         let config = Config {
-            mss_bytes: 0,
             flags: if self.delayed_acks { ConfigFlags::DELAYED_ACKS } else { 0 },
-            initial_window_bytes: 0,
-            initial_ssthresh_bytes: UNSET,
             abc_limit_packets: self.abc_limit_packets,
-            reserved: 0,
-            path_bdp_bytes: self.path_bdp_bytes,
-            path_bytes_per_s: self.path_bytes_per_s,
+            unpaced_packets: UNPACED_SEGMENTS,
+            hint: algorithm.admitted(self.hint),
             parameter: self.parameters,
+            ..Config::new(algorithm, 0, 0)
         };
-        let mut bytes = Vec::new();
-        for word in [config.mss_bytes, config.flags] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        for word in [config.initial_window_bytes, config.initial_ssthresh_bytes] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        for word in [config.abc_limit_packets, config.reserved] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        for word in [config.path_bdp_bytes, config.path_bytes_per_s] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        for word in config.parameter {
-            bytes.extend(word.to_ne_bytes());
-        }
         let (record, avoidance) = (self.record as u32, self.avoidance as u32);
-        for word in [self.initial_window_packets, record, avoidance, u32::from(self.from_first_ack)] {
-            bytes.extend(word.to_ne_bytes());
-        }
-        bytes
+        let own = [self.initial_window_packets, record, avoidance, u32::from(self.from_first_ack)];
+        [config.bytes(), &own.map(u32::to_ne_bytes).concat()].concat()
     }
 }
+
+/// Linux never paces a connection's first ten data segments (`tcp_update_skb_after_send`).
+const UNPACED_SEGMENTS: u32 = 10;

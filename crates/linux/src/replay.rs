@@ -46,8 +46,8 @@ pub enum Difference {
         /// Here.
         native: Box<Decision>,
     },
-    /// An event that the core does not know.
-    #[error("flow {flow}, event {index}: an unknown kind of congestion")]
+    /// An event of a kind that the core does not know.
+    #[error("flow {flow}, event {index}: an event of an unknown kind")]
     Unknown {
         /// The connection.
         flow: u64,
@@ -91,13 +91,13 @@ impl Replay {
                 self.compare(&header, e.before, before)?;
                 self.compare(&header, e.after, native)
             }
-            Event::Congestion(e) => {
-                let Some(congestion) = e.congestion() else {
+            Event::Told(e) => {
+                let Some(event) = e.event() else {
                     return Err(Difference::Unknown { flow: header.flow, index: header.index });
                 };
                 host_writes(&mut flow.startup, &e.before);
                 let before = *flow.startup.decision();
-                let native = *flow.startup.on_congestion(&congestion);
+                let native = *flow.startup.on_event(&event);
                 self.compare(&header, e.before, before)?;
                 self.compare(&header, e.after, native)
             }

@@ -3,8 +3,14 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use crate::Algorithm;
+
+include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+
 /// No value: `RAMP_UNSET`.
 pub const UNSET: u64 = u64::MAX;
+/// In [`Decision::pacing_bytes_per_s`]: unspaced, whatever the host does for others.
+pub const BACK_TO_BACK: u64 = UNSET;
 /// The most parameters one algorithm may have: `RAMP_PARAMETERS_MAX`.
 pub const PARAMETERS_MAX: usize = 24;
 
@@ -26,9 +32,71 @@ impl AckFlags {
     pub const ECE: u32 = 4;
     /// The host paces now, so ACK trains are spread.
     pub const PACED: u32 = 8;
+    /// The host repairs a loss: the window is its own for now.
+    pub const RECOVERING: u32 = 16;
+    /// The rate sample holds pauses of the application.
+    pub const RATE_APP_LIMITED: u32 = 32;
 }
 
-/// What an algorithm is told once, before the first packet. Bytes are payload bytes.
+/// What must be known of an algorithm before it runs: bits of `RAMP_TRAITS`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Traits(u32);
+
+impl Traits {
+    /// Whether it has all of these.
+    pub const fn has(self, traits: Self) -> bool {
+        self.0 & traits.0 == traits.0
+    }
+
+    /// As C has them.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The words of all it has.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        Self::WORDS.into_iter().filter(move |(each, _)| self.has(*each)).map(|(_, word)| word)
+    }
+}
+
+/// What somebody knows of the path before the first packet.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// What the path held; 0: unknown.
+    pub window_bytes: u64,
+    /// What it delivered, or may; 0: unknown.
+    pub bytes_per_s: u64,
+    /// Its smallest round-trip time then; 0: unknown.
+    pub rtt_us: u32,
+    /// Seconds since it was seen.
+    pub age_s: u32,
+    // A number, since any bytes that a kernel's program has written are a value.
+    source: u32,
+    reserved: u32,
+}
+
+impl Hint {
+    /// Nobody knows anything.
+    pub const NONE: Self = Self::of(HintSource::None);
+
+    /// A hint from there, which says nothing yet.
+    pub const fn of(source: HintSource) -> Self {
+        Self { window_bytes: 0, bytes_per_s: 0, rtt_us: 0, age_s: 0, source: source as u32, reserved: 0 }
+    }
+
+    /// The path itself, which only a yardstick is told.
+    pub const fn path(window_bytes: u64, bytes_per_s: u64) -> Self {
+        Self { window_bytes, bytes_per_s, ..Self::of(HintSource::Path) }
+    }
+
+    /// Whose knowledge it is.
+    pub fn source(&self) -> HintSource {
+        HintSource::from_number(self.source).unwrap_or_default()
+    }
+}
+
+/// What an algorithm is told once, when the connection is established. Bytes are payload bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -40,21 +108,48 @@ pub struct Config {
     pub initial_window_bytes: u64,
     /// [`UNSET`]: none.
     pub initial_ssthresh_bytes: u64,
+    /// What the application has offered so far; 0: unknown, [`UNSET`]: endless.
+    pub size_bytes: u64,
+    /// As first advertised; [`UNSET`]: never in the way.
+    pub receive_window_bytes: u64,
     /// Growth per ACK is at most this many MSS (RFC 3465 L); 0: no limit.
     pub abc_limit_packets: u32,
+    /// Round trip of the SYN and its answer; 0: no valid sample.
+    pub handshake_rtt_us: u32,
+    /// The connection's first so many packets leave unspaced always.
+    pub unpaced_packets: u32,
     /// Zero.
     pub reserved: u32,
-    /// The path's bandwidth-delay product, for `ideal` alone; 0: unknown.
-    pub path_bdp_bytes: u64,
-    /// The path's rate, for `ideal` alone; 0: unknown.
-    pub path_bytes_per_s: u64,
-    /// Parameters in the order of the algorithm's table.
+    /// What somebody knows of the path.
+    pub hint: Hint,
+    /// Parameters in the order of the algorithm's table; out of range counts as the nearer end.
     pub parameter: [u64; PARAMETERS_MAX],
+}
+
+impl Config {
+    /// A connection of which nothing is known but the size of its segments and its initial window, with the defaults of
+    /// the algorithm's parameters.
+    pub fn new(algorithm: &Algorithm, mss_bytes: u32, initial_window_packets: u64) -> Self {
+        Self {
+            mss_bytes,
+            flags: 0,
+            initial_window_bytes: initial_window_packets.saturating_mul(u64::from(mss_bytes)),
+            initial_ssthresh_bytes: UNSET,
+            size_bytes: 0,
+            receive_window_bytes: UNSET,
+            abc_limit_packets: 0,
+            handshake_rtt_us: 0,
+            unpaced_packets: 0,
+            reserved: 0,
+            hint: Hint::NONE,
+            parameter: algorithm.default_parameters(),
+        }
+    }
 }
 
 /// One acknowledgement, as the sender saw it.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
 pub struct Ack {
     pub now_ns: u64,
@@ -64,6 +159,8 @@ pub struct Ack {
     pub delivered_bytes: u64,
     pub acked_bytes: u64,
     pub in_flight_bytes: u64,
+    pub lost_bytes: u64,
+    pub receive_window_bytes: u64,
     pub delivery_bytes_per_s: u64,
     pub pacing_bytes_per_s: u64,
     pub rtt_us: u32,
@@ -72,61 +169,39 @@ pub struct Ack {
     pub reserved: u32,
 }
 
-/// What kind of congestion event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum CongestionKind {
-    /// Entry into fast recovery.
-    Loss = 0,
-    /// A congestion-experienced mark.
-    CeMark = 1,
-    /// A retransmission timeout.
-    Rto = 2,
-    /// The last reduction was undone.
-    Spurious = 3,
+impl Default for Ack {
+    /// All zero but the receive window, which is not in the way.
+    fn default() -> Self {
+        Self {
+            now_ns: 0,
+            newest_sent_ns: 0,
+            sent_bytes: 0,
+            newest_acked_bytes: 0,
+            delivered_bytes: 0,
+            acked_bytes: 0,
+            in_flight_bytes: 0,
+            lost_bytes: 0,
+            receive_window_bytes: UNSET,
+            delivery_bytes_per_s: 0,
+            pacing_bytes_per_s: 0,
+            rtt_us: 0,
+            mss_bytes: 0,
+            flags: 0,
+            reserved: 0,
+        }
+    }
 }
 
-/// One congestion event.
+/// Something that happened besides ACKs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
-pub struct Congestion {
+pub struct Event {
     pub now_ns: u64,
     pub lost_bytes: u64,
     pub in_flight_bytes: u64,
-    pub kind: CongestionKind,
+    pub kind: EventKind,
     pub mss_bytes: u32,
-}
-
-/// Where in start-up a connection is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Growing at full speed.
-    #[default]
-    Startup,
-    /// Still start-up, slower.
-    Conservative,
-    /// Exit decided; the last paced train is leaving.
-    Filling,
-    /// Start-up is over; the host's congestion avoidance runs.
-    Done,
-}
-
-/// Why start-up ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "documented in interface.h, with the units of evidence and limit")]
-pub enum ExitReason {
-    #[default]
-    None,
-    Ssthresh,
-    AckTrain,
-    Delay,
-    Gap,
-    Bandwidth,
-    Loss,
-    Ecn,
-    Rto,
-    Known,
 }
 
 /// What the host must do now; read and updated by every call.
@@ -137,8 +212,11 @@ pub struct Decision {
     pub cwnd_bytes: u64,
     pub ssthresh_bytes: u64,
     pub pacing_bytes_per_s: u64,
+    pub burst_until_bytes: u64,
     pub evidence: u64,
     pub limit: u64,
+    pub pacing_burst_bytes: u32,
+    pub pacing_percent: u32,
     phase: u32,
     exit_reason: u32,
 }
@@ -150,8 +228,11 @@ impl Decision {
             cwnd_bytes: 0,
             ssthresh_bytes: UNSET,
             pacing_bytes_per_s: 0,
+            burst_until_bytes: 0,
             evidence: 0,
             limit: 0,
+            pacing_burst_bytes: 0,
+            pacing_percent: 0,
             phase: 0,
             exit_reason: 0,
         }
@@ -160,28 +241,12 @@ impl Decision {
     /// Where in start-up the connection is.
     #[inline]
     pub fn phase(&self) -> Phase {
-        match self.phase {
-            0 => Phase::Startup,
-            1 => Phase::Conservative,
-            2 => Phase::Filling,
-            _ => Phase::Done,
-        }
+        Phase::from_number(self.phase).unwrap_or(Phase::Done)
     }
 
     /// Why start-up ended.
     pub fn exit_reason(&self) -> ExitReason {
-        match self.exit_reason {
-            0 => ExitReason::None,
-            1 => ExitReason::Ssthresh,
-            2 => ExitReason::AckTrain,
-            3 => ExitReason::Delay,
-            4 => ExitReason::Gap,
-            5 => ExitReason::Bandwidth,
-            6 => ExitReason::Loss,
-            7 => ExitReason::Ecn,
-            8 => ExitReason::Rto,
-            _ => ExitReason::Known,
-        }
+        ExitReason::from_number(self.exit_reason).unwrap_or_default()
     }
 }
 
@@ -190,6 +255,43 @@ impl Default for Decision {
         Self::new()
     }
 }
+
+impl ExitReason {
+    /// Unit of evidence and limit; empty: there are none.
+    pub const fn unit(self) -> &'static str {
+        Self::TEXTS[self as usize][1]
+    }
+
+    /// The deciding comparison in words, with `{evidence}` and `{limit}` in their places.
+    pub const fn comparison(self) -> &'static str {
+        Self::TEXTS[self as usize][2]
+    }
+
+    /// The same as a clause about "it", without numbers.
+    pub const fn clause(self) -> &'static str {
+        Self::TEXTS[self as usize][3]
+    }
+
+    /// Whether the path ended start-up, by a loss, a mark or a timeout, and not the algorithm.
+    pub const fn is_congestion(self) -> bool {
+        matches!(self, Self::Loss | Self::Ecn | Self::Timeout)
+    }
+}
+
+macro_rules! as_bytes {
+    ($($type:ty),+) => {$(
+        impl $type {
+            /// As it lies in memory, here and in C: what a BPF program is handed.
+            pub fn bytes(&self) -> &[u8] {
+                // SAFETY: integers and enumerations of integers without padding between or behind them (a test looks at
+                // every field), so each byte is initialised.
+                unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<Self>()) }
+            }
+        }
+    )+};
+}
+
+as_bytes!(Config, Ack, Event, Decision);
 
 #[repr(C)]
 struct ParameterRow {
@@ -208,12 +310,13 @@ struct AlgorithmRow {
     name: *const c_char,
     source: *const c_char,
     idea: *const c_char,
+    traits: u32,
     state_bytes: usize,
     parameters: *const ParameterRow,
     parameter_count: usize,
     init: unsafe extern "C" fn(*mut c_void, *const Config, *mut Decision),
     on_ack: unsafe extern "C" fn(*mut c_void, *const Ack, *mut Decision),
-    on_congestion: unsafe extern "C" fn(*mut c_void, *const Congestion, *mut Decision),
+    on_event: unsafe extern "C" fn(*mut c_void, *const Event, *mut Decision),
 }
 
 unsafe extern "C" {
@@ -227,7 +330,7 @@ pub(crate) struct Functions {
     state_words: usize,
     init: unsafe extern "C" fn(*mut c_void, *const Config, *mut Decision),
     on_ack: unsafe extern "C" fn(*mut c_void, *const Ack, *mut Decision),
-    on_congestion: unsafe extern "C" fn(*mut c_void, *const Congestion, *mut Decision),
+    on_event: unsafe extern "C" fn(*mut c_void, *const Event, *mut Decision),
 }
 
 /// One algorithm's state: plain integers, zeroed, aligned for `u64`.
@@ -245,11 +348,14 @@ impl Functions {
         self.state_words * 8
     }
 
-    pub(crate) fn init(&self, config: &Config, decision: &mut Decision) -> State {
-        let mut state = State(vec![0; self.state_words].into_boxed_slice());
+    /// As every connection's begins: zeroed.
+    pub(crate) fn state(&self) -> State {
+        State(vec![0; self.state_words].into_boxed_slice())
+    }
+
+    pub(crate) fn init(&self, state: &mut State, config: &Config, decision: &mut Decision) {
         // SAFETY: the state is as large and as aligned as the C struct, and all pointers outlive the call.
         unsafe { (self.init)(state.0.as_mut_ptr().cast(), config, decision) };
-        state
     }
 
     #[inline]
@@ -258,15 +364,16 @@ impl Functions {
         unsafe { (self.on_ack)(state.0.as_mut_ptr().cast(), ack, decision) }
     }
 
-    pub(crate) fn on_congestion(&self, state: &mut State, congestion: &Congestion, decision: &mut Decision) {
+    pub(crate) fn on_event(&self, state: &mut State, event: &Event, decision: &mut Decision) {
         // SAFETY: as for `on_ack`.
-        unsafe { (self.on_congestion)(state.0.as_mut_ptr().cast(), congestion, decision) }
+        unsafe { (self.on_event)(state.0.as_mut_ptr().cast(), event, decision) }
     }
 }
 
 /// A row of the C registry, its text made Rust's.
 pub(crate) struct Row {
     pub(crate) text: [&'static str; 4],
+    pub(crate) traits: Traits,
     pub(crate) functions: Functions,
     pub(crate) parameters: Vec<([&'static str; 4], [u64; 3])>,
 }
@@ -280,11 +387,12 @@ pub(crate) fn rows() -> Vec<Row> {
             let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count) };
             Row {
                 text: [text(row.id), text(row.name), text(row.source), text(row.idea)],
+                traits: Traits(row.traits),
                 functions: Functions {
                     state_words: row.state_bytes.div_ceil(8),
                     init: row.init,
                     on_ack: row.on_ack,
-                    on_congestion: row.on_congestion,
+                    on_event: row.on_event,
                 },
                 parameters: parameters
                     .iter()
@@ -309,7 +417,7 @@ fn text(pointer: *const c_char) -> &'static str {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{Ack, Config, Congestion, Decision};
+    use super::{Ack, Config, Decision, Event, Hint};
 
     unsafe extern "C" {
         static ramp_layout: usize;
@@ -332,12 +440,16 @@ mod tests {
     #[test]
     fn rust_mirrors_every_field_of_the_interface() {
         let mirror = [
-            layout!(Config: mss_bytes, flags, initial_window_bytes, initial_ssthresh_bytes, abc_limit_packets,
-                    reserved, path_bdp_bytes, path_bytes_per_s, parameter),
-            layout!(Ack: now_ns, newest_sent_ns, sent_bytes, newest_acked_bytes, delivered_bytes, acked_bytes,
-                    in_flight_bytes, delivery_bytes_per_s, pacing_bytes_per_s, rtt_us, mss_bytes, flags, reserved),
-            layout!(Congestion: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
-            layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, evidence, limit, phase, exit_reason),
+            layout!(Hint: window_bytes, bytes_per_s, rtt_us, age_s, source, reserved),
+            layout!(Config: mss_bytes, flags, initial_window_bytes, initial_ssthresh_bytes, size_bytes,
+                    receive_window_bytes, abc_limit_packets, handshake_rtt_us, unpaced_packets, reserved,
+                    hint, parameter),
+            layout!(Ack: now_ns, newest_sent_ns, sent_bytes, newest_acked_bytes, delivered_bytes,
+                    acked_bytes, in_flight_bytes, lost_bytes, receive_window_bytes, delivery_bytes_per_s,
+                    pacing_bytes_per_s, rtt_us, mss_bytes, flags, reserved),
+            layout!(Event: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
+            layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, burst_until_bytes, evidence,
+                    limit, pacing_burst_bytes, pacing_percent, phase, exit_reason),
         ]
         .concat();
         // SAFETY: `ramp_layout` is an array of `ramp_layout_count` constants.

@@ -33,14 +33,6 @@ pub const OVERRIDES: &[Override] = &[
     Override {
         environment: Environment::LinuxServer,
         algorithm: "paced",
-        parameter: "initial_train",
-        value: 10,
-        reason: "Linux paces no connection's first ten data segments (tcp_update_skb_after_send): after a shorter train \
-                 would come one that is not paced",
-    },
-    Override {
-        environment: Environment::LinuxServer,
-        algorithm: "paced",
         parameter: "max_overshoot",
         value: 256,
         reason: "a wrong estimate must not open a live host's window beyond anything that the path has shown; a \

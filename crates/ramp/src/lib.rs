@@ -7,11 +7,13 @@ mod abi;
 mod environment;
 mod startup;
 mod units;
+#[cfg(feature = "serde")]
+mod words;
 
 pub use abi::{
-    Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Decision, ExitReason, PARAMETERS_MAX,
-    Phase, UNSET,
+    Ack, AckFlags, BACK_TO_BACK, CONTRACT, Config, ConfigFlags, Decision, Event, EventKind, ExitReason, Hint,
+    HintSource, PARAMETERS_MAX, Phase, Traits, UNSET,
 };
 pub use environment::{Environment, OVERRIDES, Override};
-pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms};
+pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard};
 pub use units::{Rate, Time};

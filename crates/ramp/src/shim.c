@@ -12,20 +12,21 @@ struct ramp_parameter_row {
 
 struct ramp_algorithm_row {
 	const char *id, *name, *source, *idea;
+	ramp_u32 traits;
 	size_t state_bytes;
 	const struct ramp_parameter_row *parameters;
 	size_t parameter_count;
 	void (*init)(void *, const struct ramp_config *, struct ramp_decision *);
 	void (*on_ack)(void *, const struct ramp_ack *, struct ramp_decision *);
-	void (*on_congestion)(void *, const struct ramp_congestion *, struct ramp_decision *);
+	void (*on_event)(void *, const struct ramp_event *, struct ramp_decision *);
 };
 
-#define PARAMETER(name, unit, initial, minimum, maximum, source, meaning) \
+#define PARAMETER(NAME, name, unit, initial, minimum, maximum, source, meaning) \
 	{#name, unit, initial, minimum, maximum, source, meaning},
 
-#define SHIM(id, NAME, name, source, idea)                                                   \
+#define SHIM(id, NAME, traits, name, source, idea)                                           \
 	static const struct ramp_parameter_row id##_parameters[] = {                         \
-		RAMP_##NAME##_PARAMETERS(PARAMETER){NULL, NULL, 0, 0, 0, NULL, NULL}};       \
+		RAMP_##NAME##_PARAMETERS(PARAMETER, NAME){NULL, NULL, 0, 0, 0, NULL, NULL}}; \
 	static void id##_init(void *s, const struct ramp_config *c, struct ramp_decision *d) \
 	{                                                                                    \
 		ramp_##id##_init((struct ramp_##id *)s, c, d);                               \
@@ -34,25 +35,26 @@ struct ramp_algorithm_row {
 	{                                                                                    \
 		ramp_##id##_on_ack((struct ramp_##id *)s, a, d);                             \
 	}                                                                                    \
-	static void id##_on_congestion(void *s, const struct ramp_congestion *c,             \
-				       struct ramp_decision *d)                              \
+	static void id##_on_event(void *s, const struct ramp_event *e,                       \
+				  struct ramp_decision *d)                                   \
 	{                                                                                    \
-		ramp_##id##_on_congestion((struct ramp_##id *)s, c, d);                      \
+		ramp_##id##_on_event((struct ramp_##id *)s, e, d);                           \
 	}
 
 RAMP_ALGORITHMS(SHIM)
 
-#define ROW(id, NAME, name, source, idea)                          \
+#define ROW(id, NAME, traits, name, source, idea)                  \
 	{#id,                                                      \
 	 name,                                                     \
 	 source,                                                   \
 	 idea,                                                     \
+	 traits,                                                   \
 	 sizeof(struct ramp_##id),                                 \
 	 id##_parameters,                                          \
 	 sizeof(id##_parameters) / sizeof(id##_parameters[0]) - 1, \
 	 id##_init,                                                \
 	 id##_on_ack,                                              \
-	 id##_on_congestion},
+	 id##_on_event},
 
 const struct ramp_algorithm_row ramp_algorithm_rows[] = {RAMP_ALGORITHMS(ROW)};
 const size_t ramp_algorithm_count = sizeof(ramp_algorithm_rows) / sizeof(ramp_algorithm_rows[0]);
@@ -62,15 +64,25 @@ const size_t ramp_algorithm_count = sizeof(ramp_algorithm_rows) / sizeof(ramp_al
 	offsetof(struct ramp_##type, field), sizeof(((struct ramp_##type *)0)->field)
 
 const size_t ramp_layout[] = {
+	sizeof(struct ramp_hint),
+	AT(hint, window_bytes),
+	AT(hint, bytes_per_s),
+	AT(hint, rtt_us),
+	AT(hint, age_s),
+	AT(hint, source),
+	AT(hint, reserved),
 	sizeof(struct ramp_config),
 	AT(config, mss_bytes),
 	AT(config, flags),
 	AT(config, initial_window_bytes),
 	AT(config, initial_ssthresh_bytes),
+	AT(config, size_bytes),
+	AT(config, receive_window_bytes),
 	AT(config, abc_limit_packets),
+	AT(config, handshake_rtt_us),
+	AT(config, unpaced_packets),
 	AT(config, reserved),
-	AT(config, path_bdp_bytes),
-	AT(config, path_bytes_per_s),
+	AT(config, hint),
 	AT(config, parameter),
 	sizeof(struct ramp_ack),
 	AT(ack, now_ns),
@@ -80,24 +92,29 @@ const size_t ramp_layout[] = {
 	AT(ack, delivered_bytes),
 	AT(ack, acked_bytes),
 	AT(ack, in_flight_bytes),
+	AT(ack, lost_bytes),
+	AT(ack, receive_window_bytes),
 	AT(ack, delivery_bytes_per_s),
 	AT(ack, pacing_bytes_per_s),
 	AT(ack, rtt_us),
 	AT(ack, mss_bytes),
 	AT(ack, flags),
 	AT(ack, reserved),
-	sizeof(struct ramp_congestion),
-	AT(congestion, now_ns),
-	AT(congestion, lost_bytes),
-	AT(congestion, in_flight_bytes),
-	AT(congestion, kind),
-	AT(congestion, mss_bytes),
+	sizeof(struct ramp_event),
+	AT(event, now_ns),
+	AT(event, lost_bytes),
+	AT(event, in_flight_bytes),
+	AT(event, kind),
+	AT(event, mss_bytes),
 	sizeof(struct ramp_decision),
 	AT(decision, cwnd_bytes),
 	AT(decision, ssthresh_bytes),
 	AT(decision, pacing_bytes_per_s),
+	AT(decision, burst_until_bytes),
 	AT(decision, evidence),
 	AT(decision, limit),
+	AT(decision, pacing_burst_bytes),
+	AT(decision, pacing_percent),
 	AT(decision, phase),
 	AT(decision, exit_reason),
 };

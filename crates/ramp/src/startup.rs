@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::abi::{self, Functions, State};
-use crate::{Ack, Config, Congestion, Decision, PARAMETERS_MAX};
+use crate::{Ack, Config, Decision, Event, Hint, HintSource, PARAMETERS_MAX, Traits};
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
@@ -37,6 +37,8 @@ pub struct Algorithm {
     pub source: &'static str,
     /// One sentence.
     pub idea: &'static str,
+    /// What must be known of it before it runs.
+    pub traits: Traits,
     /// Its constants.
     pub parameters: Vec<Parameter>,
     functions: Functions,
@@ -51,6 +53,12 @@ impl Algorithm {
     /// The algorithm explained, in Markdown: idea, how it decides, parameters, deviations, caveats.
     pub fn document(&self) -> &'static str {
         DOCUMENTS.iter().find(|(id, _)| *id == self.id).map_or("", |(_, text)| text)
+    }
+
+    /// What it may be told: the path itself only if it is a yardstick.
+    pub fn admitted(&self, hint: Hint) -> Hint {
+        let secret = hint.source() == HintSource::Path && !self.traits.has(Traits::KNOWS_PATH);
+        if secret { Hint::NONE } else { hint }
     }
 
     /// The defaults of all parameters, in table order, for [`Config::parameter`]; a host may have its own:
@@ -85,7 +93,7 @@ pub fn algorithms() -> &'static [Algorithm] {
                         maximum,
                     })
                     .collect();
-                Algorithm { id, name, source, idea, parameters, functions: row.functions }
+                Algorithm { id, name, source, idea, traits: row.traits, parameters, functions: row.functions }
             })
             .collect()
     })
@@ -96,20 +104,52 @@ pub fn algorithm(id: &str) -> Option<&'static Algorithm> {
     algorithms().iter().find(|a| a.id == id || a.name == id)
 }
 
+/// Algorithms with all of these traits, in registry order.
+pub fn having(traits: Traits) -> impl Iterator<Item = &'static Algorithm> {
+    algorithms().iter().filter(move |algorithm| algorithm.traits.has(traits))
+}
+
+/// What a sender does that nobody steers.
+pub fn standard() -> &'static Algorithm {
+    having(Traits::STANDARD).next().expect("a test finds one in the registry")
+}
+
+/// What Linux's CUBIC does.
+pub fn of_cubic() -> &'static Algorithm {
+    having(Traits::OF_CUBIC).next().expect("a test finds one in the registry")
+}
+
 /// A start-up algorithm steering one connection.
 #[derive(Clone, Debug)]
 pub struct Startup {
+    algorithm: &'static Algorithm,
     functions: Functions,
     state: State,
     decision: Decision,
 }
 
 impl Startup {
-    /// Start a connection. `config.parameter` must lie within the algorithm's ranges.
+    /// For a connection that is not established yet: nothing is decided before [`begin`](Self::begin).
+    pub fn waiting(algorithm: &'static Algorithm) -> Self {
+        Self {
+            algorithm,
+            functions: algorithm.functions,
+            state: algorithm.functions.state(),
+            decision: Decision::new(),
+        }
+    }
+
+    /// For a connection that has just been established.
     pub fn new(algorithm: &'static Algorithm, config: &Config) -> Self {
-        let mut decision = Decision::new();
-        let state = algorithm.functions.init(config, &mut decision);
-        Self { functions: algorithm.functions, state, decision }
+        let mut startup = Self::waiting(algorithm);
+        startup.begin(config);
+        startup
+    }
+
+    /// The connection is established. To be called once.
+    pub fn begin(&mut self, config: &Config) {
+        let config = Config { hint: self.algorithm.admitted(config.hint), ..*config };
+        self.functions.init(&mut self.state, &config, &mut self.decision);
     }
 
     /// What the host must do now.
@@ -136,9 +176,9 @@ impl Startup {
         self.state.words()
     }
 
-    /// Loss, a mark, a timeout, or the undoing of one.
-    pub fn on_congestion(&mut self, congestion: &Congestion) -> &Decision {
-        self.functions.on_congestion(&mut self.state, congestion, &mut self.decision);
+    /// Something happened besides ACKs: one of [`EventKind`](crate::EventKind).
+    pub fn on_event(&mut self, event: &Event) -> &Decision {
+        self.functions.on_event(&mut self.state, event, &mut self.decision);
         &self.decision
     }
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
-use ramp::{Ack, Algorithm, Config, Congestion, Decision, ExitReason, Phase, Startup, algorithms};
-use support::events::{Event, Host, configs, runner, steps};
+use ramp::{Ack, Algorithm, Config, Decision, Event, Hint, Phase, Startup, algorithms};
+use support::events::{Host, Input, configs, runner, steps};
 use support::pipe::{Pipe, play};
 use support::{config, set};
 
@@ -16,12 +16,12 @@ use support::{config, set};
 mod ready;
 mod support;
 
-/// Where the parts of the one memory block lie, in bytes: decision, configuration, ACK, congestion, state.
+/// Where the parts of the one memory block lie, in bytes: decision, configuration, ACK, event, state.
 const DECISION: usize = 0;
 const CONFIG: usize = DECISION + size_of::<Decision>();
 const ACK: usize = CONFIG + size_of::<Config>();
-const CONGESTION: usize = ACK + size_of::<Ack>();
-const STATE: usize = CONGESTION + size_of::<Congestion>();
+const EVENT: usize = ACK + size_of::<Ack>();
+const STATE: usize = EVENT + size_of::<Event>();
 
 #[test]
 fn bytecode_gives_the_same_bytes_on_recorded_start_ups() {
@@ -38,15 +38,14 @@ fn bytecode_gives_the_same_bytes_on_recorded_start_ups() {
             pipe.ack_every = ack_every;
             pipe.limit_ns = 3_000_000_000;
             let mut config = config(algorithm, 10);
-            config.path_bdp_bytes = rate * rtt_us / 8_000_000;
-            config.path_bytes_per_s = rate / 8;
+            config.hint = Hint::path(rate * rtt_us / 8_000_000, rate / 8);
             if algorithm.id == "best" {
                 set(&mut config, algorithm, "track", 1);
             }
             let recorded = play(&pipe, algorithm, &config);
             let mut twin = Twin::new(&object, algorithm, &config);
             for ack in &recorded.acks {
-                twin.handle(&Event::Ack(*ack))
+                twin.handle(&Input::Ack(*ack))
                     .unwrap_or_else(|difference| panic!("{}: {difference}", algorithm.id));
             }
             ended += u32::from(twin.native.decision().phase() == Phase::Done);
@@ -90,34 +89,34 @@ struct Twin<'a> {
 impl<'a> Twin<'a> {
     fn new(object: &'a Bytecode, algorithm: &'static Algorithm, config: &Config) -> Self {
         let native = Startup::new(algorithm, config);
+        let told = Config { hint: algorithm.admitted(config.hint), ..*config };
         let mut memory = vec![0; STATE + algorithm.state_bytes()];
-        memory[CONFIG..ACK].copy_from_slice(&config_bytes(config));
-        memory[DECISION..CONFIG].copy_from_slice(&decision_bytes(&Decision::new()));
+        memory[CONFIG..ACK].copy_from_slice(told.bytes());
+        memory[DECISION..CONFIG].copy_from_slice(Decision::new().bytes());
         object.run("init", &mut memory);
         let twin = Self { object, native, memory };
         twin.compare().expect("both begin the same");
         twin
     }
 
-    fn handle(&mut self, event: &Event) -> Result<(), String> {
-        match event {
-            Event::Ack(ack) => {
+    fn handle(&mut self, input: &Input) -> Result<(), String> {
+        match input {
+            Input::Ack(ack) => {
                 self.native.on_ack(ack);
-                self.memory[ACK..CONGESTION].copy_from_slice(&ack_bytes(ack));
+                self.memory[ACK..EVENT].copy_from_slice(ack.bytes());
                 self.object.run("on_ack", &mut self.memory);
             }
-            Event::Congestion(congestion) => {
-                self.native.on_congestion(congestion);
-                self.memory[CONGESTION..STATE].copy_from_slice(&congestion_bytes(congestion));
-                self.object.run("on_congestion", &mut self.memory);
+            Input::Event(event) => {
+                self.native.on_event(event);
+                self.memory[EVENT..STATE].copy_from_slice(event.bytes());
+                self.object.run("on_event", &mut self.memory);
             }
         }
-        self.compare().map_err(|difference| format!("{difference}\nafter {event:?}"))
+        self.compare().map_err(|difference| format!("{difference}\nafter {input:?}"))
     }
 
     fn compare(&self) -> Result<(), String> {
-        let decision = decision_bytes(self.native.decision());
-        if self.memory[DECISION..CONFIG] != decision {
+        if self.memory[DECISION..CONFIG] != *self.native.decision().bytes() {
             return Err(format!(
                 "decisions differ: native {:?}, bytecode {:x?}",
                 self.native.decision(),
@@ -154,7 +153,7 @@ impl Bytecode {
         assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
         let bytes = std::fs::read(&output).expect("clang wrote the object");
         let object = object::File::parse(&*bytes).expect("an ELF object");
-        let sections = ["init", "on_ack", "on_congestion"].map(|name| {
+        let sections = ["init", "on_ack", "on_event"].map(|name| {
             let section = object.section_by_name(name).unwrap_or_else(|| panic!("no section {name}"));
             assert_eq!(
                 section.relocations().count(),
@@ -187,13 +186,13 @@ fn entry_source(id: &str) -> String {
              struct ramp_decision decision;
              struct ramp_config config;
              struct ramp_ack ack;
-             struct ramp_congestion congestion;
+             struct ramp_event event;
              struct ramp_{id} state;
          }};
          #define ENTRY(name) __attribute__((section(#name), used)) __u64 entry_##name(struct block *b)
          ENTRY(init) {{ ramp_{id}_init(&b->state, &b->config, &b->decision); return 0; }}
          ENTRY(on_ack) {{ ramp_{id}_on_ack(&b->state, &b->ack, &b->decision); return 0; }}
-         ENTRY(on_congestion) {{ ramp_{id}_on_congestion(&b->state, &b->congestion, &b->decision); return 0; }}
+         ENTRY(on_event) {{ ramp_{id}_on_event(&b->state, &b->event, &b->decision); return 0; }}
         "
     )
 }
@@ -206,65 +205,4 @@ fn clang_is_here() -> bool {
 
 fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
-}
-
-/// Two 32-bit fields that share a word, the first one low.
-fn pair(first: u32, second: u32) -> u64 {
-    u64::from(first) | u64::from(second) << 32
-}
-
-fn decision_bytes(d: &Decision) -> Vec<u8> {
-    let phase = match d.phase() {
-        Phase::Startup => 0,
-        Phase::Conservative => 1,
-        Phase::Filling => 2,
-        Phase::Done => 3,
-    };
-    let reasons = [
-        ExitReason::None,
-        ExitReason::Ssthresh,
-        ExitReason::AckTrain,
-        ExitReason::Delay,
-        ExitReason::Gap,
-        ExitReason::Bandwidth,
-        ExitReason::Loss,
-        ExitReason::Ecn,
-        ExitReason::Rto,
-        ExitReason::Known,
-    ];
-    let reason =
-        (0..).zip(reasons).find(|(_, r)| *r == d.exit_reason()).expect("a reason of the interface").0;
-    words(&[d.cwnd_bytes, d.ssthresh_bytes, d.pacing_bytes_per_s, d.evidence, d.limit, pair(phase, reason)])
-}
-
-fn config_bytes(c: &Config) -> Vec<u8> {
-    let head = [
-        pair(c.mss_bytes, c.flags),
-        c.initial_window_bytes,
-        c.initial_ssthresh_bytes,
-        pair(c.abc_limit_packets, c.reserved),
-        c.path_bdp_bytes,
-        c.path_bytes_per_s,
-    ];
-    [words(&head), words(&c.parameter)].concat()
-}
-
-fn ack_bytes(a: &Ack) -> Vec<u8> {
-    words(&[
-        a.now_ns,
-        a.newest_sent_ns,
-        a.sent_bytes,
-        a.newest_acked_bytes,
-        a.delivered_bytes,
-        a.acked_bytes,
-        a.in_flight_bytes,
-        a.delivery_bytes_per_s,
-        a.pacing_bytes_per_s,
-        pair(a.rtt_us, a.mss_bytes),
-        pair(a.flags, a.reserved),
-    ])
-}
-
-fn congestion_bytes(c: &Congestion) -> Vec<u8> {
-    words(&[c.now_ns, c.lost_bytes, c.in_flight_bytes, pair(c.kind as u32, c.mss_bytes)])
 }

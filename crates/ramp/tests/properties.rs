@@ -1,16 +1,16 @@
 //! What holds for every algorithm, whatever happens to it.
 
 use proptest::prelude::*;
-use ramp::{Algorithm, Congestion, CongestionKind, Decision, ExitReason, Phase, Startup, algorithms};
+use ramp::{
+    Algorithm, Config, Decision, Event, EventKind, ExitReason, Hint, Phase, Startup, Traits, algorithms,
+};
 use support::MSS;
-use support::events::{Event, Host, Step, configs, runner, steps};
+use support::events::{Host, Input, Step, configs, runner, steps};
 
 mod support;
 
 /// 1 TiB: `RAMP_CWND_MAX_BYTES`.
 const CWND_MAX_BYTES: u64 = 1 << 40;
-/// Their sources arm them again after a timeout.
-const REARMED: [&str; 3] = ["limited", "hystart11", "hystart"];
 
 /// Runs a property for every row of the registry, over configurations and sequences.
 fn for_every_algorithm(
@@ -25,10 +25,10 @@ fn for_every_algorithm(
     }
 }
 
-fn apply(startup: &mut Startup, event: &Event) -> Decision {
-    match event {
-        Event::Ack(ack) => *startup.on_ack(ack),
-        Event::Congestion(congestion) => *startup.on_congestion(congestion),
+fn apply(startup: &mut Startup, input: &Input) -> Decision {
+    match input {
+        Input::Ack(ack) => *startup.on_ack(ack),
+        Input::Event(event) => *startup.on_event(event),
     }
 }
 
@@ -39,7 +39,7 @@ fn the_window_is_at_least_one_packet_and_never_wraps() {
         for step in &steps {
             let event = host.event(step, startup.decision());
             let decision = apply(&mut startup, &event);
-            if let Event::Ack(ack) = event
+            if let Input::Ack(ack) = event
                 && matches!(decision.phase(), Phase::Startup | Phase::Conservative)
             {
                 prop_assert!(decision.cwnd_bytes >= u64::from(ack.mss_bytes), "{decision:?}");
@@ -59,14 +59,18 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
             let before = *startup.decision();
             let event = host.event(step, &before);
             let after = apply(&mut startup, &event);
-            let decided = matches!(after.phase(), Phase::Filling | Phase::Done);
+            let decided = after.phase() >= Phase::Leaving;
             prop_assert_eq!(decided, after.exit_reason() != ExitReason::None);
-            let timeout = matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Rto);
-            if timeout && REARMED.contains(&algorithm.id) {
+            if after.phase() == Phase::Done {
+                let own = (after.pacing_bytes_per_s, after.burst_until_bytes, after.pacing_burst_bytes);
+                prop_assert_eq!(own, (0, 0, 0), "a rate ends with start-up");
+            }
+            let timeout = matches!(event, Input::Event(e) if e.kind == EventKind::Timeout);
+            if timeout && algorithm.traits.has(Traits::REARMS) {
                 prop_assert_eq!(after.phase(), Phase::Startup);
                 left = ExitReason::None;
             } else if before.phase() == Phase::Done && after.phase() != Phase::Done {
-                prop_assert!(matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Spurious));
+                prop_assert!(matches!(event, Input::Event(e) if e.kind == EventKind::Undone));
                 left = ExitReason::None;
             } else if before.phase() == Phase::Done {
                 prop_assert_eq!(before, after);
@@ -78,8 +82,6 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
     });
 }
 
-const CONGESTION: [ExitReason; 3] = [ExitReason::Loss, ExitReason::Ecn, ExitReason::Rto];
-
 #[test]
 fn an_undone_reduction_takes_back_an_exit_by_congestion_and_changes_nothing_else() {
     for_every_algorithm(|_, mut startup, steps| {
@@ -88,14 +90,14 @@ fn an_undone_reduction_takes_back_an_exit_by_congestion_and_changes_nothing_else
             let before = *startup.decision();
             let event = host.event(step, &before);
             let after = apply(&mut startup, &event);
-            if !matches!(event, Event::Congestion(c) if c.kind == CongestionKind::Spurious) {
+            if !matches!(event, Input::Event(e) if e.kind == EventKind::Undone) {
                 continue;
             }
             if before.phase() == after.phase() {
                 prop_assert_eq!(before, after);
                 continue;
             }
-            prop_assert!(before.phase() == Phase::Done && CONGESTION.contains(&before.exit_reason()));
+            prop_assert!(before.phase() == Phase::Done && before.exit_reason().is_congestion());
             prop_assert!(matches!(after.phase(), Phase::Startup | Phase::Conservative));
             prop_assert_eq!(after.exit_reason(), ExitReason::None);
             // The windows are the host's to restore.
@@ -106,14 +108,8 @@ fn an_undone_reduction_takes_back_an_exit_by_congestion_and_changes_nothing_else
     });
 }
 
-fn tell(startup: &mut Startup, kind: CongestionKind) -> Decision {
-    *startup.on_congestion(&Congestion {
-        now_ns: 0,
-        lost_bytes: 1000,
-        in_flight_bytes: 1000,
-        kind,
-        mss_bytes: MSS,
-    })
+fn tell(startup: &mut Startup, kind: EventKind) -> Decision {
+    *startup.on_event(&Event { now_ns: 0, lost_bytes: 1000, in_flight_bytes: 1000, kind, mss_bytes: MSS })
 }
 
 #[test]
@@ -124,27 +120,85 @@ fn an_undone_reduction_leaves_start_up_as_if_it_had_not_been() {
         for (number, step) in plausible.enumerate() {
             let event = host.event(step, startup.decision());
             let before = apply(&mut startup, &event);
-            if number % 16 != 0 || matches!(before.phase(), Phase::Filling | Phase::Done) {
+            if number % 16 != 0 || matches!(before.phase(), Phase::Leaving | Phase::Done) {
                 continue;
             }
-            for kind in [CongestionKind::Loss, CongestionKind::CeMark, CongestionKind::Rto] {
+            for kind in [EventKind::Loss, EventKind::Mark, EventKind::Timeout] {
                 let mut other = startup.clone();
                 if tell(&mut other, kind).phase() != Phase::Done {
-                    prop_assert!(kind == CongestionKind::Rto && REARMED.contains(&algorithm.id));
+                    prop_assert!(kind == EventKind::Timeout && algorithm.traits.has(Traits::REARMS));
                     continue;
                 }
                 let mut final_exit = other.clone();
                 let own = other.decision_mut();
                 (own.cwnd_bytes, own.ssthresh_bytes) = (before.cwnd_bytes, before.ssthresh_bytes);
-                prop_assert_eq!(tell(&mut other, CongestionKind::Spurious), before);
+                prop_assert_eq!(tell(&mut other, EventKind::Undone), before);
                 prop_assert_eq!(other.state(), startup.state());
                 // A second reduction makes the first one's exit final.
-                tell(&mut final_exit, CongestionKind::Loss);
-                prop_assert_eq!(tell(&mut final_exit, CongestionKind::Spurious).phase(), Phase::Done);
+                tell(&mut final_exit, EventKind::Loss);
+                prop_assert_eq!(tell(&mut final_exit, EventKind::Undone).phase(), Phase::Done);
             }
         }
         Ok(())
     });
+}
+
+#[test]
+fn traits_are_what_an_algorithm_does() {
+    for algorithm in algorithms() {
+        let paced = std::cell::Cell::new(false);
+        runner(200)
+            .run(&(configs(algorithm), steps()), |(config, steps)| {
+                let mut startup = Startup::new(algorithm, &config);
+                let mut host = Host::default();
+                for step in &steps {
+                    let before = *startup.decision();
+                    let own = [before.pacing_bytes_per_s, before.burst_until_bytes];
+                    let shares = [before.pacing_burst_bytes, before.pacing_percent];
+                    paced.set(paced.get() || own != [0, 0] || shares != [0, 0]);
+                    let input = host.event(step, &before);
+                    let after = apply(&mut startup, &input);
+                    let timeout = matches!(input, Input::Event(e) if e.kind == EventKind::Timeout);
+                    if timeout && before.phase() == Phase::Done {
+                        let rearmed = after.phase() != Phase::Done;
+                        prop_assert_eq!(rearmed, algorithm.traits.has(Traits::REARMS));
+                    }
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
+        assert_eq!(paced.get(), algorithm.traits.has(Traits::PACES), "{}", algorithm.id);
+    }
+    for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::KNOWS_PATH] {
+        assert_eq!(ramp::having(one).count(), 1, "{:?}", one.words().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn only_a_yardstick_is_told_the_path() {
+    for algorithm in algorithms() {
+        let mut config = Config::new(algorithm, MSS, 10);
+        let untold = Startup::new(algorithm, &config);
+        config.hint = Hint::path(1 << 24, 1 << 26);
+        let told = Startup::new(algorithm, &config);
+        let heeds = told.decision() != untold.decision() || told.state() != untold.state();
+        assert_eq!(heeds, algorithm.traits.has(Traits::KNOWS_PATH), "{}", algorithm.id);
+    }
+}
+
+#[test]
+fn a_parameter_out_of_range_counts_as_the_nearer_end() {
+    for algorithm in algorithms() {
+        for (index, row) in algorithm.parameters.iter().enumerate() {
+            for (wild, end) in [(u64::MAX, row.maximum), (0, row.minimum)] {
+                let [mut outside, mut inside] = [Config::new(algorithm, MSS, 10); 2];
+                (outside.parameter[index], inside.parameter[index]) = (wild, end);
+                let [outside, inside] = [outside, inside].map(|config| Startup::new(algorithm, &config));
+                assert_eq!(outside.decision(), inside.decision(), "{}.{}", algorithm.id, row.name);
+                assert_eq!(outside.state(), inside.state(), "{}.{}", algorithm.id, row.name);
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use ramp::{Rate, Time};
+use ramp::{Hint, Rate, Time};
 use ramp_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
 use ramp_tcp::SenderConfig;
 
@@ -74,8 +74,8 @@ impl Scenario {
         }
     }
 
-    /// The scenario with its flows under test steered by `arm`, and each told its own path's BDP and rate
-    /// (which only `ideal` may read).
+    /// The scenario with its flows under test steered by `arm`, and each told of its own path, as far as
+    /// its algorithm may know it.
     #[must_use]
     pub fn with_arm(&self, arm: &Arm) -> Self {
         let steering = self.steering_of(arm);
@@ -90,7 +90,7 @@ impl Scenario {
             let sender = &mut scenario.flows[index].sender;
             sender.startup = steering.algorithm;
             sender.parameters = steering.parameters;
-            (sender.path_bdp_bytes, sender.path_bytes_per_s) = told;
+            sender.hint = told;
         }
         for traffic in &mut scenario.traffic {
             let first = traffic.pairs.first().copied();
@@ -102,7 +102,7 @@ impl Scenario {
             ) = (&mut traffic.kind, first)
             {
                 let measured = self.measure(from, to, sender, receiver.ack_bytes);
-                (sender.path_bdp_bytes, sender.path_bytes_per_s) = measured.told();
+                sender.hint = measured.told();
             }
         }
         scenario
@@ -259,9 +259,12 @@ struct Measured<'s> {
 }
 
 impl Measured<'_> {
-    /// BDP and rate for `ideal`; 0: unknown.
-    fn told(&self) -> (u64, u64) {
-        if self.bdp_bytes == u64::MAX { (0, 0) } else { (self.bdp_bytes, self.payload_rate.bytes_per_s()) }
+    /// BDP and rate, for a yardstick.
+    fn told(&self) -> Hint {
+        if self.bdp_bytes == u64::MAX {
+            return Hint::NONE;
+        }
+        Hint::path(self.bdp_bytes, self.payload_rate.bytes_per_s())
     }
 }
 

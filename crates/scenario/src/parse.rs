@@ -8,7 +8,7 @@ pub(crate) mod uncertain;
 
 use std::path::Path;
 
-use ramp::{Time, algorithms};
+use ramp::{Time, Traits, algorithms};
 use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
 use toml::de::DeTable;
 
@@ -67,7 +67,7 @@ fn scenario(
     let settings = ends::settings(profile, root.get("algorithm").as_ref());
     let steering = *settings
         .iter()
-        .find(|s| s.algorithm.id == "hystart")
+        .find(|s| s.algorithm.traits.has(Traits::OF_CUBIC))
         .or(settings.first())
         .expect("the registry is not empty");
     let mut sender = SenderConfig::new(profile, &algorithms()[0]);

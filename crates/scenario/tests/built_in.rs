@@ -72,7 +72,7 @@ fn every_one_has_something_under_test() {
         let arm = Arm::parse("ideal").unwrap();
         for flow in scenario.with_arm(&arm).flows.iter().filter(|f| f.under_test) {
             assert_eq!(flow.sender.startup.id, "ideal");
-            assert!(flow.sender.path_bdp_bytes > 0 && flow.sender.path_bytes_per_s > 0, "{name}");
+            assert!(flow.sender.hint.window_bytes > 0 && flow.sender.hint.bytes_per_s > 0, "{name}");
         }
     }
 }

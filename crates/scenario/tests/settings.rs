@@ -82,8 +82,8 @@ fn an_arm_steers_what_is_under_test_and_nothing_else() {
     assert_eq!((told.flows[0].sender.startup.id, told.flows[1].sender.startup.id), ("best", "limited"));
     assert_eq!(told.flows[0].sender.parameters[..2], [5, 1], "the arm's setting on top of the file's");
     assert_eq!(told.steering.algorithm.id, "best");
-    assert_eq!(told.flows[0].sender.path_bdp_bytes, scenario.facts(0).bdp_bytes);
-    assert_eq!(told.flows[1].sender.path_bdp_bytes, 0);
+    assert_eq!(told.flows[0].sender.hint.window_bytes, scenario.facts(0).bdp_bytes);
+    assert_eq!(told.flows[1].sender.hint, ramp::Hint::NONE);
 }
 
 #[test]

@@ -84,7 +84,8 @@ impl Sender {
             self.judge_tail_probe(now, segment, &delivery);
         }
         // Linux keeps it always; in congestion avoidance nobody but the pacer asks.
-        if self.rules.pacing_always || self.starting() {
+        let shares = self.startup.decision().pacing_percent != 0;
+        if self.rules.pacing_always || shares || self.starting() {
             self.update_host_rate();
         }
     }

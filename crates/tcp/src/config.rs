@@ -1,6 +1,6 @@
 //! Which rules a connection follows, as plain data.
 
-use ramp::{Algorithm, Environment, PARAMETERS_MAX, Time};
+use ramp::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time};
 
 /// The window field of a SYN, which is not scaled.
 pub(crate) const SYN_WINDOW: u64 = 65_535;
@@ -76,10 +76,8 @@ pub struct SenderConfig {
     /// Keep growing for this many further rounds after the algorithm wanted to leave without loss:
     /// the "one round later" of reports. 0 in real runs.
     pub extra_startup_rounds: u32,
-    /// The path's bandwidth-delay product in payload bytes, told to `ideal`; 0: unknown.
-    pub path_bdp_bytes: u64,
-    /// The path's rate in payload bytes per second, told to `ideal`; 0: unknown.
-    pub path_bytes_per_s: u64,
+    /// What the algorithm is told of the path in advance, if it may know it.
+    pub hint: Hint,
     /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
     pub cubic_beta_1024: u32,
     /// Vegas' thresholds.
@@ -282,8 +280,7 @@ impl SenderConfig {
             idle_restart: !era,
             handshake: true,
             extra_startup_rounds: 0,
-            path_bdp_bytes: 0,
-            path_bytes_per_s: 0,
+            hint: Hint::NONE,
             cubic_beta_1024: 717,
             vegas: if era {
                 VegasConfig { alpha_packets: 1, beta_packets: 3, mean_rtt: true }

@@ -1,6 +1,6 @@
 //! Where ns-2's agents leave the RFCs (ns-2.35, `tcp/tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`).
 
-use ramp::{CongestionKind, Time};
+use ramp::{EventKind, Time};
 use ramp_trace::SenderState;
 
 use crate::record::Delivery;
@@ -87,9 +87,10 @@ impl Sender {
         self.startup.decision_mut().ssthresh_bytes = whole;
     }
 
-    /// A SYN is a packet like others: its loss ends start-up, and the window stays at one packet.
+    /// A SYN is a packet like others: its loss, told when the connection is established, ends start-up, and the window
+    /// stays at one packet.
     pub(crate) fn give_up_startup(&mut self, now: Time) {
-        self.report_congestion(now, CongestionKind::Rto, 0, Time::ZERO);
+        self.report_congestion(now, EventKind::Timeout, 0, Time::ZERO);
         self.keep_whole_packets();
         let mss = self.mss();
         self.set_cwnd(mss);

@@ -3,7 +3,7 @@
 use ramp::{Rate, Time};
 
 /// Linux never paces the first ten data packets.
-const UNPACED_SEGMENTS: u64 = 10;
+pub(crate) const UNPACED_SEGMENTS: u32 = 10;
 /// Linux sends about a millisecond's worth at once (`tcp_pacing_shift` 10: 1/1024 s), at least two packets and at
 /// most 64 kB.
 const BURST_SHIFT: u32 = 10;
@@ -30,6 +30,23 @@ impl Pacer {
         self.burst_left > 0 || now >= self.next
     }
 
+    /// A packet left and the next one may follow at once.
+    #[inline]
+    pub(crate) fn on_sent_unspaced(&mut self, now: Time) {
+        self.burst_left = 0;
+        self.next = now;
+    }
+
+    /// A packet left, one of `packets` that leave at once; the gap of all of them follows.
+    pub(crate) fn on_sent_of_several(&mut self, now: Time, bytes: u32, bytes_per_s: u64, packets: u32) {
+        if self.burst_left == 0 {
+            self.burst_left = u64::from(packets);
+            self.next = now;
+        }
+        self.next += Rate::from_bytes_per_s(bytes_per_s).time_of(u64::from(bytes));
+        self.burst_left -= 1;
+    }
+
     /// A packet left and the next one follows exactly one gap later.
     #[inline]
     pub(crate) fn on_sent_exactly(&mut self, now: Time, bytes: u32, bytes_per_s: u64) {
@@ -41,7 +58,7 @@ impl Pacer {
     /// forgiven (`tcp_update_skb_after_send`).
     #[inline]
     pub(crate) fn on_sent_singly(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
-        if sent_segments < UNPACED_SEGMENTS {
+        if sent_segments < u64::from(UNPACED_SEGMENTS) {
             self.next = now;
             return;
         }
@@ -53,7 +70,7 @@ impl Pacer {
 
     /// A packet left under Linux's pacing: bursts of about a millisecond, and half a gap forgiven when late.
     pub(crate) fn on_sent_in_burst(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
-        if sent_segments <= UNPACED_SEGMENTS || bytes_per_s == 0 {
+        if sent_segments <= u64::from(UNPACED_SEGMENTS) || bytes_per_s == 0 {
             self.next = now;
             return;
         }
@@ -80,12 +97,17 @@ impl Pacer {
 /// Linux's rate: twice the window per smoothed RTT while it may double within it, 1.2 times after.
 #[inline]
 pub(crate) fn linux_rate(cwnd: u64, ssthresh: u64, smoothed: Time) -> u64 {
+    // 200 % while cwnd < ssthresh / 2, else 120 %.
+    share(cwnd, if cwnd < ssthresh / 2 { 200 } else { 120 }, smoothed)
+}
+
+/// So many percent of the window per smoothed RTT; 0: there is no RTT.
+#[inline]
+pub(crate) fn share(cwnd: u64, percent: u64, smoothed: Time) -> u64 {
     let ns = smoothed.ns();
     if ns == 0 {
         return 0;
     }
-    // 200 % while cwnd < ssthresh / 2, else 120 %.
-    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
     match cwnd.checked_mul(percent * 10_000_000) {
         Some(n) => n / ns,
         None => u64::try_from(u128::from(cwnd) * u128::from(percent * 10_000_000) / u128::from(ns))
@@ -130,6 +152,20 @@ mod tests {
         assert_eq!(linux_rate(100_000, 150_000, Time::from_ms(100)), 1_200_000);
         assert_eq!(linux_rate(100_000, 150_000, Time::ZERO), 0);
         assert!(linux_rate(u64::MAX / 4, u64::MAX, Time::from_us(1)) > u64::MAX / 4);
+    }
+
+    #[test]
+    fn several_leave_at_once_and_then_none_for_as_long_as_all_of_them_take() {
+        let mut pacer = Pacer::default();
+        let mut left = Vec::new();
+        for us in 0..1000 {
+            let now = Time::from_us(us);
+            while pacer.ready(now) {
+                pacer.on_sent_of_several(now, 1000, 12_500_000, 4);
+                left.push(us);
+            }
+        }
+        assert_eq!(left[..12], [0, 0, 0, 0, 320, 320, 320, 320, 640, 640, 640, 640]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Loss recovery: RFC 6675 (SACK), ns-2's Sack1, RFC 6582 (NewReno), with RFC 9937 (PRR).
 
-use ramp::{CongestionKind, Time};
+use ramp::{EventKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
@@ -58,7 +58,7 @@ impl Sender {
             in_flight_bytes: self.board.out_bytes(),
         });
         self.arm_undo();
-        self.report_congestion(now, CongestionKind::Loss, lost, delivery.newest.sent);
+        self.report_congestion(now, EventKind::Loss, lost, delivery.newest.sent);
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
         let outstanding = self.board.out_bytes();
         self.repair.state = SenderState::Recovery;
@@ -107,10 +107,10 @@ impl Sender {
             cwnd_bytes: self.cwnd(),
             in_flight_bytes: self.board.out_bytes(),
         });
-        self.report_congestion(now, CongestionKind::Loss, mss, delivery.newest.sent);
+        self.report_congestion(now, EventKind::Loss, mss, delivery.newest.sent);
         let ssthresh = self.ssthresh();
         self.set_cwnd(self.cwnd().min(ssthresh));
-        self.events.push_back(FlowEventKind::RecoveryEnd);
+        self.end_repair(now);
     }
 
     #[inline]
@@ -164,7 +164,7 @@ impl Sender {
     fn go_on_recovering(&mut self, now: Time, facts: &AckFacts, delivery: &Delivery) {
         let advanced = delivery.advanced_segments > 0;
         if self.board.una() >= self.repair.point {
-            self.leave_recovery();
+            self.leave_recovery(now);
             return;
         }
         let mss = self.mss();
@@ -227,7 +227,7 @@ impl Sender {
         }
     }
 
-    fn leave_recovery(&mut self) {
+    fn leave_recovery(&mut self, now: Time) {
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
         let cwnd = if self.rules.recovery.is_newreno() {
             // ns-2 does not go back to ssthresh after partial ACKs, and slow start takes it there.
@@ -242,6 +242,11 @@ impl Sender {
         self.set_cwnd(cwnd.max(mss));
         self.repair.state = SenderState::Open;
         self.rack.on_recovery_end();
+        self.end_repair(now);
+    }
+
+    fn end_repair(&mut self, now: Time) {
+        self.report(now, EventKind::Recovered, 0);
         self.events.push_back(FlowEventKind::RecoveryEnd);
     }
 
@@ -249,7 +254,7 @@ impl Sender {
         self.doubt_timeout(facts, delivery);
         if self.board.una() >= self.repair.point {
             self.repair.state = SenderState::Open;
-            self.events.push_back(FlowEventKind::RecoveryEnd);
+            self.end_repair(now);
         } else if delivery.any && self.rack_in_use() {
             self.detect_by_time(now);
         }

@@ -6,7 +6,7 @@ use ramp::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
 use ramp_trace::{FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
-use crate::pacing::Pacer;
+use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::ranges::RangeSet;
@@ -29,6 +29,8 @@ pub struct Sender {
     pub(crate) flow: u32,
     pub(crate) rules: Rules,
     pub(crate) startup: Startup,
+    /// What the algorithm will be told when the connection is established.
+    pub(crate) waiting: Option<Box<Config>>,
     pub(crate) extra: Option<ExtraRounds>,
     pub(crate) exit_reported: bool,
     pub(crate) avoid: Avoid,
@@ -201,22 +203,16 @@ impl Sender {
         let mss_u64 = u64::from(mss);
         let initial_window = u64::from(config.initial_window_packets.max(1)) * mss_u64;
         let always = config.pacing == Pacing::Always;
-        let startup = Startup::new(
-            config.startup,
-            &Config {
-                mss_bytes: mss,
-                flags: u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
-                initial_window_bytes: initial_window,
-                initial_ssthresh_bytes: config
-                    .initial_ssthresh_packets
-                    .map_or(UNSET, |n| u64::from(n) * mss_u64),
-                abc_limit_packets: config.abc_limit_packets,
-                reserved: 0,
-                path_bdp_bytes: config.path_bdp_bytes,
-                path_bytes_per_s: config.path_bytes_per_s,
-                parameter: config.parameters,
-            },
-        );
+        let waiting = Config {
+            flags: u32::from(config.delayed_acks) * ConfigFlags::DELAYED_ACKS,
+            initial_window_bytes: initial_window,
+            initial_ssthresh_bytes: config.initial_ssthresh_packets.map_or(UNSET, |n| u64::from(n) * mss_u64),
+            abc_limit_packets: config.abc_limit_packets,
+            unpaced_packets: if config.linux_pacer { UNPACED_SEGMENTS } else { 0 },
+            hint: config.hint,
+            parameter: config.parameters,
+            ..Config::new(config.startup, mss, u64::from(config.initial_window_packets))
+        };
         let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
         Self {
             flow,
@@ -245,7 +241,8 @@ impl Sender {
                 rto_min: config.rto.min,
                 rto_max: config.rto.max,
             },
-            startup,
+            startup: Startup::waiting(config.startup),
+            waiting: Some(Box::new(waiting)),
             extra: None,
             exit_reported: false,
             avoid: Avoid::new(config),
@@ -418,6 +415,7 @@ impl Sender {
         self.timers.retransmit = Time::NEVER;
         self.due = Due::Nothing;
         self.last_sent_at = now;
+        self.begin_startup();
         self.events.push_back(FlowEventKind::Established);
     }
 
@@ -440,9 +438,6 @@ impl Sender {
             if !self.rules.counts_ticks {
                 self.rtt.distrust_initial();
             }
-            // RFC 5681 §3.1.
-            let mss = self.mss();
-            self.set_cwnd(self.cwnd().min(mss));
         }
         if !segment.sack_permitted() {
             self.repair.sack = SackUse::No;
@@ -451,6 +446,7 @@ impl Sender {
         }
         self.update_window(segment.window_bytes());
         self.establish(now);
+        self.answer_lost_syns(now);
     }
 
     pub(crate) fn update_window(&mut self, window: u64) {

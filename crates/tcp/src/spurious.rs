@@ -5,7 +5,7 @@
 //! advances, new data go before further retransmissions. 3. An ACK for something that was sent before the timeout and
 //! never again says that it was spurious; a duplicate or SACKed new data that it was not.
 
-use ramp::Time;
+use ramp::{EventKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::avoidance::Avoid;
@@ -135,7 +135,7 @@ impl Sender {
         }
         self.board.unmark_lost();
         self.rack.on_undone(self.board.una());
-        self.report_spurious(now);
+        self.report(now, EventKind::Undone, 0);
         self.events.push_back(FlowEventKind::Undone);
         if self.repair.state != SenderState::Open {
             self.repair.state = SenderState::Open;

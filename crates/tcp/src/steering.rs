@@ -1,6 +1,6 @@
 //! The host's duties towards the start-up algorithm, and the window after it.
 
-use ramp::{Ack, AckFlags, Congestion, CongestionKind, ExitReason, Phase, Time};
+use ramp::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
 use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
@@ -63,7 +63,7 @@ impl Sender {
 
     /// Tells the algorithm of a congestion event; then the slow-start threshold is set, by it or by the rule of
     /// congestion avoidance. `deciding`: when the newest acknowledged packet was sent.
-    pub(crate) fn report_congestion(&mut self, now: Time, kind: CongestionKind, lost: u64, deciding: Time) {
+    pub(crate) fn report_congestion(&mut self, now: Time, kind: EventKind, lost: u64, deciding: Time) {
         let mss = self.mss();
         // In fast recovery the window is inflated or rationed; what it stands for is ssthresh.
         let window = if self.repair.state != SenderState::Recovery {
@@ -79,38 +79,53 @@ impl Sender {
         let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
         let was_starting = self.starting();
-        self.startup.on_congestion(&Congestion {
+        self.report(now, kind, lost);
+        let cwnd = self.cwnd();
+        if self.extra.take().is_some() {
+            let reason = if kind == EventKind::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
+            self.report_exit(reason, lost, 0, deciding);
+        } else if was_starting {
+            self.notice_exit(deciding);
+        }
+        let own = self.avoid.on_loss(flight, cwnd, mss);
+        if self.ssthresh() == before || self.ssthresh() == UNSET {
+            self.startup.decision_mut().ssthresh_bytes = own;
+        }
+        if kind == EventKind::Timeout {
+            self.avoid.on_timeout();
+        }
+    }
+
+    /// Tells the algorithm of an event, whatever the host makes of it.
+    pub(crate) fn report(&mut self, now: Time, kind: EventKind, lost: u64) {
+        self.startup.on_event(&Event {
             now_ns: now.ns(),
             lost_bytes: lost,
             in_flight_bytes: self.board.out_bytes() - self.board.sacked_bytes(),
             kind,
             mss_bytes: self.rules.mss,
         });
-        let cwnd = self.cwnd();
-        if self.extra.take().is_some() {
-            let reason = if kind == CongestionKind::Rto { ExitReason::Rto } else { ExitReason::Loss };
-            self.report_exit(reason, lost, 0, deciding);
-        } else if was_starting {
-            self.notice_exit(deciding);
-        }
-        let own = self.avoid.on_loss(flight, cwnd, mss);
-        if self.ssthresh() == before {
-            self.startup.decision_mut().ssthresh_bytes = own;
-        }
-        if kind == CongestionKind::Rto {
-            self.avoid.on_timeout();
+    }
+
+    /// The connection is established, and what the handshake has shown is known.
+    pub(crate) fn begin_startup(&mut self) {
+        if let Some(mut config) = self.waiting.take() {
+            config.size_bytes = self.offered;
+            config.receive_window_bytes = self.window;
+            config.handshake_rtt_us = microseconds(Some(self.last_rtt));
+            self.startup.begin(&config);
         }
     }
 
-    /// The last reduction was undone.
-    pub(crate) fn report_spurious(&mut self, now: Time) {
-        self.startup.on_congestion(&Congestion {
-            now_ns: now.ns(),
-            lost_bytes: 0,
-            in_flight_bytes: self.board.out_bytes() - self.board.sacked_bytes(),
-            kind: CongestionKind::Spurious,
-            mss_bytes: self.rules.mss,
-        });
+    /// A connection whose SYN was lost begins with one packet (RFC 5681 §3.1).
+    pub(crate) fn answer_lost_syns(&mut self, now: Time) {
+        for _ in 1..self.syn.transmissions {
+            if self.rules.recovery.is_ns2() {
+                self.give_up_startup(now);
+            }
+            let mss = self.mss();
+            self.set_cwnd(self.cwnd().min(mss));
+        }
     }
 
     /// Linux `tcp_is_cwnd_limited`: in slow start, half of the window used is enough to let it double.
@@ -130,6 +145,7 @@ impl Sender {
         let app_limited = delivery.newest.flags & Flags::APP_LIMITED != 0;
         let pacing = self.pacing_bytes_per_s();
         let paces = pacing != 0;
+        let recovering = self.repair.state == SenderState::Recovery;
         let ack = Ack {
             now_ns: view.now.ns(),
             newest_sent_ns: delivery.newest.sent.ns(),
@@ -138,23 +154,36 @@ impl Sender {
             delivered_bytes: self.rate.delivered(),
             acked_bytes: delivery.bytes,
             in_flight_bytes: view.in_flight,
+            lost_bytes: self.board.ever_lost_bytes(),
+            receive_window_bytes: self.window,
             delivery_bytes_per_s: view.rate,
             pacing_bytes_per_s: if paces { pacing } else { self.host_rate },
-            rtt_us: view.rtt.map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1)),
+            rtt_us: microseconds(view.rtt),
             mss_bytes: self.rules.mss,
             flags: u32::from(limited) * AckFlags::CWND_LIMITED
                 + u32::from(app_limited) * AckFlags::APP_LIMITED
-                + u32::from(paces) * AckFlags::PACED,
+                + u32::from(paces) * AckFlags::PACED
+                + u32::from(recovering) * AckFlags::RECOVERING
+                + u32::from(app_limited && view.rate != 0) * AckFlags::RATE_APP_LIMITED,
             reserved: 0,
         };
-        let cwnd = self.cwnd();
+        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
         self.startup.on_ack(&ack);
-        if self.repair.state == SenderState::Recovery {
-            // The window belongs to recovery.
-            self.set_cwnd(cwnd);
+        if recovering {
+            self.keep_recovery(cwnd, ssthresh);
         }
         if self.startup.decision().phase() == Phase::Done {
             self.notice_exit(delivery.newest.sent);
+        }
+    }
+
+    /// The window belongs to recovery. With SACK, ssthresh is what recovery reduces it to and leaves it at, so that an
+    /// algorithm's own counts at once; NewReno and ns-2's Sack1 have halved the window on entry, and leave it there.
+    #[cold]
+    fn keep_recovery(&mut self, cwnd: u64, ssthresh: u64) {
+        self.set_cwnd(cwnd);
+        if self.ssthresh() == UNSET {
+            self.startup.decision_mut().ssthresh_bytes = ssthresh;
         }
     }
 
@@ -165,9 +194,7 @@ impl Sender {
         if decision.phase() != Phase::Done || self.exit_reported {
             return;
         }
-        let lossless =
-            !matches!(decision.exit_reason(), ExitReason::Loss | ExitReason::Rto | ExitReason::Ecn);
-        if self.rules.extra_rounds > 0 && lossless {
+        if self.rules.extra_rounds > 0 && !decision.exit_reason().is_congestion() {
             self.extra = Some(ExtraRounds { left: self.rules.extra_rounds, round_end: self.sent_bytes });
         } else {
             self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, deciding);
@@ -242,4 +269,10 @@ impl Sender {
     fn counted(&self, acked: u64) -> u64 {
         if self.rules.abc_limit == 0 { acked } else { acked.min(self.rules.abc_limit) }
     }
+}
+
+/// A round-trip time as the algorithm is told it; 0: there is none.
+#[inline]
+fn microseconds(rtt: Option<Time>) -> u32 {
+    rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))
 }

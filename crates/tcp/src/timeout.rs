@@ -1,6 +1,6 @@
 //! Timers: retransmission, tail probe, window probe, reordering, pacing.
 
-use ramp::{CongestionKind, Time};
+use ramp::{EventKind, Time};
 use ramp_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
@@ -26,7 +26,7 @@ impl Sender {
         if now >= self.timers.retransmit {
             self.timers.retransmit = Time::NEVER;
             match self.timers.purpose {
-                _ if self.connection == Connection::Opening => self.on_syn_timer(now),
+                _ if self.connection == Connection::Opening => self.on_syn_timer(),
                 Purpose::Timeout => self.on_retransmission_timer(now),
                 Purpose::TailProbe => self.due = Due::TailProbe,
                 Purpose::WindowProbe => self.on_window_timer(now),
@@ -96,10 +96,7 @@ impl Sender {
     }
 
     #[cold]
-    fn on_syn_timer(&mut self, now: Time) {
-        if self.rules.recovery.is_ns2() {
-            self.give_up_startup(now);
-        }
+    fn on_syn_timer(&mut self) {
         self.rtt.back_off();
         self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
         self.due = Due::Syn;
@@ -142,7 +139,7 @@ impl Sender {
         let spares = self.rack_in_use() && rack_rtt > Time::ZERO;
         let before = self.ssthresh();
         let flight = self.board.out_bytes();
-        self.report_congestion(now, CongestionKind::Rto, flight - self.board.sacked_bytes(), Time::ZERO);
+        self.report_congestion(now, EventKind::Timeout, flight - self.board.sacked_bytes(), Time::ZERO);
         if reduced {
             self.startup.decision_mut().ssthresh_bytes = before;
         }

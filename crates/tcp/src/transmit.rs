@@ -1,10 +1,10 @@
 //! What leaves next, and whether it may.
 
-use ramp::Time;
+use ramp::{BACK_TO_BACK, EventKind, Time};
 use ramp_trace::SenderState;
 
 use crate::Recovery;
-use crate::pacing::linux_rate;
+use crate::pacing::{UNPACED_SEGMENTS, linux_rate, share};
 use crate::record::{Flags, Record};
 use crate::recovery::DUPLICATE_ACKS;
 use crate::segment::{Segment, hand_over};
@@ -76,12 +76,21 @@ impl Sender {
     /// Bytes per second at which packets are spaced; 0: not at all.
     #[inline]
     pub(crate) fn pacing_bytes_per_s(&self) -> u64 {
-        let rate = self.startup.decision().pacing_bytes_per_s;
-        if rate != 0 || !self.rules.pacing_always { rate } else { self.host_rate }
+        let decision = self.startup.decision();
+        match decision.pacing_bytes_per_s {
+            0 if self.rules.pacing_always || decision.pacing_percent != 0 => self.host_rate,
+            BACK_TO_BACK => 0,
+            rate => rate,
+        }
     }
 
+    /// The rate where the algorithm has set none: the share of the window that it wants, or Linux's.
     pub(crate) fn update_host_rate(&mut self) {
-        self.host_rate = linux_rate(self.cwnd(), self.ssthresh(), self.rtt.smoothed());
+        let smoothed = self.rtt.smoothed();
+        self.host_rate = match self.startup.decision().pacing_percent {
+            0 => linux_rate(self.cwnd(), self.ssthresh(), smoothed),
+            percent => share(self.cwnd(), u64::from(percent), smoothed),
+        };
     }
 
     /// What the window is compared with.
@@ -190,7 +199,8 @@ impl Sender {
 
     #[inline]
     fn held_by_pacer(&mut self, now: Time) -> bool {
-        if self.pacing_bytes_per_s() == 0 || self.pacer.ready(now) {
+        let bursting = self.sent_bytes < self.startup.decision().burst_until_bytes;
+        if self.pacing_bytes_per_s() == 0 || bursting || self.pacer.ready(now) {
             return false;
         }
         self.timers.pacing = self.pacer.next();
@@ -202,17 +212,32 @@ impl Sender {
         self.sent_bytes += u64::from(bytes);
         self.sent_segments += 1;
         self.last_sent_at = now;
-        let exact = self.startup.decision().pacing_bytes_per_s;
-        if exact != 0 && self.rules.linux_pacer {
-            self.pacer.on_sent_singly(now, bytes, exact, self.sent_segments);
-        } else if exact != 0 {
-            self.pacer.on_sent_exactly(now, bytes, exact);
-        } else if self.rules.pacing_always && self.host_rate != 0 {
-            self.pacer.on_sent_in_burst(now, bytes, self.host_rate, self.sent_segments);
+        let rate = self.pacing_bytes_per_s();
+        if rate != 0 {
+            self.space(now, bytes, rate);
         }
         if self.repair.state == SenderState::Recovery {
             self.repair.prr.on_sent(u64::from(bytes));
             self.repair.pipe += i64::from(self.rules.mss);
+        }
+    }
+
+    /// Says when the next packet may leave.
+    fn space(&mut self, now: Time, bytes: u32, rate: u64) {
+        let decision = self.startup.decision();
+        let own = decision.pacing_bytes_per_s != 0;
+        let packets = decision.pacing_burst_bytes / bytes.max(1);
+        let exempt = self.rules.linux_pacer && self.sent_segments < u64::from(UNPACED_SEGMENTS);
+        if self.sent_bytes < decision.burst_until_bytes || (own && exempt) {
+            self.pacer.on_sent_unspaced(now);
+        } else if own && packets > 1 {
+            self.pacer.on_sent_of_several(now, bytes, rate, packets);
+        } else if own && self.rules.linux_pacer {
+            self.pacer.on_sent_singly(now, bytes, rate, self.sent_segments);
+        } else if own || !(self.rules.pacing_always || self.rules.linux_pacer) {
+            self.pacer.on_sent_exactly(now, bytes, rate);
+        } else {
+            self.pacer.on_sent_in_burst(now, bytes, rate, self.sent_segments);
         }
     }
 
@@ -327,6 +352,7 @@ impl Sender {
         if self.rules.idle_restart && idle > self.rtt.timeout() {
             let cwnd = self.cwnd();
             if cwnd > self.rules.initial_window {
+                self.report(now, EventKind::IdleRestart, 0);
                 let ssthresh = self.ssthresh();
                 let decision = self.startup.decision_mut();
                 decision.ssthresh_bytes = ssthresh.max(cwnd / 4 * 3);

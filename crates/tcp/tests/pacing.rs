@@ -2,7 +2,7 @@
 
 mod support;
 
-use ramp::Time;
+use ramp::{Hint, Time};
 use ramp_tcp::{Pacing, Profile};
 use support::{MSS, Script, config, ms};
 
@@ -56,8 +56,7 @@ fn linux_begins_with_ten_packets_at_once_and_forgives_half_a_gap_after_a_pause()
     let mut rules = config(Profile::Modern);
     rules.startup = ideal;
     rules.parameters = ideal.default_parameters();
-    rules.path_bdp_bytes = 100 * MSS;
-    rules.path_bytes_per_s = 1000 * MSS;
+    rules.hint = Hint::path(100 * MSS, 1000 * MSS);
     let mut script = Script::with_bytes(&rules, 12 * MSS);
     assert_eq!(script.sent().len(), 10);
     assert_eq!(script.wait(), [10]);

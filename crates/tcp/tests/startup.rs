@@ -2,7 +2,7 @@
 
 mod support;
 
-use ramp::{ExitReason, Phase, Time};
+use ramp::{ExitReason, Hint, Phase, Time};
 use ramp_tcp::{Profile, Receiver, ReceiverConfig, SenderConfig};
 use ramp_trace::FlowEventKind;
 use support::{MSS, Script, config, ms};
@@ -92,8 +92,8 @@ fn every_algorithm_leaves_start_up_once_and_finishes() {
     for algorithm in ramp::algorithms() {
         for profile in [Profile::Era, Profile::Modern] {
             let mut rules = SenderConfig::new(profile, algorithm);
-            rules.path_bdp_bytes = 50 * u64::from(rules.mss_bytes);
-            rules.path_bytes_per_s = rules.path_bdp_bytes * 20;
+            let bdp_bytes = 50 * u64::from(rules.mss_bytes);
+            rules.hint = Hint::path(bdp_bytes, bdp_bytes * 20);
             let receiver = ReceiverConfig::new(profile);
             let adversary = support::Adversary {
                 service: ms(1),

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ramp::Time;
+use ramp::{Hint, Time};
 use ramp_tcp::{Profile, Segment, SegmentKind};
 use support::{MSS, Script, config, ms};
 
@@ -126,8 +126,7 @@ fn a_window_opened_at_once_waits_for_the_receivers_first_ack() {
     rules.handshake = true;
     rules.startup = ramp::algorithm("ideal").expect("the registry has the yardstick");
     rules.parameters = rules.startup.default_parameters();
-    rules.path_bdp_bytes = 300 * MSS;
-    rules.path_bytes_per_s = 300 * MSS * 10;
+    rules.hint = Hint::path(300 * MSS, 300 * MSS * 10);
     let mut script = Script::new(&rules);
     let syn = script.segments()[0];
     let mut sent = script.feed(ms(100), &Segment::syn_ack(&syn, 40, 65_535, true)).len();

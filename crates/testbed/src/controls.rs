@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ramp::Traits;
 use ramp_scenario::{FlowConfig, Scenario};
 use ramp_system::capabilities::{BPF, missing};
 use ramp_tcp::Avoidance;
@@ -84,9 +85,13 @@ pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
     let sender = &flow.sender;
     let as_it_comes =
         sender.parameters == sender.startup.default_parameters() && sender.abc_limit_packets == 0;
-    match (sender.startup.id, sender.avoidance) {
-        ("hystart", Avoidance::Cubic) if as_it_comes => Steered::Own(Row::Cubic),
-        ("slow_start", Avoidance::Reno) if as_it_comes => Steered::Own(Row::Reno),
+    let kernels = match sender.avoidance {
+        Avoidance::Cubic => Some((Traits::OF_CUBIC, Row::Cubic)),
+        Avoidance::Reno => Some((Traits::STANDARD, Row::Reno)),
+        Avoidance::Vegas => None,
+    };
+    match kernels {
+        Some((of, row)) if as_it_comes && sender.startup.traits.has(of) => Steered::Own(row),
         _ => Steered::Core,
     }
 }
@@ -215,8 +220,7 @@ fn settings(flow: &FlowConfig) -> Settings {
     options.parameters = sender.parameters;
     options.abc_limit_packets = sender.abc_limit_packets;
     options.delayed_acks = sender.delayed_acks;
-    options.path_bdp_bytes = sender.path_bdp_bytes;
-    options.path_bytes_per_s = sender.path_bytes_per_s;
+    options.hint = sender.hint;
     options.avoidance = match sender.avoidance {
         Avoidance::Reno => ramp_linux::Avoidance::Reno,
         // Vegas has been refused.
@@ -257,7 +261,7 @@ mod tests {
         for text in [
             path.to_owned(),
             format!("profile = 'era'\n{path}"),
-            format!("{path}[algorithm.paced]\nmax_overshoot = 0\ninitial_train = 0\n"),
+            format!("{path}[algorithm.paced]\nmax_overshoot = 0\ntolerance = 0\n"),
         ] {
             let scenario = Scenario::parse("test", &text, None).expect("the text is a scenario");
             for algorithm in ramp::algorithms() {
@@ -271,7 +275,7 @@ mod tests {
         let scenario = Scenario::parse("test", path, None).expect("the text is a scenario");
         let (paced, options) = settings(&scenario.with_arm(&arm).flows[0]);
         let told = |name| paced.parameters.iter().position(|p| p.name == name).map(|i| options.parameters[i]);
-        assert_eq!((told("initial_train"), told("max_overshoot")), (Some(10), Some(0)));
+        assert_eq!((told("tolerance"), told("max_overshoot")), (Some(50), Some(0)));
     }
 
     #[cfg(feature = "bpf")]

@@ -19,15 +19,15 @@ pub(crate) fn exit(
     let reason = match (row, sample.state) {
         // BBR does not leave on loss, but when its estimate of the rate stops growing.
         (Some(Row::Bbr), _) => ExitReason::Bandwidth,
-        (_, SenderState::Loss) => ExitReason::Rto,
+        (_, SenderState::Loss) => ExitReason::Timeout,
         (_, SenderState::Recovery) => ExitReason::Loss,
         (_, SenderState::Open) => ExitReason::Ssthresh,
     };
     // A loss is told with the window that met it, as the algorithms of the core tell it.
-    let lost = matches!(reason, ExitReason::Loss | ExitReason::Rto);
+    let lost = matches!(reason, ExitReason::Loss | ExitReason::Timeout);
     let cwnd_bytes = if lost { before.cwnd_bytes } else { sample.cwnd_bytes };
     let (evidence, limit) = match reason {
-        ExitReason::Loss | ExitReason::Rto => (sample.lost_bytes, 0),
+        ExitReason::Loss | ExitReason::Timeout => (sample.lost_bytes, 0),
         ExitReason::Bandwidth => (cwnd_bytes, bbr_bdp_bytes),
         _ if sample.ssthresh_bytes == UNSET => (cwnd_bytes, cwnd_bytes),
         _ => (cwnd_bytes, sample.ssthresh_bytes),
@@ -111,7 +111,7 @@ mod tests {
         let lost = exit(Some(Row::Cubic), &before, &sample(70, 70, SenderState::Recovery), 0);
         assert_eq!(reason(lost), (ExitReason::Loss, 7, 0, 100));
         let late = exit(None, &before, &sample(1, 50, SenderState::Loss), 0);
-        assert_eq!(reason(late), (ExitReason::Rto, 7, 0, 100));
+        assert_eq!(reason(late), (ExitReason::Timeout, 7, 0, 100));
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn tuple(event: &Event) -> Option<[SocketAddr; 2]> {
     let tuple = match event {
         Event::Open(event) => &event.tuple,
         Event::Exit(event) | Event::Close(event) => &event.tuple,
-        Event::Ack(_) | Event::Congestion(_) => return None,
+        Event::Ack(_) | Event::Told(_) => return None,
     };
     Some([tuple.local(), tuple.remote()])
 }

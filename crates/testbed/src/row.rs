@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use ramp::Traits;
+
 /// What steers the flows under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Row {
@@ -49,12 +51,12 @@ impl Row {
         Self::KERNEL.into_iter().find(|row| row.name() == name)
     }
 
-    /// The algorithm that leaves start-up in the simulator as it does in the kernel, with CUBIC behind it; `None`: there
-    /// is none.
-    pub const fn simulated_by(self) -> Option<&'static str> {
+    /// The trait of the algorithm that leaves start-up in the simulator as it does in the kernel, with CUBIC behind it;
+    /// `None`: there is none.
+    pub const fn simulated_by(self) -> Option<Traits> {
         match self {
-            Self::Cubic => Some("hystart"),
-            Self::CubicWithoutHystart => Some("slow_start"),
+            Self::Cubic => Some(Traits::OF_CUBIC),
+            Self::CubicWithoutHystart => Some(Traits::STANDARD),
             Self::Core | Self::Bbr | Self::Reno => None,
         }
     }
@@ -84,7 +86,7 @@ mod tests {
         for row in Row::KERNEL {
             assert_eq!(Row::of_kernel(row.name()), Some(row));
             assert!(ramp::algorithm(row.name()).is_none(), "{} is an algorithm's name", row.name());
-            assert!(row.simulated_by().is_none_or(|name| ramp::algorithm(name).is_some()));
+            assert!(row.simulated_by().is_none_or(|traits| ramp::having(traits).count() == 1));
         }
         assert_eq!(Row::of_kernel("core"), None);
     }

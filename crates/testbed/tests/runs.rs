@@ -326,7 +326,7 @@ mod bpf {
             let before = seen.samples.iter().rev().find(|sample| sample.now < now);
             before.map_or(0, |sample| sample.sent_bytes)
         };
-        let filling = seen.samples.iter().find(|sample| sample.phase == ramp::Phase::Filling);
+        let filling = seen.samples.iter().find(|sample| sample.phase == ramp::Phase::Leaving);
         let filling = filling.expect("the gap is found").now;
         let left = seen.of(0, |kind| matches!(kind, FlowEventKind::StartupExit { .. }))[0].now;
         let train = (sent_before(left) - sent_before(filling)) / 1448;

@@ -74,41 +74,28 @@ columns! {
     bytes: u64,
 }
 
-const PHASES: [(Phase, &str); 4] = [
-    (Phase::Startup, "startup"),
-    (Phase::Conservative, "conservative"),
-    (Phase::Filling, "filling"),
-    (Phase::Done, "done"),
-];
-
 const STATES: [(SenderState, &str); 3] =
     [(SenderState::Open, "open"), (SenderState::Recovery, "recovery"), (SenderState::Loss, "loss")];
 
-const REASONS: [(ExitReason, &str); 10] = [
-    (ExitReason::None, "none"),
-    (ExitReason::Ssthresh, "ssthresh"),
-    (ExitReason::AckTrain, "ack-train"),
-    (ExitReason::Delay, "delay"),
-    (ExitReason::Gap, "gap"),
-    (ExitReason::Bandwidth, "bandwidth"),
-    (ExitReason::Loss, "loss"),
-    (ExitReason::Ecn, "ecn"),
-    (ExitReason::Rto, "rto"),
-    (ExitReason::Known, "known"),
-];
-
-fn word<T: Copy + PartialEq>(table: &[(T, &str)], value: T) -> Option<String> {
-    table.iter().find(|(known, _)| *known == value).map(|(_, word)| (*word).to_owned())
+fn state_word(state: SenderState) -> &'static str {
+    STATES.iter().find(|(known, _)| *known == state).map_or("", |(_, word)| word)
 }
 
-fn meaning<T: Copy>(table: &[(T, &str)], column: &'static str, word: Option<&String>) -> Result<T, RowError> {
+/// What the word in `column` stands for.
+fn meaning<T>(
+    column: &'static str,
+    word: Option<&String>,
+    known: impl IntoIterator<Item = (T, &'static str)>,
+) -> Result<T, RowError> {
     let word = word.ok_or(RowError::Missing(column))?;
-    let found = table.iter().find(|(_, known)| known == word).map(|(value, _)| *value);
-    found.ok_or_else(|| RowError::Unknown {
-        column,
-        found: word.clone(),
-        allowed: table.iter().map(|(_, known)| *known).collect::<Vec<_>>().join(", "),
-    })
+    let mut allowed = Vec::new();
+    for (value, known) in known {
+        if known == word {
+            return Ok(value);
+        }
+        allowed.push(known);
+    }
+    Err(RowError::Unknown { column, found: word.clone(), allowed: allowed.join(", ") })
 }
 
 /// Why a line is no sample and no event.
@@ -149,8 +136,8 @@ impl From<&FlowSample> for Row {
             delivery_bytes_per_s: (sample.delivery_bytes_per_s > 0).then_some(sample.delivery_bytes_per_s),
             receive_window_bytes: (sample.receive_window_bytes != u64::MAX)
                 .then_some(sample.receive_window_bytes),
-            phase: word(&PHASES, sample.phase),
-            state: word(&STATES, sample.state),
+            phase: Some(sample.phase.word().to_owned()),
+            state: Some(state_word(sample.state).to_owned()),
             ..Self::default()
         }
     }
@@ -180,7 +167,7 @@ impl From<&FlowEvent> for Row {
             }
             FlowEventKind::Established => "established",
             FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent } => {
-                row.reason = word(&REASONS, reason);
+                row.reason = Some(reason.word().to_owned());
                 row.evidence = Some(evidence);
                 row.limit = Some(limit);
                 row.cwnd_bytes = Some(cwnd_bytes);
@@ -259,8 +246,8 @@ impl Row {
             pacing_bytes_per_s: self.pacing_bytes_per_s.unwrap_or(0),
             delivery_bytes_per_s: self.delivery_bytes_per_s.unwrap_or(0),
             receive_window_bytes: self.receive_window_bytes.unwrap_or(u64::MAX),
-            phase: meaning(&PHASES, "phase", self.phase.as_ref())?,
-            state: meaning(&STATES, "state", self.state.as_ref())?,
+            phase: meaning("phase", self.phase.as_ref(), Phase::ALL.map(|phase| (phase, phase.word())))?,
+            state: meaning("state", self.state.as_ref(), STATES)?,
         })
     }
 
@@ -272,7 +259,11 @@ impl Row {
             },
             "established" => FlowEventKind::Established,
             "startup_exit" => FlowEventKind::StartupExit {
-                reason: meaning(&REASONS, "reason", self.reason.as_ref())?,
+                reason: meaning(
+                    "reason",
+                    self.reason.as_ref(),
+                    ExitReason::ALL.map(|reason| (reason, reason.word())),
+                )?,
                 evidence: need("evidence", self.evidence)?,
                 limit: need("limit", self.limit)?,
                 cwnd_bytes: need("cwnd_bytes", self.cwnd_bytes)?,

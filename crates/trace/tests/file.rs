@@ -107,7 +107,10 @@ fn a_broken_line_is_named() {
     let csv = written(Format::Csv, &told).replace("ack-train", "boredom");
     let error = read(csv.as_bytes(), &mut ()).unwrap_err().to_string();
     // Eight comment lines, the names, three events before.
-    assert!(error.starts_with("line 13: `reason` is `boredom`, which is none of: none, ssthresh"), "{error}");
+    assert!(
+        error.starts_with("line 13: `reason` is `boredom`, which is none of: never-left, ssthresh"),
+        "{error}"
+    );
 
     let json = written(Format::JsonLines, &told).replace("\"backoff\":2", "\"backoff\":-2");
     let error = read(json.as_bytes(), &mut ()).unwrap_err().to_string();
@@ -161,7 +164,7 @@ prop_compose! {
             pacing_bytes_per_s: v[9],
             delivery_bytes_per_s: v[10],
             receive_window_bytes: if v[11] % 2 == 0 { u64::MAX } else { v[11] },
-            phase: [Phase::Startup, Phase::Conservative, Phase::Filling, Phase::Done][v[1] as usize % 4],
+            phase: [Phase::Startup, Phase::Conservative, Phase::Leaving, Phase::Done][v[1] as usize % 4],
             state: [SenderState::Open, SenderState::Recovery, SenderState::Loss][v[2] as usize % 3],
         }
     }

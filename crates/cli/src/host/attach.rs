@@ -4,8 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp::Algorithm;
-use ramp_experiment::YARDSTICK;
+use ramp::{Algorithm, Traits};
 use ramp_host::{Change, HostError, Scope, privileges};
 use ramp_linux::Options;
 use ramp_scenario::Arm;
@@ -156,13 +155,21 @@ fn split(words: &[String]) -> (&[String], &[String]) {
     words.split_at(own.min(words.len()))
 }
 
+fn is_yardstick(algorithm: &Algorithm) -> bool {
+    algorithm.traits.has(Traits::KNOWS_PATH)
+}
+
 fn known() -> Vec<&'static str> {
-    ramp::algorithms().iter().map(|algorithm| algorithm.id).filter(|id| *id != YARDSTICK).collect()
+    ramp::algorithms()
+        .iter()
+        .filter(|algorithm| !is_yardstick(algorithm))
+        .map(|algorithm| algorithm.id)
+        .collect()
 }
 
 fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
     match ramp::algorithm(name) {
-        Some(_) if name == YARDSTICK => Err(CliError::input_help(
+        Some(algorithm) if is_yardstick(algorithm) => Err(CliError::input_help(
             format!("`{name}` knows its path beforehand, which nobody does on a live host"),
             format!("known: {}", known().join(", ")),
         )),

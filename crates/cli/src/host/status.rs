@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use clap::Args;
 use ramp::ExitReason;
 use ramp_host::{AttachedAlgorithm, Attachment, Health, printable};
-use ramp_lab::Reason;
 use ramp_linux::Counters;
 use serde_json::{Value, json};
 
@@ -13,19 +12,6 @@ use super::{HostArgs, told};
 use crate::error::CliError;
 use crate::table::table;
 use crate::terminal::Terminal;
-
-/// Every way a start-up ends.
-const REASONS: [ExitReason; 9] = [
-    ExitReason::Ssthresh,
-    ExitReason::AckTrain,
-    ExitReason::Delay,
-    ExitReason::Gap,
-    ExitReason::Bandwidth,
-    ExitReason::Loss,
-    ExitReason::Ecn,
-    ExitReason::Rto,
-    ExitReason::Known,
-];
 
 /// Show what is attached, since when, and what it has done
 ///
@@ -203,9 +189,9 @@ fn exits(counters: &Counters) -> String {
     if all == 0 {
         return "none yet".into();
     }
-    let mut reasons: Vec<_> = REASONS
+    let mut reasons: Vec<_> = ExitReason::ALL
         .into_iter()
-        .map(|reason| (counters.exits(reason), Reason::from(reason).word()))
+        .map(|reason| (counters.exits(reason), reason.word()))
         .filter(|(count, _)| *count > 0)
         .collect();
     reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
@@ -233,12 +219,10 @@ fn age(seconds: u64) -> String {
 fn to_json(attachment: &Attachment) -> Value {
     let attached = attachment.attached.as_ref();
     let counters = attached.and_then(|attached| attached.counters).map(|counters| {
-        let exits: Value = REASONS
+        let exits: Value = ExitReason::ALL
             .into_iter()
-            .map(|reason| {
-                let name = Reason::from(reason).word().to_lowercase().replace(' ', "_");
-                (name, json!(counters.exits(reason)))
-            })
+            .filter(|reason| *reason != ExitReason::None)
+            .map(|reason| (reason.word().to_owned(), json!(counters.exits(reason))))
             .collect();
         json!({
             "opened": counters.opened,

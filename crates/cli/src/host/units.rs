@@ -1,6 +1,6 @@
 //! Figures of live connections as people read them.
 
-use ramp_lab::Reason;
+use ramp::ExitReason;
 
 /// Two or three digits that tell.
 pub(crate) fn number(value: f64) -> String {
@@ -46,28 +46,26 @@ pub(crate) fn rate(bytes_per_s: u64) -> String {
     }
 }
 
-/// The two sides of the comparison that ended a start-up: `RTT of 61.2 ms against 60 ms`.
-pub(crate) fn evidence(reason: Reason, evidence: u64, limit: u64) -> Option<String> {
-    let us = |value: u64| seconds(value as f64 * 1e-6);
-    let ns = |value: u64| seconds(value as f64 * 1e-9);
+/// The two sides of the comparison that ended a start-up: `61.2 ms against 60 ms`.
+pub(crate) fn evidence(reason: ExitReason, evidence: u64, limit: u64) -> Option<String> {
     if evidence == 0 && limit == 0 {
         return None;
     }
-    Some(match reason {
-        Reason::AckTrain => format!("{} long, against {}", us(evidence), us(limit)),
-        Reason::Delay => format!("RTT of {} against {}", us(evidence), us(limit)),
-        Reason::Gap => format!("ACKs {} apart, packets {}", ns(evidence), ns(limit)),
-        Reason::Bandwidth | Reason::Ssthresh | Reason::Known => {
-            format!("window of {} against {}", bytes(evidence), bytes(limit))
-        }
-        Reason::Loss | Reason::Rto => format!("{} lost", bytes(evidence)),
-        Reason::Ecn | Reason::Never => return None,
-    })
+    let side = |value: u64| match reason.unit() {
+        "bytes" => Some(bytes(value)),
+        "us" => Some(seconds(value as f64 * 1e-6)),
+        "ns" => Some(seconds(value as f64 * 1e-9)),
+        _ => None,
+    };
+    if limit == 0 {
+        return side(evidence);
+    }
+    Some(format!("{} against {}", side(evidence)?, side(limit)?))
 }
 
 #[cfg(test)]
 mod tests {
-    use ramp_lab::Reason;
+    use ramp::ExitReason;
 
     use super::{bytes, evidence, rate, seconds};
 
@@ -83,12 +81,10 @@ mod tests {
 
     #[test]
     fn evidence_has_its_unit() {
-        let delay = evidence(Reason::Delay, 61_200, 60_000);
-        assert_eq!(delay.as_deref(), Some("RTT of 61.2 ms against 60 ms"));
-        assert_eq!(evidence(Reason::Ecn, 0, 0), None);
-        assert_eq!(
-            evidence(Reason::Gap, 120_000, 100_000).as_deref(),
-            Some("ACKs 120 us apart, packets 100 us")
-        );
+        let delay = evidence(ExitReason::Delay, 61_200, 60_000);
+        assert_eq!(delay.as_deref(), Some("61.2 ms against 60 ms"));
+        assert_eq!(evidence(ExitReason::Ecn, 0, 0), None);
+        assert_eq!(evidence(ExitReason::Loss, 2896, 0).as_deref(), Some("2.9 kB"));
+        assert_eq!(evidence(ExitReason::Gap, 120_000, 100_000).as_deref(), Some("120 us against 100 us"));
     }
 }

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use ramp::Phase;
-use ramp_lab::Reason;
+use ramp::ExitReason;
 use ramp_linux::{FlowEvent, FlowRow, Onlooker, Pinned};
 use serde::Serialize;
 
@@ -73,7 +72,7 @@ pub struct Exit {
     /// The other end.
     pub remote: SocketAddr,
     /// Why.
-    pub reason: Reason,
+    pub reason: ExitReason,
     /// Left side of the deciding comparison, in the reason's unit.
     pub evidence: u64,
     /// Right side of the deciding comparison, in the reason's unit.
@@ -197,12 +196,7 @@ impl Source {
             number: row.flow,
             local: row.tuple.local(),
             remote: row.tuple.remote(),
-            phase: match row.decision.phase() {
-                Phase::Startup => "start-up",
-                Phase::Conservative => "conservative",
-                Phase::Filling => "filling",
-                Phase::Done => "done",
-            },
+            phase: row.decision.phase().word(),
             age_s: row.age().secs_f64(),
             cwnd_packets: row.cwnd_packets,
             cwnd_bytes: u64::from(row.cwnd_packets) * u64::from(row.mss_bytes),
@@ -226,7 +220,7 @@ impl Source {
             number: exit.header.flow,
             local: exit.tuple.local(),
             remote: exit.tuple.remote(),
-            reason: exit.decision.exit_reason().into(),
+            reason: exit.decision.exit_reason(),
             evidence: exit.decision.evidence,
             limit: exit.decision.limit,
             ago_s: now.saturating_sub(Duration::from_nanos(ended.ns())).as_secs_f64(),

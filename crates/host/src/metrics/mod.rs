@@ -5,7 +5,6 @@ mod http;
 mod server;
 
 use ramp::ExitReason;
-use ramp_lab::Reason;
 use ramp_linux::Counters;
 
 use crate::error::HostError;
@@ -90,9 +89,9 @@ fn of(attachments: &[Attachment]) -> String {
     }
     out.family("ramp_startup_exits_total", Kind::Counter, "Start-ups that ended, by reason.");
     for (counters, labels) in &counted {
-        for (reason, name) in reasons() {
+        for reason in reasons() {
             let mut labels = (*labels).clone();
-            labels.push(("reason", name));
+            labels.push(("reason", reason.word().to_owned()));
             out.sample("", &labels, counters.exits(reason));
         }
     }
@@ -140,23 +139,9 @@ fn labels(attachment: &Attachment, attached: &AttachedAlgorithm) -> Vec<(&'stati
     ]
 }
 
-/// Every reason, and what it is called: `ack_train`.
-fn reasons() -> impl Iterator<Item = (ExitReason, String)> {
-    const ALL: [ExitReason; 9] = [
-        ExitReason::Ssthresh,
-        ExitReason::AckTrain,
-        ExitReason::Delay,
-        ExitReason::Gap,
-        ExitReason::Bandwidth,
-        ExitReason::Loss,
-        ExitReason::Ecn,
-        ExitReason::Rto,
-        ExitReason::Known,
-    ];
-    ALL.into_iter().map(|reason| {
-        let name = Reason::from(reason).word().to_lowercase().replace(' ', "_");
-        (reason, name)
-    })
+/// Every way a start-up ends.
+fn reasons() -> impl Iterator<Item = ExitReason> {
+    ExitReason::ALL.into_iter().filter(|reason| *reason != ExitReason::None)
 }
 
 #[cfg(test)]
@@ -219,7 +204,7 @@ mod tests {
         let exits = scrape.samples.iter().filter(|sample| sample.metric == "ramp_startup_exits_total");
         let reasons: Vec<_> = exits.filter_map(|sample| sample.labels.get("reason")).collect();
         assert_eq!(reasons.len(), 9);
-        assert!(reasons.contains(&"ack_train") && reasons.contains(&"bandwidth"), "{reasons:?}");
+        assert!(reasons.contains(&"ack-train") && reasons.contains(&"bandwidth"), "{reasons:?}");
         // Without counters there are no samples but that it is not in force.
         assert!(text.contains(r#"ramp_attached{scope="cgroup /a \"b\"\\c\nd",algorithm="best""#), "{text}");
         assert_eq!(text.matches("cgroup /a").count(), 2, "{text}");

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ramp_lab::Reason;
+use ramp::ExitReason;
 use serde::{Deserialize, Serialize};
 
 use crate::assign::Done;
@@ -49,11 +49,11 @@ pub struct Connection {
     /// Smallest RTT.
     pub min_rtt_s: f64,
     /// Why the algorithm left start-up; `None`: it did not, or this arm is one of the kernel's own.
-    pub exit: Option<Reason>,
+    pub exit: Option<ExitReason>,
 }
 
 impl Connection {
-    pub(crate) fn new(done: &Done, began: Duration, tick: Duration, exit: Option<Reason>) -> Self {
+    pub(crate) fn new(done: &Done, began: Duration, tick: Duration, exit: Option<ExitReason>) -> Self {
         let startup = done.startup();
         Self {
             arm: done.event.arm as usize,

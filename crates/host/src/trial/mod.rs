@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::time::{ClockId, clock_getres, clock_gettime};
 use ramp::Algorithm;
-use ramp_lab::Reason;
+use ramp::ExitReason;
 use ramp_linux::{Event, LoadError, Loaded, Options, Record, load};
 
 pub use connection::{Connection, SizeClass};
@@ -149,7 +149,7 @@ pub struct Trial {
     file: Option<TrialFile>,
     done: Vec<Connection>,
     open: BTreeMap<u64, Open>,
-    exits: BTreeMap<(SocketAddr, SocketAddr), Reason>,
+    exits: BTreeMap<(SocketAddr, SocketAddr), ExitReason>,
     counters: AssignCounters,
     ratio: Option<f64>,
     stage: Stage,
@@ -285,7 +285,7 @@ impl Trial {
                 let Event::Exit(exit) = event else { continue };
                 let ends = (exit.tuple.local(), exit.tuple.remote());
                 if self.exits.len() < EXITS_KEPT {
-                    self.exits.entry(ends).or_insert_with(|| exit.decision.exit_reason().into());
+                    self.exits.entry(ends).or_insert_with(|| exit.decision.exit_reason());
                 }
             }
         }

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
-use ramp_lab::{Finding, Reason};
+use ramp_lab::{ExitReason, Finding};
 
 use super::connection::Connection;
 use super::guard::{Guard, Harm, Known, Open, Stop};
@@ -84,7 +84,7 @@ fn connections(plan: &Plan, truth: Truth, per_block: u32, seed: u64) -> Vec<(Con
                 startup_cwnd_packets: lossy.then_some(100),
                 rtt_s: 0.05,
                 min_rtt_s: 0.04,
-                exit: lossy.then_some(Reason::Loss),
+                exit: lossy.then_some(ExitReason::Loss),
             };
             all.push((connection, if hangs { f64::INFINITY } else { opened_s + busy }));
         }

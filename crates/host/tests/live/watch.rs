@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use ramp::ExitReason;
 use ramp::algorithm;
 use ramp_host::live::{Exit, Flow, Live, Snapshot};
 use ramp_host::metrics::{MetricsServer, text};
 use ramp_host::{Host, Scope};
-use ramp_lab::Reason;
 use ramp_linux::Options;
 
 use crate::support::left_out::{complete, repeated};
@@ -66,7 +66,7 @@ fn seen_from_start_up_to_exit() {
     assert!(flows.len() >= 3, "{} looks, {flows:?}", seen.len());
     for flow in &flows {
         assert!(
-            (flow.phase, flow.algorithm.as_str(), flow.scope.as_str()) == ("start-up", "slow_start", &name)
+            (flow.phase, flow.algorithm.as_str(), flow.scope.as_str()) == ("startup", "slow_start", &name)
         );
         // Three connections fill pipe and buffer, 88 packets, and overshoot by no more than as much again.
         assert!((10..250).contains(&flow.cwnd_packets), "{flow:?}");
@@ -85,7 +85,7 @@ fn seen_from_start_up_to_exit() {
     complete(left.len() >= 3, &exits);
     assert_eq!(left.len(), 3, "{exits:?}");
     for exit in &exits {
-        assert!(matches!(exit.reason, Reason::Loss | Reason::Rto), "{exit:?}");
+        assert!(matches!(exit.reason, ExitReason::Loss | ExitReason::Timeout), "{exit:?}");
         assert_eq!(exit.local.port(), 5001, "{exit:?}");
         assert!(exit.lost_packets > 0 && exit.startup_s > 0.15 && exit.rtt_s > 0.078, "{exit:?}");
         let before = flows.iter().any(|flow| (flow.number, flow.remote) == (exit.number, exit.remote));

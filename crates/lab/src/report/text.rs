@@ -4,7 +4,7 @@ use super::table::{Cell, Column, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
 use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
 use crate::standing::standing;
-use crate::{Context, Met, Reason, metric};
+use crate::{Context, Met, metric};
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +207,6 @@ fn tone(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) ->
 pub(super) fn exits(exits: &[ExitCount]) -> String {
     match exits {
         [] => "–".to_owned(),
-        [only] if only.reason == Reason::Known => "knows".to_owned(),
         [only] => only.reason.word().to_owned(),
         several => {
             let several: Vec<String> =

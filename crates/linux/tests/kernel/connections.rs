@@ -195,7 +195,7 @@ fn times_out_and_recovers() {
     let (events, _) = all_events(&loaded, 1);
     let exits = exits(&events);
     complete(!exits.is_empty(), &events);
-    assert_eq!(exits[0].decision.exit_reason(), ExitReason::Rto, "{exits:?}");
+    assert_eq!(exits[0].decision.exit_reason(), ExitReason::Timeout, "{exits:?}");
 }
 
 #[test]

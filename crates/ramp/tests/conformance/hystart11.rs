@@ -1,6 +1,6 @@
 //! [HR11] §4, Algorithm 1.
 
-use ramp::{AckFlags, Congestion, CongestionKind, ExitReason, Phase, Startup};
+use ramp::{AckFlags, Event, EventKind, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{MSS, Stream, config, row};
@@ -121,14 +121,9 @@ fn nothing_is_decided_below_16_packets() {
 #[test]
 fn a_timeout_forgets_the_minimum_and_arms_the_detectors() {
     let (mut startup, mut stream) = after_a_round(40);
-    let timeout = Congestion {
-        now_ns: 0,
-        lost_bytes: 0,
-        in_flight_bytes: 0,
-        kind: CongestionKind::Rto,
-        mss_bytes: MSS,
-    };
-    assert_eq!(startup.on_congestion(&timeout).phase(), Phase::Startup);
+    let timeout =
+        Event { now_ns: 0, lost_bytes: 0, in_flight_bytes: 0, kind: EventKind::Timeout, mss_bytes: MSS };
+    assert_eq!(startup.on_event(&timeout).phase(), Phase::Startup);
     for _ in 0..8 {
         // Against the minimum and round before the timeout this would be a rise.
         assert_eq!(startup.on_ack(&stream.ack(stream.now_ns + 3 * MS, 60_000)).phase(), Phase::Startup);

@@ -1,6 +1,6 @@
 //! RFC 9406.
 
-use ramp::{AckFlags, Config, Congestion, CongestionKind, ExitReason, Phase, Startup};
+use ramp::{AckFlags, Config, Event, EventKind, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{Stream, ack, config, row, set};
@@ -147,16 +147,16 @@ fn an_undone_loss_resumes_the_phase_it_ended() {
     let (mut startup, mut stream) = (start(|_| {}), Stream::new());
     round(&mut startup, &mut stream, 40_000);
     round(&mut startup, &mut stream, 60_000);
-    let mut event = Congestion {
+    let mut event = Event {
         now_ns: stream.now_ns,
         lost_bytes: 1000,
         in_flight_bytes: 1000,
-        kind: CongestionKind::Loss,
+        kind: EventKind::Loss,
         mss_bytes: 1000,
     };
-    assert_eq!(startup.on_congestion(&event).exit_reason(), ExitReason::Loss);
-    event.kind = CongestionKind::Spurious;
-    let decision = *startup.on_congestion(&event);
+    assert_eq!(startup.on_event(&event).exit_reason(), ExitReason::Loss);
+    event.kind = EventKind::Undone;
+    let decision = *startup.on_event(&event);
     assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Conservative, ExitReason::None));
     for _ in 0..5 {
         assert_ne!(startup.decision().exit_reason(), ExitReason::Delay);

@@ -1,6 +1,6 @@
 //! The yardstick has no source; this is its definition.
 
-use ramp::{ExitReason, Phase, Startup};
+use ramp::{ExitReason, Hint, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{ack, config, row};
@@ -11,8 +11,8 @@ fn it_fills_the_path_in_one_round_trip_and_queues_nothing() {
     let pipe = path_a();
     let algorithm = row("ideal");
     let mut config = config_for(&pipe, algorithm, 10);
-    config.path_bytes_per_s = pipe.bits_per_s / 8;
-    config.path_bdp_bytes = config.path_bytes_per_s * pipe.rtt_ns / 1_000_000_000;
+    let bytes_per_s = pipe.bits_per_s / 8;
+    config.hint = Hint::path(bytes_per_s * pipe.rtt_ns / 1_000_000_000, bytes_per_s);
     let outcome = play(&pipe, algorithm, &config);
     assert_eq!(outcome.decision.exit_reason(), ExitReason::Known);
     near(outcome.cwnd, pipe.bdp_packets().ceil(), 0.0);
@@ -20,7 +20,7 @@ fn it_fills_the_path_in_one_round_trip_and_queues_nothing() {
     assert!(outcome.queue_peak <= 1, "{}", outcome.queue_peak);
     assert_eq!(outcome.decision.ssthresh_bytes, outcome.decision.cwnd_bytes);
     assert_eq!(outcome.decision.pacing_bytes_per_s, 0);
-    assert_eq!(outcome.decision.limit, config.path_bdp_bytes);
+    assert_eq!(outcome.decision.limit, config.hint.window_bytes);
 }
 
 #[test]

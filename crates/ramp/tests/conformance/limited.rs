@@ -1,6 +1,6 @@
 //! RFC 3742 §2.
 
-use ramp::{Congestion, CongestionKind, Phase, Startup};
+use ramp::{Event, EventKind, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{MSS, ack, config, row};
@@ -64,16 +64,11 @@ fn footnote_3_rounds_to_reach_a_window() {
 #[test]
 fn a_timeout_leaves_the_limit_in_force() {
     let mut startup = at(400);
-    let timeout = Congestion {
-        now_ns: 0,
-        lost_bytes: 1000,
-        in_flight_bytes: 0,
-        kind: CongestionKind::Rto,
-        mss_bytes: MSS,
-    };
-    let loss = Congestion { kind: CongestionKind::Loss, ..timeout };
-    assert_eq!(startup.on_congestion(&loss).phase(), Phase::Done);
-    assert_eq!(startup.on_congestion(&timeout).phase(), Phase::Startup);
+    let timeout =
+        Event { now_ns: 0, lost_bytes: 1000, in_flight_bytes: 0, kind: EventKind::Timeout, mss_bytes: MSS };
+    let loss = Event { kind: EventKind::Loss, ..timeout };
+    assert_eq!(startup.on_event(&loss).phase(), Phase::Done);
+    assert_eq!(startup.on_event(&timeout).phase(), Phase::Startup);
     startup.decision_mut().cwnd_bytes = 200_000;
     startup.on_ack(&ack(1));
     near(packets(&startup), 200.25, 0.001);

@@ -1,7 +1,8 @@
 //! [HS03] §3: Figure 5, Table 2, and the gap filter.
 
 use ramp::{
-    Ack, AckFlags, Config, ConfigFlags, Congestion, CongestionKind, Environment, ExitReason, Phase, Startup,
+    Ack, AckFlags, BACK_TO_BACK, Config, ConfigFlags, Environment, Event, EventKind, ExitReason, Phase,
+    Startup,
 };
 
 use super::support::pipe::{Pipe, play};
@@ -73,7 +74,7 @@ fn search(alpha: f64, change: impl Fn(&mut Config)) -> (Model, Vec<u64>) {
         trains.push(model.train(|gs| gs.max(GB_NS + (1.0 - alpha) * gs)));
         assert!(trains.len() <= 4, "at most four trains");
     }
-    assert_eq!(model.startup.decision().phase(), Phase::Filling);
+    assert_eq!(model.startup.decision().phase(), Phase::Leaving);
     (model, trains)
 }
 
@@ -133,7 +134,7 @@ fn the_fill_ends_with_its_first_ack() {
     let (mut model, _) = search(1.0, |_| {});
     let sent = model.sent + model.startup.decision().cwnd_bytes;
     let mut first = Ack { sent_bytes: sent, newest_acked_bytes: model.sent, ..ack(1) };
-    assert_eq!(model.startup.on_ack(&first).phase(), Phase::Filling, "an ACK from before");
+    assert_eq!(model.startup.on_ack(&first).phase(), Phase::Leaving, "an ACK from before");
     first.newest_acked_bytes += SIZE;
     let decision = *model.startup.on_ack(&first);
     assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Done, 0));
@@ -171,6 +172,14 @@ fn a_delaying_receiver_gets_four_packets_first() {
     assert_eq!(start(|_| {}).decision().cwnd_bytes, 2 * SIZE);
     assert_eq!(start(|c| c.flags = ConfigFlags::DELAYED_ACKS).decision().cwnd_bytes, 4 * SIZE);
     assert_eq!(start(|c| set(c, row("paced"), "initial_train", 10)).decision().cwnd_bytes, 10 * SIZE);
+    // What the host cannot space is the least; a length that somebody chose stands.
+    assert_eq!(start(|c| c.unpaced_packets = 10).decision().cwnd_bytes, 10 * SIZE);
+    let chosen = start(|c| {
+        c.unpaced_packets = 10;
+        set(c, row("paced"), "initial_train", 4);
+    });
+    assert_eq!(chosen.decision().cwnd_bytes, 4 * SIZE);
+    assert_eq!(chosen.decision().pacing_bytes_per_s, BACK_TO_BACK, "whatever the host does by itself");
 }
 
 #[test]
@@ -244,7 +253,7 @@ fn a_train_with_a_late_ack_or_a_probe_decides_nothing() {
     // Two packets have one gap, which cannot stand out; a probe is seen all the same.
     let mut model = Model::new(start(|_| {}));
     model.train_with_a_late_end(440_000_000, 1);
-    assert_eq!(model.startup.decision().pacing_bytes_per_s, 0);
+    assert_eq!(model.startup.decision().pacing_bytes_per_s, BACK_TO_BACK, "the first train again");
 }
 
 #[test]
@@ -263,16 +272,11 @@ fn an_undone_loss_goes_on_with_the_search() {
     let mut model = Model::new(start(|_| {}));
     model.train(|_| GB_NS);
     let before = *model.startup.decision();
-    let mut event = Congestion {
-        now_ns: 0,
-        lost_bytes: SIZE,
-        in_flight_bytes: SIZE,
-        kind: CongestionKind::Loss,
-        mss_bytes: MSS,
-    };
-    assert_eq!(model.startup.on_congestion(&event).phase(), Phase::Done);
-    event.kind = CongestionKind::Spurious;
-    let resumed = *model.startup.on_congestion(&event);
+    let mut event =
+        Event { now_ns: 0, lost_bytes: SIZE, in_flight_bytes: SIZE, kind: EventKind::Loss, mss_bytes: MSS };
+    assert_eq!(model.startup.on_event(&event).phase(), Phase::Done);
+    event.kind = EventKind::Undone;
+    let resumed = *model.startup.on_event(&event);
     assert_eq!(resumed.pacing_bytes_per_s, before.pacing_bytes_per_s);
     // What the host had sent meanwhile is more than the train holds.
     model.sent += 6 * SIZE;
@@ -320,20 +324,19 @@ fn a_short_train_needs_four_gaps() {
             };
             model.startup.on_ack(&ack);
         }
-        assert_eq!(model.startup.decision().pacing_bytes_per_s > 0, decides, "{packets} packets");
+        assert_eq!(model.startup.decision().pacing_bytes_per_s != BACK_TO_BACK, decides, "{packets} packets");
         assert_eq!(model.startup.decision().cwnd_bytes, 8 * SIZE, "as long as before");
     }
 }
 
 #[test]
 fn section_3_2_2_a_loss_leaves_from_the_train_and_a_timeout_from_half_of_it() {
-    for (kind, ssthresh) in [(CongestionKind::Loss, ramp::UNSET), (CongestionKind::Rto, 2 * SIZE)] {
+    for (kind, ssthresh) in [(EventKind::Loss, ramp::UNSET), (EventKind::Timeout, 2 * SIZE)] {
         let mut model = Model::new(start(|_| {}));
         model.train(|_| GB_NS);
-        let congestion =
-            Congestion { now_ns: 0, lost_bytes: SIZE, in_flight_bytes: SIZE, kind, mss_bytes: MSS };
+        let congestion = Event { now_ns: 0, lost_bytes: SIZE, in_flight_bytes: SIZE, kind, mss_bytes: MSS };
         model.startup.decision_mut().cwnd_bytes = SIZE;
-        let decision = model.startup.on_congestion(&congestion);
+        let decision = model.startup.on_event(&congestion);
         assert_eq!(decision.phase(), Phase::Done);
         assert_eq!((decision.cwnd_bytes, decision.ssthresh_bytes), (4 * SIZE, ssthresh));
         assert_eq!(decision.pacing_bytes_per_s, 0);

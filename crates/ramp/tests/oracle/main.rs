@@ -12,7 +12,7 @@ mod slow_start;
 
 use proptest::prelude::*;
 use ramp::{AckFlags, Phase, Startup};
-use support::events::{Event, Host, plausible_acks, runner};
+use support::events::{Host, Input, plausible_acks, runner};
 use support::{MSS, config, row};
 
 /// An ACK as an RFC speaks of it.
@@ -58,7 +58,7 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
             let mut startup = Startup::new(algorithm, &config);
             let mut host = Host::default();
             for step in &steps {
-                let Event::Ack(ack) = host.event(step, startup.decision()) else { continue };
+                let Input::Ack(ack) = host.event(step, startup.decision()) else { continue };
                 let mss = f64::from(MSS);
                 let says = oracle.on_ack(&Seen {
                     acked: ack.acked_bytes as f64 / mss,

@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 use ramp::{
-    Ack, AckFlags, Algorithm, Config, ConfigFlags, Congestion, CongestionKind, Decision, PARAMETERS_MAX,
-    UNSET,
+    Ack, AckFlags, Algorithm, Config, ConfigFlags, Decision, Event, EventKind, Hint, HintSource,
+    PARAMETERS_MAX, UNSET,
 };
 
 use super::MSS;
@@ -15,14 +15,14 @@ use super::MSS;
 pub(crate) enum Step {
     Ack { gap_ns: u64, packets: u64, rtt_us: u32, flags: u32, sampled: bool },
     Nonsense(Ack),
-    Congestion { kind: CongestionKind, lost_bytes: u64, in_flight_bytes: u64 },
+    Event { kind: EventKind, lost_bytes: u64, in_flight_bytes: u64 },
 }
 
 /// An event as the core sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
+pub(crate) enum Input {
     Ack(Ack),
-    Congestion(Congestion),
+    Event(Event),
 }
 
 /// The sender's side of a connection, as simple as it can be.
@@ -34,17 +34,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn event(&mut self, step: &Step, decision: &Decision) -> Event {
+    pub(crate) fn event(&mut self, step: &Step, decision: &Decision) -> Input {
         let mss = u64::from(MSS);
         match *step {
-            Step::Nonsense(ack) => Event::Ack(ack),
-            Step::Congestion { kind, lost_bytes, in_flight_bytes } => Event::Congestion(Congestion {
-                now_ns: self.now_ns,
-                lost_bytes,
-                in_flight_bytes,
-                kind,
-                mss_bytes: MSS,
-            }),
+            Step::Nonsense(ack) => Input::Ack(ack),
+            Step::Event { kind, lost_bytes, in_flight_bytes } => {
+                Input::Event(Event { now_ns: self.now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes: MSS })
+            }
             Step::Ack { gap_ns, packets, rtt_us, flags, sampled } => {
                 let room = (decision.cwnd_bytes / mss).min(5_000) * mss;
                 self.sent = self.sent.max(self.acked + room);
@@ -53,7 +49,7 @@ impl Host {
                 self.acked += acked_bytes;
                 self.now_ns += gap_ns;
                 let rtt_us = rtt_us + u32::try_from(in_flight_bytes / 50).expect("a small window");
-                Event::Ack(Ack {
+                Input::Ack(Ack {
                     now_ns: 1_000_000_000 + self.now_ns,
                     newest_sent_ns: 1_000_000_000 + self.now_ns - u64::from(rtt_us) * 1_000,
                     sent_bytes: self.sent,
@@ -61,6 +57,8 @@ impl Host {
                     delivered_bytes: self.acked,
                     acked_bytes,
                     in_flight_bytes,
+                    lost_bytes: 0,
+                    receive_window_bytes: UNSET,
                     delivery_bytes_per_s: 0,
                     pacing_bytes_per_s: decision.pacing_bytes_per_s,
                     rtt_us: if sampled { rtt_us } else { 0 },
@@ -90,33 +88,28 @@ pub(crate) fn plausible_acks() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn plausible() -> impl Strategy<Value = Step> {
-    prop_oneof![500 => plausible_ack(), 1 => congestion(1_u64..10_000)]
+    prop_oneof![500 => plausible_ack(), 1 => event(1_u64..10_000)]
 }
 
 fn anything() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => plausible_ack(),
         4 => nonsense_ack().prop_map(Step::Nonsense),
-        1 => congestion(any::<u64>()),
+        1 => event(any::<u64>()),
     ]
 }
 
 fn plausible_ack() -> impl Strategy<Value = Step> {
     let gap = prop_oneof![8 => 0..200_000_u64, 1 => 1_000_000..30_000_000_u64];
-    let flags = prop_oneof![9 => Just(AckFlags::CWND_LIMITED), 1 => 0..16_u32];
+    let flags = prop_oneof![9 => Just(AckFlags::CWND_LIMITED), 1 => 0..64_u32];
     (gap, 1..4_u64, 20_000..24_000_u32, flags, prop::bool::weighted(0.95)).prop_map(
         |(gap_ns, packets, rtt_us, flags, sampled)| Step::Ack { gap_ns, packets, rtt_us, flags, sampled },
     )
 }
 
-fn congestion(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
-    let kind = prop_oneof![
-        Just(CongestionKind::Loss),
-        Just(CongestionKind::CeMark),
-        Just(CongestionKind::Rto),
-        Just(CongestionKind::Spurious)
-    ];
-    (kind, lost, number()).prop_map(|(kind, lost_bytes, in_flight_bytes)| Step::Congestion {
+fn event(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
+    let kind = prop::sample::select(EventKind::ALL.to_vec());
+    (kind, lost, number()).prop_map(|(kind, lost_bytes, in_flight_bytes)| Step::Event {
         kind,
         lost_bytes,
         in_flight_bytes,
@@ -124,7 +117,7 @@ fn congestion(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
 }
 
 fn nonsense_ack() -> impl Strategy<Value = Ack> {
-    (prop::array::uniform9(number()), prop::array::uniform3(number())).prop_map(|(n, m)| Ack {
+    (prop::array::uniform11(number()), prop::array::uniform3(number())).prop_map(|(n, m)| Ack {
         now_ns: n[0],
         newest_sent_ns: n[1],
         sent_bytes: n[2],
@@ -134,6 +127,8 @@ fn nonsense_ack() -> impl Strategy<Value = Ack> {
         in_flight_bytes: n[6],
         delivery_bytes_per_s: n[7],
         pacing_bytes_per_s: n[8],
+        lost_bytes: n[9],
+        receive_window_bytes: n[10],
         rtt_us: m[0] as u32,
         mss_bytes: m[1] as u32,
         flags: m[2] as u32,
@@ -149,28 +144,35 @@ fn number() -> impl Strategy<Value = u64> {
 /// Any configuration that a scenario may ask for.
 pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Config> {
     let windows = (1..=20_u64, prop_oneof![3 => Just(UNSET), 1 => 1..1_000_000_u64]);
-    let path =
-        (prop_oneof![Just(0_u64), 1..1_000_000_000_u64], prop_oneof![Just(0_u64), 1..1_000_000_000_u64]);
+    let hint =
+        (prop::sample::select(HintSource::ALL.to_vec()), number(), number(), any::<u32>(), any::<u32>());
+    let connection = (number(), number(), 0..1_000_000_u32, 0..20_u32);
     let flags = prop::sample::select(vec![0, ConfigFlags::DELAYED_ACKS]);
     let values =
         prop::collection::vec(prop_oneof![9 => Just(None), 1 => number().prop_map(Some)], PARAMETERS_MAX);
-    (windows, path, flags, 0..4_u32, values).prop_map(
-        move |((window, ssthresh), path, flags, limit, values)| {
+    (windows, hint, connection, flags, 0..4_u32, values).prop_map(
+        move |((window, ssthresh), hint, connection, flags, limit, values)| {
             let mut parameter = algorithm.default_parameters();
             for ((slot, row), value) in parameter.iter_mut().zip(&algorithm.parameters).zip(values) {
                 if let Some(value) = value {
                     *slot = row.minimum + value % (row.maximum - row.minimum + 1);
                 }
             }
+            let mut known = Hint::of(hint.0);
+            (known.window_bytes, known.bytes_per_s, known.rtt_us, known.age_s) =
+                (hint.1, hint.2, hint.3, hint.4);
             Config {
                 mss_bytes: MSS,
                 flags,
                 initial_window_bytes: window * u64::from(MSS),
                 initial_ssthresh_bytes: ssthresh,
                 abc_limit_packets: limit,
+                size_bytes: connection.0,
+                receive_window_bytes: connection.1,
+                handshake_rtt_us: connection.2,
+                unpaced_packets: connection.3,
                 reserved: 0,
-                path_bdp_bytes: path.0,
-                path_bytes_per_s: path.1,
+                hint: known,
                 parameter,
             }
         },

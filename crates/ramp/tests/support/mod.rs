@@ -4,7 +4,7 @@
 pub(crate) mod events;
 pub(crate) mod pipe;
 
-use ramp::{Ack, AckFlags, Algorithm, Config, UNSET, algorithm};
+use ramp::{Ack, AckFlags, Algorithm, Config, algorithm};
 
 /// Payload bytes of a packet in most tests: round numbers make vectors readable.
 pub(crate) const MSS: u32 = 1000;
@@ -15,17 +15,7 @@ pub(crate) fn row(id: &str) -> &'static Algorithm {
 
 /// Defaults of the algorithm, an initial window in packets, no ABC limit.
 pub(crate) fn config(algorithm: &Algorithm, initial_window_packets: u64) -> Config {
-    Config {
-        mss_bytes: MSS,
-        flags: 0,
-        initial_window_bytes: initial_window_packets * u64::from(MSS),
-        initial_ssthresh_bytes: UNSET,
-        abc_limit_packets: 0,
-        reserved: 0,
-        path_bdp_bytes: 0,
-        path_bytes_per_s: 0,
-        parameter: algorithm.default_parameters(),
-    }
+    Config::new(algorithm, MSS, initial_window_packets)
 }
 
 /// Set one parameter by name.

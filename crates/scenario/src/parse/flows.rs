@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp::{Rate, Time};
+use ramp::{Rate, Time, Traits};
 use ramp_path::Capacity;
 use ramp_tcp::{ReceiverConfig, SenderConfig};
 
@@ -251,7 +251,7 @@ fn tcp_traffic(s: &Section<'_>, kind: usize, built: &Built, ends: &Ends, files: 
             s.read("algorithm", |value| steer(&mut sender, ends, value));
         }
         None => {
-            if let Some(plain) = ends.settings.iter().find(|s| s.algorithm.id == "slow_start") {
+            if let Some(plain) = ends.settings.iter().find(|s| s.algorithm.traits.has(Traits::STANDARD)) {
                 sender.startup = plain.algorithm;
                 sender.parameters = plain.parameters;
             }
