@@ -21,5 +21,5 @@ fn main() {
         "src/row.rs",
         "src/run.rs",
     ];
-    ramp_fingerprint::emit("RAMP_SOURCES", &sources);
+    rampcc_fingerprint::emit("RAMP_SOURCES", &sources);
 }

@@ -30,7 +30,7 @@ fn compile(source: &Path, object: &Path) {
     command.args(["-idirafter", &system, "-c"]).arg(source).arg("-o").arg(object);
     let result = command.output().unwrap_or_else(|error| {
         panic!(
-            "{clang}: {error}. Building ramp-host needs clang and libbpf's headers (Debian: clang libbpf-dev)"
+            "{clang}: {error}. Building rampcc-host needs clang and libbpf's headers (Debian: clang libbpf-dev)"
         )
     });
     assert!(

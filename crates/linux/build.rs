@@ -18,7 +18,7 @@ fn main() {
     let mut table = String::from(
         "/// Identifier and BPF object of each algorithm.\npub(crate) const OBJECTS: &[(&str, &[u8])] = &[\n",
     );
-    for algorithm in ramp::algorithms() {
+    for algorithm in rampcc::algorithms() {
         let id = algorithm.id;
         let object = clang.compile(algorithm);
         writeln!(table, "    ({id:?}, include_bytes!({:?})),", object.to_string_lossy())
@@ -42,7 +42,7 @@ struct Clang {
 }
 
 impl Clang {
-    fn compile(&self, algorithm: &ramp::Algorithm) -> PathBuf {
+    fn compile(&self, algorithm: &rampcc::Algorithm) -> PathBuf {
         let id = algorithm.id;
         assert!(id.len() <= 10, "{id}: the kernel's names hold 15 characters, ramp_ among them");
         let options = [format!("-DALGORITHM={id}"), format!("-DTRAITS={}u", algorithm.traits.bits())];
@@ -72,7 +72,7 @@ impl Clang {
         let mut command = Command::new(&self.program);
         command.args(arguments).args(options).arg(source).arg("-o").arg(&object);
         let result = command.output().unwrap_or_else(|error| {
-            panic!("{}: {error}. Building ramp-linux needs clang and libbpf's headers (Debian: clang libbpf-dev)", self.program)
+            panic!("{}: {error}. Building rampcc-linux needs clang and libbpf's headers (Debian: clang libbpf-dev)", self.program)
         });
         assert!(
             result.status.success(),

@@ -2,5 +2,5 @@
 
 fn main() {
     let sources = ["src", "../emulator/src", "../linux/bpf", "../linux/src"];
-    ramp_fingerprint::emit("RAMP_TESTBED_SOURCES", &sources);
+    rampcc_fingerprint::emit("RAMP_TESTBED_SOURCES", &sources);
 }

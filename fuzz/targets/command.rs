@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let words = std::iter::once("ramp").chain(text.lines());
-    if let Err(told) = ramp_cli::understood(words) {
+    if let Err(told) = rampcc_cli::understood(words) {
         assert!(!told.trim().is_empty());
     }
 });

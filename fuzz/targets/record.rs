@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use ramp_host::Host;
-use ramp_host::trial::TrialReport;
-use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, text};
-use ramp_lab::{RunRecord, fixture, judge};
-use ramp_linux::{Event, Replay};
+use rampcc_host::Host;
+use rampcc_host::trial::TrialReport;
+use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, text};
+use rampcc_lab::{RunRecord, fixture, judge};
+use rampcc_linux::{Event, Replay};
 
 /// Made once, and written over.
 static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -72,7 +72,7 @@ fn attachment(place: &Path, bytes: &[u8]) {
 }
 
 fn events(mut bytes: &[u8]) {
-    let mut replays: Vec<Replay> = ramp::algorithms().iter().map(Replay::new).collect();
+    let mut replays: Vec<Replay> = rampcc::algorithms().iter().map(Replay::new).collect();
     while let Some((length, rest)) = bytes.split_first_chunk() {
         let length = usize::from(u16::from_le_bytes(*length));
         let (record, rest) = rest.split_at(rest.len().min(length));

@@ -4,8 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use ramp_scenario::{Arm, Scenario};
-use ramp_sim::simulate;
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_sim::simulate;
 
 /// Larger ones only take longer.
 const TEXT_MAX: usize = 16 << 10;

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ramp::Time;
-use ramp_path::{Capacity, Opportunities, Propagation};
-use ramp_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, Writer, read};
+use rampcc::Time;
+use rampcc_path::{Capacity, Opportunities, Propagation};
+use rampcc_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, Writer, read};
 
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<String>);

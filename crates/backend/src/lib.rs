@@ -10,9 +10,9 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use ramp::{Time, Traits};
-use ramp_scenario::Scenario;
-use ramp_trace::{Emulation, Observer, Outcome};
+use rampcc::{Time, Traits};
+use rampcc_scenario::Scenario;
+use rampcc_trace::{Emulation, Observer, Outcome};
 
 /// Something that plays scenarios.
 pub trait Backend: Sync {

@@ -1,10 +1,10 @@
 //! What plays scenarios, as the command knows it.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ramp_backend::Backend;
-use ramp_sim::Simulator;
+use rampcc_backend::Backend;
+use rampcc_sim::Simulator;
 #[cfg(target_os = "linux")]
-use ramp_testbed::Kernel;
+use rampcc_testbed::Kernel;
 
 /// Every backend, the simulator first. A new one is one line more.
 pub(crate) static ALL: &[&dyn Backend] = &[
@@ -38,7 +38,7 @@ mod tests {
             let controls = backend.controls().iter().map(|control| control.name);
             for name in controls.chain([backend.name()]) {
                 assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
-                assert!(names.insert(name) && ramp::algorithm(name).is_none(), "{name}");
+                assert!(names.insert(name) && rampcc::algorithm(name).is_none(), "{name}");
             }
             assert!(backend.controls().iter().all(|control| control.backend == backend.name()));
         }

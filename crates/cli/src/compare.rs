@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp_backend::Backend;
-use ramp_experiment::{Around, Experiment, ExperimentError, Request};
+use rampcc_backend::Backend;
+use rampcc_experiment::{Around, Experiment, ExperimentError, Request};
 
 use crate::backends::{self, On};
 use crate::completions;

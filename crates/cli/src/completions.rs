@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap_complete::Shell;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
-use ramp_scenario::{Scenario, schema};
+use rampcc_scenario::{Scenario, schema};
 
 use crate::backends;
 use crate::error::CliError;
@@ -38,20 +38,20 @@ pub(crate) fn rows(current: &OsStr) -> Vec<CompletionCandidate> {
     let text = current.to_str().unwrap_or_default();
     let start = text.rfind([',', '=']).map_or(0, |at| at + 1);
     let (before, _) = text.split_at(start);
-    let algorithms = ramp::algorithms().iter().map(|algorithm| algorithm.id.to_owned());
+    let algorithms = rampcc::algorithms().iter().map(|algorithm| algorithm.id.to_owned());
     beginning(current, before, algorithms.chain(controls()))
 }
 
 /// Algorithms alone, as `attach` takes them.
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub(crate) fn algorithms(current: &OsStr) -> Vec<CompletionCandidate> {
-    beginning(current, "", ramp::algorithms().iter().map(|algorithm| algorithm.id.to_owned()))
+    beginning(current, "", rampcc::algorithms().iter().map(|algorithm| algorithm.id.to_owned()))
 }
 
 /// What `explain` explains.
 pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
-    let algorithms = ramp::algorithms().iter().map(|algorithm| algorithm.id);
-    let metrics = ramp_lab::definitions();
+    let algorithms = rampcc::algorithms().iter().map(|algorithm| algorithm.id);
+    let metrics = rampcc_lab::definitions();
     let all = algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|metric| metric.id));
     beginning(current, "", all.map(str::to_owned))
 }
@@ -65,7 +65,7 @@ pub(crate) fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
     };
     let tables = [("[path]", "path."), ("[path.reverse]", "path.reverse."), ("[sender]", "sender.")];
     let receiver = of("[receiver]", "receiver.");
-    let parameters = ramp::algorithms().iter().flat_map(|algorithm| {
+    let parameters = rampcc::algorithms().iter().flat_map(|algorithm| {
         let parameters = algorithm.parameters.iter();
         parameters.map(|parameter| format!("algorithm.{}.{}=", algorithm.id, parameter.name))
     });

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use ramp_experiment::ExperimentError;
-use ramp_scenario::ScenarioError;
+use rampcc_experiment::ExperimentError;
+use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
 /// Why a command did not do what it was asked to.

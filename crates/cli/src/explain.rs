@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp::{Algorithm, Parameter};
-use ramp_scenario::Scenario;
+use rampcc::{Algorithm, Parameter};
+use rampcc_scenario::Scenario;
 
 use crate::completions;
 use crate::document::write_document;
@@ -30,8 +30,8 @@ pub(crate) struct ExplainArgs {
 
 /// Run the command.
 pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let metrics = ramp_lab::definitions();
-    let algorithms = ramp::algorithms().iter().map(|a| a.id);
+    let metrics = rampcc_lab::definitions();
+    let algorithms = rampcc::algorithms().iter().map(|a| a.id);
     let known: Vec<&str> =
         algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|m| m.id)).collect();
     let named = known.iter().find(|name| name.eq_ignore_ascii_case(&args.topic));
@@ -39,7 +39,7 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         let help = format!("near it: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
         return Err(CliError::input_help(format!("there is nothing called `{}`", args.topic), help));
     };
-    if let Some(algorithm) = ramp::algorithm(topic) {
+    if let Some(algorithm) = rampcc::algorithm(topic) {
         return Ok(explain_algorithm(algorithm, terminal, out)?);
     }
     if let Some(scenario) = Scenario::built_in(topic) {

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use ramp_backend::Backend;
+use rampcc_backend::Backend;
 
 use crate::error::CliError;
 use crate::terminal::Terminal;
@@ -52,7 +52,7 @@ Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 1
 
 /// Which start-up algorithm is best on a path, by how much, with what certainty, and why
 #[derive(Parser, Debug)]
-#[command(name = "ramp", version = ramp_experiment::VERSION, long_version = provenance::long_version(), after_help = EXAMPLES)]
+#[command(name = "ramp", version = rampcc_experiment::VERSION, long_version = provenance::long_version(), after_help = EXAMPLES)]
 struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]

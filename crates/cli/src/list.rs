@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use ramp_backend::Backend;
-use ramp_scenario::{Scenario, schema};
+use rampcc_backend::Backend;
+use rampcc_scenario::{Scenario, schema};
 use serde_json::{Value, json};
 
 use crate::backends;
@@ -108,7 +108,7 @@ fn topics() -> Listing {
 }
 
 fn algorithms() -> Listing {
-    let rows = ramp::algorithms().iter().map(|a| owned([a.id, a.source, a.idea])).collect();
+    let rows = rampcc::algorithms().iter().map(|a| owned([a.id, a.source, a.idea])).collect();
     Listing::new(&["algorithm", "source", "idea"], rows)
 }
 
@@ -127,7 +127,7 @@ fn kernel_rows() -> Listing {
 }
 
 fn parameters() -> Listing {
-    let rows = ramp::algorithms()
+    let rows = rampcc::algorithms()
         .iter()
         .flat_map(|a| a.parameters.iter().map(move |p| (a, p)))
         .map(|(a, p)| {
@@ -168,7 +168,7 @@ fn kinds(field: &str) -> Listing {
 }
 
 fn metrics() -> Listing {
-    let rows = ramp_lab::definitions().iter().map(|m| owned([m.id, m.unit, m.meaning])).collect();
+    let rows = rampcc_lab::definitions().iter().map(|m| owned([m.id, m.unit, m.meaning])).collect();
     Listing::new(&["metric", "unit", "meaning"], rows)
 }
 

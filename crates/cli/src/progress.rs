@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ramp_backend::Clock;
-use ramp_experiment::{Ahead, Progress};
+use rampcc_backend::Clock;
+use rampcc_experiment::{Ahead, Progress};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 
-use ramp_experiment::VERSION;
+use rampcc_experiment::VERSION;
 
 /// The version with what this build can do.
 pub(crate) fn long_version() -> String {

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ramp_experiment::{Found, Results, judge_again};
-use ramp_lab::report::TextStyle;
+use rampcc_experiment::{Found, Results, judge_again};
+use rampcc_lab::report::TextStyle;
 
 use crate::backends::{self, On};
 use crate::error::CliError;

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp_backend::{Backend, BackendError, Clock};
-use ramp_experiment::{Row, Run, check, digest, playable, write_whole};
-use ramp_lab::report::quantity;
-use ramp_lab::{Emulation, RunRecord, explain_exit};
-use ramp_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
+use rampcc_backend::{Backend, BackendError, Clock};
+use rampcc_experiment::{Row, Run, check, digest, playable, write_whole};
+use rampcc_lab::report::quantity;
+use rampcc_lab::{Emulation, RunRecord, explain_exit};
+use rampcc_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
 
 use crate::backends::{self, On};
 use crate::completions;
@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     on: On,
     /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
-    #[arg(long, short, value_name = "A", default_value = ramp::of_cubic().id, add = ArgValueCompleter::new(completions::rows))]
+    #[arg(long, short, value_name = "A", default_value = rampcc::of_cubic().id, add = ArgValueCompleter::new(completions::rows))]
     algorithm: String,
     /// For everything random; without it, the scenario's first
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
@@ -187,7 +187,7 @@ impl<W: Write> Observer for StopOnFailure<'_, W> {
 
 fn summarise(record: &RunRecord, run: &Run<'_>, samples: Option<&Path>) {
     say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, &run.context(), None));
-    for definition in ramp_lab::definitions() {
+    for definition in rampcc_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
             say!("  {:28} {:>16}", definition.name, quantity(value, definition.unit));
         }

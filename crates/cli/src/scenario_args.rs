@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp_experiment::ExperimentError;
-use ramp_scenario::{AdHoc, Scenario, Setting};
+use rampcc_experiment::ExperimentError;
+use rampcc_scenario::{AdHoc, Scenario, Setting};
 
 use crate::completions;
 

@@ -23,7 +23,7 @@ fn stands_here(block: &str) {
 
 #[test]
 fn the_core_in_rust() {
-    use ramp::{Ack, AckFlags, Config, Startup, algorithm};
+    use rampcc::{Ack, AckFlags, Config, Startup, algorithm};
 
     let hystart = algorithm("hystart").expect("it is in the registry");
     let config = Config::new(hystart, 1448, 10);
@@ -50,9 +50,9 @@ fn the_core_in_rust() {
 fn the_simulator() -> Result<(), Box<dyn Error>> {
     use std::sync::atomic::AtomicBool;
 
-    use ramp_scenario::{Arm, Scenario};
-    use ramp_sim::simulate;
-    use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+    use rampcc_scenario::{Arm, Scenario};
+    use rampcc_sim::simulate;
+    use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 
     struct Exits(Vec<String>);
 
@@ -83,10 +83,10 @@ fn comparisons() {
 fn compare_in(directory: &Path) -> Result<(), Box<dyn Error>> {
     use std::sync::atomic::AtomicBool;
 
-    use ramp_backend::Backend;
-    use ramp_experiment::{Experiment, Found, Request, judge_again};
-    use ramp_scenario::Scenario;
-    use ramp_sim::Simulator;
+    use rampcc_backend::Backend;
+    use rampcc_experiment::{Experiment, Found, Request, judge_again};
+    use rampcc_scenario::Scenario;
+    use rampcc_sim::Simulator;
 
     let backends: [&dyn Backend; 1] = [&Simulator];
     let mut request = Request::new(&backends, |settings| Ok(Scenario::open_with("data-centre", settings)?));

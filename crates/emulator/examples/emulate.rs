@@ -13,11 +13,11 @@ fn main() -> miette::Result<()> {
 mod linux {
     use clap::Parser;
     use miette::IntoDiagnostic;
-    use ramp::Time;
-    use ramp_emulator::{
+    use rampcc::Time;
+    use rampcc_emulator::{
         Download, Emulator, Opener, Options, Verdict, enter_user_namespace, missing_capabilities,
     };
-    use ramp_scenario::{Scenario, Setting, Source};
+    use rampcc_scenario::{Scenario, Setting, Source};
 
     /// Plays a scenario's path under real packets, and downloads over it with the kernel's TCP.
     #[derive(Debug, Parser)]

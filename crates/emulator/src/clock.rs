@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
-use ramp::Time;
+use rampcc::Time;
 
 /// Time since the emulator started: zero is when its links' virtual time began.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use nix::sys::socket::{
     setsockopt, socket, sockopt,
 };
 use nix::sys::time::{TimeVal, TimeValLike};
-use ramp::Time;
+use rampcc::Time;
 
 use crate::engine::ENGINE_PRIORITY;
 use crate::{EmulatorError, Running, sys};

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use ramp::{ExitReason, Time};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
+use rampcc::{ExitReason, Time};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer, SenderState};
 
 use crate::connection::{Connect, Connection, Opener, run_above_engine};
 use crate::{Clock, EmulatorError, Running, TcpInfo};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use ramp::Time;
-use ramp_scenario::Scenario;
+use rampcc::Time;
+use rampcc_scenario::Scenario;
 
 use crate::engine::{Engine, Played, Stop};
 use crate::namespace::{HostSettings, HostTcp, Namespace};
@@ -112,7 +112,7 @@ impl Emulator {
         };
         let (ready, started) = mpsc::channel();
         let thread = thread::Builder::new()
-            .name("ramp-emulator".to_owned())
+            .name("rampcc-emulator".to_owned())
             .spawn(move || engine.run(move || ready.send(()).unwrap_or_default()))
             .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
         let running = Running { namespaces, plan, scenario, clock, stop, thread: Some(thread) };

@@ -12,8 +12,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::unistd::{read, write};
-use ramp::Time;
-use ramp_path::Count;
+use rampcc::Time;
+use rampcc_path::Count;
 
 use crate::clock::{Clock, thread_time};
 use crate::network::Network;

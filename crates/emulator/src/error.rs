@@ -56,7 +56,7 @@ pub enum EmulatorError {
         /// What was waited for.
         action: &'static str,
         /// How long.
-        limit: ramp::Time,
+        limit: rampcc::Time,
     },
     /// The kernel refused.
     #[error("{action}: {cause}")]

@@ -1,7 +1,7 @@
 //! The paths of scenarios under real IP packets.
 //!
 //! [`Emulator::start`] joins two network namespaces by TUN devices and plays a scenario's links between them: the
-//! same [`ramp_path::Link`] as in the simulator, with the same seeds, under a real clock. Programs and sockets in the
+//! same [`rampcc_path::Link`] as in the simulator, with the same seeds, under a real clock. Programs and sockets in the
 //! namespaces ([`Running::in_namespace`], [`Running::command`], [`Running::download`]) meet that path with the
 //! kernel's own TCP. [`Running::stop`] tells how far from the scenario the emulator was, and whether that counts:
 //! [`ErrorReport`].

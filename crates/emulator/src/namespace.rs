@@ -14,7 +14,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::EmulatorError;
 use crate::netlink::{self, RouteMetric};

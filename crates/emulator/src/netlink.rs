@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
-use ramp_system::netlink::{Attribute, Netlink, encode};
+use rampcc_system::netlink::{Attribute, Netlink, encode};
 
 const RTM_NEWLINK: u16 = 16;
 const RTM_NEWROUTE: u16 = 24;

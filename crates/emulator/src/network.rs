@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use ramp::Time;
-use ramp_path::{Link, Packet, Totals};
-use ramp_scenario::Scenario;
-use ramp_scenario::random::link_seed;
-use ramp_trace::LinkSample;
+use rampcc::Time;
+use rampcc_path::{Link, Packet, Totals};
+use rampcc_scenario::Scenario;
+use rampcc_scenario::random::link_seed;
+use rampcc_trace::LinkSample;
 
 use crate::packet::IpPacket;
 use crate::plan::Plan;

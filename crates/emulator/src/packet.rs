@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use ramp_path::Packet;
+use rampcc_path::Packet;
 
 /// A real packet under way.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use ramp::{Rate, Time};
-use ramp_path::Capacity;
-use ramp_scenario::Scenario;
-use ramp_tcp::{ReceiveWindow, SenderConfig};
+use rampcc::{Rate, Time};
+use rampcc_path::Capacity;
+use rampcc_scenario::Scenario;
+use rampcc_tcp::{ReceiveWindow, SenderConfig};
 
 /// Fastest path that the emulator is rated to: measured on two cores of 2026, with real-time priority.
 pub const RATED: Rate = Rate::from_bits_per_s(400_000_000);
@@ -325,13 +325,13 @@ fn buffers(scenario: &Scenario) -> Buffers {
 
 #[cfg(test)]
 mod tests {
-    use ramp_tcp::{Profile, Receiver, ReceiverConfig, Segment};
+    use rampcc_tcp::{Profile, Receiver, ReceiverConfig, Segment};
 
     use super::*;
 
     /// How many of 3000 segments a simulated receiver answers one by one.
     fn answered_at_once(window: ReceiveWindow) -> u64 {
-        let slow_start = ramp::algorithm("slow_start").expect("the registry has it");
+        let slow_start = rampcc::algorithm("slow_start").expect("the registry has it");
         let rules = ReceiverConfig { window, ..ReceiverConfig::new(Profile::Modern) };
         let mut receiver = Receiver::new(0, &rules, &SenderConfig::new(Profile::Modern, slow_start));
         let now = Time::from_ms(1);

@@ -5,7 +5,7 @@ use std::fs;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
-use ramp_system::capabilities::missing;
+use rampcc_system::capabilities::missing;
 
 use crate::EmulatorError;
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::net::SocketAddrV4;
 
 use hdrhistogram::Histogram;
-use ramp::Time;
-use ramp_path::{Count, Totals};
-use ramp_trace::LinkSample;
+use rampcc::Time;
+use rampcc_path::{Count, Totals};
+use rampcc_trace::LinkSample;
 
 use crate::plan::End;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use ramp::{Phase, Time, UNSET};
-use ramp_trace::{FlowSample, SenderState};
+use rampcc::{Phase, Time, UNSET};
+use rampcc_trace::{FlowSample, SenderState};
 
 use crate::sys::{self, TCP_CC_INFO_BYTES, TCP_INFO_BYTES};
 

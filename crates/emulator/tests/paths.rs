@@ -9,12 +9,12 @@ mod common;
 use std::net::UdpSocket;
 
 use common::{assert_conserved, port, scenario, start};
-use ramp::Time;
-use ramp_emulator::{Download, Emulator, EmulatorError, End, Opener, Options, Running};
-use ramp_path::{DropReason, Link, Packet, Totals};
-use ramp_scenario::Scenario;
-use ramp_scenario::random::link_seed;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
+use rampcc::Time;
+use rampcc_emulator::{Download, Emulator, EmulatorError, End, Opener, Options, Running};
+use rampcc_path::{DropReason, Link, Packet, Totals};
+use rampcc_scenario::Scenario;
+use rampcc_scenario::random::link_seed;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 fn reno(bytes: u64) -> Download {
     Download { size_bytes: bytes, congestion_control: Some("reno".to_owned()), ..Download::default() }
@@ -36,13 +36,13 @@ fn blast(running: &Running, datagrams: usize, payload: usize) {
 }
 
 /// Stops once everything has left the links; the queue of the path under test empties within `seconds`.
-fn settle(running: Running, seconds: u64) -> ramp_emulator::ErrorReport {
+fn settle(running: Running, seconds: u64) -> rampcc_emulator::ErrorReport {
     let (_keep, never) = std::sync::mpsc::channel::<()>();
     let _ = never.recv_timeout(std::time::Duration::from_secs(seconds));
     running.stop().expect("the emulator ran")
 }
 
-fn totals(report: &ramp_emulator::ErrorReport, name: &str) -> Totals {
+fn totals(report: &rampcc_emulator::ErrorReport, name: &str) -> Totals {
     report.links.iter().find(|link| link.name == name).expect("flows cross the link").totals
 }
 

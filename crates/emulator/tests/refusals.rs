@@ -1,8 +1,8 @@
 //! What the emulator cannot play, and how it says so. Needs no privileges.
 #![cfg(target_os = "linux")]
 
-use ramp_emulator::{Unsupported, check};
-use ramp_scenario::Scenario;
+use rampcc_emulator::{Unsupported, check};
+use rampcc_scenario::Scenario;
 
 fn refusal(text: &str) -> String {
     let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");

@@ -32,7 +32,7 @@ mod linux {
     use nix::sys::prctl;
     use nix::sys::stat::{Mode, SFlag, makedev, mknod};
     use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
-    use ramp_emulator::{
+    use rampcc_emulator::{
         Download, Emulator, EmulatorError, Options, enter_user_namespace, missing_capabilities,
     };
 

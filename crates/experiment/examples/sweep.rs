@@ -1,14 +1,14 @@
-//! Plans, plays, sweeps, judges, and judges again: `cargo run -p ramp-experiment --example sweep -- DIRECTORY`.
+//! Plans, plays, sweeps, judges, and judges again: `cargo run -p rampcc-experiment --example sweep -- DIRECTORY`.
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use ramp_backend::Backend;
-use ramp_experiment::{Experiment, ExperimentError, Found, Request, judge_again};
-use ramp_lab::report::TextStyle;
-use ramp_scenario::Scenario;
-use ramp_sim::Simulator;
+use rampcc_backend::Backend;
+use rampcc_experiment::{Experiment, ExperimentError, Found, Request, judge_again};
+use rampcc_lab::report::TextStyle;
+use rampcc_scenario::Scenario;
+use rampcc_sim::Simulator;
 
 fn main() -> Result<(), ExperimentError> {
     let directory = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("sweep-results"), PathBuf::from);

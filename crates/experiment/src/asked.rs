@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use ramp::Traits;
-use ramp_backend::Backend;
-use ramp_scenario::{Arm, Setting};
+use rampcc::Traits;
+use rampcc_backend::Backend;
+use rampcc_scenario::{Arm, Setting};
 
 use crate::error::ExperimentError;
 use crate::row::{Row, control};
@@ -66,11 +66,11 @@ impl Sweep {
             }
         } else if self.rows.is_empty() {
             let compared = |traits: Traits| traits.has(Traits::DEFAULT) || traits.has(Traits::KNOWS_PATH);
-            for algorithm in ramp::algorithms().iter().filter(|algorithm| compared(algorithm.traits)) {
+            for algorithm in rampcc::algorithms().iter().filter(|algorithm| compared(algorithm.traits)) {
                 all.push(Arm::parse(algorithm.id)?.into());
             }
         } else {
-            for algorithm in ramp::having(Traits::KNOWS_PATH) {
+            for algorithm in rampcc::having(Traits::KNOWS_PATH) {
                 all.push(Arm::parse(algorithm.id)?.into());
             }
         }
@@ -99,7 +99,7 @@ fn whole_arms(pieces: &[String], backends: &[&dyn Backend]) -> Vec<String> {
         let is_setting = !piece.contains(':')
             && piece.split_once('=').is_some_and(|(_, value)| {
                 let value = value.trim();
-                ramp::algorithm(value).is_none() && control(value, backends).is_none()
+                rampcc::algorithm(value).is_none() && control(value, backends).is_none()
             });
         match arms.last_mut().filter(|last| is_setting && last.contains(':')) {
             Some(last) => {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn without_names_all_algorithms_are_compared() {
-        assert_eq!(labels(&[], &[]).len(), ramp::algorithms().len());
+        assert_eq!(labels(&[], &[]).len(), rampcc::algorithms().len());
     }
 
     #[test]

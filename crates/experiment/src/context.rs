@@ -1,7 +1,7 @@
 //! What tells scenarios apart, and what a judge needs to know of one.
 
-use ramp_lab::{CapacityStep, Context};
-use ramp_scenario::{Scenario, Source};
+use rampcc_lab::{CapacityStep, Context};
+use rampcc_scenario::{Scenario, Source};
 use sha2::{Digest, Sha256};
 
 use crate::store::hexadecimal;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use ramp_scenario::ScenarioError;
+use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
 /// Why an experiment came to nothing.
@@ -37,7 +37,7 @@ pub enum ExperimentError {
     /// A scenario asks for what a backend cannot do.
     #[error("{backend} cannot play `{scenario}`:{}", reasons.iter().flat_map(|reason| ["\n- ", reason]).collect::<String>())]
     Unplayable {
-        /// [`Backend::title`](ramp_backend::Backend::title).
+        /// [`Backend::title`](rampcc_backend::Backend::title).
         backend: &'static str,
         /// Its name.
         scenario: String,
@@ -50,7 +50,7 @@ pub enum ExperimentError {
     /// A backend cannot have a row that was named.
     #[error("{backend} cannot be given {rows}")]
     Unavailable {
-        /// [`Backend::title`](ramp_backend::Backend::title).
+        /// [`Backend::title`](rampcc_backend::Backend::title).
         backend: &'static str,
         /// Which, by their labels.
         rows: String,

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
-use ramp_backend::{Backend, Clock};
-use ramp_lab::Comparison;
-use ramp_scenario::{Scenario, TrafficKind};
+use rampcc::Time;
+use rampcc_backend::{Backend, Clock};
+use rampcc_lab::Comparison;
+use rampcc_scenario::{Scenario, TrafficKind};
 
 use crate::asked::Sweep;
 use crate::error::ExperimentError;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ramp_lab::Comparison;
+use rampcc_lab::Comparison;
 
 use crate::error::ExperimentError;
 use crate::neighbours;

@@ -2,16 +2,16 @@
 //!
 //! What `ramp compare` does, without a command line: a [`Request`] says what to compare, [`Experiment::plan`] checks it,
 //! [`Experiment::play`] finds or plays every run and judges, and [`judge_again`] does so from what is on disk. Runs are kept in
-//! files, each under everything that decides it, and found again by it. Who plays is a [`Backend`](ramp_backend::Backend). Progress
+//! files, each under everything that decides it, and found again by it. Who plays is a [`Backend`](rampcc_backend::Backend). Progress
 //! goes to a [`Progress`]; a flag interrupts. Nothing is printed.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use ramp_backend::Backend;
-//! use ramp_experiment::{Experiment, ExperimentError, Found, Request};
-//! use ramp_scenario::Scenario;
-//! use ramp_sim::Simulator;
+//! use rampcc_backend::Backend;
+//! use rampcc_experiment::{Experiment, ExperimentError, Found, Request};
+//! use rampcc_scenario::Scenario;
+//! use rampcc_sim::Simulator;
 //!
 //! # fn main() -> Result<(), ExperimentError> {
 //! let backends: [&dyn Backend; 1] = [&Simulator];

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ramp_backend::{Backend, Clock};
-use ramp_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
-use ramp_lab::{Comparison, RunRecord};
-use ramp_scenario::{Scenario, Uncertain, Values, standalone};
+use rampcc_backend::{Backend, Clock};
+use rampcc_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
+use rampcc_lab::{Comparison, RunRecord};
+use rampcc_scenario::{Scenario, Uncertain, Values, standalone};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ impl Around {
             return Ok(None);
         }
         let fields = near.fields.iter().zip(&near.described).map(|(f, described)| field(f, *described));
-        let path = |(number, path): (u64, &ramp_scenario::Neighbour)| NeighbourPath {
+        let path = |(number, path): (u64, &rampcc_scenario::Neighbour)| NeighbourPath {
             scenario_hash: digest(&path.scenario),
             seed: first_seed.wrapping_add(number),
             at: path.at.clone(),
@@ -100,7 +100,7 @@ impl Around {
         let planned = |row: &Row| PlannedRow { departures: None, ..PlannedRow::new(row, scenario) };
         let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());
         let place = directory.and_then(|directory| std::path::absolute(directory).ok());
-        let text = |(path, neighbour): (&NeighbourPath, &ramp_scenario::Neighbour)| {
+        let text = |(path, neighbour): (&NeighbourPath, &rampcc_scenario::Neighbour)| {
             let description = format!("A path near {} on which another algorithm is better.", scenario.name);
             standalone(&neighbour.scenario.text, ("nearest-loss", &description, path.seed), place.as_deref())
         };

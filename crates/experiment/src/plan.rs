@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use ramp_lab::{Comparison, Context, JudgeOptions, RunRecord, judge};
-use ramp_scenario::Scenario;
-use ramp_trace::Provenance;
+use rampcc_lab::{Comparison, Context, JudgeOptions, RunRecord, judge};
+use rampcc_scenario::Scenario;
+use rampcc_trace::Provenance;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ impl Plan {
 fn about(steering: &str) -> String {
     let mut words = steering.split(' ');
     let name = words.next().unwrap_or_default();
-    let Some(algorithm) = ramp::algorithm(name) else {
+    let Some(algorithm) = rampcc::algorithm(name) else {
         return format!("The {name}'s own {}.", words.next().unwrap_or(name));
     };
     let unusual = |word: &&str| {

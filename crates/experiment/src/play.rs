@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ramp_backend::{BackendError, Clock};
-use ramp_lab::RunRecord;
+use rampcc_backend::{BackendError, Clock};
+use rampcc_lab::RunRecord;
 use rayon::prelude::*;
 
 use crate::error::ExperimentError;

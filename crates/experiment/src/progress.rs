@@ -1,7 +1,7 @@
 //! Who is told how far an experiment has come.
 
-use ramp::Time;
-use ramp_backend::Backend;
+use rampcc::Time;
+use rampcc_backend::Backend;
 
 /// Somebody who watches an experiment. Runs are told of from several threads, in no order.
 pub trait Progress: Sync {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ramp_backend::{Backend, Clock};
-use ramp_scenario::{Scenario, Setting};
+use rampcc_backend::{Backend, Clock};
+use rampcc_scenario::{Scenario, Setting};
 
 use crate::error::ExperimentError;
 use crate::neighbours::Around;

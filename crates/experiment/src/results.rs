@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use ramp_lab::report::{TextStyle, csv, html, json, runs_csv, sides_csv, sides_json, sides_text, text};
-use ramp_lab::{Comparison, SideBySide};
+use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, sides_csv, sides_json, sides_text, text};
+use rampcc_lab::{Comparison, SideBySide};
 
 use crate::error::ExperimentError;
 use crate::neighbours::NEAREST_LOSS;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use ramp::{Parameter, Traits};
-use ramp_backend::{Backend, Control};
-use ramp_scenario::{Arm, Scenario};
+use rampcc::{Parameter, Traits};
+use rampcc_backend::{Backend, Control};
+use rampcc_scenario::{Arm, Scenario};
 
 use crate::error::ExperimentError;
 
@@ -41,8 +41,8 @@ impl Row {
         }
         // A row that is called as another algorithm would be read as that.
         let own = name.split(':').next().unwrap_or(name).trim();
-        let other = ramp::algorithm(label)
-            .is_some_and(|known| ramp::algorithm(own).is_none_or(|own| own.id != known.id));
+        let other = rampcc::algorithm(label)
+            .is_some_and(|known| rampcc::algorithm(own).is_none_or(|own| own.id != known.id));
         if label != text.trim() && label != own && (other || control(label, backends).is_some()) {
             return Err(ExperimentError::input_help(
                 format!("`{text}`: `{label}` is the name of another algorithm"),
@@ -58,7 +58,7 @@ impl Row {
     /// The same in the simulator; `None`: the simulator has nothing like it.
     pub fn simulated(&self) -> Option<Self> {
         let Steering::Own(control) = self.steering else { return Some(self.clone()) };
-        let arm = Arm::parse(ramp::having(control.simulated_by?).next()?.id).ok()?;
+        let arm = Arm::parse(rampcc::having(control.simulated_by?).next()?.id).ok()?;
         Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
     }
 
@@ -172,7 +172,7 @@ fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
     let Some(control) = row.control() else {
         return ExperimentError::input(format!("{} does not have `{}`", backend.title(), row.label));
     };
-    let twin = control.simulated_by.and_then(|traits| ramp::having(traits).next());
+    let twin = control.simulated_by.and_then(|traits| rampcc::having(traits).next());
     let like = twin.map_or(String::new(), |algorithm| {
         format!("; `{}`, which every backend has, leaves start-up as it does", algorithm.id)
     });
@@ -186,9 +186,9 @@ fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use ramp_backend::{BackendError, Play, Played};
-    use ramp_sim::Simulator;
-    use ramp_trace::Observer;
+    use rampcc_backend::{BackendError, Play, Played};
+    use rampcc_sim::Simulator;
+    use rampcc_trace::Observer;
 
     use super::*;
 

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
-use ramp_backend::{Backend, BackendError, Play};
-use ramp_lab::{Context, Meter, RunKey, RunPath, RunRecord};
-use ramp_scenario::Scenario;
-use ramp_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
+use rampcc::Time;
+use rampcc_backend::{Backend, BackendError, Play};
+use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord};
+use rampcc_scenario::Scenario;
+use rampcc_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
 
 use crate::context::context;
 use crate::row::Row;

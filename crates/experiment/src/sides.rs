@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ramp_lab::report::{html, sides_csv, sides_json};
-use ramp_lab::{Comparison, SideBySide, side_by_side};
+use rampcc_lab::report::{html, sides_csv, sides_json};
+use rampcc_lab::{Comparison, SideBySide, side_by_side};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExperimentError;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ramp_lab::{RunKey, RunRecord};
+use rampcc_lab::{RunKey, RunRecord};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ramp_lab::report::html::{Overview, SweptPoint, render_overview};
-use ramp_scenario::Setting;
+use rampcc_lab::report::html::{Overview, SweptPoint, render_overview};
+use rampcc_scenario::Setting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use ramp_backend::{Backend, Clock};
-use ramp_lab::{Comparison, Context};
-use ramp_scenario::Scenario;
-use ramp_trace::Provenance;
+use rampcc_backend::{Backend, Clock};
+use rampcc_lab::{Comparison, Context};
+use rampcc_scenario::Scenario;
+use rampcc_trace::Provenance;
 
 use crate::context::{context, digest};
 use crate::error::ExperimentError;

@@ -5,10 +5,10 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 
-use ramp_backend::Control;
-use ramp_experiment::{Row, Run, Steering, digest};
-use ramp_scenario::{Arm, Scenario, Setting};
-use ramp_sim::Simulator;
+use rampcc_backend::Control;
+use rampcc_experiment::{Row, Run, Steering, digest};
+use rampcc_scenario::{Arm, Scenario, Setting};
+use rampcc_sim::Simulator;
 use support::Place;
 
 const PATH: &str = "size = '50 kB'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
@@ -25,7 +25,7 @@ static QUICK: Control = Control {
 /// own label and under one that all share.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    for algorithm in ramp::algorithms() {
+    for algorithm in rampcc::algorithms() {
         let plain = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
         rows.push(Row::from(plain.clone()));
         for p in &algorithm.parameters {

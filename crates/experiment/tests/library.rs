@@ -6,14 +6,14 @@ use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ramp_backend::Backend;
-use ramp_experiment::{
+use rampcc_backend::Backend;
+use rampcc_experiment::{
     Ahead, Experiment, ExperimentError, Found, Progress, Request, Results, Row, Run, digest, judge_again,
 };
-use ramp_lab::Comparison;
-use ramp_scenario::Scenario;
-use ramp_sim::Simulator;
-use ramp_trace::{Format, Writer};
+use rampcc_lab::Comparison;
+use rampcc_scenario::Scenario;
+use rampcc_sim::Simulator;
+use rampcc_trace::{Format, Writer};
 
 use support::{Place, Replay};
 
@@ -70,7 +70,7 @@ fn recorded() -> Replay {
 
 fn means(comparison: &Comparison) -> Vec<(String, Option<u64>)> {
     let metric =
-        |arm: &ramp_lab::ArmSummary| arm.metrics.get("download_time").map(|summary| summary.mean.to_bits());
+        |arm: &rampcc_lab::ArmSummary| arm.metrics.get("download_time").map(|summary| summary.mean.to_bits());
     comparison.arms.iter().map(|arm| (arm.label.clone(), metric(arm))).collect()
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! // build.rs
-//! ramp_fingerprint::emit("SOURCES", &["src", "../tcp/src"]);
+//! rampcc_fingerprint::emit("SOURCES", &["src", "../tcp/src"]);
 //! // src/lib.rs: env!("SOURCES") is eight hexadecimal digits
 //! ```
 

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use ramp::Algorithm;
-use ramp_linux::{LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
+use rampcc::Algorithm;
+use rampcc_linux::{LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
 
 use crate::error::HostError;
 use crate::host::Host;
@@ -210,7 +210,7 @@ impl Host {
     /// The last instance into the kernel, and in force.
     fn put_in(&self, record: &Record, options: &Options) -> Result<(), HostError> {
         let instance = record.instances.last().expect("a record has an instance");
-        let algorithm = ramp::algorithm(&instance.algorithm).expect("it was attached by its identifier");
+        let algorithm = rampcc::algorithm(&instance.algorithm).expect("it was attached by its identifier");
         let options = Options {
             name: Some(instance.name.clone()),
             record: Events::Nothing,
@@ -307,7 +307,7 @@ pub(crate) fn foreign(key: &str, version: u32) -> HostError {
 
 /// Whether a congestion control may be one that [`Host::attach`] registered.
 pub(crate) fn is_ours(name: &str) -> bool {
-    name.split_once('_').is_some_and(|(_, id)| ramp::algorithm(id).is_some() && is_named_after(name, id))
+    name.split_once('_').is_some_and(|(_, id)| rampcc::algorithm(id).is_some() && is_named_after(name, id))
 }
 
 /// The same of an algorithm that another version may have had.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ramp_linux::{Pinned, detach_pinned};
+use rampcc_linux::{Pinned, detach_pinned};
 
 use crate::assign::Assign;
 use crate::attach::{foreign, is_ours};

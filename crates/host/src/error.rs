@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ramp_linux::LoadError;
+use rampcc_linux::LoadError;
 use thiserror::Error;
 
 use crate::bpffs::FOR_A_USER;

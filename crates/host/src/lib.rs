@@ -4,7 +4,7 @@
 //! replaced, and puts that back exactly. What is attached outlives the process: the kernel's objects are pinned in a
 //! BPF file system, and what they replaced is on record before anything changes.
 //!
-//! This crate decides nothing about connections; `ramp-linux` puts the algorithms into the kernel.
+//! This crate decides nothing about connections; `rampcc-linux` puts the algorithms into the kernel.
 
 mod assign;
 mod attach;

@@ -2,7 +2,7 @@
 
 use caps::{CapSet, Capability, CapsHashSet};
 
-pub use ramp_system::capabilities::has;
+pub use rampcc_system::capabilities::has;
 
 use crate::error::HostError;
 

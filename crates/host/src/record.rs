@@ -167,7 +167,7 @@ impl Host {
             sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
             ..Default::default()
         };
-        ramp_linux::explained("making a map", || {
+        rampcc_linux::explained("making a map", || {
             let mut map = MapHandle::create(
                 MapType::Array,
                 Some("ramp_record"),

@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use nix::sys::socket::SockProtocol;
-use ramp_system::netlink::{Netlink, attributes, encode};
+use rampcc_system::netlink::{Netlink, attributes, encode};
 use serde::{Deserialize, Serialize};
 
 use crate::error::HostError;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use nix::sys::socket::SockProtocol;
-use ramp_system::netlink::{Netlink, attributes};
+use rampcc_system::netlink::{Netlink, attributes};
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_CONG: u16 = 4;

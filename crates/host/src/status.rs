@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 use std::{fs, io};
 
-use ramp::Algorithm;
-use ramp_linux::{Counters, Options, Pinned};
+use rampcc::Algorithm;
+use rampcc_linux::{Counters, Options, Pinned};
 
 use crate::assign::{Assign, AssignCounters};
 use crate::attach::is_ours;
@@ -175,7 +175,7 @@ impl Host {
         let pins = self.instance(&record.target.key(), instance);
         let in_cgroup = matches!(record.target, Target::Cgroup { .. });
         AttachedAlgorithm {
-            algorithm: ramp::algorithm(&instance.algorithm),
+            algorithm: rampcc::algorithm(&instance.algorithm),
             id: instance.algorithm.clone(),
             parameters: instance.parameters.clone(),
             name: instance.name.clone(),

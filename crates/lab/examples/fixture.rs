@@ -1,9 +1,9 @@
-//! Prints the made-up comparison as JSON: `cargo run -p ramp-lab --example fixture > comparison.json`.
+//! Prints the made-up comparison as JSON: `cargo run -p rampcc-lab --example fixture > comparison.json`.
 
 use std::io::Write;
 
 fn main() -> std::io::Result<()> {
-    let comparison = ramp_lab::fixture::sample_comparison();
+    let comparison = rampcc_lab::fixture::sample_comparison();
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &comparison)?;
     out.write_all(b"\n")

@@ -1,13 +1,13 @@
-//! Writes the HTML report of the made-up comparison: `cargo run -p ramp-lab --example sample_report -- OUT.html`.
+//! Writes the HTML report of the made-up comparison: `cargo run -p rampcc-lab --example sample_report -- OUT.html`.
 //!
 //! With a second path it writes there the same report with hostile text wherever text may come from outside, with a third one
 //! the overview of a made-up sweep, with a fourth one a report of many rows with long names.
 
 use std::{env, fs, io};
 
-use ramp_lab::Comparison;
-use ramp_lab::fixture::sample_carries;
-use ramp_lab::report::html::{self, Overview, SweptPoint};
+use rampcc_lab::Comparison;
+use rampcc_lab::fixture::sample_carries;
+use rampcc_lab::report::html::{self, Overview, SweptPoint};
 
 fn main() -> io::Result<()> {
     let mut paths = env::args().skip(1);

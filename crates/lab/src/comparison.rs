@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp_trace::{Provenance, RunSeries};
+use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::carries::Carries;

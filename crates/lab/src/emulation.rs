@@ -1,6 +1,6 @@
 //! How true a path was that was played in real time, and with which hosts.
 
-use ramp_trace::Emulation;
+use rampcc_trace::Emulation;
 use serde::{Deserialize, Serialize};
 
 /// [`Emulation`] over several runs.

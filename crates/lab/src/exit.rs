@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
-use ramp_trace::{FlowSample, LinkSample};
+use rampcc::Time;
+use rampcc_trace::{FlowSample, LinkSample};
 
 /// The window over the last two round trips: the deciding packet was sent within them.
 #[derive(Debug, Default)]

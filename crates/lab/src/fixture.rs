@@ -1,6 +1,6 @@
 //! Made-up runs of a GEO download, for the tests of reports and for trying them out. Nothing here was measured.
 
-use ramp_trace::{FlowSeries, LinkSeries, Mark, MarkKind, Provenance, RunSeries};
+use rampcc_trace::{FlowSeries, LinkSeries, Mark, MarkKind, Provenance, RunSeries};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -37,7 +37,7 @@ pub fn sample_comparison() -> Comparison {
 pub fn sample_options() -> JudgeOptions {
     let mut options = JudgeOptions::new(provenance("", 1), sample_context());
     options.arms = ROWS.iter().map(|row| row.0.to_owned()).collect();
-    let known = ramp::algorithms().iter().map(|known| (known.id.to_owned(), known.idea.to_owned()));
+    let known = rampcc::algorithms().iter().map(|known| (known.id.to_owned(), known.idea.to_owned()));
     options.about = known.collect();
     options
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ramp::{Traits, having};
-use ramp_trace::Provenance;
+use rampcc::{Traits, having};
+use rampcc_trace::Provenance;
 
 use crate::alike;
 use crate::comparison::{

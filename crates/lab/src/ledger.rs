@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ramp::Time;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample};
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample};
 
 use crate::exit::{CwndHistory, QueueHistory};
 use crate::startup::Startup;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ramp::Time;
-use ramp_trace::{FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
 
 use crate::ledger::Ledger;
 use crate::metric::{self, Metric, Sizes};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ramp::ExitReason;
-use ramp_trace::{Provenance, RunSeries};
+use rampcc::ExitReason;
+use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::{CapacityStep, Context, Emulation};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp_trace::Provenance;
+use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{

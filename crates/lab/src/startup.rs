@@ -1,7 +1,7 @@
 //! From the first packet to the first linear increase.
 
-use ramp::{Phase, Time, UNSET};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, SenderState};
+use rampcc::{Phase, Time, UNSET};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, SenderState};
 
 /// Follows one flow through its start-up, as Paced Start's Table 3 counts it: until the window grows linearly for the
 /// first time. Where packets sent before the exit were lost, that is at the end of the repair (and, after

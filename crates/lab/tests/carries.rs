@@ -1,9 +1,9 @@
 //! How far an answer carries: shares, regrets, what turns it, the nearest loss.
 
-use ramp_lab::carries::{Carries, Neighbourhood};
-use ramp_lab::fixture::{sample_carries, sample_comparison, sample_neighbours};
-use ramp_lab::report::{TextStyle, csv, html, json, text};
-use ramp_lab::{Comparison, RunRecord};
+use rampcc_lab::carries::{Carries, Neighbourhood};
+use rampcc_lab::fixture::{sample_carries, sample_comparison, sample_neighbours};
+use rampcc_lab::report::{TextStyle, csv, html, json, text};
+use rampcc_lab::{Comparison, RunRecord};
 
 fn carries(comparison: &Comparison) -> &Carries {
     comparison.carries.as_ref().expect("neighbours were played")

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use ramp_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
-use ramp_lab::report::{TextStyle, text};
-use ramp_lab::{
+use rampcc_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
+use rampcc_lab::report::{TextStyle, text};
+use rampcc_lab::{
     Comparison, Context, ExitReason, ExitRecord, Finding, JudgeOptions, RunRecord, explain_exit, judge,
 };
-use ramp_trace::Provenance;
+use rampcc_trace::Provenance;
 
 fn run(arm: &str, seed: u64, values: &[(&str, f64)]) -> RunRecord {
     RunRecord {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ramp::{ExitReason, Phase, Time};
-use ramp_lab::{CapacityStep, Context, Measurements, Meter};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
+use rampcc::{ExitReason, Phase, Time};
+use rampcc_lab::{CapacityStep, Context, Measurements, Meter};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
 
 const MSS: u64 = 1_000;
 
@@ -52,7 +52,7 @@ impl Run {
             now: Time::from_ms(ms),
             rtt: Time::from_ms(100),
             min_rtt: Time::from_ms(100),
-            ssthresh_bytes: ramp::UNSET,
+            ssthresh_bytes: rampcc::UNSET,
             ..FlowSample::default()
         };
         change(&mut sample);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ramp_lab::fixture::{sample_comparison, sample_context};
-use ramp_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
-use ramp_lab::{
+use rampcc_lab::fixture::{sample_comparison, sample_context};
+use rampcc_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
+use rampcc_lab::{
     Comparison, Emulation, Finding, JudgeOptions, RunRecord, SideBySide, explain_exit, judge, side_by_side,
 };
-use ramp_trace::Provenance;
+use rampcc_trace::Provenance;
 
 fn run(arm: &str, seed: u64, time_s: f64, emulation: Option<Emulation>) -> RunRecord {
     let provenance = Provenance { arm: arm.to_owned(), seed, ..Provenance::default() };
@@ -131,9 +131,9 @@ fn a_comparison_in_real_time_says_how_it_was_played() {
 
 #[test]
 fn a_comparison_that_the_kernel_does_not_tell_is_not_made_up() {
-    let mut record = ramp_lab::fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
+    let mut record = rampcc_lab::fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
     let exit = record.exit.as_mut().unwrap();
-    (exit.reason, exit.evidence, exit.limit) = (ramp_lab::ExitReason::Delay, 0, 0);
+    (exit.reason, exit.evidence, exit.limit) = (rampcc_lab::ExitReason::Delay, 0, 0);
     let words = explain_exit(&record, &sample_context(), None);
     assert!(words.contains("because its delay test saw the round-trip time rise"), "{words}");
 }

@@ -1,9 +1,9 @@
 //! The terminal's table, and the files for machines.
 
 use proptest::prelude::*;
-use ramp_lab::fixture::sample_comparison;
-use ramp_lab::report::{TextStyle, csv, json, runs_csv, text};
-use ramp_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, judge};
+use rampcc_lab::fixture::sample_comparison;
+use rampcc_lab::report::{TextStyle, csv, json, runs_csv, text};
+use rampcc_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, judge};
 
 fn shown(width: usize) -> String {
     text(&sample_comparison(), &TextStyle { width, colour: false })

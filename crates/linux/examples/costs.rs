@@ -1,6 +1,6 @@
 //! What an ACK costs under each algorithm beyond what it costs under the kernel's own CUBIC, by the kernel's own
 //! statistics of BPF programs. Run as root:
-//! `cargo run --release -p ramp-linux --example costs [--json] [ROUNDS [ALGORITHM]...]`.
+//! `cargo run --release -p rampcc-linux --example costs [--json] [ROUNDS [ALGORITHM]...]`.
 //!
 //! CUBIC alone is no BPF program and has no such statistics. Compared is instead the same program on connections
 //! without storage: it calls CUBIC's functions, as the kernel does, and nothing else. Both are timed with the same
@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 use std::{env, fmt};
 
-use ramp::{Algorithm, algorithm, algorithms};
-use ramp_linux::{Loaded, Options, load};
+use rampcc::{Algorithm, algorithm, algorithms};
+use rampcc_linux::{Loaded, Options, load};
 use support::{Bottleneck, Network, Open, ready, run};
 
 #[path = "../tests/support/mod.rs"]

@@ -5,8 +5,8 @@ use std::env;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ramp::algorithm;
-use ramp_linux::{Event, Options, load};
+use rampcc::algorithm;
+use rampcc_linux::{Event, Options, load};
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use libbpf_rs::ErrorKind;
-use ramp_system::capabilities::{BPF, missing};
+use rampcc_system::capabilities::{BPF, missing};
 use thiserror::Error;
 
 /// Why an algorithm is not in the kernel.

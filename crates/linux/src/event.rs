@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use ramp::{Ack, Config, Decision, EventKind, ExitReason, Time};
+use rampcc::{Ack, Config, Decision, EventKind, ExitReason, Time};
 
 /// What every event begins with.
 #[repr(C)]
@@ -98,8 +98,8 @@ pub struct ToldEvent {
 
 impl ToldEvent {
     /// What it was told; `None`: a kind that the core does not know.
-    pub fn event(&self) -> Option<ramp::Event> {
-        Some(ramp::Event {
+    pub fn event(&self) -> Option<rampcc::Event> {
+        Some(rampcc::Event {
             now_ns: self.now_ns,
             lost_bytes: self.lost_bytes,
             in_flight_bytes: self.in_flight_bytes,

@@ -14,7 +14,7 @@ use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback,
     PrintLevel, RingBuffer, RingBufferBuilder, set_print,
 };
-use ramp::Algorithm;
+use rampcc::Algorithm;
 
 use crate::error::LoadError;
 use crate::event::{Counters, Event};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle};
-use ramp::{Decision, Time};
+use rampcc::{Decision, Time};
 
 use crate::event::{Counters, FlowEvent, Plain, Tuple, read};
 

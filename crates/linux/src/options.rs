@@ -1,6 +1,6 @@
 //! What a loaded algorithm is told before its first connection.
 
-use ramp::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
+use rampcc::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
 
 /// How an algorithm runs in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

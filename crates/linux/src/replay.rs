@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp::{Algorithm, Decision, Startup};
+use rampcc::{Algorithm, Decision, Startup};
 use thiserror::Error;
 
 use crate::event::{Event, Header};

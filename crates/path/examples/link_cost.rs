@@ -5,8 +5,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use ramp::{Rate, Time};
-use ramp_path::{Limit, Link, LinkConfig, Packet};
+use rampcc::{Rate, Time};
+use rampcc_path::{Limit, Link, LinkConfig, Packet};
 
 /// As large as a simulated segment.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::Packet;
 use crate::config::AckFilter;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 /// One direction of one hop.
 #[derive(Clone, Debug, PartialEq)]

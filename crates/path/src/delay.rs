@@ -3,7 +3,7 @@
 mod grant;
 mod jitter;
 
-use ramp::Time;
+use rampcc::Time;
 
 pub(crate) use self::grant::{Grant, grants};
 use self::jitter::JitterSource;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-use ramp::Time;
+use rampcc::Time;
 
 /// Packets in order of delivery.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! One direction of one hop.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 use crate::ack_filter::{Filter, Verdict};
 use crate::capacity::{Serve, Server};

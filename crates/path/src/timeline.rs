@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramp::Time;
+use rampcc::Time;
 
 /// A cursor over steps that may repeat.
 ///

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ramp::Time;
+use rampcc::Time;
 use thiserror::Error;
 
 use crate::config::{Opportunities, Propagation};

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Parcel, Played, ack, data, mbit, packet_per_ms, play};
-use ramp::{Rate, Time};
-use ramp_path::{
+use rampcc::{Rate, Time};
+use rampcc_path::{
     AckFilter, Capacity, DropReason, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities, Propagation,
     QueueConfig,
 };

@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, Opportunities, Propagation};
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, Opportunities, Propagation};
 
 /// The text of a packed file.
 fn measured(file: &str) -> String {

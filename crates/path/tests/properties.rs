@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{Parcel, Played, ack, data, play};
 use proptest::prelude::*;
-use ramp::{Rate, Time};
-use ramp_path::{
+use rampcc::{Rate, Time};
+use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities,
     Propagation, QueueConfig, Reordering,
 };

@@ -1,8 +1,8 @@
 //! Reading measured traces: what is accepted, what is refused and where.
 
 use proptest::prelude::*;
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, Opportunities, Propagation, TraceError};
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, Opportunities, Propagation, TraceError};
 
 fn capacity(text: &str) -> Result<Opportunities, TraceError> {
     Opportunities::parse(text)

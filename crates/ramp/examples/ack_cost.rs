@@ -1,13 +1,13 @@
 //! Prints what one ACK costs in each algorithm, in nanoseconds: the fastest of many replays of a recorded start-up.
 //!
-//! `cargo run --release -p ramp --example ack_cost`; with `--json`, one object per line.
+//! `cargo run --release -p rampcc --example ack_cost`; with `--json`, one object per line.
 
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use ramp::{Ack, Algorithm, Config, Phase, Startup, algorithms};
+use rampcc::{Ack, Algorithm, Config, Phase, Startup, algorithms};
 use support::{config, pipe, set};
 
 #[path = "../tests/support/mod.rs"]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
-use ramp::{Ack, Algorithm, Config, Decision, Event, Hint, Phase, Startup, algorithms};
+use rampcc::{Ack, Algorithm, Config, Decision, Event, Hint, Phase, Startup, algorithms};
 use support::events::{Host, Input, configs, runner, steps};
 use support::pipe::{Pipe, play};
 use support::{config, set};

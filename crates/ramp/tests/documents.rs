@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use ramp::{Algorithm, algorithms};
+use rampcc::{Algorithm, algorithms};
 
 const OPENING: &str =
-    "<!-- parameters: from the header; `RAMP_BLESS=1 cargo test -p ramp --test documents` rewrites -->\n";
+    "<!-- parameters: from the header; `RAMP_BLESS=1 cargo test -p rampcc --test documents` rewrites -->\n";
 const CLOSING: &str = "<!-- end -->\n";
 
 fn root() -> PathBuf {
@@ -113,7 +113,7 @@ fn tables_are_well_formed() {
         assert!(algorithm.id.len() <= 10, "{}: the kernel allows ramp_<id> 15 letters", algorithm.id);
         let names: BTreeSet<&str> = algorithm.parameters.iter().map(|p| p.name).collect();
         assert_eq!(names.len(), algorithm.parameters.len(), "{}: a name twice", algorithm.id);
-        assert!(algorithm.parameters.len() <= ramp::PARAMETERS_MAX);
+        assert!(algorithm.parameters.len() <= rampcc::PARAMETERS_MAX);
         for p in &algorithm.parameters {
             assert!(p.minimum <= p.default && p.default <= p.maximum, "{}: {}", algorithm.id, p.name);
             assert!(!p.source.is_empty() && !p.meaning.is_empty(), "{}: {}", algorithm.id, p.name);

@@ -1,7 +1,7 @@
 //! What holds for every algorithm, whatever happens to it.
 
 use proptest::prelude::*;
-use ramp::{
+use rampcc::{
     Algorithm, Config, Decision, Event, EventKind, ExitReason, Hint, Phase, Startup, Traits, algorithms,
 };
 use support::MSS;
@@ -170,7 +170,7 @@ fn traits_are_what_an_algorithm_does() {
         assert_eq!(paced.get(), algorithm.traits.has(Traits::PACES), "{}", algorithm.id);
     }
     for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::KNOWS_PATH] {
-        assert_eq!(ramp::having(one).count(), 1, "{:?}", one.words().collect::<Vec<_>>());
+        assert_eq!(rampcc::having(one).count(), 1, "{:?}", one.words().collect::<Vec<_>>());
     }
 }
 

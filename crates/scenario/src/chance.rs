@@ -1,8 +1,8 @@
 //! Whether runs of a scenario can differ at all.
 
-use ramp::Time;
-use ramp_path::{Jitter, LinkConfig, LossConfig, QueueConfig};
-use ramp_tcp::SenderConfig;
+use rampcc::Time;
+use rampcc_path::{Jitter, LinkConfig, LossConfig, QueueConfig};
+use rampcc_tcp::SenderConfig;
 
 use crate::model::{Scenario, Traffic, TrafficKind};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

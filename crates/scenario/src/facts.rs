@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use ramp::{Hint, Rate, Time};
-use ramp_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
-use ramp_tcp::SenderConfig;
+use rampcc::{Hint, Rate, Time};
+use rampcc_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
+use rampcc_tcp::SenderConfig;
 
 use crate::model::{Arm, FlowConfig, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
 use crate::random::{Purpose, Stream, mix};

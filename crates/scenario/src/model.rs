@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use ramp::{Algorithm, PARAMETERS_MAX, Rate, Time};
-use ramp_path::LinkConfig;
-use ramp_tcp::{ReceiverConfig, SenderConfig};
+use rampcc::{Algorithm, PARAMETERS_MAX, Rate, Time};
+use rampcc_path::LinkConfig;
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
 use crate::uncertain::Uncertain;
 

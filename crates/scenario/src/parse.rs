@@ -8,8 +8,8 @@ pub(crate) mod uncertain;
 
 use std::path::Path;
 
-use ramp::{Time, Traits, algorithms};
-use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
+use rampcc::{Time, Traits, algorithms};
+use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 use toml::de::DeTable;
 
 use crate::document::Section;

@@ -33,7 +33,7 @@ fn derive(seed: u64, purpose: Purpose, index: u64) -> u64 {
     mix(mix(mix(seed) ^ purpose as u64) ^ index)
 }
 
-/// What [`ramp_path::Link`] number `link` of a scenario is seeded with in the run with this seed.
+/// What [`rampcc_path::Link`] number `link` of a scenario is seeded with in the run with this seed.
 ///
 /// Every backend seeds its links so, and they make the same noise.
 pub fn link_seed(seed: u64, link: usize) -> u64 {

@@ -1,6 +1,6 @@
 //! What a scenario does not know: a field, and the values that it may have.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 use toml_edit::Value;
 
 use crate::units;

@@ -3,7 +3,7 @@
 //! A space between number and unit is optional. Prefixes are decimal (k = 1000), with Ki, Mi and Gi for bytes
 //! in powers of 1024. The case of a `b` counts only where it decides: `Mb/s` is bits, `MB/s` bytes.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 /// What a time may look like.
 pub(crate) const TIME: &str = "a time such as \"600 ms\" (ns, us, ms, s, min, h)";

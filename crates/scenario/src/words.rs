@@ -1,10 +1,10 @@
 //! A scenario's path in words, for people who do not have its file before them.
 
-use ramp::{Rate, Time};
-use ramp_path::{
+use rampcc::{Rate, Time};
+use rampcc_path::{
     AckFilter, Capacity, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation, QueueConfig,
 };
-use ramp_tcp::Avoidance;
+use rampcc_tcp::Avoidance;
 
 use crate::model::{Scenario, SizeDistribution, Traffic, TrafficKind};
 
@@ -104,7 +104,7 @@ impl Scenario {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    fn hosts(&self, sender: &ramp_tcp::SenderConfig) -> String {
+    fn hosts(&self, sender: &rampcc_tcp::SenderConfig) -> String {
         let table: toml::Table = self.text.parse().unwrap_or_default();
         let profile = match table.get("profile").and_then(toml::Value::as_str).unwrap_or("modern") {
             "modern" => "as Linux today".to_owned(),

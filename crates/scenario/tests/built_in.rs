@@ -1,8 +1,8 @@
 //! The scenarios that come with ramp.
 
-use ramp::Time;
-use ramp_path::{Limit, QueueConfig};
-use ramp_scenario::{Arm, PathFacts, Scenario, TraceFile, TrafficKind};
+use rampcc::Time;
+use rampcc_path::{Limit, QueueConfig};
+use rampcc_scenario::{Arm, PathFacts, Scenario, TraceFile, TrafficKind};
 
 fn open(name: &str) -> Scenario {
     Scenario::open(name).unwrap_or_else(|e| panic!("{}", e.explain()))

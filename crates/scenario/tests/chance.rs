@@ -1,6 +1,6 @@
 //! Which scenarios leave something to chance.
 
-use ramp_scenario::Scenario;
+use rampcc_scenario::Scenario;
 
 const PLAIN: &str = "[path]\nrate = \"10 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\n";
 

@@ -1,6 +1,6 @@
 //! Every message names line and field and says what is allowed.
 
-use ramp_scenario::{AdHoc, Arm, Scenario, ScenarioError, Setting};
+use rampcc_scenario::{AdHoc, Arm, Scenario, ScenarioError, Setting};
 
 const PATH: &str = "[path]\nrate = \"10 Mbit/s\"\nrtt = \"50 ms\"\n";
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use ramp::Time;
-use ramp_path::{Capacity, Limit, Propagation, QueueConfig};
-use ramp_scenario::{AdHoc, Scenario};
+use rampcc::Time;
+use rampcc_path::{Capacity, Limit, Propagation, QueueConfig};
+use rampcc_scenario::{AdHoc, Scenario};
 
 /// The folder of measured links.
 fn traces() -> PathBuf {

@@ -1,7 +1,7 @@
 //! No text makes the parser panic, and what it accepts can be asked anything.
 
 use proptest::prelude::*;
-use ramp_scenario::{Arm, Scenario, Setting, schema};
+use rampcc_scenario::{Arm, Scenario, Setting, schema};
 
 /// Parses, and asks of an accepted scenario whatever can be asked.
 fn exercise(text: &str) {
@@ -66,7 +66,7 @@ fn key() -> impl Strategy<Value = String> {
         };
         keys.extend(table.fields.iter().map(|f| format!("{prefix}{}", f.name)));
     }
-    for algorithm in ramp::algorithms() {
+    for algorithm in rampcc::algorithms() {
         keys.extend(algorithm.parameters.iter().map(|p| format!("algorithm.{}.{}", algorithm.id, p.name)));
     }
     prop::sample::select(keys)

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ramp_scenario::{Scenario, schema};
-use ramp_tcp::Profile;
+use rampcc_scenario::{Scenario, schema};
+use rampcc_tcp::Profile;
 
 const BEGIN: &str =
-    "<!-- reference: made from the schema; `RAMP_BLESS=1 cargo test -p ramp-scenario` writes it -->";
+    "<!-- reference: made from the schema; `RAMP_BLESS=1 cargo test -p rampcc-scenario` writes it -->";
 
 fn guide() -> (std::path::PathBuf, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenarios.md");
@@ -37,8 +37,8 @@ fn reference() -> String {
     }
     text.push_str("\n### Parameters by profile\n\nOf `[algorithm.<id>]`, where nobody sets them.\n\n");
     text.push_str("| parameter | `modern` | `era`, `ns2` | why |\n|---|---|---|---|\n");
-    for other in ramp::OVERRIDES {
-        let algorithm = ramp::algorithm(other.algorithm).unwrap();
+    for other in rampcc::OVERRIDES {
+        let algorithm = rampcc::algorithm(other.algorithm).unwrap();
         let index = algorithm.parameters.iter().position(|p| p.name == other.parameter).unwrap();
         let [modern, era, ns2] = [Profile::Modern, Profile::Era, Profile::Ns2]
             .map(|profile| algorithm.parameters_in(profile.environment())[index]);

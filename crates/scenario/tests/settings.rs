@@ -1,9 +1,9 @@
 //! Settings, arms, ad-hoc paths: what they make of a scenario.
 
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, Limit, Propagation, QueueConfig};
-use ramp_scenario::{AdHoc, Arm, Scenario, Setting, Source};
-use ramp_tcp::{Avoidance, ReceiveWindow};
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, Limit, Propagation, QueueConfig};
+use rampcc_scenario::{AdHoc, Arm, Scenario, Setting, Source};
+use rampcc_tcp::{Avoidance, ReceiveWindow};
 
 fn with(name: &str, settings: &[&str]) -> Scenario {
     let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
@@ -83,7 +83,7 @@ fn an_arm_steers_what_is_under_test_and_nothing_else() {
     assert_eq!(told.flows[0].sender.parameters[..2], [5, 1], "the arm's setting on top of the file's");
     assert_eq!(told.steering.algorithm.id, "best");
     assert_eq!(told.flows[0].sender.hint.window_bytes, scenario.facts(0).bdp_bytes);
-    assert_eq!(told.flows[1].sender.hint, ramp::Hint::NONE);
+    assert_eq!(told.flows[1].sender.hint, rampcc::Hint::NONE);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn traces_are_read_beside_the_file_and_share_one_clock() {
     // Another seed starts elsewhere in both traces, by the same shift.
     let seeds: Vec<_> = [1, 1, 2]
         .map(|seed| match link(&scenario.at_seed(seed)) {
-            ramp_path::LinkConfig { capacity: Capacity::Trace(trace), delay, .. } => {
+            rampcc_path::LinkConfig { capacity: Capacity::Trace(trace), delay, .. } => {
                 match delay.propagation {
                     Propagation::Trace { offset, .. } if offset == trace.offset => offset,
                     other => panic!("{other:?}"),

@@ -1,9 +1,9 @@
 //! Tables of a scenario file, and what they become.
 
-use ramp::{Rate, Time};
-use ramp_path::{AckFilter, Capacity, Demand, Jitter, Limit, LossConfig, Propagation, QueueConfig};
-use ramp_scenario::{Scenario, SizeDistribution, Source, TrafficKind};
-use ramp_tcp::{AckPolicy, Avoidance, Pacing, ReceiveWindow, Recovery};
+use rampcc::{Rate, Time};
+use rampcc_path::{AckFilter, Capacity, Demand, Jitter, Limit, LossConfig, Propagation, QueueConfig};
+use rampcc_scenario::{Scenario, SizeDistribution, Source, TrafficKind};
+use rampcc_tcp::{AckPolicy, Avoidance, Pacing, ReceiveWindow, Recovery};
 
 const PATH: &str = "[path]\nrate = \"10 Mbit/s\"\nrtt = \"50 ms\"\n";
 

@@ -1,8 +1,8 @@
 //! What a scenario does not know, and the paths around it.
 
 use proptest::prelude::*;
-use ramp_path::{AckFilter, Capacity, Jitter};
-use ramp_scenario::{AdHoc, Scenario, Setting, TrafficKind, Uncertain, Values, standalone};
+use rampcc_path::{AckFilter, Capacity, Jitter};
+use rampcc_scenario::{AdHoc, Scenario, Setting, TrafficKind, Uncertain, Values, standalone};
 
 const PATH: &str = "size = \"1 MB\"\n[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\n";
 

@@ -1,7 +1,7 @@
 //! Bulk flows over one bottleneck: how many data packets per second the simulator moves.
 //!
 //! ```text
-//! cargo run --release -p ramp-sim --example bulk -- rate_mbit=400 rtt_ms=100 seconds=60 flows=1
+//! cargo run --release -p rampcc-sim --example bulk -- rate_mbit=400 rtt_ms=100 seconds=60 flows=1
 //! ```
 //!
 //! The topology is that of ns-2's `bulk.tcl` with the same names: side links, bottleneck, side links. Further
@@ -13,7 +13,7 @@ mod common;
 
 use common::build::{mbit, ms, side_links, startup};
 use common::{argument, peak_memory_mb, play};
-use ramp::Time;
+use rampcc::Time;
 
 fn main() {
     let rate = mbit(argument("rate_mbit", 400));

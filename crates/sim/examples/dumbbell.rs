@@ -1,7 +1,7 @@
 //! The 204-node dumbbell of Paced Start §5.2: 2000 flows of mean 200 packets between both sides.
 //!
 //! ```text
-//! cargo run --release -p ramp-sim --example dumbbell -- workload=db200_bidir_s1.csv flows=2000
+//! cargo run --release -p rampcc-sim --example dumbbell -- workload=db200_bidir_s1.csv flows=2000
 //! ```
 //!
 //! Without a workload file (columns `id,start_s,src_router,src_idx,dst_router,dst_idx,size_pkts`), arrivals are
@@ -13,8 +13,8 @@ mod common;
 
 use common::build::{dumbbell, era, host};
 use common::{argument, peak_memory_mb, play};
-use ramp::Time;
-use ramp_scenario::{SizeDistribution, Traffic, TrafficKind};
+use rampcc::Time;
+use rampcc_scenario::{SizeDistribution, Traffic, TrafficKind};
 
 /// Per side: half of them sources, half sinks.
 const HOSTS: usize = 204;

@@ -1,7 +1,7 @@
 //! A great many flows at once over one bottleneck: what each of them costs.
 //!
 //! ```text
-//! cargo run --release -p ramp-sim --example many_flows -- flows=100000 seconds=10 rate_mbit=10000
+//! cargo run --release -p rampcc-sim --example many_flows -- flows=100000 seconds=10 rate_mbit=10000
 //! ```
 //!
 //! All flows start within the first second and none ends.
@@ -12,8 +12,8 @@ mod common;
 
 use common::build::{empty, flow, link, mbit, ms, plain};
 use common::{argument, peak_memory_mb, play};
-use ramp::Time;
-use ramp_scenario::Source;
+use rampcc::Time;
+use rampcc_scenario::Source;
 
 fn main() {
     let flows = argument("flows", 100_000usize);

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp_backend::{Backend, BackendError, Control, Play, Played};
-use ramp_scenario::Scenario;
-use ramp_trace::Observer;
+use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_scenario::Scenario;
+use rampcc_trace::Observer;
 
 use crate::{SimulationError, simulate};
 

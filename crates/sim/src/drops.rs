@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::packet::Parcel;
 use crate::stage::Passages;

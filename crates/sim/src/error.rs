@@ -1,4 +1,4 @@
-use ramp::Time;
+use rampcc::Time;
 
 use crate::network::PACKETS_PER_LINK_MAX;
 

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ramp::Time;
+use rampcc::Time;
 
 /// Pending events, one per source, earliest first; ties go to whoever was armed first.
 ///

@@ -1,11 +1,11 @@
 //! The plainest link, reduced to what decides a packet's fate.
 //!
-//! Constant rate, drop-tail, constant delay, no loss, no filter: most links of most scenarios. [`ramp_path::Link`]
+//! Constant rate, drop-tail, constant delay, no loss, no filter: most links of most scenarios. [`rampcc_path::Link`]
 //! plays them as well and is what they mean; a test holds the two to the same nanosecond. This one keeps no packets
 //! and asks no questions that such a link answers with no, which makes a bulk transfer twice as fast.
 
-use ramp::Time;
-use ramp_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc::Time;
+use rampcc_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 
 use crate::ring::Ring;
 
@@ -157,8 +157,8 @@ impl Fifo {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use ramp::Rate;
-    use ramp_path::{DelayConfig, Link, Packet};
+    use rampcc::Rate;
+    use rampcc_path::{DelayConfig, Link, Packet};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! One connection: a sender, a receiver and the application that writes.
 
-use ramp::Time;
-use ramp_scenario::Source;
-use ramp_trace::next_round_number;
+use rampcc::Time;
+use rampcc_scenario::Source;
+use rampcc_trace::next_round_number;
 
 use crate::packet::{End, Place};
 use crate::topology::Route;

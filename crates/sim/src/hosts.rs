@@ -1,8 +1,8 @@
 //! Where packets come from and go to: live flows, and what each has come to.
 
-use ramp::Time;
-use ramp_path::Packet;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
+use rampcc::Time;
+use rampcc_path::Packet;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
 use crate::SimulationError;
 use crate::event_queue::EventQueue;

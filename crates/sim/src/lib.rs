@@ -1,7 +1,7 @@
-//! Virtual time: plays a [`Scenario`](ramp_scenario::Scenario) with simulated hosts.
+//! Virtual time: plays a [`Scenario`](rampcc_scenario::Scenario) with simulated hosts.
 //!
 //! [`simulate`] plays one run over TCP, [`simulate_over`] over any [`Transport`], and tells an
-//! [`Observer`](ramp_trace::Observer) what happens. The same scenario and seed give the same calls on every machine.
+//! [`Observer`](rampcc_trace::Observer) what happens. The same scenario and seed give the same calls on every machine.
 //! This crate decides nothing that a host or a link decides (`tcp`, `path`) and measures nothing (`lab`); it moves
 //! time, packets and applications.
 

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
-use ramp_path::Count;
-use ramp_scenario::Scenario;
-use ramp_trace::LinkSample;
+use rampcc::Time;
+use rampcc_path::Count;
+use rampcc_scenario::Scenario;
+use rampcc_trace::LinkSample;
 
 /// At most this many samples per base round-trip time, and as many peaks.
 const PER_ROUND: u64 = 200;

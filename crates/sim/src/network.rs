@@ -6,9 +6,9 @@
 //! up to [`CHAIN_MAX`] of them in one event. A drop in a fused link lies in the future and waits in a queue of its
 //! own, so that observers learn of it in time.
 
-use ramp::Time;
-use ramp_scenario::Scenario;
-use ramp_scenario::random::link_seed;
+use rampcc::Time;
+use rampcc_scenario::Scenario;
+use rampcc_scenario::random::link_seed;
 
 use crate::drops::{Drop, Drops};
 use crate::event_queue::EventQueue;

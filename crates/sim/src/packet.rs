@@ -1,6 +1,6 @@
 //! A packet under way, with what the network needs to know about it.
 
-use ramp_path::Packet;
+use rampcc_path::Packet;
 
 use crate::topology::Route;
 

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ramp::Time;
-use ramp_path::Packet;
-use ramp_scenario::{Scenario, Source, TrafficKind};
-use ramp_tcp::{ReceiverConfig, SenderConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
+use rampcc::Time;
+use rampcc_path::Packet;
+use rampcc_scenario::{Scenario, Source, TrafficKind};
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
 
 use crate::SimulationError;
 use crate::drops::Drop;

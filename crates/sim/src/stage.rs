@@ -1,8 +1,8 @@
 //! One link in the network, in the cheapest form that its configuration allows.
 
-use ramp::Time;
-use ramp_path::{Count, Link, LinkConfig, Packet};
-use ramp_trace::LinkTotals;
+use rampcc::Time;
+use rampcc_path::{Count, Link, LinkConfig, Packet};
+use rampcc_trace::LinkTotals;
 
 use crate::fifo::Fifo;
 use crate::packet::{Parcel, Place, Ticket};

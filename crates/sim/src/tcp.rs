@@ -1,13 +1,13 @@
 //! TCP as a transport of the simulation.
 
-use ramp::Time;
-use ramp_scenario::random::{Purpose, Stream};
-use ramp_tcp::{Receiver, Segment, Sender};
-use ramp_trace::{FlowEventKind, FlowSample};
+use rampcc::Time;
+use rampcc_scenario::random::{Purpose, Stream};
+use rampcc_tcp::{Receiver, Segment, Sender};
+use rampcc_trace::{FlowEventKind, FlowSample};
 
 use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
 
-/// The TCP of [`ramp_tcp`].
+/// The TCP of [`rampcc_tcp`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ramp_scenario::{Scenario, TrafficKind};
+use rampcc_scenario::{Scenario, TrafficKind};
 
 use crate::SimulationError;
 

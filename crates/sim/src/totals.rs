@@ -3,9 +3,9 @@
 //! A link that settles counts a packet as delivered when it enters, and a chain is settled ahead of the clock. At the end
 //! of a run some of what was counted still lies in the future, and is taken back.
 
-use ramp::Time;
-use ramp_path::{Count, Packet};
-use ramp_trace::LinkTotals;
+use rampcc::Time;
+use rampcc_path::{Count, Packet};
+use rampcc_trace::LinkTotals;
 
 use crate::network::Network;
 use crate::packet::Place;

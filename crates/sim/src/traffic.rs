@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ramp::Time;
-use ramp_scenario::random::{Purpose, Stream};
-use ramp_scenario::{SizeDistribution, Traffic, TrafficKind};
+use rampcc::Time;
+use rampcc_scenario::random::{Purpose, Stream};
+use rampcc_scenario::{SizeDistribution, Traffic, TrafficKind};
 
 /// One `[[traffic]]` table at work.
 #[derive(Debug)]

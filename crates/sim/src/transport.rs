@@ -6,10 +6,10 @@
 
 use std::fmt::Debug;
 
-use ramp::Time;
-use ramp_path::Packet;
-use ramp_tcp::{ReceiverConfig, SenderConfig};
-use ramp_trace::{FlowEventKind, FlowSample};
+use rampcc::Time;
+use rampcc_path::Packet;
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_trace::{FlowEventKind, FlowSample};
 
 /// A packet of a transport: a plain value, as large as what a receiver must learn from it.
 ///

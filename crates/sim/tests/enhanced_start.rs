@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Log, ms, play};
-use ramp_scenario::{Arm, Scenario, Setting};
+use rampcc_scenario::{Arm, Scenario, Setting};
 
 const EVERY_ACK: &str = "enhanced:rtt-source=every-ack";
 const MSS: u32 = 960;

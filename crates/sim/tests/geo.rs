@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-use ramp::UNSET;
-use ramp_scenario::{Arm, Scenario, Setting};
-use ramp_sim::simulate;
-use ramp_trace::{FlowEvent, FlowSample, LinkSample, Observer};
+use rampcc::UNSET;
+use rampcc_scenario::{Arm, Scenario, Setting};
+use rampcc_sim::simulate;
+use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
 
 /// Rounds that [AK23] Fig. 11 shows.
 const ROUNDS: usize = 5;

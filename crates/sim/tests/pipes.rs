@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Log, empty, flow, link, mbit, ms, plain, play, startup};
-use ramp::{ExitReason, Rate, Time};
-use ramp_path::Capacity;
-use ramp_scenario::{Scenario, Source};
-use ramp_tcp::Pacing;
-use ramp_trace::FlowEventKind;
+use rampcc::{ExitReason, Rate, Time};
+use rampcc_path::Capacity;
+use rampcc_scenario::{Scenario, Source};
+use rampcc_tcp::Pacing;
+use rampcc_trace::FlowEventKind;
 
 struct Pipe {
     rate: Rate,

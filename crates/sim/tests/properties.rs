@@ -9,15 +9,15 @@ use std::sync::atomic::AtomicBool;
 use common::{Log, empty, era, flow, link, mbit, ms, plain, play};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use ramp::{Rate, Time};
-use ramp_path::{
+use rampcc::{Rate, Time};
+use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Propagation, QueueConfig,
     Reordering,
 };
-use ramp_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
-use ramp_sim::{SimulationError, simulate};
-use ramp_tcp::{AckPolicy, Profile, ReceiverConfig, SenderConfig};
-use ramp_trace::{FlowEventKind, Outcome};
+use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
+use rampcc_sim::{SimulationError, simulate};
+use rampcc_tcp::{AckPolicy, Profile, ReceiverConfig, SenderConfig};
+use rampcc_trace::{FlowEventKind, Outcome};
 
 fn capacities() -> impl Strategy<Value = Capacity> {
     let steps: Arc<[(Time, Rate)]> =
@@ -173,7 +173,7 @@ fn take_chance_out(scenario: &mut Scenario, left: u32) {
 
 fn check(scenario: &Scenario, outcome: &Outcome, log: &Log) {
     for (link, totals) in scenario.topology.links.iter().zip(&outcome.links) {
-        let sum = |pick: fn(&ramp_path::Count) -> u64| {
+        let sum = |pick: fn(&rampcc_path::Count) -> u64| {
             pick(&totals.delivered) + pick(&totals.dropped) + pick(&totals.inside)
         };
         assert_eq!(
@@ -308,7 +308,7 @@ proptest! {
             let mut silent = flow(i, count, Source::Bulk, "slow_start");
             silent.start = Time::NEVER;
             scenario.flows.push(silent.clone());
-            scenario.flows.push(ramp_scenario::FlowConfig { from: i, to: 0, ..silent });
+            scenario.flows.push(rampcc_scenario::FlowConfig { from: i, to: 0, ..silent });
         }
         let (apart, mut log_apart) = play(&scenario, seed);
         for log in [&mut log, &mut log_apart] {

@@ -1,7 +1,7 @@
 //! The bytes of every shipped scenario: a hash of all that an observer is told, for each row of the registry.
 //!
 //! A change that is meant to move no result moves none here. One that is meant to is recorded with
-//! `RAMP_BLESS=1 cargo test -p ramp-sim --test recorded`; the lines that differ say which results moved, and the
+//! `RAMP_BLESS=1 cargo test -p rampcc-sim --test recorded`; the lines that differ say which results moved, and the
 //! changelog says why.
 
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{env, fmt, fs, thread};
 
-use ramp::{Algorithm, Time, algorithms};
-use ramp_scenario::{Arm, Scenario};
-use ramp_sim::simulate;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc::{Algorithm, Time, algorithms};
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_sim::simulate;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 use sha2::{Digest, Sha256};
 
 const SEED: u64 = 1;

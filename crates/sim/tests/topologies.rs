@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use common::{dumbbell, empty, era, flow, host, link, mbit, ms, parking_lot, plain, play};
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, Limit, QueueConfig};
-use ramp_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
-use ramp_sim::{SimulationError, simulate};
-use ramp_trace::FlowEventKind;
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, Limit, QueueConfig};
+use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
+use rampcc_sim::{SimulationError, simulate};
+use rampcc_trace::FlowEventKind;
 
 fn poisson(pairs: Vec<(usize, usize)>, flows_per_s: f64, flows: u64) -> Traffic {
     let (sender, receiver) = era("slow_start");
@@ -163,7 +163,7 @@ fn extreme_values_give_sane_results() {
         scenario.flows.push(flow(0, 1, Source::Sized(0), "slow_start"));
         let (outcome, log) = play(&scenario, 1);
         let what = format!("{rate} bit/s, {delay}, {limit:?}");
-        let ends = |event: &&ramp_trace::FlowEvent| {
+        let ends = |event: &&rampcc_trace::FlowEvent| {
             matches!(event.kind, FlowEventKind::Completed { .. } | FlowEventKind::Unfinished { .. })
         };
         assert_eq!(log.events.iter().filter(ends).count(), 2, "{what}");

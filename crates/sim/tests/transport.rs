@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use common::{Log, empty, era, flow, link, mbit, ms, plain};
-use ramp::Time;
-use ramp_path::{AckFilter, Jitter, Limit, LossConfig, Packet, QueueConfig, Reordering};
-use ramp_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
-use ramp_sim::{Connecting, Datagram, Endpoint, Receiving, Run, Sending, Transport, simulate_over};
-use ramp_trace::{FlowEventKind, FlowSample, Outcome};
+use rampcc::Time;
+use rampcc_path::{AckFilter, Jitter, Limit, LossConfig, Packet, QueueConfig, Reordering};
+use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
+use rampcc_sim::{Connecting, Datagram, Endpoint, Receiving, Run, Sending, Transport, simulate_over};
+use rampcc_trace::{FlowEventKind, FlowSample, Outcome};
 
 const PAYLOAD: u32 = 1_000;
 const HEADER: u32 = 28;
@@ -264,7 +264,7 @@ fn play(scenario: &Scenario, seed: u64) -> (Outcome, Log, Datagrams) {
     (outcome, log, transport)
 }
 
-fn windowed(mut config: ramp_scenario::FlowConfig, window: u32) -> ramp_scenario::FlowConfig {
+fn windowed(mut config: rampcc_scenario::FlowConfig, window: u32) -> rampcc_scenario::FlowConfig {
     config.sender.initial_window_packets = window;
     config.sender.sampled = true;
     config
@@ -357,7 +357,7 @@ fn runs_over_every_kind_of_link_and_loses_no_datagram() {
     let slab = transport.slab.borrow();
     assert!(slab.discarded > 0 && slab.contents.len() < 1_000, "places are used again: {slab:?}");
     assert_eq!(slab.under_way(), 0, "every datagram arrived or was discarded");
-    let dropped = |event: &&ramp_trace::FlowEvent| matches!(event.kind, FlowEventKind::Dropped { .. });
+    let dropped = |event: &&rampcc_trace::FlowEvent| matches!(event.kind, FlowEventKind::Dropped { .. });
     let seen = log.events.iter().filter(dropped).count() as u64;
     assert_eq!(seen, outcome.links.iter().map(|link| link.dropped.packets).sum::<u64>());
 }

@@ -1,13 +1,13 @@
 //! What the transport costs per data packet, both ends together, without a path: a sender and a receiver joined by two
-//! queues. `cargo run --release -p ramp-tcp --example transport_cost`
+//! queues. `cargo run --release -p rampcc-tcp --example transport_cost`
 #![expect(clippy::print_stdout, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "it measures")]
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use ramp::Time;
-use ramp_tcp::{
+use rampcc::Time;
+use rampcc_tcp::{
     AckPolicy, Avoidance, Profile, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
 };
 
@@ -40,7 +40,7 @@ fn main() {
             if !format!("{name} {loss_every}").contains(&only) {
                 continue;
             }
-            let Some(slow_start) = ramp::algorithm("slow_start") else { return };
+            let Some(slow_start) = rampcc::algorithm("slow_start") else { return };
             let mut config = SenderConfig::new(profile, slow_start);
             config.recovery = recovery;
             config.avoidance = avoidance;

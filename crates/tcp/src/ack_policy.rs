@@ -1,6 +1,6 @@
 //! When a receiver acknowledges data that arrive in order.
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::AckPolicy;
 

@@ -1,7 +1,7 @@
 //! Taking in an ACK.
 
-use ramp::Time;
-use ramp_trace::SenderState;
+use rampcc::Time;
+use rampcc_trace::SenderState;
 
 use crate::Recovery;
 use crate::record::Delivery;

@@ -1,6 +1,6 @@
 //! Which rules a connection follows, as plain data.
 
-use ramp::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time};
+use rampcc::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time};
 
 /// The window field of a SYN, which is not scaled.
 pub(crate) const SYN_WINDOW: u64 = 65_535;

@@ -1,7 +1,7 @@
 //! Where ns-2's agents leave the RFCs (ns-2.35, `tcp/tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`).
 
-use ramp::{EventKind, Time};
-use ramp_trace::SenderState;
+use rampcc::{EventKind, Time};
+use rampcc_trace::SenderState;
 
 use crate::record::Delivery;
 use crate::recovery::DUPLICATE_ACKS;

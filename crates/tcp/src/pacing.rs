@@ -1,6 +1,6 @@
 //! When the next packet may leave.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 /// Linux never paces the first ten data packets.
 pub(crate) const UNPACED_SEGMENTS: u32 = 10;

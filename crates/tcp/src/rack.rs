@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
-use ramp_trace::SenderState;
+use rampcc::Time;
+use rampcc_trace::SenderState;
 
 use crate::record::{Delivery, Flags};
 use crate::scoreboard::Scoreboard;

@@ -1,6 +1,6 @@
 //! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::record::Record;
 

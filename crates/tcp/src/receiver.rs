@@ -1,6 +1,6 @@
 //! The receiving end: puts segments in order and decides what to acknowledge when.
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;

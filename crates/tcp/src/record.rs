@@ -1,6 +1,6 @@
 //! One outstanding segment, and what an ACK says of it.
 
-use ramp::Time;
+use rampcc::Time;
 
 /// One outstanding segment, as of its last transmission.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Loss recovery: RFC 6675 (SACK), ns-2's Sack1, RFC 6582 (NewReno), with RFC 9937 (PRR).
 
-use ramp::{EventKind, Time};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::{EventKind, Time};
+use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
 use crate::prr::Prr;

@@ -1,6 +1,6 @@
 //! Round-trip time and the retransmission timeout (RFC 6298; Linux `tcp_rtt_estimator`).
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::RtoConfig;
 

@@ -1,7 +1,7 @@
 //! What travels between a sender and a receiver.
 
-use ramp::Time;
-use ramp_path::Packet;
+use rampcc::Time;
+use rampcc_path::Packet;
 
 /// The most SACK blocks a segment can carry.
 pub const SACK_BLOCKS_MAX: usize = 4;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ramp::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
-use ramp_trace::{FlowEventKind, FlowSample, SenderState};
+use rampcc::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
+use rampcc_trace::{FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};

@@ -5,8 +5,8 @@
 //! advances, new data go before further retransmissions. 3. An ACK for something that was sent before the timeout and
 //! never again says that it was spurious; a duplicate or SACKed new data that it was not.
 
-use ramp::{EventKind, Time};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::{EventKind, Time};
+use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::avoidance::Avoid;
 use crate::record::Delivery;

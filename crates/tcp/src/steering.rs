@@ -1,7 +1,7 @@
 //! The host's duties towards the start-up algorithm, and the window after it.
 
-use ramp::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
+use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
 use crate::avoidance::Growth;

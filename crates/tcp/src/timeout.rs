@@ -1,7 +1,7 @@
 //! Timers: retransmission, tail probe, window probe, reordering, pacing.
 
-use ramp::{EventKind, Time};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::{EventKind, Time};
+use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
 use crate::record::Record;

@@ -1,7 +1,7 @@
 //! What leaves next, and whether it may.
 
-use ramp::{BACK_TO_BACK, EventKind, Time};
-use ramp_trace::SenderState;
+use rampcc::{BACK_TO_BACK, EventKind, Time};
+use rampcc_trace::SenderState;
 
 use crate::Recovery;
 use crate::pacing::{UNPACED_SEGMENTS, linux_rate, share};

@@ -1,6 +1,6 @@
 //! The receive window (Linux dynamic right-sizing: `tcp_rcv_space_adjust`).
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::ReceiveWindow;
 use crate::config::SYN_WINDOW;

@@ -2,8 +2,8 @@
 
 mod support;
 
-use ramp_tcp::{Profile, Segment, SenderConfig};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc_tcp::{Profile, Segment, SenderConfig};
+use rampcc_trace::{FlowEventKind, SenderState};
 use support::{MSS, Script, config, ms};
 
 /// No tail probes, so that timers are timeouts; time stamps are of no help in these tests.
@@ -47,7 +47,7 @@ fn new_data_leave_before_retransmissions_and_an_original_undoes_the_timeout() {
     let sent = script.answer(12, &[]);
     assert!(script.undone(), "step 3: 11 was not sent again");
     assert_eq!(script.state(), SenderState::Open);
-    assert_eq!(script.sender.sample(script.now).ssthresh_bytes, ramp::UNSET);
+    assert_eq!(script.sender.sample(script.now).ssthresh_bytes, rampcc::UNSET);
     assert_eq!(script.cwnd(), 31, "the window of before, and what this ACK adds");
     assert_eq!(sent, [42], "31 may be in flight, 12 to 41 are");
 }

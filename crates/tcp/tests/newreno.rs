@@ -2,8 +2,8 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::{Profile, Recovery};
+use rampcc::Time;
+use rampcc_tcp::{Profile, Recovery};
 use support::{Script, config, ms};
 
 fn script(recovery: Recovery) -> Script {
@@ -46,7 +46,7 @@ fn a_partial_ack_repairs_the_next_hole_and_deflates() {
 fn a_full_ack_ends_it_at_half_the_window() {
     let mut script = script(Recovery::NewRenoImpatient);
     script.ack(ms(203), 20, &[]);
-    assert!(script.events.contains(&ramp_trace::FlowEventKind::RecoveryEnd));
+    assert!(script.events.contains(&rampcc_trace::FlowEventKind::RecoveryEnd));
     assert!(script.cwnd() <= script.ssthresh());
 }
 
@@ -83,7 +83,10 @@ fn duplicates_of_its_own_retransmissions_do_not_start_it_again() {
     for i in 1..7 {
         assert!(script.ack(now + ms(i), 5, &[]).is_empty());
     }
-    let starts =
-        script.events.iter().filter(|e| matches!(e, ramp_trace::FlowEventKind::RecoveryStart { .. })).count();
+    let starts = script
+        .events
+        .iter()
+        .filter(|e| matches!(e, rampcc_trace::FlowEventKind::RecoveryStart { .. }))
+        .count();
     assert_eq!(starts, 1);
 }

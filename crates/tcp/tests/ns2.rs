@@ -4,8 +4,8 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::{Profile, ReceiverConfig, Recovery};
+use rampcc::Time;
+use rampcc_tcp::{Profile, ReceiverConfig, Recovery};
 use support::{Adversary, MSS, config, transfer};
 
 /// Recovery and `maxburst_`; what ns-2 counted: packets acknowledged, dropped and retransmitted, timeouts.

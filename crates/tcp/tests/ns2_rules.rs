@@ -2,12 +2,12 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_path::Packet;
-use ramp_tcp::{
+use rampcc::Time;
+use rampcc_path::Packet;
+use rampcc_tcp::{
     AckPolicy, Avoidance, Profile, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
 };
-use ramp_trace::FlowEventKind;
+use rampcc_trace::FlowEventKind;
 use support::{MSS, Script, config, ms};
 
 fn ns2(recovery: Recovery) -> SenderConfig {

@@ -2,8 +2,8 @@
 
 mod support;
 
-use ramp::{Hint, Time};
-use ramp_tcp::{Pacing, Profile};
+use rampcc::{Hint, Time};
+use rampcc_tcp::{Pacing, Profile};
 use support::{MSS, Script, config, ms};
 
 #[test]
@@ -27,7 +27,7 @@ fn linux_spreads_twice_the_window_over_a_round_trip() {
 
 #[test]
 fn the_algorithms_gaps_are_exact() {
-    let Some(paced) = ramp::algorithm("paced") else { return };
+    let Some(paced) = rampcc::algorithm("paced") else { return };
     let mut rules = config(Profile::Era);
     rules.startup = paced;
     rules.parameters = paced.default_parameters();
@@ -46,13 +46,13 @@ fn the_algorithms_gaps_are_exact() {
         }
     }
     assert!(!gaps.is_empty());
-    let gap = ramp::Rate::from_bytes_per_s(rate).time_of(MSS);
+    let gap = rampcc::Rate::from_bytes_per_s(rate).time_of(MSS);
     assert!(gaps.iter().all(|&g| g == gap), "{gaps:?} against {gap:?}");
 }
 
 #[test]
 fn linux_begins_with_ten_packets_at_once_and_forgives_half_a_gap_after_a_pause() {
-    let Some(ideal) = ramp::algorithm("ideal") else { return };
+    let Some(ideal) = rampcc::algorithm("ideal") else { return };
     let mut rules = config(Profile::Modern);
     rules.startup = ideal;
     rules.parameters = ideal.default_parameters();

@@ -2,9 +2,9 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::Profile;
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::Time;
+use rampcc_tcp::Profile;
+use rampcc_trace::{FlowEventKind, SenderState};
 use support::{Script, config, ms};
 
 /// Twenty segments out at 0 ms; SRTT 100 ms after one of them is acknowledged.
@@ -85,7 +85,7 @@ fn a_probe_carries_new_data_if_there_are_any() {
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window_once() {
     let mut script = Script::new(&config(Profile::Modern));
-    script.sender = ramp_tcp::Sender::new(7, &config(Profile::Modern));
+    script.sender = rampcc_tcp::Sender::new(7, &config(Profile::Modern));
     script.sender.open(Time::ZERO);
     script.sender.write(Time::ZERO, 10_000);
     assert_eq!(script.sent().len(), 10);

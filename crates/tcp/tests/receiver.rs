@@ -2,8 +2,8 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::{AckPolicy, Profile, ReceiveWindow, Receiver, ReceiverConfig, Segment};
+use rampcc::Time;
+use rampcc_tcp::{AckPolicy, Profile, ReceiveWindow, Receiver, ReceiverConfig, Segment};
 use support::{config, ms};
 
 /// No larger than what a SYN can announce: it has nothing to grow to.

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use ramp_tcp::{Profile, Recovery};
+use rampcc_tcp::{Profile, Recovery};
 use support::{Dice, MSS, Script, config, ms};
 
 /// The sender of RFC 6675 §3-5, in segments of one SMSS.
@@ -183,7 +183,7 @@ proptest! {
             // Mostly in order, sometimes not.
             let index = if dice.happens(50) { dice.roll(network.len() as u64) as usize } else { 0 };
             let (ack, blocks) = arrivals.deliver(network.remove(index));
-            now += ramp::Time::from_us(50);
+            now += rampcc::Time::from_us(50);
             let was_in_recovery = oracle.in_recovery;
             let expected = oracle.on_ack(ack, &blocks);
             let sent = script.ack(now, ack, &blocks);

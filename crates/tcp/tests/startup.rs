@@ -2,9 +2,9 @@
 
 mod support;
 
-use ramp::{ExitReason, Hint, Phase, Time};
-use ramp_tcp::{Profile, Receiver, ReceiverConfig, SenderConfig};
-use ramp_trace::FlowEventKind;
+use rampcc::{ExitReason, Hint, Phase, Time};
+use rampcc_tcp::{Profile, Receiver, ReceiverConfig, SenderConfig};
+use rampcc_trace::FlowEventKind;
 use support::{MSS, Script, config, ms};
 
 fn exits(events: &[FlowEventKind]) -> Vec<FlowEventKind> {
@@ -89,7 +89,7 @@ fn a_later_exit_lets_the_window_double_for_one_more_round() {
 /// Every algorithm of the registry, over a pipe of 50 segments that drops what exceeds 75.
 #[test]
 fn every_algorithm_leaves_start_up_once_and_finishes() {
-    for algorithm in ramp::algorithms() {
+    for algorithm in rampcc::algorithms() {
         for profile in [Profile::Era, Profile::Modern] {
             let mut rules = SenderConfig::new(profile, algorithm);
             let bdp_bytes = 50 * u64::from(rules.mss_bytes);
@@ -115,6 +115,6 @@ fn every_algorithm_leaves_start_up_once_and_finishes() {
 #[test]
 fn an_idle_flow_is_small() {
     let rules = config(Profile::Modern);
-    let bytes = size_of::<ramp_tcp::Sender>() + size_of::<Receiver>() + rules.startup.state_bytes();
+    let bytes = size_of::<rampcc_tcp::Sender>() + size_of::<Receiver>() + rules.startup.state_bytes();
     assert!(bytes < 2048, "{bytes} bytes");
 }

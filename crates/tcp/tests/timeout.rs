@@ -2,9 +2,9 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::{Profile, Segment};
-use ramp_trace::FlowEventKind;
+use rampcc::Time;
+use rampcc_tcp::{Profile, Segment};
+use rampcc_trace::FlowEventKind;
 use support::{Script, config, ms};
 
 #[test]

@@ -3,8 +3,8 @@
 mod support;
 
 use proptest::prelude::*;
-use ramp::Time;
-use ramp_tcp::{
+use rampcc::Time;
+use rampcc_tcp::{
     AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig,
 };
 use support::{Adversary, config, ms, transfer};

@@ -2,9 +2,9 @@
 
 mod support;
 
-use ramp::Time;
-use ramp_tcp::{Profile, Segment};
-use ramp_trace::{FlowEventKind, SenderState};
+use rampcc::Time;
+use rampcc_tcp::{Profile, Segment};
+use rampcc_trace::{FlowEventKind, SenderState};
 use support::{Script, config, ms};
 
 #[test]
@@ -20,7 +20,7 @@ fn a_timeout_is_undone_when_the_original_turns_out_to_have_arrived() {
     assert!(script.events.contains(&FlowEventKind::Undone));
     assert!(script.cwnd() >= cwnd);
     assert_eq!(script.sender.sample(script.now).state, SenderState::Open);
-    assert_eq!(script.sender.sample(script.now).ssthresh_bytes, ramp::UNSET);
+    assert_eq!(script.sender.sample(script.now).ssthresh_bytes, rampcc::UNSET);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_recovery_is_undone_when_its_retransmission_arrived_twice() {
 #[test]
 fn limited_slow_start_stays_limited_after_a_loss_that_was_none() {
     let mut rules = config(Profile::Modern);
-    rules.startup = ramp::algorithm("limited").expect("a row of the registry");
+    rules.startup = rampcc::algorithm("limited").expect("a row of the registry");
     rules.parameters = rules.startup.default_parameters();
     let mut script = Script::warmed_up(&rules, 200);
     script.ack(ms(100), 1, &[]);

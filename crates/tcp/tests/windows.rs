@@ -2,8 +2,8 @@
 
 mod support;
 
-use ramp::{Hint, Time};
-use ramp_tcp::{Profile, Segment, SegmentKind};
+use rampcc::{Hint, Time};
+use rampcc_tcp::{Profile, Segment, SegmentKind};
 use support::{MSS, Script, config, ms};
 
 fn ack(number: u64, window: u64, at: Time) -> Segment {
@@ -69,7 +69,7 @@ fn what_the_application_does_not_fill_does_not_grow() {
     let mut script = Script::with_bytes(&config(Profile::Modern), 0);
     let mut cwnd = vec![];
     let rules = config(Profile::Modern);
-    script.sender = ramp_tcp::Sender::new(7, &rules);
+    script.sender = rampcc_tcp::Sender::new(7, &rules);
     script.sender.open(Time::ZERO);
     for i in 0..4u64 {
         script.sender.write(ms(100 * i), 2 * MSS);
@@ -84,7 +84,7 @@ fn what_the_application_does_not_fill_does_not_grow() {
 #[test]
 fn partial_segments_leave_at_once() {
     let mut script = Script::with_bytes(&config(Profile::Modern), 0);
-    script.sender = ramp_tcp::Sender::new(7, &config(Profile::Modern));
+    script.sender = rampcc_tcp::Sender::new(7, &config(Profile::Modern));
     script.sender.open(Time::ZERO);
     script.sender.write(Time::ZERO, 1500);
     let sizes: Vec<u32> = script.segments().iter().map(Segment::payload_bytes).collect();
@@ -101,7 +101,7 @@ fn starts_over_from_the_initial_window_after_a_long_pause() {
         let mut rules = config(Profile::Modern);
         rules.idle_restart = restart;
         let mut script = Script::with_bytes(&rules, 0);
-        script.sender = ramp_tcp::Sender::new(7, &rules);
+        script.sender = rampcc_tcp::Sender::new(7, &rules);
         script.sender.open(Time::ZERO);
         script.sender.write(Time::ZERO, 10 * MSS);
         script.sent();
@@ -124,7 +124,7 @@ fn delivery_rate_is_measured_over_a_flight() {
 fn a_window_opened_at_once_waits_for_the_receivers_first_ack() {
     let mut rules = config(Profile::Modern);
     rules.handshake = true;
-    rules.startup = ramp::algorithm("ideal").expect("the registry has the yardstick");
+    rules.startup = rampcc::algorithm("ideal").expect("the registry has the yardstick");
     rules.parameters = rules.startup.default_parameters();
     rules.hint = Hint::path(300 * MSS, 300 * MSS * 10);
     let mut script = Script::new(&rules);

@@ -1,5 +1,5 @@
 //! Plays what `docs/fidelity.md` compares on this machine's kernel, and records it:
-//! `cargo run --release -p ramp-testbed --features bpf --example fidelity -- [CASE]...`, as root.
+//! `cargo run --release -p rampcc-testbed --features bpf --example fidelity -- [CASE]...`, as root.
 //!
 //! Without arguments everything is played, which takes half an hour; a case is a number or part of a name. Runs that
 //! were recorded before are replaced. Afterwards `make bless` rewrites the table.
@@ -29,7 +29,7 @@ mod linux {
     use std::fs;
 
     use clap::Parser;
-    use ramp_testbed::{Options, TestbedError, Verdict};
+    use rampcc_testbed::{Options, TestbedError, Verdict};
 
     use crate::cases::{CASES, Case, ROWS};
     use crate::record::{self, HEAD, Recorded};

@@ -15,9 +15,9 @@ mod linux {
 
     use clap::Parser;
     use miette::IntoDiagnostic;
-    use ramp_scenario::{Arm, Scenario, Setting};
-    use ramp_testbed::{Row, Task, enter_user_namespace, missing_capabilities, play};
-    use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
+    use rampcc_scenario::{Arm, Scenario, Setting};
+    use rampcc_testbed::{Row, Task, enter_user_namespace, missing_capabilities, play};
+    use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
     /// Plays a scenario once with the kernel's TCP.
     #[derive(Debug, Parser)]
@@ -47,7 +47,7 @@ mod linux {
             self.samples += 1;
             self.rtts += u64::from(sample.rtt.ns() > 0);
         }
-        fn on_link(&mut self, _: &ramp_trace::LinkSample) {
+        fn on_link(&mut self, _: &rampcc_trace::LinkSample) {
             self.links += 1;
         }
         fn on_event(&mut self, event: &FlowEvent) {

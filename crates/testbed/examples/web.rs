@@ -1,5 +1,5 @@
 //! nginx serves 10 MB and 100 kB over a scenario's path to curl, under one congestion control after the other:
-//! `cargo run --release -p ramp-testbed --features bpf --example web -- geo-jitter`, as root.
+//! `cargo run --release -p rampcc-testbed --features bpf --example web -- geo-jitter`, as root.
 #![cfg_attr(
     all(target_os = "linux", feature = "bpf"),
     allow(clippy::print_stdout, reason = "it is a program")
@@ -21,9 +21,9 @@ fn main() -> miette::Result<()> {
 mod program {
     use clap::Parser;
     use miette::{IntoDiagnostic, miette};
-    use ramp_emulator::Verdict;
-    use ramp_linux::{Loaded, Options, load};
-    use ramp_scenario::Scenario;
+    use rampcc_emulator::Verdict;
+    use rampcc_linux::{Loaded, Options, load};
+    use rampcc_scenario::Scenario;
 
     use crate::site::{Site, content, installed};
 
@@ -50,7 +50,7 @@ mod program {
         let scenario = Scenario::open_with(&scenario, &[])?;
         println!("{:16} {:>9} {:>22} {:>22}", "", "", "10 MB, s", "100 kB, s");
         for id in &algorithms {
-            let loaded = match ramp::algorithm(id) {
+            let loaded = match rampcc::algorithm(id) {
                 Some(algorithm) => Some(load(algorithm, &Options::new(algorithm)).into_diagnostic()?),
                 None => None,
             };

@@ -7,11 +7,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use ramp::Time;
-use ramp_emulator::{Connect, Connection, EmulatorError, Opener, Running, run_above_engine};
-use ramp_scenario::{FlowConfig, Scenario, Source};
-use ramp_tcp::Pacing;
-use ramp_trace::{FlowEvent, FlowEventKind, next_round_number};
+use rampcc::Time;
+use rampcc_emulator::{Connect, Connection, EmulatorError, Opener, Running, run_above_engine};
+use rampcc_scenario::{FlowConfig, Scenario, Source};
+use rampcc_tcp::Pacing;
+use rampcc_trace::{FlowEvent, FlowEventKind, next_round_number};
 
 use crate::TestbedError;
 use crate::controls::Controls;

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
-use ramp_backend::{Backend, BackendError, Clock, Control, Play};
-use ramp_scenario::Scenario;
-use ramp_trace::{Emulation, Observer};
+use rampcc::Time;
+use rampcc_backend::{Backend, BackendError, Clock, Control, Play};
+use rampcc_scenario::Scenario;
+use rampcc_trace::{Emulation, Observer};
 
 use crate::{
     Played, Row, Task, TestbedError, Verdict, check, cubic_settings, enter_user_namespace, kernel_release,
@@ -102,12 +102,12 @@ impl Backend for Kernel {
         asked: &Play<'_>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<ramp_backend::Played, BackendError> {
+    ) -> Result<rampcc_backend::Played, BackendError> {
         let task = Task::new(asked.scenario, row(asked.control), asked.seed);
         match play(&task, &mut observer, interrupted) {
             Ok(played) => {
                 let emulation = Some(emulation(&played));
-                Ok(ramp_backend::Played { outcome: played.outcome, emulation })
+                Ok(rampcc_backend::Played { outcome: played.outcome, emulation })
             }
             Err(TestbedError::Interrupted { at }) => Err(BackendError::Interrupted { at }),
             Err(error @ (TestbedError::Refused { .. } | TestbedError::LeftOut { .. })) => {

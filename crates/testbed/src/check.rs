@@ -1,8 +1,8 @@
 //! What a scenario may ask of hosts that are a kernel's.
 
-use ramp::Time;
-use ramp_scenario::{FlowConfig, Scenario};
-use ramp_tcp::{AckPolicy, Avoidance, ReceiverConfig, Recovery, SenderConfig};
+use rampcc::Time;
+use rampcc_scenario::{FlowConfig, Scenario};
+use rampcc_tcp::{AckPolicy, Avoidance, ReceiverConfig, Recovery, SenderConfig};
 
 use crate::row::Row;
 
@@ -22,7 +22,7 @@ const ACK_TIMER: Time = Time::from_ms(40);
 pub enum Unsupported {
     /// What the emulator says of the path.
     #[error(transparent)]
-    Path(#[from] ramp_emulator::Unsupported),
+    Path(#[from] rampcc_emulator::Unsupported),
     #[error("{flows} flows; there are threads for {FLOWS_MAX}")]
     Flows { flows: usize },
     #[error("flow `{flow}`: `{field}` is {asked}; {kernel}")]
@@ -38,7 +38,7 @@ pub enum Unsupported {
 /// Whether [`crate::play`] can play `scenario` with this row; everything that it cannot is named.
 pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     let mut all = Vec::new();
-    if let Err(path) = ramp_emulator::check(scenario) {
+    if let Err(path) = rampcc_emulator::check(scenario) {
         all.push(path.into());
     }
     if scenario.flows.len() > FLOWS_MAX {

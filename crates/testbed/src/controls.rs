@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use ramp::Traits;
-use ramp_scenario::{FlowConfig, Scenario};
-use ramp_system::capabilities::{BPF, missing};
-use ramp_tcp::Avoidance;
+use rampcc::Traits;
+use rampcc_scenario::{FlowConfig, Scenario};
+use rampcc_system::capabilities::{BPF, missing};
+use rampcc_tcp::Avoidance;
 
 use crate::TestbedError;
 use crate::row::Row;
@@ -103,13 +103,13 @@ pub(crate) struct Controls {
     /// What each flow sets as `TCP_CONGESTION`.
     pub(crate) names: Vec<String>,
     #[cfg(feature = "bpf")]
-    pub(crate) loaded: Vec<ramp_linux::Loaded>,
+    pub(crate) loaded: Vec<rampcc_linux::Loaded>,
     /// Which of `loaded` steers each flow.
     #[cfg(feature = "bpf")]
     pub(crate) loaded_of: Vec<Option<usize>>,
     /// CUBIC without HyStart.
     #[cfg(feature = "bpf")]
-    _plain: Option<ramp_linux::PlainCubic>,
+    _plain: Option<rampcc_linux::PlainCubic>,
 }
 
 impl Controls {
@@ -154,7 +154,7 @@ impl Controls {
                 Steered::Own(row @ Row::CubicWithoutHystart) => {
                     let name = registered_name("cubic_ss", 0);
                     if plain.is_none() {
-                        let load = ramp_linux::load_cubic_without_hystart(&name);
+                        let load = rampcc_linux::load_cubic_without_hystart(&name);
                         plain = Some(load.map_err(|cause| failed(row.name(), cause))?);
                     }
                     names.push(name);
@@ -171,8 +171,8 @@ impl Controls {
                     } else {
                         let (algorithm, options) = &settings;
                         let name = Some(registered_name(algorithm.id, known.len()));
-                        let options = ramp_linux::Options { name, ..options.clone() };
-                        let load = ramp_linux::load(algorithm, &options);
+                        let options = rampcc_linux::Options { name, ..options.clone() };
+                        let load = rampcc_linux::load(algorithm, &options);
                         loaded.push(load.map_err(|cause| failed(algorithm.id, cause))?);
                         known.push(settings);
                         known.len() - 1
@@ -187,7 +187,7 @@ impl Controls {
 }
 
 #[cfg(feature = "bpf")]
-type Settings = (&'static ramp::Algorithm, ramp_linux::Options);
+type Settings = (&'static rampcc::Algorithm, rampcc_linux::Options);
 
 /// Whether one load serves both.
 #[cfg(feature = "bpf")]
@@ -215,18 +215,18 @@ fn registered_name(id: &str, number: usize) -> String {
 fn settings(flow: &FlowConfig) -> Settings {
     let sender = &flow.sender;
     let algorithm = sender.startup;
-    let mut options = ramp_linux::Options::new(algorithm);
+    let mut options = rampcc_linux::Options::new(algorithm);
     // As the scenario has them, profile and all, and so as the simulator plays.
     options.parameters = sender.parameters;
     options.abc_limit_packets = sender.abc_limit_packets;
     options.delayed_acks = sender.delayed_acks;
     options.hint = sender.hint;
     options.avoidance = match sender.avoidance {
-        Avoidance::Reno => ramp_linux::Avoidance::Reno,
+        Avoidance::Reno => rampcc_linux::Avoidance::Reno,
         // Vegas has been refused.
-        Avoidance::Cubic | Avoidance::Vegas => ramp_linux::Avoidance::Cubic,
+        Avoidance::Cubic | Avoidance::Vegas => rampcc_linux::Avoidance::Cubic,
     };
-    options.record = if sender.sampled { ramp_linux::Record::All } else { ramp_linux::Record::Exits };
+    options.record = if sender.sampled { rampcc_linux::Record::All } else { rampcc_linux::Record::Exits };
     options.ring_bytes = RING_BYTES;
     (algorithm, options)
 }
@@ -264,14 +264,14 @@ mod tests {
             format!("{path}[algorithm.paced]\nmax_overshoot = 0\ntolerance = 0\n"),
         ] {
             let scenario = Scenario::parse("test", &text, None).expect("the text is a scenario");
-            for algorithm in ramp::algorithms() {
-                let arm = ramp_scenario::Arm::parse(algorithm.id).expect("an arm");
+            for algorithm in rampcc::algorithms() {
+                let arm = rampcc_scenario::Arm::parse(algorithm.id).expect("an arm");
                 let steered = scenario.with_arm(&arm);
                 let (_, options) = settings(&steered.flows[0]);
                 assert_eq!(options.parameters, steered.steering.parameters, "{}: {text}", algorithm.id);
             }
         }
-        let arm = ramp_scenario::Arm::parse("paced:max_overshoot=0").expect("an arm");
+        let arm = rampcc_scenario::Arm::parse("paced:max_overshoot=0").expect("an arm");
         let scenario = Scenario::parse("test", path, None).expect("the text is a scenario");
         let (paced, options) = settings(&scenario.with_arm(&arm).flows[0]);
         let told = |name| paced.parameters.iter().position(|p| p.name == name).map(|i| options.parameters[i]);

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use ramp::Time;
-use ramp_emulator::{EmulatorError, ErrorReport};
+use rampcc::Time;
+use rampcc_emulator::{EmulatorError, ErrorReport};
 
 use crate::check::Unsupported;
 use crate::controls::Obstacle;
@@ -28,7 +28,7 @@ pub enum TestbedError {
         /// Which congestion control.
         name: String,
         /// Why.
-        cause: Box<ramp_linux::LoadError>,
+        cause: Box<rampcc_linux::LoadError>,
     },
     /// The kernel did not steer a flow as asked.
     #[error("flow `{flow}`: {problem}")]

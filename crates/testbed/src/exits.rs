@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use ramp::{ExitReason, Time, UNSET};
-use ramp_emulator::{EmulatorError, End, Running};
-use ramp_trace::{FlowEventKind, FlowSample, SenderState};
+use rampcc::{ExitReason, Time, UNSET};
+use rampcc_emulator::{EmulatorError, End, Running};
+use rampcc_trace::{FlowEventKind, FlowSample, SenderState};
 
 use crate::row::Row;
 

@@ -5,11 +5,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ramp::{ExitReason, Time};
-use ramp_emulator::Clock;
-use ramp_linux::{AckEvent, Event, Loaded};
-use ramp_scenario::Scenario;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample};
+use rampcc::{ExitReason, Time};
+use rampcc_emulator::Clock;
+use rampcc_linux::{AckEvent, Event, Loaded};
+use rampcc_scenario::Scenario;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample};
 
 use crate::TestbedError;
 use crate::controls::{Controls, Steered};

@@ -1,12 +1,12 @@
 //! Scenarios played with the kernel's own TCP over emulated paths.
 //!
-//! [`play`] plays one run and tells an [`Observer`](ramp_trace::Observer) what happens, in the same samples and
-//! events as the simulator, so that whatever measures one measures the other. Paths are [`ramp_emulator`]'s: real
+//! [`play`] plays one run and tells an [`Observer`](rampcc_trace::Observer) what happens, in the same samples and
+//! events as the simulator, so that whatever measures one measures the other. Paths are [`rampcc_emulator`]'s: real
 //! sockets in two network namespaces, in real time. What a run says beyond samples is in [`Played`]: how far the
 //! emulator was from the scenario, how the sockets were set up, and what was lost.
 //!
 //! [`check`] names everything that a scenario asks and a kernel does not do. With the feature `bpf` the flows are
-//! steered by the algorithms of the registry, put into the kernel by `ramp-linux`; without it, by the kernel's own
+//! steered by the algorithms of the registry, put into the kernel by `rampcc-linux`; without it, by the kernel's own
 //! congestion controls alone ([`Row`]).
 //!
 //! This crate decides nothing that TCP or a link decides, and measures nothing.
@@ -32,7 +32,7 @@ pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;
 pub use play::{Options, Played, SampleCounts, Task, play};
-pub use ramp_emulator::{
+pub use rampcc_emulator::{
     Buffers, ErrorReport, Lateness, Verdict, enter_user_namespace, missing_capabilities,
 };
 pub use row::Row;

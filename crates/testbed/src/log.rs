@@ -1,7 +1,7 @@
 //! What happened in a run, gathered from several threads and told in order afterwards.
 
-use ramp::Time;
-use ramp_trace::{FlowEvent, FlowSample, LinkSample, Observer};
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
 
 /// Samples and events of a run, in any order.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
-    use ramp_trace::FlowEventKind;
+    use rampcc_trace::FlowEventKind;
 
     use super::*;
 

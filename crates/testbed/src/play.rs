@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use ramp::{Time, UNSET};
-use ramp_emulator::{Buffers, Emulator, End, ErrorReport, HostTcp, Verdict};
-use ramp_scenario::Scenario;
-use ramp_tcp::AckPolicy;
-use ramp_trace::{
+use rampcc::{Time, UNSET};
+use rampcc_emulator::{Buffers, Emulator, End, ErrorReport, HostTcp, Verdict};
+use rampcc_scenario::Scenario;
+use rampcc_tcp::AckPolicy;
+use rampcc_trace::{
     FlowEvent, FlowEventKind, FlowSample, FlowTotals, LinkTotals, Observer, Outcome, SenderState,
 };
 
@@ -28,7 +28,7 @@ use crate::watch::Watched;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How the emulator works; what it records and what it tells the hosts is the scenario's.
-    pub emulator: ramp_emulator::Options,
+    pub emulator: rampcc_emulator::Options,
     /// A run whose error would have changed the answer, or in which the kernel did not call a congestion control, is
     /// played again, until it has been tried this often.
     pub attempts: u32,
@@ -38,7 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { emulator: ramp_emulator::Options::default(), attempts: 3, keep_refused: false }
+        Self { emulator: rampcc_emulator::Options::default(), attempts: 3, keep_refused: false }
     }
 }
 
@@ -148,7 +148,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn play(&self, attempts: u32, interrupted: &AtomicBool) -> Result<(Log, Played), TestbedError> {
         let scenario = self.scenario;
-        let emulator = ramp_emulator::Options {
+        let emulator = rampcc_emulator::Options {
             sample_queue: true,
             record_drops: true,
             tcp: host_tcp(scenario),

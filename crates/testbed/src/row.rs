@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramp::Traits;
+use rampcc::Traits;
 
 /// What steers the flows under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,8 +85,8 @@ mod tests {
     fn rows_are_found_by_their_names() {
         for row in Row::KERNEL {
             assert_eq!(Row::of_kernel(row.name()), Some(row));
-            assert!(ramp::algorithm(row.name()).is_none(), "{} is an algorithm's name", row.name());
-            assert!(row.simulated_by().is_none_or(|traits| ramp::having(traits).count() == 1));
+            assert!(rampcc::algorithm(row.name()).is_none(), "{} is an algorithm's name", row.name());
+            assert!(row.simulated_by().is_none_or(|traits| rampcc::having(traits).count() == 1));
         }
         assert_eq!(Row::of_kernel("core"), None);
     }

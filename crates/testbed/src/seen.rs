@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ramp::{Rate, Time};
-use ramp_emulator::{BbrInfo, TcpInfo};
-use ramp_trace::FlowSample;
+use rampcc::{Rate, Time};
+use rampcc_emulator::{BbrInfo, TcpInfo};
+use rampcc_trace::FlowSample;
 
 use crate::applications::Opened;
 

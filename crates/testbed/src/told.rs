@@ -1,7 +1,7 @@
 //! What the programs in the kernel told of one flow, beside what its socket shows.
 
-use ramp::Time;
-use ramp_trace::{FlowEvent, FlowSample};
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowSample};
 
 /// What the programs in the kernel told of one flow.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use ramp::Time;
-use ramp_emulator::run_above_engine;
-use ramp_tcp::Pacing;
+use rampcc::Time;
+use rampcc_emulator::run_above_engine;
+use rampcc_tcp::Pacing;
 
 use crate::applications::Stage;
 use crate::controls::Steered;

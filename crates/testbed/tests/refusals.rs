@@ -1,8 +1,8 @@
 //! What a kernel run cannot do, and how that is said. Needs no privileges.
 #![cfg(target_os = "linux")]
 
-use ramp_scenario::{Arm, Scenario};
-use ramp_testbed::{Row, Unsupported, check};
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_testbed::{Row, Unsupported, check};
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse("test", text, None).expect("the text is a scenario")

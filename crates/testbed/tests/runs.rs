@@ -10,10 +10,10 @@ mod ready;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ramp::{ExitReason, Time};
-use ramp_scenario::Scenario;
-use ramp_testbed::{Options, Played, Row, Task, TestbedError, missing_capabilities, play};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc::{ExitReason, Time};
+use rampcc_scenario::Scenario;
+use rampcc_testbed::{Options, Played, Row, Task, TestbedError, missing_capabilities, play};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 /// One at a time: two cores have no time for more.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -219,12 +219,12 @@ mod bpf {
 
     /// Whether BPF programs can be tested here.
     fn ready_for_bpf() -> bool {
-        let obstacle = ramp_testbed::obstacle().map(|obstacle| obstacle.to_string());
+        let obstacle = rampcc_testbed::obstacle().map(|obstacle| obstacle.to_string());
         crate::ready::unobstructed(obstacle.as_deref()) && ready()
     }
 
     fn steered(text: &str, arm: &str) -> Scenario {
-        scenario(text).with_arm(&ramp_scenario::Arm::parse(arm).expect("an algorithm"))
+        scenario(text).with_arm(&rampcc_scenario::Arm::parse(arm).expect("an algorithm"))
     }
 
     /// A run of a flow that leaves start-up.
@@ -326,7 +326,7 @@ mod bpf {
             let before = seen.samples.iter().rev().find(|sample| sample.now < now);
             before.map_or(0, |sample| sample.sent_bytes)
         };
-        let filling = seen.samples.iter().find(|sample| sample.phase == ramp::Phase::Leaving);
+        let filling = seen.samples.iter().find(|sample| sample.phase == rampcc::Phase::Leaving);
         let filling = filling.expect("the gap is found").now;
         let left = seen.of(0, |kind| matches!(kind, FlowEventKind::StartupExit { .. }))[0].now;
         let train = (sent_before(left) - sent_before(filling)) / 1448;

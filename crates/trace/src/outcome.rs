@@ -1,7 +1,7 @@
 //! What a run came to, apart from what the observer saw.
 
-use ramp::Time;
-use ramp_path::Count;
+use rampcc::Time;
+use rampcc_path::Count;
 
 /// Totals of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::{
     FlowEvent, FlowEventKind, FlowSample, FlowSeries, LinkSample, LinkSeries, Mark, MarkKind, Observer,

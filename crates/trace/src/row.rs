@@ -1,6 +1,6 @@
 //! A sample or an event as a line of a file.
 
-use ramp::{ExitReason, Phase, Time, UNSET};
+use rampcc::{ExitReason, Phase, Time, UNSET};
 use serde::{Deserialize, Serialize};
 
 use crate::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};

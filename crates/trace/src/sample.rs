@@ -1,6 +1,6 @@
 //! One flow, one link, at one instant.
 
-use ramp::{ExitReason, Phase, Time};
+use rampcc::{ExitReason, Phase, Time};
 
 /// What the sender of a flow knew after one ACK. All bytes are payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct FlowSample {
     pub flow: u32,
     /// Congestion window.
     pub cwnd_bytes: u64,
-    /// Slow-start threshold; `ramp::UNSET`: none.
+    /// Slow-start threshold; `rampcc::UNSET`: none.
     pub ssthresh_bytes: u64,
     /// Sent, and neither acknowledged (by SACK or in order) nor believed lost.
     pub in_flight_bytes: u64,

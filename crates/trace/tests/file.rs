@@ -1,8 +1,8 @@
 //! Files of samples: what is written comes back, and what is broken is named.
 
 use proptest::prelude::*;
-use ramp::{ExitReason, Phase, Time, UNSET};
-use ramp_trace::{
+use rampcc::{ExitReason, Phase, Time, UNSET};
+use rampcc_trace::{
     FlowEvent, FlowEventKind, FlowSample, Format, LinkSample, Observer, Provenance, SenderState, TraceError,
     Writer, read,
 };

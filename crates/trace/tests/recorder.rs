@@ -1,8 +1,8 @@
 //! Curves: bounded, with their extremes, exact around the exit.
 
 use proptest::prelude::*;
-use ramp::{ExitReason, Time};
-use ramp_trace::{
+use rampcc::{ExitReason, Time};
+use rampcc_trace::{
     FlowEvent, FlowEventKind, FlowSample, LinkSample, MarkKind, Observer, Recorder, RecorderOptions,
     RunSeries,
 };

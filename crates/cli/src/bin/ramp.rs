@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ramp_cli::main()
+    rampcc_cli::main()
 }

@@ -4,10 +4,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use ramp::{Algorithm, Traits};
-use ramp_host::{Change, HostError, Scope, privileges};
-use ramp_linux::Options;
-use ramp_scenario::Arm;
+use rampcc::{Algorithm, Traits};
+use rampcc_host::{Change, HostError, Scope, privileges};
+use rampcc_linux::Options;
+use rampcc_scenario::Arm;
 
 use super::{HostArgs, told};
 use crate::completions;
@@ -160,7 +160,7 @@ fn is_yardstick(algorithm: &Algorithm) -> bool {
 }
 
 fn known() -> Vec<&'static str> {
-    ramp::algorithms()
+    rampcc::algorithms()
         .iter()
         .filter(|algorithm| !is_yardstick(algorithm))
         .map(|algorithm| algorithm.id)
@@ -168,7 +168,7 @@ fn known() -> Vec<&'static str> {
 }
 
 fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
-    match ramp::algorithm(name) {
+    match rampcc::algorithm(name) {
         Some(algorithm) if is_yardstick(algorithm) => Err(CliError::input_help(
             format!("`{name}` knows its path beforehand, which nobody does on a live host"),
             format!("known: {}", known().join(", ")),
@@ -292,6 +292,6 @@ mod tests {
     #[test]
     fn what_knows_the_path_is_not_for_live_hosts() {
         assert!(algorithm("ideal").unwrap_err().to_string().contains("knows its path"));
-        assert!(known().len() + 1 == ramp::algorithms().len() && !known().contains(&"ideal"));
+        assert!(known().len() + 1 == rampcc::algorithms().len() && !known().contains(&"ideal"));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use ramp_host::{Detached, HostError, Restored, Scope};
+use rampcc_host::{Detached, HostError, Restored, Scope};
 
 use super::{HostArgs, told};
 use crate::error::CliError;

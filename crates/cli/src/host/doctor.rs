@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use ramp_host::doctor::{Check, Facts, State, can_attach, diagnose};
+use rampcc_host::doctor::{Check, Facts, State, can_attach, diagnose};
 use serde_json::json;
 
 use super::HostArgs;

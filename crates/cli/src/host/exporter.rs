@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
-use ramp_host::metrics::{MetricsServer, text};
-use ramp_host::publish;
+use rampcc_host::metrics::{MetricsServer, text};
+use rampcc_host::publish;
 
 use super::{HostArgs, told};
 use crate::error::CliError;

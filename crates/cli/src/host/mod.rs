@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use ramp_host::{Host, HostError, PINS, RECORDS, printable};
+use rampcc_host::{Host, HostError, PINS, RECORDS, printable};
 
 use crate::error::CliError;
 use crate::terminal::Terminal;

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use ramp::ExitReason;
-use ramp_host::{AttachedAlgorithm, Attachment, Health, printable};
-use ramp_linux::Counters;
+use rampcc::ExitReason;
+use rampcc_host::{AttachedAlgorithm, Attachment, Health, printable};
+use rampcc_linux::Counters;
 use serde_json::{Value, json};
 
 use super::{HostArgs, told};

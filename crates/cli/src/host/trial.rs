@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ramp_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
-use ramp_host::{WHOLE, privileges};
-use ramp_lab::Finding;
+use rampcc_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
+use rampcc_host::{WHOLE, privileges};
+use rampcc_lab::Finding;
 
 use super::units::{number, seconds};
 use super::{told, values};

@@ -1,6 +1,6 @@
 //! Figures of live connections as people read them.
 
-use ramp::ExitReason;
+use rampcc::ExitReason;
 
 /// Two or three digits that tell.
 pub(crate) fn number(value: f64) -> String {
@@ -65,7 +65,7 @@ pub(crate) fn evidence(reason: ExitReason, evidence: u64, limit: u64) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use ramp::ExitReason;
+    use rampcc::ExitReason;
 
     use super::{bytes, evidence, rate, seconds};
 

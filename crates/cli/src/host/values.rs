@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ramp_host::trial::TrialArm;
-use ramp_linux::Options;
-use ramp_scenario::Arm;
+use rampcc_host::trial::TrialArm;
+use rampcc_linux::Options;
+use rampcc_scenario::Arm;
 
 use crate::error::CliError;
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ramp_host::live::{Exit, Flow, Live, Snapshot};
+use rampcc_host::live::{Exit, Flow, Live, Snapshot};
 use serde_json::json;
 
 use super::units::{bytes, evidence, rate, seconds};

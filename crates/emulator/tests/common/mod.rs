@@ -7,9 +7,9 @@ pub(crate) mod ready;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ramp_emulator::{Emulator, End, ErrorReport, Options, Running, missing_capabilities};
-use ramp_path::Count;
-use ramp_scenario::Scenario;
+use rampcc_emulator::{Emulator, End, ErrorReport, Options, Running, missing_capabilities};
+use rampcc_path::Count;
+use rampcc_scenario::Scenario;
 
 /// One at a time: two cores have no time for more, and what is tested is not the machine.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -46,6 +46,6 @@ pub(crate) fn assert_conserved(report: &ErrorReport) {
 }
 
 /// The port of an end.
-pub(crate) fn port(report: &ErrorReport, end: End) -> ramp_emulator::PortReport {
+pub(crate) fn port(report: &ErrorReport, end: End) -> rampcc_emulator::PortReport {
     report.ports[end as usize]
 }

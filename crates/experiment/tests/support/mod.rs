@@ -7,10 +7,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
-use ramp_backend::{Backend, BackendError, Control, Play, Played};
-use ramp_scenario::Scenario;
-use ramp_trace::{FlowEvent, FlowSample, LinkSample, Observer, Outcome};
+use rampcc::Time;
+use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_scenario::Scenario;
+use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
 /// A directory that goes away with the test.
 pub(crate) struct Place(pub(crate) PathBuf);
@@ -77,7 +77,7 @@ impl Backend for Replay {
         let key = (play.scenario.steering.algorithm.id, play.seed);
         let file = self.0.get(&key).ok_or_else(|| BackendError::Failed(format!("no file for {key:?}")))?;
         let mut last = Last(observer, Time::ZERO);
-        ramp_trace::read(file.as_slice(), &mut last)
+        rampcc_trace::read(file.as_slice(), &mut last)
             .map_err(|error| BackendError::Failed(error.to_string()))?;
         let outcome =
             Outcome { end: last.1, data_packets: 0, events: 0, links: Vec::new(), flows: Vec::new() };

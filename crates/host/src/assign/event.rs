@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ramp_linux::Tuple;
+use rampcc_linux::Tuple;
 
 use super::ARMS_MAX;
 

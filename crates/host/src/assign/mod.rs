@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, RingBuffer, RingBufferBuilder};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
-use ramp_linux::{explained, read_only, share};
+use rampcc_linux::{explained, read_only, share};
 
 pub use event::{AssignCounters, AssignEvent, Done, Opened};
 

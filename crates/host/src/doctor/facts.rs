@@ -9,7 +9,7 @@ use caps::Capability;
 use flate2::read::GzDecoder;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
-use ramp_linux::{Options, probe};
+use rampcc_linux::{Options, probe};
 
 use crate::bpffs::{USUAL, is_bpffs};
 use crate::host::Host;
@@ -113,7 +113,7 @@ impl Facts {
             unrecorded: unrecorded(host),
             host_mounts: host_mounts(),
             cgroup2: mounted("cgroup2"),
-            state_bytes: ramp::algorithms().iter().map(ramp::Algorithm::state_bytes).max().unwrap_or(0),
+            state_bytes: rampcc::algorithms().iter().map(rampcc::Algorithm::state_bytes).max().unwrap_or(0),
             release,
         }
     }
@@ -128,7 +128,7 @@ impl Facts {
 }
 
 fn loads() -> Vec<(String, Result<(), String>)> {
-    ramp::algorithms()
+    rampcc::algorithms()
         .iter()
         .map(|algorithm| {
             let result = probe(algorithm, &Options::new(algorithm)).map_err(|error| error.to_string());

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use ramp::ExitReason;
-use ramp_linux::{FlowEvent, FlowRow, Onlooker, Pinned};
+use rampcc::ExitReason;
+use rampcc_linux::{FlowEvent, FlowRow, Onlooker, Pinned};
 use serde::Serialize;
 
 use crate::error::HostError;

@@ -4,8 +4,8 @@ mod exposition;
 mod http;
 mod server;
 
-use ramp::ExitReason;
-use ramp_linux::Counters;
+use rampcc::ExitReason;
+use rampcc_linux::Counters;
 
 use crate::error::HostError;
 use crate::host::Host;
@@ -149,14 +149,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use prometheus_parse::{Scrape, Value};
-    use ramp_linux::Counters;
+    use rampcc_linux::Counters;
 
     use super::of;
     use crate::status::{AttachedAlgorithm, Attachment, Health};
 
     fn attachment(scope: &str, health: Health, counters: Option<&Counters>) -> Attachment {
         let attached = AttachedAlgorithm {
-            algorithm: ramp::algorithm("best"),
+            algorithm: rampcc::algorithm("best"),
             id: "best".into(),
             parameters: Vec::new(),
             name: "ramp_best".into(),

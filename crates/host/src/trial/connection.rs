@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ramp::ExitReason;
+use rampcc::ExitReason;
 use serde::{Deserialize, Serialize};
 
 use crate::assign::Done;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramp_lab::{Finding, Paired, paired};
+use rampcc_lab::{Finding, Paired, paired};
 use serde::{Deserialize, Serialize};
 
 use super::connection::{Connection, FIRST_WINDOW_BYTES, SizeClass};
@@ -306,7 +306,7 @@ fn row(
     values: [Option<f64>; 2],
     test: Option<&Paired>,
 ) -> Row {
-    let ends = |interval: Option<ramp_lab::Interval>| interval.map(|i| [i.low, i.high]);
+    let ends = |interval: Option<rampcc_lab::Interval>| interval.map(|i| [i.low, i.high]);
     let (effect, interval, finding) = match test {
         None => (None, None, Finding::CannotTell),
         Some(test) if metric.relative() => (test.ratio, ends(test.ratio_interval), relative(test)),
@@ -319,7 +319,7 @@ fn row(
     Row { metric, size, counts, values, blocks, effect, interval, finding }
 }
 
-/// As [`ramp_lab`] judges comparisons.
+/// As [`rampcc_lab`] judges comparisons.
 fn relative(test: &Paired) -> Finding {
     match (test.p, test.p_equivalence) {
         (_, Some(p)) if p < 0.05 => Finding::Equivalent,

@@ -22,9 +22,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use nix::time::{ClockId, clock_getres, clock_gettime};
-use ramp::Algorithm;
-use ramp::ExitReason;
-use ramp_linux::{Event, LoadError, Loaded, Options, Record, load};
+use rampcc::Algorithm;
+use rampcc::ExitReason;
+use rampcc_linux::{Event, LoadError, Loaded, Options, Record, load};
 
 pub use connection::{Connection, SizeClass};
 pub use guard::{Harm, Stop};
@@ -63,8 +63,8 @@ pub enum TrialArm {
 impl TrialArm {
     /// An algorithm of the registry by its id or name, or else one of the kernel's congestion controls.
     pub fn parse(name: &str) -> Self {
-        let by_name = || ramp::algorithms().iter().find(|algorithm| algorithm.name == name);
-        match ramp::algorithm(name).or_else(by_name) {
+        let by_name = || rampcc::algorithms().iter().find(|algorithm| algorithm.name == name);
+        match rampcc::algorithm(name).or_else(by_name) {
             Some(algorithm) => {
                 let options = Box::new(Options::new(algorithm));
                 Self::Ours { label: algorithm.id.to_owned(), algorithm, options }

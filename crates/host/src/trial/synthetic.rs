@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
-use ramp_lab::{ExitReason, Finding};
+use rampcc_lab::{ExitReason, Finding};
 
 use super::connection::Connection;
 use super::guard::{Guard, Harm, Known, Open, Stop};

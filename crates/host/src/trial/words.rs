@@ -1,6 +1,6 @@
 //! A trial in words.
 
-use ramp_lab::Finding;
+use rampcc_lab::Finding;
 
 use super::guard::{Harm, Stop};
 use super::judge::{How, Metric, Row, TrialReport};

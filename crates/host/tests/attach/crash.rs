@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, thread};
 
-use ramp_host::{Host, Scope};
+use rampcc_host::{Host, Scope};
 
 use crate::support::{Cgroup, Place, algorithm, finish, ready, run, usual, within};
 
@@ -101,7 +101,7 @@ fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -
                 let attached = attach();
                 let status = host.attachments().expect("status");
                 assert_eq!(status.len(), 1, "{place_of_death}");
-                assert_eq!(status[0].health, ramp_host::Health::InForce, "{place_of_death}: {attached:?}");
+                assert_eq!(status[0].health, rampcc_host::Health::InForce, "{place_of_death}: {attached:?}");
                 assert_eq!(status[0].attached.as_ref().expect("known").id, first.id);
             }
             let detached = place.within(|| host.detach(None));

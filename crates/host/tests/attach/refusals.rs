@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
-use ramp_host::{Health, Host, HostError, Restored, Scope};
+use rampcc_host::{Health, Host, HostError, Restored, Scope};
 
 use crate::support::{Place, available, best, foreign, ready, usual};
 
@@ -94,7 +94,7 @@ fn a_default_that_is_no_longer_registered_could_not_be_put_back() {
         return;
     }
     let place = Place::new();
-    let loaded = ramp_linux::load(best(), &named("rdead_best")).expect("loads");
+    let loaded = rampcc_linux::load(best(), &named("rdead_best")).expect("loads");
     place.set_default("rdead_best");
     loaded.detach();
     while available().iter().any(|name| name == "rdead_best") {
@@ -143,14 +143,14 @@ fn a_record_from_before_the_last_boot_undoes_nothing() {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("the boot's name");
     fs::write(&file, record.replace(boot.trim(), "another boot")).expect("the old record");
     place.set_default(foreign());
-    assert_eq!(host.attachments().expect("status")[0].health, ramp_host::Health::Stale);
+    assert_eq!(host.attachments().expect("status")[0].health, rampcc_host::Health::Stale);
     let detached = host.detach(None).expect("forgets it");
     assert!(detached[0].notes[0].contains("boot"), "{detached:?}");
     assert_eq!(place.default(), foreign());
     place.assert_clean(&[attached.name]);
 }
 
-fn named(name: &str) -> ramp_linux::Options {
+fn named(name: &str) -> rampcc_linux::Options {
     let mut options = usual(best());
     options.name = Some(name.into());
     options

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
-use ramp_host::{Health, HostError, Restored, Scope};
+use rampcc_host::{Health, HostError, Restored, Scope};
 
 use crate::support::{Place, algorithm, best, foreign, ready, run, usual};
 
@@ -317,10 +317,13 @@ fn what_is_in_force_is_said_whatever_is_left_of_it() {
         let status = host.attachments().expect("status");
         assert_eq!((status.len(), &status[0].health), (1, &Health::Lost(Some(name.clone()))));
         assert!(status[0].health.in_force());
-        let facts = ramp_host::doctor::Facts::gather(&host);
-        let checks = ramp_host::doctor::diagnose(&facts);
+        let facts = rampcc_host::doctor::Facts::gather(&host);
+        let checks = rampcc_host::doctor::diagnose(&facts);
         let check = checks.iter().find(|check| check.name == "default control").expect("its check");
-        assert!(check.state == ramp_host::doctor::State::Missing && check.found.contains(&name), "{check:?}");
+        assert!(
+            check.state == rampcc_host::doctor::State::Missing && check.found.contains(&name),
+            "{check:?}"
+        );
         for error in [
             host.detach(None).expect_err("what was before is not known"),
             host.detach(Some(&Scope::System)).expect_err("what was before is not known"),
@@ -367,14 +370,14 @@ fn only_who_wants_to_replaces_what_is_attached() {
     let (host, scope) = (place.host(), Scope::Netns(place.netns()));
     let attached = host.attach_only(&scope, best(), &usual(best())).expect("attaches");
     let again = host.attach_only(&scope, best(), &usual(best())).expect("it is the same");
-    assert_eq!((again.change, &again.name), (ramp_host::Change::None, &attached.name));
+    assert_eq!((again.change, &again.name), (rampcc_host::Change::None, &attached.name));
     let hystart = algorithm("hystart");
     let error = host.attach_only(&scope, hystart, &usual(hystart)).expect_err("it is not");
     assert!(matches!(error, HostError::Refused { .. }), "{error:?}");
     assert!(error.to_string().contains(&attached.name) && error.advice().is_some(), "{error}");
     assert_eq!(place.default(), attached.name);
     let other = host.attach(&scope, hystart, &usual(hystart)).expect("replaces");
-    assert_eq!(other.change, ramp_host::Change::Replaced);
+    assert_eq!(other.change, rampcc_host::Change::Replaced);
     host.detach(None).expect("detaches");
     assert_eq!(place.default(), "reno");
     place.assert_clean(&[attached.name, other.name]);

@@ -1,6 +1,6 @@
 //! Routes of every form: replaced, used, put back as they were.
 
-use ramp_host::{Change, Health, HostError, Restored, Scope};
+use rampcc_host::{Change, Health, HostError, Restored, Scope};
 use std::net::Ipv4Addr;
 
 use crate::support::{Place, best, ready, run, usual};

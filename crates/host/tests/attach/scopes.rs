@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use ramp_host::{Change, Health, Host, Restored, Scope};
-use ramp_linux::Options;
+use rampcc_host::{Change, Health, Host, Restored, Scope};
+use rampcc_linux::Options;
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::{

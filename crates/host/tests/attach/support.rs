@@ -11,9 +11,9 @@ use std::time::Duration;
 use std::{env, process, thread};
 
 use nix::sched::{CloneFlags, setns};
-use ramp::Algorithm;
-use ramp_host::Host;
-use ramp_linux::Options;
+use rampcc::Algorithm;
+use rampcc_host::Host;
+use rampcc_linux::Options;
 use socket2::{Domain, Socket, Type};
 
 #[path = "../../../linux/tests/support/left_out.rs"]
@@ -30,7 +30,7 @@ pub(crate) const HERE: Ipv4Addr = Ipv4Addr::new(10, 78, 1, 1);
 pub(crate) const THERE: Ipv4Addr = Ipv4Addr::new(10, 78, 1, 2);
 
 pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
-    ramp::algorithm(id).expect("a row of the registry")
+    rampcc::algorithm(id).expect("a row of the registry")
 }
 
 /// What somebody else may set in a namespace: CUBIC only where it is the kernel's default.

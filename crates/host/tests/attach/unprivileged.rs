@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use caps::{CapSet, Capability};
-use ramp_host::{Change, Host, Scope, privileges};
+use rampcc_host::{Change, Host, Scope, privileges};
 
 use crate::support::{Place, best, finish, ready, usual};
 

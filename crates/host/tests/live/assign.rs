@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ramp::algorithm;
-use ramp_host::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, WHOLE};
-use ramp_linux::{Loaded, Options, load};
+use rampcc::algorithm;
+use rampcc_host::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, WHOLE};
+use rampcc_linux::{Loaded, Options, load};
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::{Cgroup, Line, Load, Open, ready};

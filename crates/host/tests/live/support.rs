@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use ramp_emulator::{Emulator, End, Options, Running};
-use ramp_host::Host;
-use ramp_scenario::Scenario;
+use rampcc_emulator::{Emulator, End, Options, Running};
+use rampcc_host::Host;
+use rampcc_scenario::Scenario;
 use socket2::{Domain, Socket, Type};
 
 #[path = "../../../linux/tests/support/left_out.rs"]

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
-use ramp::algorithm;
-use ramp_host::trial::{Harm, How, Stage, Trial, TrialArm, TrialOptions, TrialReport};
-use ramp_lab::Finding;
-use ramp_linux::Options;
+use rampcc::algorithm;
+use rampcc_host::trial::{Harm, How, Stage, Trial, TrialArm, TrialOptions, TrialReport};
+use rampcc_lab::Finding;
+use rampcc_linux::Options;
 
 use crate::support::{Cgroup, Line, Load, Open, ready};
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ramp::ExitReason;
-use ramp::algorithm;
-use ramp_host::live::{Exit, Flow, Live, Snapshot};
-use ramp_host::metrics::{MetricsServer, text};
-use ramp_host::{Host, Scope};
-use ramp_linux::Options;
+use rampcc::ExitReason;
+use rampcc::algorithm;
+use rampcc_host::live::{Exit, Flow, Live, Snapshot};
+use rampcc_host::metrics::{MetricsServer, text};
+use rampcc_host::{Host, Scope};
+use rampcc_linux::Options;
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready};

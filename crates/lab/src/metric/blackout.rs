@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ramp::Time;
-use ramp_trace::FlowSample;
+use rampcc::Time;
+use rampcc_trace::FlowSample;
 
 use super::{Definition, Metric};
 use crate::Context;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ramp_trace::{FlowEvent, FlowEventKind};
+use rampcc_trace::{FlowEvent, FlowEventKind};
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

@@ -1,6 +1,6 @@
 //! How fast data arrives over the whole flow.
 
-use ramp::Time;
+use rampcc::Time;
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

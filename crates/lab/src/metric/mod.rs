@@ -12,7 +12,7 @@ mod overshoot;
 mod queue;
 mod startup;
 
-use ramp_trace::{FlowEvent, FlowSample, LinkSample};
+use rampcc_trace::{FlowEvent, FlowSample, LinkSample};
 
 use crate::comparison::{Better, MetricInfo};
 use crate::ledger::{Flow, Ledger, TestFlow};

@@ -1,7 +1,7 @@
 //! How long packets wait at the bottleneck.
 
-use ramp::Time;
-use ramp_trace::{FlowEvent, FlowEventKind, LinkSample};
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowEventKind, LinkSample};
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

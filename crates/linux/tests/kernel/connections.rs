@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use ramp::{Algorithm, ExitReason, algorithm};
-use ramp_linux::{Event, Options, Record, Replay, load};
+use rampcc::{Algorithm, ExitReason, algorithm};
+use rampcc_linux::{Event, Options, Record, Replay, load};
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::ready::unobstructed;

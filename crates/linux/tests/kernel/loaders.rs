@@ -8,8 +8,8 @@ use std::{env, io};
 
 use libbpf_rs::query::MapInfoIter;
 use nix::sys::resource::{Resource, setrlimit};
-use ramp::algorithm;
-use ramp_linux::{Event, Loaded, Options, Record, load};
+use rampcc::algorithm;
+use rampcc_linux::{Event, Loaded, Options, Record, load};
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::ready::unobstructed;

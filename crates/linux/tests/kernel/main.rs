@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use ramp::{Algorithm, ExitReason, Hint, Traits, algorithm, algorithms};
-use ramp_linux::{
+use rampcc::{Algorithm, ExitReason, Hint, Traits, algorithm, algorithms};
+use rampcc_linux::{
     Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, Replay, detach_pinned, load,
     load_pinned,
 };
@@ -174,7 +174,7 @@ fn decides_as_the_native_core() {
 
 /// Totals add up, time never goes back, and nothing is acknowledged that was not sent.
 fn contract_holds(id: &str, events: &[Event]) {
-    let mut last: std::collections::BTreeMap<u64, ramp::Ack> = std::collections::BTreeMap::new();
+    let mut last: std::collections::BTreeMap<u64, rampcc::Ack> = std::collections::BTreeMap::new();
     for event in events {
         let Event::Ack(e) = event else { continue };
         let (ack, flow) = (&e.ack, e.header.flow);
@@ -340,7 +340,7 @@ fn continues_with_reno() {
     let hystart = algorithm("hystart").expect("a row");
     let mut options = Options::new(hystart);
     options.name = Some("rh_reno".into());
-    options.avoidance = ramp_linux::Avoidance::Reno;
+    options.avoidance = rampcc_linux::Avoidance::Reno;
     let loaded = load(hystart, &options).expect("loads");
     path.transfer(loaded.name(), Open::Passive, SIZE);
     let (events, _) = all_events(&loaded, 1);

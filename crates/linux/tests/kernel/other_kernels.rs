@@ -66,7 +66,7 @@ fn boots(series: &str, expected: &str) {
         |reason: &&str| reason.ends_with(EMULATED) || (series == "6.1" && reason.ends_with(NO_LINKS));
     assert!(skipped.iter().all(allowed), "{series}: {skipped:#?}");
     let ways: Vec<_> = said.lines().filter_map(|line| line.split("kernel: ").nth(1)).collect();
-    assert_eq!(ways.len(), ramp::algorithms().len(), "{series}: {said}");
+    assert_eq!(ways.len(), rampcc::algorithms().len(), "{series}: {said}");
     assert!(ways.iter().all(|way| way.contains(expected)), "{series}: {ways:?}");
     // Not by a macro, whose words the test harness keeps for itself.
     let _ = writeln!(io::stderr(), "Linux {release}: {} algorithms {expected}; {result}", ways.len());

@@ -1,7 +1,7 @@
 //! Paced Start's trains and what they find, on paths whose answer is known.
 
-use ramp::algorithm;
-use ramp_linux::{Event, FlowEvent, Options, Record, load};
+use rampcc::algorithm;
+use rampcc_linux::{Event, FlowEvent, Options, Record, load};
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ramp::Time;
-use ramp_emulator::{Download, Downloaded, Emulator, ErrorReport, Opener, Options, Running};
-use ramp_scenario::Scenario;
+use rampcc::Time;
+use rampcc_emulator::{Download, Downloaded, Emulator, ErrorReport, Opener, Options, Running};
+use rampcc_scenario::Scenario;
 
 use super::{Open, small};
 

@@ -1,6 +1,6 @@
 //! One rate for ever.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 use super::{Serve, WORK_PER_BYTE};
 

@@ -5,7 +5,7 @@ mod rates;
 mod stepped;
 mod traced;
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 use self::constant::Constant;
 use self::stepped::Stepped;

@@ -1,6 +1,6 @@
 //! What a capacity comes to over time, for facts about a path and for charts.
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 use crate::config::{Capacity, Opportunities};
 use crate::timeline::Timeline;

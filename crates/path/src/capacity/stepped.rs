@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramp::{Rate, Time};
+use rampcc::{Rate, Time};
 
 use super::{Serve, WORK_PER_BYTE};
 use crate::timeline::Timeline;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ramp::Time;
+use rampcc::Time;
 
 use super::Serve;
 use crate::config::Opportunities;

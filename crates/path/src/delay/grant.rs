@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::config::{Demand, Jitter};
 use crate::random::{self, Numbered, Purpose};

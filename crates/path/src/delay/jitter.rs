@@ -4,7 +4,7 @@
 
 use std::f64::consts::TAU;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::config::Jitter;
 use crate::random::{self, Numbered, Purpose};

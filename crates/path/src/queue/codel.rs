@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::capacity::{Serve, Server};
 use crate::config::Limit;

@@ -8,7 +8,7 @@ mod random_drop;
 mod red;
 mod waiting;
 
-use ramp::Time;
+use rampcc::Time;
 
 pub(crate) use self::codel::CoDel;
 use self::random_drop::RandomDrop;

@@ -129,7 +129,7 @@ fn spread(probability: f64, count: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::Limit;
-    use ramp::{Rate, Time};
+    use rampcc::{Rate, Time};
 
     const LAW: Law = Law { min: 20.0, max: 80.0, max_p: 0.1, gentle: true };
 

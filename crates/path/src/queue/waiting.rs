@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ramp::Time;
+use rampcc::Time;
 
 use crate::Count;
 

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use ramp::{Rate, Time};
-use ramp_path::{DropReason, Limit, Link, LinkConfig, Packet};
+use rampcc::{Rate, Time};
+use rampcc_path::{DropReason, Limit, Link, LinkConfig, Packet};
 
 /// Owned on purpose: links must not need copies.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use ramp::{Ack, Config, ExitReason, Phase, Startup};
+use rampcc::{Ack, Config, ExitReason, Phase, Startup};
 
 use super::support::events::runner;
 use super::support::pipe::{Pipe, play};
@@ -44,7 +44,7 @@ fn round(startup: &mut Startup, samples: &[(u64, u64)], rtt_us: u32) -> Option<u
         step(*ns, *bytes, 1);
     }
     let ssthresh = step(0, 0, 2_000_000);
-    (ssthresh != ramp::UNSET).then_some(ssthresh)
+    (ssthresh != rampcc::UNSET).then_some(ssthresh)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! [LU] §IV-A, Algorithm 1.
 
-use ramp::{Ack, Config, Phase, Startup};
+use rampcc::{Ack, Config, Phase, Startup};
 
 use super::support::pipe::{Outcome, play};
 use super::support::{MSS, Stream, ack, config, row, set};

@@ -1,6 +1,6 @@
 //! Linux `net/ipv4/tcp_cubic.c`, versions 2.6.29, 5.10 and 6.14.
 
-use ramp::{Ack, AckFlags, ExitReason, Phase, Startup};
+use rampcc::{Ack, AckFlags, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{Stream, config, row, set};

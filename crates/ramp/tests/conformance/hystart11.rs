@@ -1,6 +1,6 @@
 //! [HR11] §4, Algorithm 1.
 
-use ramp::{AckFlags, Event, EventKind, ExitReason, Phase, Startup};
+use rampcc::{AckFlags, Event, EventKind, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{MSS, Stream, config, row};

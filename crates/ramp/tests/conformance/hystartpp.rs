@@ -1,6 +1,6 @@
 //! RFC 9406.
 
-use ramp::{AckFlags, Config, Event, EventKind, ExitReason, Phase, Startup};
+use rampcc::{AckFlags, Config, Event, EventKind, ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{Stream, ack, config, row, set};

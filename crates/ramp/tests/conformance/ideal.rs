@@ -1,6 +1,6 @@
 //! The yardstick has no source; this is its definition.
 
-use ramp::{ExitReason, Hint, Phase, Startup};
+use rampcc::{ExitReason, Hint, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{ack, config, row};

@@ -1,6 +1,6 @@
 //! RFC 3742 §2.
 
-use ramp::{Event, EventKind, Phase, Startup};
+use rampcc::{Event, EventKind, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{MSS, ack, config, row};

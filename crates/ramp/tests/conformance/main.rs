@@ -22,7 +22,7 @@ mod limited;
 mod paced;
 mod slow_start;
 
-use ramp::{Algorithm, Config, Startup};
+use rampcc::{Algorithm, Config, Startup};
 use support::{MSS, pipe::Pipe};
 
 /// The first path of the closed forms: [HR11] Figure 9.

@@ -1,6 +1,6 @@
 //! [HS03] §3: Figure 5, Table 2, and the gap filter.
 
-use ramp::{
+use rampcc::{
     Ack, AckFlags, BACK_TO_BACK, Config, ConfigFlags, Environment, Event, EventKind, ExitReason, Phase,
     Startup,
 };
@@ -331,7 +331,7 @@ fn a_short_train_needs_four_gaps() {
 
 #[test]
 fn section_3_2_2_a_loss_leaves_from_the_train_and_a_timeout_from_half_of_it() {
-    for (kind, ssthresh) in [(EventKind::Loss, ramp::UNSET), (EventKind::Timeout, 2 * SIZE)] {
+    for (kind, ssthresh) in [(EventKind::Loss, rampcc::UNSET), (EventKind::Timeout, 2 * SIZE)] {
         let mut model = Model::new(start(|_| {}));
         model.train(|_| GB_NS);
         let congestion = Event { now_ns: 0, lost_bytes: SIZE, in_flight_bytes: SIZE, kind, mss_bytes: MSS };

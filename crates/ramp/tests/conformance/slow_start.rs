@@ -1,6 +1,6 @@
 //! RFC 5681 §3.1, RFC 3465, and the closed forms of standard slow start.
 
-use ramp::{ExitReason, Phase, Startup};
+use rampcc::{ExitReason, Phase, Startup};
 
 use super::support::pipe::play;
 use super::support::{MSS, ack, config, row, set};

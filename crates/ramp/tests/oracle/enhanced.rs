@@ -1,6 +1,6 @@
 //! [LU] §IV-A, Algorithm 1, its "tagged packet" being that of ns-2's Vegas.
 
-use ramp::Phase;
+use rampcc::Phase;
 
 use super::{Oracle, Says, Seen, compare};
 

@@ -1,6 +1,6 @@
 //! RFC 9406 §4.2 and §4.3.
 
-use ramp::Phase;
+use rampcc::Phase;
 
 use super::{Oracle, Says, Seen, compare};
 

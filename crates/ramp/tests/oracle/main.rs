@@ -11,7 +11,7 @@ mod hystartpp;
 mod slow_start;
 
 use proptest::prelude::*;
-use ramp::{AckFlags, Phase, Startup};
+use rampcc::{AckFlags, Phase, Startup};
 use support::events::{Host, Input, plausible_acks, runner};
 use support::{MSS, config, row};
 

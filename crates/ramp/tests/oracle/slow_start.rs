@@ -1,6 +1,6 @@
 //! RFC 5681 §3.1 with RFC 3465's L, and Linux's rule that slow start stops at ssthresh.
 
-use ramp::Phase;
+use rampcc::Phase;
 
 use super::{Oracle, Says, Seen, compare};
 

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
-use ramp::{
+use rampcc::{
     Ack, AckFlags, Algorithm, Config, ConfigFlags, Decision, Event, EventKind, Hint, HintSource,
     PARAMETERS_MAX, UNSET,
 };

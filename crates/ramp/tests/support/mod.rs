@@ -4,7 +4,7 @@
 pub(crate) mod events;
 pub(crate) mod pipe;
 
-use ramp::{Ack, AckFlags, Algorithm, Config, algorithm};
+use rampcc::{Ack, AckFlags, Algorithm, Config, algorithm};
 
 /// Payload bytes of a packet in most tests: round numbers make vectors readable.
 pub(crate) const MSS: u32 = 1000;

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use ramp::{Ack, AckFlags, Algorithm, Config, Decision, Phase, Startup};
+use rampcc::{Ack, AckFlags, Algorithm, Config, Decision, Phase, Startup};
 
 /// A path and its receiver. Packets are all payload.
 #[derive(Clone, Debug)]

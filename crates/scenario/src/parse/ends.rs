@@ -1,7 +1,7 @@
 //! `[sender]`, `[receiver]` and `[algorithm.<id>]`.
 
-use ramp::{Algorithm, Parameter, Time, algorithms};
-use ramp_tcp::{
+use rampcc::{Algorithm, Parameter, Time, algorithms};
+use rampcc_tcp::{
     AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig,
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn algorithm(value: &Value<'_>) -> Result<&'static Algorithm, Scenari
 
 /// The algorithm of this id or name, or what is wrong and what is allowed.
 pub(crate) fn find_algorithm(id: &str) -> Result<&'static Algorithm, (String, String)> {
-    ramp::algorithm(id).ok_or_else(|| {
+    rampcc::algorithm(id).ok_or_else(|| {
         let names = || algorithms().iter().map(|a| a.id);
         let near = nearest(id, algorithms().iter().flat_map(|a| [a.id, a.name]));
         let found = crate::error::shortened(id);
@@ -276,7 +276,7 @@ pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, 
         (None, Err(_)) => match parameter.unit {
             "us" => units::time(text).map(Time::us)?,
             "bytes" => units::bytes(text)?,
-            "bytes/s" => units::rate(text).map(ramp::Rate::bytes_per_s)?,
+            "bytes/s" => units::rate(text).map(rampcc::Rate::bytes_per_s)?,
             "packets" => units::packets(text)?,
             "percent" => text
                 .strip_suffix('%')

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ramp::{Rate, Time, Traits};
-use ramp_path::Capacity;
-use ramp_tcp::{ReceiverConfig, SenderConfig};
+use rampcc::{Rate, Time, Traits};
+use rampcc_path::Capacity;
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ramp::{Rate, Time};
-use ramp_path::{
+use rampcc::{Rate, Time};
+use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
     Propagation, QueueConfig, Reordering,
 };

@@ -1,7 +1,7 @@
 //! `[path]`, `[dumbbell]`, `[parking-lot]`, and graphs of `[[node]]` and `[[link]]`.
 
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, nearest, shortened};

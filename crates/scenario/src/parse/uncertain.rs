@@ -1,7 +1,7 @@
 //! `[uncertain]`, and what a `[path]` without it leaves open.
 
-use ramp::{Rate, Time};
-use ramp_path::Capacity;
+use rampcc::{Rate, Time};
+use rampcc_path::Capacity;
 
 use crate::document::{Section, Value};
 use crate::error::ScenarioError;

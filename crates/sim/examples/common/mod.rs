@@ -7,9 +7,9 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use ramp_scenario::Scenario;
-use ramp_sim::simulate;
-use ramp_trace::Outcome;
+use rampcc_scenario::Scenario;
+use rampcc_sim::simulate;
+use rampcc_trace::Outcome;
 
 #[path = "../../tests/common/mod.rs"]
 pub(crate) mod build;

@@ -4,12 +4,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::{Algorithm, Rate, Time, algorithm};
-use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
-use ramp_scenario::{FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology};
-use ramp_sim::simulate;
-use ramp_tcp::{Profile, ReceiverConfig, SenderConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, Outcome};
+use rampcc::{Algorithm, Rate, Time, algorithm};
+use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_scenario::{FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology};
+use rampcc_sim::simulate;
+use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, Outcome};
 
 pub(crate) const fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_s(rate * 1_000_000)

@@ -1,8 +1,8 @@
 //! One bulk flow over one bottleneck against one row of ns-2 or ns-3.
 
-use ramp::{Rate, Time};
-use ramp_scenario::Source;
-use ramp_tcp::{ReceiverConfig, SenderConfig};
+use rampcc::{Rate, Time};
+use rampcc_scenario::Source;
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
 use crate::measure::Measured;
 use crate::oracle::{find, number, table};

@@ -3,12 +3,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::Time;
-use ramp_path::{Limit, LinkConfig};
-use ramp_scenario::{NamedLink, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
-use ramp_sim::simulate;
-use ramp_tcp::{Profile, ReceiverConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc::Time;
+use rampcc_path::{Limit, LinkConfig};
+use rampcc_scenario::{NamedLink, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
+use rampcc_sim::simulate;
+use rampcc_tcp::{Profile, ReceiverConfig};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::bulk::Pair;
 use crate::ns2::{mbit, sender};

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::{Time, UNSET};
-use ramp_scenario::Scenario;
-use ramp_sim::simulate;
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
+use rampcc::{Time, UNSET};
+use rampcc_scenario::Scenario;
+use rampcc_sim::simulate;
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
 
 /// One bulk flow's run in the oracles' terms: packets, and seconds from the flow's start.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! The single-flow runs of ns-2: [LU]'s topology and [HS03]'s Fig. 8.
 
-use ramp::{Rate, Time};
-use ramp_scenario::Source;
-use ramp_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
+use rampcc::{Rate, Time};
+use rampcc_scenario::Source;
+use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
 
 use crate::bulk::{Allowed, Bulk, NS2, Oracle, OracleRow};
 use crate::topology::Bottleneck;
@@ -206,7 +206,7 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
 
 /// The profile `ns2` around a start-up algorithm.
 pub(crate) fn sender(id: &str) -> SenderConfig {
-    SenderConfig::new(Profile::Ns2, ramp::algorithm(id).expect("a registered algorithm"))
+    SenderConfig::new(Profile::Ns2, rampcc::algorithm(id).expect("a registered algorithm"))
 }
 
 pub(crate) fn mbit(rate: u64) -> Rate {

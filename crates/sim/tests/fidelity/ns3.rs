@@ -1,8 +1,8 @@
 //! Single-flow runs of ns-3.37, as far as our rules are its rules.
 
-use ramp::{Rate, Time};
-use ramp_scenario::Source;
-use ramp_tcp::{Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
+use rampcc::{Rate, Time};
+use rampcc_scenario::Source;
+use rampcc_tcp::{Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
 
 use crate::bulk::{Allowed, Bulk, NS3, Oracle, OracleRow};
 use crate::ns2::mbit;
@@ -47,7 +47,7 @@ pub(crate) fn cases() -> Vec<Bulk> {
 fn enhanced_start(control: &str, label: &str, ssthresh: Option<u32>, prr: bool) -> Bulk {
     let variant = if prr { "iw2 delack1 ts0" } else { "iw2 delack1 ts0 ClassicRecovery" };
     let recovery = if prr { "PRR" } else { "classic" };
-    let startup = ramp::algorithm("slow_start").expect("a registered algorithm");
+    let startup = rampcc::algorithm("slow_start").expect("a registered algorithm");
     let mut sender = SenderConfig::new(Profile::Era, startup);
     sender.mss_bytes = 1000;
     sender.header_bytes = HEADER_BYTES;
@@ -113,7 +113,7 @@ fn cubic(
     (end, source): (Time, Source),
 ) -> Bulk {
     let mut sender =
-        SenderConfig::new(Profile::Era, ramp::algorithm("slow_start").expect("a registered algorithm"));
+        SenderConfig::new(Profile::Era, rampcc::algorithm("slow_start").expect("a registered algorithm"));
     sender.mss_bytes = 1448;
     sender.header_bytes = HEADER_BYTES + TIMESTAMPS_BYTES;
     sender.initial_window_packets = 10;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::{Rate, Time};
-use ramp_path::Limit;
-use ramp_scenario::{Scenario, Source};
-use ramp_sim::simulate;
-use ramp_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
-use ramp_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc::{Rate, Time};
+use rampcc_path::Limit;
+use rampcc_scenario::{Scenario, Source};
+use rampcc_sim::simulate;
+use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
@@ -209,7 +209,7 @@ fn played(row: &Row) -> Scenario {
 /// The ends of a row, both connections' alike.
 fn ends(row: &Row) -> (SenderConfig, ReceiverConfig) {
     let packets = |column: &str| number(row, column).map(|n| n as u32);
-    let startup = ramp::algorithm("slow_start").expect("a registered algorithm");
+    let startup = rampcc::algorithm("slow_start").expect("a registered algorithm");
     let mut sender = SenderConfig::new(Profile::Ns2, startup);
     sender.mss_bytes = packets("packet").expect("a size");
     sender.initial_window_packets = packets("iw").expect("a window");

@@ -1,11 +1,11 @@
 //! The oracles' single bottleneck: side link, bottleneck, side link, each way, as ns-2's scripts build it.
 
-use ramp::{Rate, Time};
-use ramp_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
-use ramp_scenario::{
+use rampcc::{Rate, Time};
+use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_scenario::{
     FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
-use ramp_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
 /// The path of one oracle run.
 pub(crate) struct Bottleneck {

@@ -4,7 +4,7 @@
 //! Windows are in segments and times in seconds, as in the RFC. Only the four basic operations and `libm::cbrt` are
 //! used, so that every machine computes the same.
 
-use ramp::Time;
+use rampcc::Time;
 
 use super::Growth;
 

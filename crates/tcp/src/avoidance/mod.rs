@@ -4,7 +4,7 @@ mod cubic;
 mod reno;
 mod vegas;
 
-use ramp::Time;
+use rampcc::Time;
 
 pub(crate) use cubic::Cubic;
 pub(crate) use reno::Reno;

@@ -53,7 +53,7 @@ impl Reno {
 
 #[cfg(test)]
 mod tests {
-    use ramp::Time;
+    use rampcc::Time;
 
     use super::*;
 

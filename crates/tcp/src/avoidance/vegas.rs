@@ -1,6 +1,6 @@
 //! Vegas (Brakmo & Peterson 1994): keep between alpha and beta packets in the bottleneck's queue.
 
-use ramp::Time;
+use rampcc::Time;
 
 use super::{Growth, Reno};
 use crate::VegasConfig;

@@ -265,7 +265,7 @@ impl Scoreboard {
 
 #[cfg(test)]
 mod tests {
-    use ramp::Time;
+    use rampcc::Time;
 
     use super::*;
 

@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ramp::Time;
-use ramp_path::Packet;
-use ramp_tcp::{Profile, Receiver, ReceiverConfig, Segment, SegmentKind, Sender, SenderConfig};
-use ramp_trace::FlowEventKind;
+use rampcc::Time;
+use rampcc_path::Packet;
+use rampcc_tcp::{Profile, Receiver, ReceiverConfig, Segment, SegmentKind, Sender, SenderConfig};
+use rampcc_trace::FlowEventKind;
 
 pub(crate) const MSS: u64 = 1000;
 
@@ -18,7 +18,7 @@ pub(crate) fn ms(t: u64) -> Time {
 /// The rules of `profile` with 1000-byte segments and no handshake.
 pub(crate) fn config(profile: Profile) -> SenderConfig {
     let mut config =
-        SenderConfig::new(profile, ramp::algorithm("slow_start").expect("slow start is in the registry"));
+        SenderConfig::new(profile, rampcc::algorithm("slow_start").expect("slow start is in the registry"));
     config.mss_bytes = MSS as u32;
     config.header_bytes = 40;
     config.handshake = false;

@@ -1,7 +1,7 @@
 //! What is played by simulator and kernel: paths, rows and seeds.
 
-use ramp_scenario::{Arm, Scenario};
-use ramp_testbed::Row;
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_testbed::Row;
 
 /// A path and the download over it.
 pub(crate) struct Case {

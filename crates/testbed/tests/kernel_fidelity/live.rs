@@ -1,6 +1,6 @@
 //! A few of the recorded runs again, on this machine's kernel.
 
-use ramp_testbed::{Options, TestbedError, Verdict, obstacle};
+use rampcc_testbed::{Options, TestbedError, Verdict, obstacle};
 
 use crate::cases::{CASES, Case};
 use crate::ready;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ramp::{ExitReason, Time};
-use ramp_testbed::{Options, Played, Task, TestbedError, play};
-use ramp_trace::{FlowEvent, FlowEventKind, Observer};
+use rampcc::{ExitReason, Time};
+use rampcc_testbed::{Options, Played, Task, TestbedError, play};
+use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 
 use crate::cases::{Case, steering};
 
@@ -48,7 +48,7 @@ impl Run {
     pub(crate) fn simulated(case: &Case, arm: &str, seed: u64) -> Self {
         let scenario = case.scenario(arm);
         let mut watch = Watch::default();
-        let outcome = ramp_sim::simulate(&scenario, seed, &mut watch, &AtomicBool::new(false));
+        let outcome = rampcc_sim::simulate(&scenario, seed, &mut watch, &AtomicBool::new(false));
         let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", case.name));
         Self::new(&watch, &outcome.flows[0], scenario.flows[0].sender.mss_bytes)
     }
@@ -70,7 +70,7 @@ impl Run {
         Ok((run, played))
     }
 
-    fn new(watch: &Watch, flow: &ramp_trace::FlowTotals, mss_bytes: u32) -> Self {
+    fn new(watch: &Watch, flow: &rampcc_trace::FlowTotals, mss_bytes: u32) -> Self {
         let mss = f64::from(mss_bytes);
         let since = |at: Time| (at - watch.opened).secs_f64();
         Self {

@@ -11,10 +11,10 @@ mod site;
 use std::time::Duration;
 
 use left_out::{complete, repeated};
-use ramp::{ExitReason, algorithm};
-use ramp_linux::{Event, FlowEvent, Options, Record, load};
-use ramp_scenario::Scenario;
-use ramp_testbed::obstacle;
+use rampcc::{ExitReason, algorithm};
+use rampcc_linux::{Event, FlowEvent, Options, Record, load};
+use rampcc_scenario::Scenario;
+use rampcc_testbed::obstacle;
 use site::{Site, content, installed};
 
 const PATH: &str = "[path]\nrate = '20 Mbit/s'\nrtt = '60 ms'\nbuffer = '1 bdp'\n[[flow]]\nsize = '10 MB'\n";

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ramp_emulator::{Emulator, End, ErrorReport, Options, Running};
-use ramp_scenario::Scenario;
+use rampcc_emulator::{Emulator, End, ErrorReport, Options, Running};
+use rampcc_scenario::Scenario;
 
 const PORT: u16 = 8080;
 /// nginx opens its port within a fraction of this.

@@ -1,6 +1,6 @@
 //! Curves of one run, small enough that several runs of every algorithm fit into a page.
 
-use ramp_trace::{FlowSeries, MarkKind};
+use rampcc_trace::{FlowSeries, MarkKind};
 use serde::Serialize;
 
 use super::number::round;

@@ -102,7 +102,7 @@ pub(super) fn context_of(comparison: &Comparison, seed: u64) -> Cow<'_, Context>
 
 /// Colour and dash of each arm. An algorithm looks the same in every report that has it once.
 pub(super) fn styles(arms: &[ArmSummary]) -> Vec<usize> {
-    let known = ramp::algorithms();
+    let known = rampcc::algorithms();
     let mut taken = Vec::new();
     for arm in arms {
         let algorithm = known

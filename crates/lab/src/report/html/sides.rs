@@ -1,6 +1,6 @@
 //! Two backends side by side as one page: a table of both with their differences, and their windows over time.
 
-use ramp_trace::FlowSeries;
+use rampcc_trace::FlowSeries;
 
 use super::curves::flow_shown;
 use super::frame::{brand, document_head, fact_list};
