@@ -100,8 +100,14 @@ impl Opportunities {
         match at.last() {
             None => Err(TraceError::Empty),
             Some(&Time::ZERO) => Err(TraceError::NoLength),
-            Some(&period) => Ok(Self { at: at.into(), period, bytes: MAHIMAHI_BYTES, offset: Time::ZERO }),
+            Some(_) => Ok(Self::mahimahi(at.into())),
         }
+    }
+
+    /// Opportunities of 1500 bytes at these ascending instants, of which there is one at least.
+    pub fn mahimahi(at: Arc<[Time]>) -> Self {
+        let period = at.last().copied().unwrap_or_default();
+        Self { at, period, bytes: MAHIMAHI_BYTES, offset: Time::ZERO }
     }
 
     /// Writes what [`Self::parse`] reads, rounding instants down to milliseconds; the offset is not kept.
@@ -123,6 +129,11 @@ impl Propagation {
         if step == Time::ZERO {
             return Err(TraceError::NoStep);
         }
+        Ok(Self::Trace { values: Self::parse_delays(text)?.into(), step, offset: Time::ZERO })
+    }
+
+    /// Reads the values of a delay trace, whatever time each lasts.
+    pub fn parse_delays(text: &str) -> Result<Vec<Time>, TraceError> {
         let mut delays: Vec<Time> = Vec::new();
         for (line, value) in values(text) {
             if delays.len() == Self::MOST {
@@ -133,7 +144,7 @@ impl Propagation {
         if delays.is_empty() {
             return Err(TraceError::Empty);
         }
-        Ok(Self::Trace { values: Arc::from(delays), step, offset: Time::ZERO })
+        Ok(delays)
     }
 }
 

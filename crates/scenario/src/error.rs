@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
+use crate::place::Written;
+
 /// Why there is no [`crate::Scenario`].
 #[derive(Debug, Error, Diagnostic)]
 pub enum ScenarioError {
@@ -133,6 +135,8 @@ impl ScenarioError {
 pub(crate) struct File<'a> {
     pub(crate) label: String,
     pub(crate) text: &'a str,
+    /// What its user knows of it, where it was changed since.
+    written: Option<Written<'a>>,
     /// What is wrong with it, in the order in which it was read.
     found: RefCell<Vec<FieldError>>,
     /// How many mistakes are not among these any more.
@@ -149,10 +153,16 @@ impl<'a> File<'a> {
         Self {
             label: label.to_owned(),
             text,
+            written: None,
             found: RefCell::default(),
             untold: Cell::new(0),
             meant: RefCell::default(),
         }
+    }
+
+    /// The same, where a user wrote `text`: that is what places are in.
+    pub(crate) fn changed_from(self, text: &'a str) -> Self {
+        Self { written: Written::new(text), ..self }
     }
 
     /// A result whose error is told with all other mistakes of the file: reading goes on without it.
@@ -210,14 +220,21 @@ impl<'a> File<'a> {
         problem: &str,
         allowed: &str,
     ) -> ScenarioError {
-        let start = floor_boundary(self.text, span.start);
-        let end = floor_boundary(self.text, span.end).max(start);
-        let before = &self.text[..start];
+        let (text, span) = match &self.written {
+            Some(written) => {
+                let here = self.text.get(span).unwrap_or_default().trim_matches('"');
+                (written.text, written.place(field, field.ends_with(here) && !here.is_empty()))
+            }
+            None => (self.text, span),
+        };
+        let start = floor_boundary(text, span.start);
+        let end = floor_boundary(text, span.end).max(start);
+        let before = &text[..start];
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         // Of what is not told, nothing is shown.
         let shown = self.found.borrow().len() < TOLD_MAX;
-        let (excerpt, span) = if shown { excerpt(self.text, start, end) } else { Default::default() };
+        let (excerpt, span) = if shown { excerpt(text, start, end) } else { Default::default() };
         ScenarioError::Field(Box::new(FieldError {
             file: self.label.clone(),
             line,

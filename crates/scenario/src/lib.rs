@@ -11,7 +11,9 @@ mod error;
 mod facts;
 mod model;
 mod neighbourhood;
+mod open;
 mod parse;
+mod place;
 pub mod random;
 pub mod schema;
 mod settings;
@@ -24,8 +26,9 @@ pub use ad_hoc::AdHoc;
 pub use error::{FieldError, ScenarioError};
 pub use model::{
     Arm, FlowConfig, NamedLink, Original, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop,
-    Topology, TraceFile, Traffic, TrafficKind,
+    Topology, Traffic, TrafficKind,
 };
 pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;
+pub use traces::TraceFile;
 pub use uncertain::{Range, Uncertain, Values};

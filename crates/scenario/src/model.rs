@@ -6,6 +6,7 @@ use rampcc::{Algorithm, PARAMETERS_MAX, Rate, Time};
 use rampcc_path::LinkConfig;
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
+use crate::traces::{TraceFile, Traces};
 use crate::uncertain::Uncertain;
 
 /// What to run.
@@ -45,17 +46,19 @@ pub struct Scenario {
     pub directory: Option<PathBuf>,
     /// What it does not know: what its text says, or for a `[path]` that says nothing what it leaves open.
     pub uncertain: Vec<Uncertain>,
-    /// What its user has written, for messages about it.
+    /// What its user has written, for messages about it and for the paths around it.
     pub original: Original,
 }
 
-/// A scenario as its user knows it.
+/// A scenario as its user knows it, with the traces that it names.
 #[derive(Clone, Debug, Default)]
 pub struct Original {
     /// The file as it was named, or the scenario's name.
     pub(crate) label: String,
     /// The text before anything was set on top; `None`: that of the scenario.
     pub(crate) text: Option<String>,
+    /// What was read of its trace files, which the paths around it share.
+    pub(crate) traces: Traces,
 }
 
 /// A start-up algorithm with its parameters.
@@ -65,15 +68,6 @@ pub struct Steering {
     pub algorithm: &'static Algorithm,
     /// Values in the order of its table.
     pub parameters: [u64; PARAMETERS_MAX],
-}
-
-/// A trace file that a scenario was made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceFile {
-    /// Where it was found.
-    pub path: PathBuf,
-    /// FNV-1a of its uncompressed contents: tells whether results are still those of this file.
-    pub checksum: u64,
 }
 
 /// Nodes and directed links.

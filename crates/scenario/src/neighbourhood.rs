@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 use crate::document::Section;
 use crate::error::{File, ScenarioError, shortened};
 use crate::model::Scenario;
+use crate::parse::Text;
 use crate::schema;
 use crate::settings::Setting;
 use crate::uncertain::{Range, Uncertain, Values, twice};
@@ -107,7 +108,10 @@ impl Scenario {
             settings.push(setting);
         }
         let text = written(&document.to_string(), &[]);
-        let mut scenario = Self::parse_blaming(&self.name, &text, self.directory.as_deref(), &settings)?;
+        let directory = self.directory.as_deref();
+        let traces = self.original.traces.clone();
+        let given = Text { name: &self.name, text: &text, written: None, directory, traces };
+        let mut scenario = Self::parse_blaming(&given, &settings)?;
         scenario.name.clone_from(&self.name);
         Ok(scenario)
     }

@@ -19,14 +19,34 @@ use crate::model::{FlowConfig, Original, Scenario, Source, Stop, Traffic, Traffi
 use crate::parse::flows::Ends;
 use crate::parse::topology::Built;
 use crate::schema;
-use crate::traces::{Files, SCENARIO_MAX, read_text};
+use crate::traces::{Files, SCENARIO_MAX, Traces};
+
+/// What a scenario is made from.
+pub(crate) struct Text<'a> {
+    /// See [`Scenario::parse`].
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    /// What a user wrote, where `text` is that with changes: messages name its lines.
+    pub(crate) written: Option<&'a str>,
+    pub(crate) directory: Option<&'a Path>,
+    /// What these hold is not read again.
+    pub(crate) traces: Traces,
+}
 
 impl Scenario {
     /// A scenario from TOML text. Files it names are looked for in `directory`.
     ///
     /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
     pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
-        let file = File::new(name, text);
+        Self::parse_text(&Text { name, text, written: None, directory, traces: Traces::default() })
+    }
+
+    pub(crate) fn parse_text(given: &Text<'_>) -> Result<Self, ScenarioError> {
+        let Text { name, text, written, directory, traces } = given;
+        let mut file = File::new(name, text);
+        if let Some(written) = written {
+            file = file.changed_from(written);
+        }
         if text.len() as u64 > SCENARIO_MAX {
             let allowed = format!("at most {} MiB", SCENARIO_MAX >> 20);
             return Err(file.error(0..0, "syntax", "the file is too large", &allowed));
@@ -39,29 +59,18 @@ impl Scenario {
                 "TOML: `field = value` lines and `[table]` headers",
             )
         })?;
-        let scenario = file.keep(scenario(&Section::root(&file, &table, &schema::ROOT), name, directory));
+        let mut files = Files::new(*directory, traces);
+        let scenario = file.keep(scenario(&Section::root(&file, &table, &schema::ROOT), name, &mut files));
         match (file.mistakes(), scenario.flatten()) {
             (None, Some(scenario)) => Ok(scenario),
             (Some(mistakes), _) => Err(mistakes),
             (None, None) => unreachable!("a scenario is left out for a mistake only"),
         }
     }
-
-    /// The scenario of a file.
-    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
-        let text = read_text(path, SCENARIO_MAX)
-            .map_err(|e| ScenarioError::Read { path: path.to_owned(), source: std::io::Error::other(e) })?;
-        Self::parse(&path.display().to_string(), &text, path.parent())
-    }
 }
 
 /// `None`: there are mistakes, and the file keeps them.
-fn scenario(
-    root: &Section<'_>,
-    name: &str,
-    directory: Option<&Path>,
-) -> Result<Option<Scenario>, ScenarioError> {
-    let mut files = Files::new(directory);
+fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<Scenario>, ScenarioError> {
     let profile = root.read("profile", |value| value.choice(&["modern", "era", "ns2"]));
     let profile = [Profile::Modern, Profile::Era, Profile::Ns2][profile.unwrap_or(0)];
     let settings = ends::settings(profile, root.get("algorithm").as_ref());
@@ -78,10 +87,10 @@ fn scenario(
     ends::receiver(root.inner("receiver", &schema::RECEIVER).as_ref(), &mut receiver);
     ends::acquaint(&mut sender, &receiver);
     // Where there is no topology, flows are read all the same, for their own mistakes.
-    let built = root.file.keep(topology::topology(root, &mut files)).unwrap_or_else(Built::unknown);
+    let built = root.file.keep(topology::topology(root, files)).unwrap_or_else(Built::unknown);
     let ends = Ends { sender, receiver, settings };
     let flows = root.file.keep(flows::flows(root, &built, &ends)).unwrap_or_default();
-    let traffic = root.file.keep(flows::traffic(root, &built, &ends, &mut files)).unwrap_or_default();
+    let traffic = root.file.keep(flows::traffic(root, &built, &ends, files)).unwrap_or_default();
     let stop = root.file.keep(stop(root, &flows, &traffic));
     let uncertain = root.file.keep(uncertain::uncertain(root)).flatten();
     let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
@@ -99,10 +108,10 @@ fn scenario(
         steering,
         settings: ends.settings,
         trace_offset_range: built.trace_offset_range,
-        files: files.read,
-        directory: directory.map(Path::to_owned),
+        files: std::mem::take(&mut files.read),
+        directory: files.directory.clone(),
         uncertain: Vec::new(),
-        original: Original { label: name.to_owned(), text: None },
+        original: Original { label: name.to_owned(), text: None, traces: files.traces.clone() },
     };
     if !root.is_sound() {
         return Ok(None);

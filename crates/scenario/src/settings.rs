@@ -6,7 +6,8 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, 
 
 use crate::error::{ScenarioError, shortened};
 use crate::model::Scenario;
-use crate::traces::{SCENARIO_MAX, read_text};
+use crate::parse::Text;
+use crate::traces::Traces;
 
 /// Most parts of a dotted key.
 const DEPTH_MAX: usize = 8;
@@ -182,7 +183,7 @@ impl Setting {
 impl Scenario {
     /// [`Scenario::parse`] after changing the text by `settings`, in order.
     ///
-    /// An error in what a setting has put there names the setting.
+    /// An error names the place in `text`; one in what a setting has put there names the setting, and what stood in its place.
     pub fn parse_with(
         name: &str,
         text: &str,
@@ -207,37 +208,19 @@ impl Scenario {
                 }
             }
         }
-        let mut scenario = Self::parse_blaming(name, &document.to_string(), directory, settings)?;
+        let changed = document.to_string();
+        let given = Text { name, text: &changed, written: Some(text), directory, traces: Traces::default() };
+        let mut scenario = Self::parse_blaming(&given, settings)?;
         scenario.original.text = Some(text.to_owned());
         Ok(scenario)
     }
 
-    /// [`Scenario::parse`]; an error in a field that one of `settings` has put there names it.
-    pub(crate) fn parse_blaming(
-        name: &str,
-        text: &str,
-        directory: Option<&Path>,
-        settings: &[Setting],
-    ) -> Result<Self, ScenarioError> {
+    /// An error in a field that one of `settings` has put there names it.
+    pub(crate) fn parse_blaming(given: &Text<'_>, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let setting = |field: &str| {
             settings.iter().rev().find(|s| s.concerns(field)).map(|setting| setting.text.as_str())
         };
-        Self::parse(name, text, directory).map_err(|error| error.set_by(setting))
-    }
-
-    /// [`Scenario::open`] with `settings` on top.
-    pub fn open_with(name_or_path: &str, settings: &[Setting]) -> Result<Self, ScenarioError> {
-        if settings.is_empty() {
-            return Self::open(name_or_path);
-        }
-        if let Some(text) = Self::built_in_text(name_or_path) {
-            return Self::parse_with(name_or_path, text, None, settings);
-        }
-        let path = Path::new(name_or_path);
-        match read_text(path, SCENARIO_MAX) {
-            Ok(text) => Self::parse_with(name_or_path, &text, path.parent(), settings),
-            Err(_) => Self::open(name_or_path),
-        }
+        Self::parse_text(given).map_err(|error| error.set_by(setting))
     }
 }
 

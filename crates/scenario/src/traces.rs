@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rampcc::Time;
+use rampcc_path::{Opportunities, Propagation};
 
 use crate::built_in;
 use crate::document::Value;
 use crate::error::{ScenarioError, listed, shortened};
-use crate::model::{Scenario, TraceFile};
 
 /// What a scenario calls files that come with ramp.
 const OURS: &str = "ramp:";
@@ -17,47 +19,126 @@ const FILE_MAX: u64 = 256 << 20;
 /// Largest scenario file.
 pub(crate) const SCENARIO_MAX: u64 = 4 << 20;
 
+/// A trace file that a scenario was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// FNV-1a of its uncompressed contents: tells whether results are still those of this file.
+    pub checksum: u64,
+}
+
 /// Where files are looked for, and which ones were read.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    directory: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     pub(crate) read: Vec<TraceFile>,
+    pub(crate) traces: Traces,
+}
+
+/// Traces that were read, each once: a scenario and the paths around it share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traces(Arc<Mutex<BTreeMap<Kind, Parsed>>>);
+
+/// What a file was read as.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Capacity(PathBuf),
+    /// With what is added to each of its delays.
+    Delay(PathBuf, Time),
+}
+
+/// A file with what it holds.
+#[derive(Clone, Debug)]
+struct Parsed {
+    file: TraceFile,
+    values: Arc<[Time]>,
 }
 
 impl Files {
-    pub(crate) fn new(directory: Option<&Path>) -> Self {
-        Self { directory: directory.map(Path::to_owned), read: Vec::new() }
+    pub(crate) fn new(directory: Option<&Path>, traces: &Traces) -> Self {
+        Self { directory: directory.map(Path::to_owned), read: Vec::new(), traces: traces.clone() }
+    }
+
+    /// The opportunities in the file that `value` names.
+    pub(crate) fn opportunities(&mut self, value: &Value<'_>) -> Result<Opportunities, ScenarioError> {
+        const ALLOWED: &str =
+            "a mahimahi trace: one whole number of milliseconds per line, in order, the last above 0";
+        let at = self.once(value, Kind::Capacity, |text| match Opportunities::parse(text) {
+            Ok(trace) => Ok(trace.at),
+            Err(wrong) => Err(value.error(&wrong.to_string(), ALLOWED)),
+        })?;
+        Ok(Opportunities::mahimahi(at))
+    }
+
+    /// The one-way delays in the file that `value` names, each with `constant` on top.
+    pub(crate) fn delays(&mut self, value: &Value<'_>, constant: Time) -> Result<Arc<[Time]>, ScenarioError> {
+        const ALLOWED: &str = "a file with one delay in milliseconds per line";
+        let kind = |path| Kind::Delay(path, constant);
+        self.once(value, kind, |text| match Propagation::parse_delays(text) {
+            Ok(delays) => Ok(delays.into_iter().map(|delay| delay + constant).collect()),
+            Err(wrong) => Err(value.error(&wrong.to_string(), ALLOWED)),
+        })
+    }
+
+    fn once(
+        &mut self,
+        value: &Value<'_>,
+        kind: impl Fn(PathBuf) -> Kind,
+        parse: impl Fn(&str) -> Result<Arc<[Time]>, ScenarioError>,
+    ) -> Result<Arc<[Time]>, ScenarioError> {
+        let kind = kind(self.path(value.text()?));
+        let known = self.traces.0.lock().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned();
+        if let Some(Parsed { file, values }) = known {
+            self.note(file);
+            return Ok(values);
+        }
+        let (file, text) = self.open(value)?;
+        let values = parse(&text)?;
+        let parsed = Parsed { file, values: Arc::clone(&values) };
+        self.traces.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, parsed);
+        Ok(values)
     }
 
     /// The text of the file that `value` names.
     pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String, ScenarioError> {
+        self.open(value).map(|(_, text)| text)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        match &self.directory {
+            Some(directory) if !name.starts_with(OURS) => directory.join(name),
+            _ => PathBuf::from(name),
+        }
+    }
+
+    fn open(&mut self, value: &Value<'_>) -> Result<(TraceFile, String), ScenarioError> {
         const ALLOWED: &str = "the path of a readable text file, plain or .gz, relative to the scenario file";
         let name = value.text()?;
-        let (path, text) = match (name.strip_prefix(OURS), &self.directory) {
-            (Some(ours), _) => {
+        let path = self.path(name);
+        let text = match name.strip_prefix(OURS) {
+            Some(ours) => {
                 let packed = built_in::trace(ours).ok_or_else(|| {
-                    let allowed: Vec<_> =
-                        Scenario::built_in_traces().map(|name| format!("{OURS}{name}")).collect();
+                    let allowed: Vec<_> = built_in::traces().map(|name| format!("{OURS}{name}")).collect();
                     let problem = format!("no file {} comes with ramp", shortened(name));
                     value.error(&problem, &listed(allowed.iter().map(String::as_str)))
                 })?;
-                (PathBuf::from(name), unpacked(packed, FILE_MAX))
+                unpacked(packed, FILE_MAX)
             }
-            (None, Some(directory)) => {
-                let path = directory.join(name);
-                let text = read_text(&path, FILE_MAX);
-                (path, text)
-            }
-            (None, None) => (PathBuf::from(name), read_text(Path::new(name), FILE_MAX)),
+            None => read_text(&path, FILE_MAX),
         };
         let text = text.map_err(|problem| {
             value.error(&format!("cannot read {}: {problem}", shortened(name)), ALLOWED)
         })?;
-        let checksum = fnv1a(text.as_bytes());
-        if !self.read.iter().any(|f| f.path == path) {
-            self.read.push(TraceFile { path, checksum });
+        let file = TraceFile { path, checksum: fnv1a(text.as_bytes()) };
+        self.note(file.clone());
+        Ok((file, text))
+    }
+
+    fn note(&mut self, file: TraceFile) {
+        if !self.read.iter().any(|known| known.path == file.path) {
+            self.read.push(file);
         }
-        Ok(text)
     }
 }
 

@@ -357,6 +357,45 @@ fn settings_are_named_as_what_is_wrong() {
 }
 
 #[test]
+fn settings_leave_places_as_the_file_has_them() {
+    let text = "name = \"x\"\nruns = 0\n\n[path]\nrate = \"10 Mbit/s\"\nrtt = \"50 ms\"\n\
+                queue = { kind = \"red\", min = 5 }\n\n[[flow]]\nsize = \"x\"\n[uncertain]\n\
+                \"path.loss\" = \"0 to 1 %\"\n\"path.buffer\" = 3\n";
+    let told = |settings: &[&str]| {
+        let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
+        let error = Scenario::parse_with("my-path.toml", text, None, &settings).unwrap_err();
+        let places = error.field().unwrap().all();
+        places.map(|f| (f.line, f.column, f.field.clone(), f.setting.is_some())).collect::<Vec<_>>()
+    };
+    let place = |line, column, field: &str, set| (line, column, field.to_owned(), set);
+    let own = [place(2, 8, "runs", false), place(10, 8, "flow[0].size", false)];
+    let uncertain = place(13, 17, "uncertain.path.buffer", false);
+    assert_eq!(told(&[]), [&own[..], std::slice::from_ref(&uncertain)].concat());
+    // Lines come and go above and below: what is absent is told at the table where it would be.
+    assert_eq!(
+        told(&[
+            "name=",
+            "description=\"\"\"a\nb\"\"\"",
+            "path.reverse.rate=1 potato",
+            "path.loss=0",
+            "path.queue.max=1"
+        ]),
+        [
+            own[0].clone(),
+            place(4, 1, "path.reverse.rate", true),
+            place(7, 9, "path.queue", true),
+            own[1].clone(),
+            uncertain.clone()
+        ]
+    );
+    // What is set over stands in its place; a misspelt name is not there at all.
+    assert_eq!(
+        told(&["path.rtt=fast", "path.queue.mix=1", "flow.0.size=1 MB"]),
+        [own[0].clone(), place(6, 7, "path.rtt", true), place(7, 9, "path.queue.mix", true), uncertain]
+    );
+}
+
+#[test]
 fn arms_are_named_as_what_is_wrong() {
     let found = Arm::parse("histart").unwrap_err().explain();
     assert!(

@@ -1,6 +1,7 @@
 //! Measured links: a Starlink pair on one clock, and an LTE trace.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rampcc::Time;
 use rampcc_path::{Capacity, Limit, Propagation, QueueConfig};
@@ -80,4 +81,37 @@ fn the_lte_trace_gets_a_buffer_in_time() {
         panic!("bytes")
     };
     assert!((50_000..500_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn a_trace_is_read_once_for_the_described_path_and_its_neighbours() {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("read-once");
+    std::fs::create_dir_all(&directory).expect("a directory for the test");
+    for (name, text) in [("rate", "1\n2\n40\n"), ("delay", "20\n25\n")] {
+        std::fs::write(directory.join(name), text).expect("it can be written");
+    }
+    let path = AdHoc {
+        trace: Some("rate".into()),
+        delay_trace: Some("delay".into()),
+        rtt: Some("40ms".into()),
+        ..AdHoc::default()
+    };
+    let scenario = path.scenario(Some(&directory)).unwrap_or_else(|e| panic!("{}", e.explain()));
+    // Whoever opened them again would now fail.
+    std::fs::remove_dir_all(&directory).expect("it can be removed");
+    let around = scenario.neighbourhood(8, 1).unwrap_or_else(|e| panic!("{}", e.explain()));
+    assert_eq!(around.paths.len(), 8);
+    let measured = |scenario: &Scenario| {
+        let link = scenario.topology.links[scenario.bottleneck].config.clone();
+        match (link.capacity, link.delay.propagation) {
+            (Capacity::Trace(trace), Propagation::Trace { values, .. }) => (trace.at, values),
+            other => panic!("both are traces: {other:?}"),
+        }
+    };
+    let (at, values) = measured(&scenario);
+    for neighbour in &around.paths {
+        let (near_at, near_values) = measured(&neighbour.scenario);
+        assert!(Arc::ptr_eq(&at, &near_at) && Arc::ptr_eq(&values, &near_values));
+        assert_eq!(neighbour.scenario.files, scenario.files);
+    }
 }

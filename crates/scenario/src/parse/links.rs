@@ -157,7 +157,9 @@ fn capacity(
     let only_lists =
         |value: &Value<'_>| value.error("`rate` is not a list, so nothing repeats", "a list beside it");
     match (section.get("trace"), rate, period) {
-        (Some(trace), None, None) => opportunities(&trace, offset, files).map(Capacity::Trace),
+        (Some(trace), None, None) => {
+            files.opportunities(&trace).map(|found| Capacity::Trace(Opportunities { offset, ..found }))
+        }
         (Some(trace), ..) => Err(trace.error("`rate` is given as well", "either `rate` or `trace`")),
         (None, None, Some(period)) => Err(only_lists(&period)),
         (None, None, None) => default.ok_or_else(|| {
@@ -218,14 +220,6 @@ fn repetition(value: &Value<'_>, last: Time) -> Result<Time, ScenarioError> {
     Ok(period)
 }
 
-fn opportunities(value: &Value<'_>, offset: Time, files: &mut Files) -> Result<Opportunities, ScenarioError> {
-    const ALLOWED: &str =
-        "a mahimahi trace: one whole number of milliseconds per line, in order, the last above 0";
-    let text = files.text(value)?;
-    let trace = Opportunities::parse(&text).map_err(|wrong| value.error(&wrong.to_string(), ALLOWED))?;
-    Ok(Opportunities { offset, ..trace })
-}
-
 fn delay_trace(
     section: &Section<'_>,
     constant: Propagation,
@@ -247,13 +241,7 @@ fn delay_trace(
         Some(step) => step.time_in((Time::from_us(1), Time::from_secs(86_400)))?,
         None => Time::from_ms(10),
     };
-    let text = files.text(&value)?;
-    let trace = Propagation::parse(&text, step)
-        .map_err(|wrong| value.error(&wrong.to_string(), "a file with one delay in milliseconds per line"))?;
-    Ok(match map_delays(&trace, |delay| delay + constant) {
-        Propagation::Trace { values, step, .. } => Propagation::Trace { values, step, offset },
-        other => other,
-    })
+    Ok(Propagation::Trace { values: files.delays(&value, constant)?, step, offset })
 }
 
 fn random_offset(
