@@ -36,6 +36,12 @@ test: ## The full suite; closes with how much passed, failed and was skipped, an
 	$(MAKE) --no-print-directory check
 	{ failed=0; $(BROWSER_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
 
+.PHONY: host-torture
+host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1. Writes docs/host-report.md
+	@scripts/setup test
+	RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md \
+		cargo test --release --locked -p rampcc-cli --features linux --test torture -- --nocapture 2>&1 | scripts/count-tests
+
 .PHONY: bench
 bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the kernel; writes target/bench.json
 	@scripts/setup bench

@@ -32,7 +32,7 @@ fn blocks(section: &str) -> Vec<String> {
     let level = format!("\n{} ", section.split(' ').next().expect("its level"));
     let section = rest.split(&level).next().expect("a first part");
     let fenced = section.split("```\n").skip(1).step_by(2);
-    fenced.map(|block| block.lines().map(|line| format!("{}\n", line.trim_start())).collect()).collect()
+    fenced.map(|block| block.lines().flat_map(|line| [line.trim_start(), "\n"]).collect()).collect()
 }
 
 /// What the guide says, up to the line that detaches again.
@@ -99,6 +99,11 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
     machine.wait_until("systemd has started it again", || {
         machine.try_run(&["curl", "-sS", "--max-time", "20", METRICS]).status.success()
     });
+
+    // One of them cannot take another's place, nor does its failure take that away.
+    let other = machine.try_run(&["systemctl", "start", "ramp-attach@hystart"]);
+    assert!(!other.status.success(), "{}", machine.journal());
+    assert_eq!(in_force(&machine.status()), [attached("system", "best")]);
 
     for unit in ["ramp-attach@best.service", "ramp-export.service"] {
         let said = machine.run(&["systemd-analyze", "security", "--no-pager", unit]);

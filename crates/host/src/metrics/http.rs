@@ -98,7 +98,7 @@ impl Server {
     ///
     /// What becomes of a client is its own trouble; an error is the listener's.
     pub(super) fn poll(&mut self, patience: Duration, answer: impl Fn(&str) -> Answer) -> io::Result<()> {
-        let now = now();
+        let now = Instant::now();
         let due = self.clients.iter().map(|client| client.deadline.saturating_duration_since(now)).min();
         let wait = due.map_or(patience, |due| due.min(patience));
         // Up to a whole millisecond, so that what waits for a deadline does not come back just before it.
@@ -110,7 +110,7 @@ impl Server {
             Err(error) => return Err(error.into()),
         }
         let ready: Vec<bool> = polled.iter().map(|fd| fd.any().unwrap_or(true)).collect();
-        let now = self::now();
+        let now = Instant::now();
         for (client, _) in self.clients.iter_mut().zip(&ready[1..]).filter(|(_, ready)| **ready) {
             client.go_on(now, self.limits, &answer);
         }
@@ -259,7 +259,6 @@ fn has_body(fields: &[httparse::Header<'_>]) -> bool {
 
 /// As it goes over the line.
 fn written(answer: &Answer, with_body: bool) -> Vec<u8> {
-    #[expect(clippy::disallowed_methods, reason = "HTTP has the date in every answer")]
     let date = httpdate::fmt_http_date(SystemTime::now());
     let ((code, reason), kind, length) = (answer.status, answer.kind, answer.body.len());
     let allow = if answer.status == METHOD_NOT_ALLOWED { "Allow: GET, HEAD\r\n" } else { "" };
@@ -269,11 +268,6 @@ fn written(answer: &Answer, with_body: bool) -> Vec<u8> {
     );
     let body = if with_body { answer.body.as_str() } else { "" };
     [head.as_bytes(), body.as_bytes()].concat()
-}
-
-#[expect(clippy::disallowed_methods, reason = "clients are given so long of real time")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -1,0 +1,138 @@
+//! The live host tried as an attacker, a tired operator and a kernel engineer would: a minute with the other tests,
+//! ten by `make host-torture`, which writes docs/host-report.md.
+#![cfg(all(target_os = "linux", feature = "linux"))]
+
+mod bench;
+mod commands;
+mod peers;
+#[path = "../../../linux/tests/support/ready.rs"]
+mod ready;
+mod records;
+mod requests;
+mod tally;
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+use std::{env, io};
+
+use bench::{Bench, cgroup2};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use tally::Tally;
+
+/// `O_NONBLOCK` of Linux.
+const NONBLOCK: i32 = 0o4000;
+
+fn number(name: &str, usual: u64) -> u64 {
+    let text = env::var(name).unwrap_or_default();
+    if text.is_empty() {
+        usual
+    } else {
+        text.parse().unwrap_or_else(|_| panic!("{name}={text}: not a number"))
+    }
+}
+
+#[test]
+fn the_host_is_as_before_whatever_happens_to_it() {
+    let no_cgroup = || cgroup2().is_none().then(|| "no cgroup2 is mounted".to_owned());
+    if !ready::unobstructed(ready::obstacle().or_else(no_cgroup).as_deref()) {
+        return;
+    }
+    let (seconds, seed) = (number("RAMP_TORTURE_SECONDS", 60), number("RAMP_TORTURE_SEED", 1));
+    let mut kernel = KernelLog::open();
+    let bench = Bench::new();
+    let whole = commands::whole(&bench);
+    let time = |percent: u64| Duration::from_millis(seconds * 10 * percent);
+    let rng = |number: u64| Pcg64Mcg::seed_from_u64(seed << 8 | number);
+    let mut kills =
+        Tally::new("attach, replace, detach or trial, killed at a random time", "restored", time(30));
+    commands::kills(&bench, &mut rng(1), whole, &mut kills);
+    let mut races = Tally::new("eight commands at once, a quarter of them killed", "restored", time(15));
+    commands::races(&bench, &mut rng(2), whole, &mut races);
+    let mut disks = Tally::new("records or pins full or read-only", "restored", time(15));
+    commands::disks(&bench, &mut rng(3), &mut disks);
+    let mut records = Tally::new("a record planted or changed", "restored", time(15));
+    records::records(&bench, &mut rng(4), &mut records);
+    let mut requests = Tally::new("40 hostile requests, then a scrape", "answered", time(10));
+    requests::requests(&bench, &mut rng(5), &mut requests);
+    let mut peers = Tally::new("eight connections to peers that lie", "unharmed", time(15));
+    peers::peers(&bench, &mut rng(6), &mut peers);
+    drop(bench);
+
+    let all = [kills, races, disks, records, requests, peers];
+    let report = report(seconds, seed, whole, &all);
+    let _ = io::stderr().write_all(report.as_bytes());
+    let failures: Vec<_> = all.iter().flat_map(|tally| &tally.failures).collect();
+    for failure in &failures {
+        let _ = writeln!(io::stderr(), "- {failure}");
+    }
+    let complaints = kernel.complaints();
+    assert!(
+        failures.is_empty(),
+        "seed {seed}: {} failures, the first of them: {}",
+        failures.len(),
+        failures[0]
+    );
+    assert!(complaints.is_empty(), "the kernel says: {complaints:#?}");
+    if let Some(path) = env::var_os("RAMP_TORTURE_REPORT") {
+        let head = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture/report.md"));
+        fs::write(&path, head.expect("its head") + &report).expect("the report");
+    }
+}
+
+fn report(seconds: u64, seed: u64, whole: Duration, all: &[Tally]) -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
+    let build = if cfg!(debug_assertions) { "a build for tests" } else { "a release build" };
+    let mut text = format!(
+        "Linux {}, {build}, {seconds} s, seed {seed}; attaching takes {} ms here.\n\n\
+         | what | times | outcome | beside it |\n|---|---|---|---|\n",
+        release.trim(),
+        whole.as_millis()
+    );
+    for tally in all {
+        text += &tally.row();
+        text.push('\n');
+    }
+    let (tried, failed): (u64, usize) =
+        (all.iter().map(|tally| tally.tried).sum(), all.iter().map(|tally| tally.failures.len()).sum());
+    text + &format!("\n**{} of {tried}** as they should be.\n", tried - failed as u64)
+}
+
+/// What the kernel says from now on.
+struct KernelLog(Option<fs::File>);
+
+impl KernelLog {
+    fn open() -> Self {
+        let log = OpenOptions::new().read(true).custom_flags(NONBLOCK).open("/dev/kmsg").ok();
+        let mut log = Self(log);
+        // What it has said before.
+        log.complaints();
+        log
+    }
+
+    /// Lines that a sound kernel does not write. One read is one line.
+    fn complaints(&mut self) -> Vec<String> {
+        let Some(log) = &mut self.0 else { return Vec::new() };
+        let mut line = vec![0; 8192];
+        let mut found = Vec::new();
+        loop {
+            match log.read(&mut line) {
+                Ok(length) => {
+                    let text = bench::text(&line[..length]);
+                    if ["BUG:", "WARNING:", "Oops", "general protection", "refcount_t"]
+                        .iter()
+                        .any(|bad| text.contains(bad))
+                    {
+                        found.push(text);
+                    }
+                }
+                // Overwritten before it was read: the next one is there.
+                Err(error) if error.raw_os_error() == Some(32) => {}
+                Err(_) => return found,
+            }
+        }
+    }
+}

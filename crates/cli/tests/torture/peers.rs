@@ -1,0 +1,310 @@
+//! Peers that do not keep to TCP: a raw socket that answers connections with what it likes.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::bench::{Bench, finish, shell, text};
+use crate::tally::Tally;
+
+const HERE: Ipv4Addr = Ipv4Addr::new(10, 79, 1, 1);
+/// An address that is the peer's and whose own kernel does not answer.
+const LIAR: Ipv4Addr = Ipv4Addr::new(10, 79, 9, 9);
+const PORT: u16 = 7;
+const ALGORITHMS: [&str; 5] = ["best", "hystart", "hystartpp", "paced", "enhanced"];
+const TOGETHER: usize = 8;
+/// What one connection tries to send, and for how long.
+const BYTES: usize = 300_000;
+const LIFE: Duration = Duration::from_millis(400);
+
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+const ECE: u8 = 64;
+
+/// Ways of answering data.
+const WAYS: u32 = 12;
+
+pub(crate) fn peers(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
+    let netns = &bench.netns;
+    // The kernel's own answers from this address go nowhere; the raw socket's are marked.
+    shell(&format!(
+        "ip -n {netns}p addr add {LIAR}/32 dev lo
+        ip -n {netns}p rule add pref 10 fwmark 1 table main
+        ip -n {netns}p rule add pref 11 from {LIAR} blackhole
+        ip -n {netns} route add {LIAR}/32 dev eth0"
+    ));
+    let over = AtomicBool::new(false);
+    let seed = rng.random();
+    thread::scope(|scope| {
+        let liar = scope.spawn(|| bench.within("p", || Liar::new(seed).run(&over)));
+        while tally.goes_on() {
+            for algorithm in ALGORITHMS {
+                let outcome = attacked(bench, algorithm, tally);
+                tally.tried(algorithm, outcome);
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+        let answered = liar.join().expect("the peer");
+        tally.count("segments of the peers", answered);
+    });
+    shell(&format!("ip -n {netns} route del {LIAR}/32 dev eth0"));
+}
+
+fn attacked(bench: &Bench, algorithm: &str, tally: &mut Tally) -> Result<(), String> {
+    let output = finish(bench.attach(algorithm, &bench.scopes()[0]).spawn().expect("nsenter"), &["attach"])?;
+    if !output.status.success() {
+        return Err(format!("attach: {}", text(&output.stderr)));
+    }
+    let (connected, sent) = bench.within("", || {
+        thread::scope(|scope| {
+            // They live in the namespace of the thread that starts them.
+            let victims: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(victim)).collect();
+            let sent: Vec<_> =
+                victims.into_iter().filter_map(|victim| victim.join().expect("a victim")).collect();
+            (sent.len() as u64, sent.iter().sum::<u64>())
+        })
+    });
+    tally.count("connections", connected);
+    tally.count("kB taken from them", sent / 1000);
+    if connected == 0 {
+        return Err("the peer answers nobody".to_owned());
+    }
+    bench.connects()?;
+    let status = bench.run(&["status", "--json"])?;
+    let status: serde_json::Value =
+        serde_json::from_slice(&status.stdout).map_err(|error| error.to_string())?;
+    let opened = status[0]["counters"]["opened"].as_u64().unwrap_or_default();
+    if opened < connected {
+        return Err(format!("{opened} connections counted of {connected}"));
+    }
+    // `detach` knows these routes only as they are now.
+    let detached = bench.run(&["detach"])?;
+    if !detached.status.success() {
+        return Err(format!("detach: {}", text(&detached.stderr)));
+    }
+    bench.connects()
+}
+
+/// How much it could send; `None`: it did not even connect.
+fn victim() -> Option<u64> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("socket");
+    let to = SocketAddr::V4(SocketAddrV4::new(LIAR, PORT));
+    socket.connect_timeout(&to.into(), Duration::from_secs(3)).ok()?;
+    socket.set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
+    socket.set_write_timeout(Some(Duration::from_millis(50))).expect("SO_SNDTIMEO");
+    let mut stream = TcpStream::from(socket);
+    let (began, block, mut sent) = (Instant::now(), [7; 16 << 10], 0);
+    while sent < BYTES && began.elapsed() < LIFE {
+        match stream.write(&block) {
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            // Reset, which a liar may do.
+            Err(_) => break,
+        }
+    }
+    Some(sent as u64)
+}
+
+/// A TCP of its own.
+struct Liar {
+    socket: Socket,
+    rng: Pcg64Mcg,
+    /// By the other end's port.
+    connections: BTreeMap<u16, Connection>,
+    sent: u64,
+}
+
+struct Connection {
+    /// Of ours.
+    next: u32,
+    /// Of theirs.
+    wanted: u32,
+    way: u32,
+    segments: u32,
+}
+
+/// What matters of a segment.
+struct Segment {
+    port: u16,
+    sequence: u32,
+    flags: u8,
+    bytes: u32,
+}
+
+impl Liar {
+    fn new(seed: u64) -> Self {
+        let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::TCP)).expect("a raw socket");
+        socket.bind(&SocketAddr::V4(SocketAddrV4::new(LIAR, 0)).into()).expect("its address");
+        socket.set_mark(1).expect("SO_MARK");
+        socket.set_read_timeout(Some(Duration::from_millis(20))).expect("SO_RCVTIMEO");
+        Self { socket, rng: Pcg64Mcg::seed_from_u64(seed), connections: BTreeMap::new(), sent: 0 }
+    }
+
+    /// Answers until it is over; how many segments that took.
+    fn run(mut self, over: &AtomicBool) -> u64 {
+        let mut packet = vec![0; 1 << 16];
+        while !over.load(Ordering::Relaxed) {
+            let Ok(length) = (&self.socket).read(&mut packet) else { continue };
+            if let Some(segment) = parse(&packet[..length]) {
+                self.answer(&segment);
+            }
+        }
+        self.sent
+    }
+
+    fn answer(&mut self, segment: &Segment) {
+        let port = segment.port;
+        if segment.flags & RST != 0 {
+            self.connections.remove(&port);
+            return;
+        }
+        if segment.flags & SYN != 0 {
+            let connection = Connection {
+                next: self.rng.random(),
+                wanted: segment.sequence.wrapping_add(1),
+                way: self.rng.random_range(0..WAYS),
+                segments: 0,
+            };
+            let mss: u16 = [88, 536, 1400, 1460][self.rng.random_range(0..4)];
+            let [high, low] = mss.to_be_bytes();
+            let options = [2, 4, high, low, 4, 2, 1, 3, 3, self.rng.random_range(0..15), 1, 1];
+            self.send(port, connection.next, connection.wanted, SYN | ACK, 65_535, &options);
+            let next = connection.next.wrapping_add(1);
+            self.connections.insert(port, Connection { next, ..connection });
+            return;
+        }
+        let Some(mut connection) = self.connections.remove(&port) else { return };
+        if segment.bytes > 0 {
+            let before = connection.wanted;
+            if segment.sequence == connection.wanted {
+                connection.wanted = connection.wanted.wrapping_add(segment.bytes);
+            }
+            connection.segments += 1;
+            self.lie(port, &connection, before, segment);
+        }
+        self.connections.insert(port, connection);
+    }
+
+    fn lie(&mut self, port: u16, connection: &Connection, before: u32, segment: &Segment) {
+        let (next, wanted) = (connection.next, connection.wanted);
+        let random: u32 = self.rng.random();
+        match connection.way {
+            // Honest, for comparison.
+            0 => self.send(port, next, wanted, ACK, 65_535, &[]),
+            // Byte by byte, nearly.
+            1 => {
+                for part in 1..=20 {
+                    let ack = before.wrapping_add(wanted.wrapping_sub(before) / 20 * part);
+                    self.send(port, next, ack, ACK, 65_535, &[]);
+                }
+                self.send(port, next, wanted, ACK, 65_535, &[]);
+            }
+            // Duplicates.
+            2 => (0..6).for_each(|_| self.send(port, next, wanted, ACK, 65_535, &[])),
+            // What has not arrived, and what has not been sent.
+            3 => self.send(port, next, wanted.wrapping_add(random % 200_000), ACK, 65_535, &[]),
+            // Selective acknowledgements of anything, upside down as well.
+            4 => {
+                let mut options = vec![1, 1, 5, 26];
+                for _ in 0..6 {
+                    let edge = wanted.wrapping_add(self.rng.random_range(0..300_000)).wrapping_sub(100_000);
+                    options.extend(edge.to_be_bytes());
+                }
+                self.send(port, next, wanted, ACK, 65_535, &options);
+            }
+            // Windows that open and close.
+            5 => self.send(port, next, wanted, ACK, [0, 1, 100, 65_535][random as usize % 4], &[]),
+            // Congestion, always.
+            6 => self.send(port, next, wanted, ACK | ECE, 65_535, &[]),
+            // Acknowledgements of anything.
+            7 => self.send(
+                port,
+                next,
+                if random.is_multiple_of(4) { random } else { wanted },
+                ACK,
+                65_535,
+                &[],
+            ),
+            // Every tenth only.
+            8 if connection.segments.is_multiple_of(10) => self.send(port, next, wanted, ACK, 65_535, &[]),
+            8 => {}
+            // Options that are none.
+            9 => {
+                let options: Vec<u8> = (0..12).map(|_| self.rng.random()).collect();
+                self.send(port, next, wanted, ACK, 65_535, &options);
+            }
+            // Any flags, any sequence number.
+            10 => {
+                let flags = if random.is_multiple_of(8) { random.to_be_bytes()[0] } else { ACK };
+                self.send(
+                    port,
+                    if random.is_multiple_of(3) { random } else { next },
+                    wanted,
+                    flags,
+                    65_535,
+                    &[],
+                );
+            }
+            // The first of all again and again, then everything at once.
+            _ if connection.segments.is_multiple_of(30) => {
+                self.send(port, next, segment.sequence.wrapping_add(segment.bytes), ACK, 65_535, &[]);
+            }
+            _ => self.send(port, next, before, ACK, 65_535, &[]),
+        }
+    }
+
+    fn send(&mut self, port: u16, sequence: u32, ack: u32, flags: u8, window: u16, options: &[u8]) {
+        let mut segment = Vec::with_capacity(60);
+        segment.extend(PORT.to_be_bytes());
+        segment.extend(port.to_be_bytes());
+        segment.extend(sequence.to_be_bytes());
+        segment.extend(ack.to_be_bytes());
+        segment.extend([(((20 + options.len()) / 4) << 4) as u8, flags]);
+        segment.extend(window.to_be_bytes());
+        segment.extend([0; 4]);
+        segment.extend(options);
+        let sum = checksum(&segment);
+        segment[16..18].copy_from_slice(&sum.to_be_bytes());
+        // A full queue is none of its troubles.
+        let _ = self.socket.send_to(&segment, &SocketAddr::V4(SocketAddrV4::new(HERE, 0)).into());
+        self.sent += 1;
+    }
+}
+
+/// Of RFC 9293, with the addresses.
+fn checksum(segment: &[u8]) -> u16 {
+    let mut all = [LIAR.octets(), HERE.octets()].concat();
+    all.extend([0, 6]);
+    all.extend((segment.len() as u16).to_be_bytes());
+    all.extend(segment);
+    let words = all.chunks(2).map(|pair| (u32::from(pair[0]) << 8) | u32::from(*pair.get(1).unwrap_or(&0)));
+    let mut sum: u32 = words.sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// A packet of IPv4 for us.
+fn parse(packet: &[u8]) -> Option<Segment> {
+    let header = usize::from(packet.first()? & 15) * 4;
+    let tcp = packet.get(header..)?;
+    if tcp.len() < 20 || tcp[2..4] != PORT.to_be_bytes() {
+        return None;
+    }
+    let options = usize::from(tcp[12] >> 4) * 4;
+    Some(Segment {
+        port: u16::from_be_bytes([tcp[0], tcp[1]]),
+        sequence: u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]),
+        flags: tcp[13],
+        bytes: tcp.len().saturating_sub(options) as u32,
+    })
+}
