@@ -186,7 +186,9 @@ mod with_the_kernel {
                 let wanted = match (kind, rest) {
                     ("d", _) => "755",
                     (_, rest) if rest.ends_with(" lock") => "600",
-                    (_, rest) if rest.ends_with(".json") => "644",
+                    (_, rest) if Path::new(rest).extension().is_some_and(|extension| extension == "json") => {
+                        "644"
+                    }
                     // Pins are as the kernel makes them; their directories are root's.
                     _ => mode,
                 };

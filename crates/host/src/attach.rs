@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use rampcc::Algorithm;
-use rampcc_linux::{LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
+use rampcc_linux::{Access, LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
 
 use crate::error::HostError;
 use crate::host::Host;
@@ -11,6 +11,7 @@ use crate::record::{Entry, Instance, Phase, Record};
 use crate::scope::{Scope, printable};
 use crate::sysctl;
 use crate::target::{Now, Replaced, Target};
+use crate::unrecorded::unrecorded_in;
 
 /// Names of one algorithm that may be registered at once.
 const NAMES_MAX: u32 = 99;
@@ -84,7 +85,7 @@ impl Host {
                 Entry::Known(record)
                     if record.phase == Phase::Attached
                         && self.registered(&record)?
-                        && !self.back_already(&record)? =>
+                        && !back_already(&record)? =>
                 {
                     let record = self.drop_retired(*record)?;
                     check_replaceable(&record, algorithm, options, replace)?;
@@ -125,7 +126,7 @@ impl Host {
         algorithm: &'static Algorithm,
         options: &Options,
     ) -> Result<Attached, HostError> {
-        if let Some(found) = self.unrecorded_in(scope)? {
+        if let Some(found) = unrecorded_in(scope)? {
             return Err(found.refusal());
         }
         let replaced = target.replaceable()?;
@@ -214,7 +215,10 @@ impl Host {
         let options = Options {
             name: Some(instance.name.clone()),
             record: Events::Nothing,
-            restricted: !matches!(record.target, Target::Default { .. }),
+            access: match record.target {
+                Target::Default { .. } => Access::Everybody,
+                Target::Route { .. } | Target::Cgroup { .. } => Access::Privileged,
+            },
             ..options.clone()
         };
         let pins = self.instance(&record.target.key(), instance);
@@ -230,15 +234,6 @@ impl Host {
                 "",
             )),
         }
-    }
-
-    /// Whether there is again what had been before: a detachment died there, or somebody has set it.
-    fn back_already(&self, record: &Record) -> Result<bool, HostError> {
-        if matches!(record.target, Target::Cgroup { .. }) {
-            return Ok(false);
-        }
-        let now = record.target.now(&record.replaced, None)?;
-        Ok(matches!(now, Now::Runs(name) if name.as_deref() == record.replaced.congestion_control()))
     }
 
     /// Takes away what was attached to control groups that had the name of this one.
@@ -262,6 +257,15 @@ impl Host {
         let pinned = Pinned::open(&self.instance(&record.target.key(), instance)).is_some();
         Ok(pinned && sysctl::available()?.contains(&instance.name))
     }
+}
+
+/// Whether there is again what had been before: a detachment died there, or somebody has set it.
+fn back_already(record: &Record) -> Result<bool, HostError> {
+    if matches!(record.target, Target::Cgroup { .. }) {
+        return Ok(false);
+    }
+    let now = record.target.now(&record.replaced, None)?;
+    Ok(matches!(now, Now::Runs(name) if name.as_deref() == record.replaced.congestion_control()))
 }
 
 fn check_replaceable(

@@ -13,7 +13,7 @@ use crate::record::{Entry, Phase, Record};
 use crate::scope::{Scope, printable};
 use crate::sysctl;
 use crate::target::{Now, Target};
-use crate::unrecorded::{Unrecorded, by_hand};
+use crate::unrecorded::{Unrecorded, by_hand, unrecorded, unrecorded_in};
 
 /// What detaching came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Host {
             entries = named(scope, entries)?;
             if entries.is_empty() {
                 let advice = "ramp status shows what is attached";
-                return Err(match self.unrecorded_in(scope)? {
+                return Err(match unrecorded_in(scope)? {
                     Some(found) => found.refusal(),
                     None => HostError::input(format!("nothing is attached to {scope}"), advice),
                 });
@@ -79,7 +79,7 @@ impl Host {
             }
         }
         if scope.is_none() && failed.is_none() {
-            failed = self.unrecorded(&[])?.first().map(Unrecorded::refusal);
+            failed = unrecorded(&[])?.first().map(Unrecorded::refusal);
         }
         match failed {
             Some(cause) if done.is_empty() => Err(cause),

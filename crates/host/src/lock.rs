@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -152,7 +152,7 @@ fn names(path: &Path, file: &File) -> bool {
     matches!((named, open), (Ok(named), Ok(open)) if named == open)
 }
 
-fn held(path: &PathBuf, patience: Duration, holders: &[Holder]) -> HostError {
+fn held(path: &Path, patience: Duration, holders: &[Holder]) -> HostError {
     let names: Vec<_> = holders.iter().map(Holder::name).collect();
     let who = if names.is_empty() { "a process that is out of sight".to_owned() } else { names.join(", ") };
     HostError::refused(

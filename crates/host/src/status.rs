@@ -16,7 +16,7 @@ use crate::namespace::Namespace;
 use crate::record::{Entry, Instance, Phase, Record};
 use crate::sysctl;
 use crate::target::{Now, Target};
-use crate::unrecorded::Unrecorded;
+use crate::unrecorded::{Unrecorded, unrecorded};
 
 /// One attachment, as it is now.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ impl Host {
             entries => entries?,
         };
         // What this user may not see is not there for him.
-        let unrecorded = self.unrecorded(&entries).unwrap_or_default();
+        let unrecorded = unrecorded(&entries).unwrap_or_default();
         let mut all: Vec<_> = entries.into_iter().map(|(key, entry)| self.attachment(key, entry)).collect();
         all.extend(unrecorded.into_iter().map(|found| {
             let Unrecorded { scope, key, name } = found;
@@ -239,11 +239,12 @@ fn lost_default(key: &str) -> Option<String> {
     sysctl::default_in(&namespace).ok().filter(|name| is_ours(name))
 }
 
+/// Days in the Gregorian calendar's cycle of 400 years, which is counted from a first of March so that a leap day is its
+/// year's last.
+const CYCLE: u64 = 400 * 365 + 97;
+
 fn utc(since_s: u64) -> String {
     let (days, seconds) = (since_s / 86_400, since_s % 86_400);
-    // Days in the Gregorian calendar's cycle of 400 years, which is counted from a first of March so that a leap day is
-    // its year's last.
-    const CYCLE: u64 = 400 * 365 + 97;
     let from_march = days + 719_468;
     let (cycle, day) = (from_march / CYCLE, from_march % CYCLE);
     let year = (day - day / 1_460 + day / 36_524 - day / (CYCLE - 1)) / 365;

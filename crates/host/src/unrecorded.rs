@@ -5,7 +5,6 @@
 
 use crate::attach::is_ours;
 use crate::error::HostError;
-use crate::host::Host;
 use crate::namespace::Namespace;
 use crate::record::Entry;
 use crate::route::Route;
@@ -49,45 +48,43 @@ pub(crate) fn by_hand(key: &str) -> &'static str {
     }
 }
 
-impl Host {
-    /// All of it in the network namespace of this thread, beside these entries.
-    pub(crate) fn unrecorded(&self, entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>, HostError> {
-        let own = Namespace::own()?;
-        let known = |key: &str| entries.iter().any(|(found, _)| found == key);
-        let mut found: Vec<_> = default_of(&Scope::System, &own)?.into_iter().collect();
-        found.retain(|default| !known(&default.key));
-        for route in Route::of_main_table(|name| is_ours(name))? {
-            let name = route.congestion_control.clone().unwrap_or_default();
-            let prefix = route.prefix();
-            let prefix = Prefix { metric: Some(route.metric()).filter(|metric| *metric > 0), ..prefix };
-            let scope = Scope::Route(prefix.clone()).to_string();
-            let target = Target::Route { netns: own.inode, prefix };
-            // Named with its metric or without, or naming what is attached elsewhere on this host.
-            let recorded = entries.iter().any(|(key, entry)| match entry {
-                Entry::Known(record) => record.instances.iter().any(|instance| instance.name == name),
-                _ => key.starts_with(&format!("route-{}-", own.inode)),
-            });
-            if !recorded {
-                found.push(Unrecorded { scope, key: target.key(), name });
-            }
+/// All of it in the network namespace of this thread, beside these entries.
+pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>, HostError> {
+    let own = Namespace::own()?;
+    let known = |key: &str| entries.iter().any(|(found, _)| found == key);
+    let mut found: Vec<_> = default_of(&Scope::System, &own)?.into_iter().collect();
+    found.retain(|default| !known(&default.key));
+    for route in Route::of_main_table(is_ours)? {
+        let name = route.congestion_control.clone().unwrap_or_default();
+        let prefix = route.prefix();
+        let prefix = Prefix { metric: Some(route.metric()).filter(|metric| *metric > 0), ..prefix };
+        let scope = Scope::Route(prefix.clone()).to_string();
+        let target = Target::Route { netns: own.inode, prefix };
+        // Named with its metric or without, or naming what is attached elsewhere on this host.
+        let recorded = entries.iter().any(|(key, entry)| match entry {
+            Entry::Known(record) => record.instances.iter().any(|instance| instance.name == name),
+            _ => key.starts_with(&format!("route-{}-", own.inode)),
+        });
+        if !recorded {
+            found.push(Unrecorded { scope, key: target.key(), name });
         }
-        Ok(found)
     }
+    Ok(found)
+}
 
-    /// The same of one scope.
-    pub(crate) fn unrecorded_in(&self, scope: &Scope) -> Result<Option<Unrecorded>, HostError> {
-        match scope {
-            Scope::System => default_of(scope, &Namespace::own()?),
-            Scope::Netns(name) => default_of(scope, &Namespace::named(name)?),
-            Scope::Route(prefix) => {
-                let route = Route::find(prefix)?;
-                let name = route.and_then(|route| route.congestion_control).filter(|name| is_ours(name));
-                let key = Target::of(scope)?.key();
-                Ok(name.map(|name| Unrecorded { scope: scope.to_string(), key, name }))
-            }
-            // Its programs go with their pins.
-            Scope::Cgroup(_) => Ok(None),
+/// The same of one scope.
+pub(crate) fn unrecorded_in(scope: &Scope) -> Result<Option<Unrecorded>, HostError> {
+    match scope {
+        Scope::System => default_of(scope, &Namespace::own()?),
+        Scope::Netns(name) => default_of(scope, &Namespace::named(name)?),
+        Scope::Route(prefix) => {
+            let route = Route::find(prefix)?;
+            let name = route.and_then(|route| route.congestion_control).filter(|name| is_ours(name));
+            let key = Target::of(scope)?.key();
+            Ok(name.map(|name| Unrecorded { scope: scope.to_string(), key, name }))
         }
+        // Its programs go with their pins.
+        Scope::Cgroup(_) => Ok(None),
     }
 }
 

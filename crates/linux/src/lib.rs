@@ -22,6 +22,6 @@ pub use error::LoadError;
 pub use event::{AckEvent, Counters, Event, FlowEvent, Header, OpenEvent, ToldEvent, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
-pub use options::{Avoidance, Options, Record};
+pub use options::{Access, Avoidance, Options, Record};
 pub use pinned::{Pinned, detach_pinned, read_only, share};
 pub use replay::{Difference, Replay};

@@ -19,7 +19,7 @@ use rampcc::Algorithm;
 use crate::error::LoadError;
 use crate::event::{Counters, Event};
 use crate::onlooker::{Onlooker, Table};
-use crate::options::{Options, Record};
+use crate::options::{Access, Options, Record};
 use crate::pinned::{detach_pinned, share};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
@@ -391,7 +391,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
             Some(OPERATIONS) => {
                 if let Some(operations) = map.initial_value_mut() {
                     name_operations(operations, name);
-                    if options.restricted {
+                    if options.access == Access::Privileged {
                         operations[FLAGS].fill(0);
                     }
                 }

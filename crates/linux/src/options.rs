@@ -25,11 +25,21 @@ pub struct Options {
     pub ring_bytes: u32,
     /// Register by a link where the kernel can (Linux 6.4). Without one the registration stays when its process dies.
     pub link: bool,
-    /// Only who holds `CAP_NET_ADMIN` may choose it by name; otherwise every process may, those in containers included.
-    /// Defaults of network namespaces other than the first one take it unrestricted.
-    pub restricted: bool,
+    /// Who may choose it by its name.
+    pub access: Access,
     /// For tests: connections begin with their first ACK, as they do where the kernel has not announced them.
     pub from_first_ack: bool,
+}
+
+/// Who may choose a congestion control by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Every process, those in containers included. Network namespaces other than the first one have no other as their
+    /// default.
+    #[default]
+    Everybody,
+    /// Who holds `CAP_NET_ADMIN`.
+    Privileged,
 }
 
 /// The kernel's congestion avoidance after start-up.
@@ -70,7 +80,7 @@ impl Options {
             record: Record::default(),
             ring_bytes: 4 << 20,
             link: true,
-            restricted: false,
+            access: Access::default(),
             from_first_ack: false,
         }
     }

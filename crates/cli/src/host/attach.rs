@@ -34,6 +34,7 @@ Examples:
   ramp attach best --scope route 203.0.113.0/24 --set algorithm.best.threshold=2MB/s
 
 Takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says what is missing.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct AttachArgs {
     /// Name of an algorithm (`ramp list algorithms`)
     #[arg(add = ArgValueCompleter::new(completions::algorithms))]

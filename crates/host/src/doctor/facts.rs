@@ -16,6 +16,7 @@ use crate::host::Host;
 use crate::privileges;
 use crate::record::Entry;
 use crate::scope::Scope;
+use crate::unrecorded::unrecorded_in;
 
 const BTF: &str = "/sys/kernel/btf";
 
@@ -138,7 +139,7 @@ fn loads() -> Vec<(String, Result<(), String>)> {
 }
 
 fn unrecorded(host: &Host) -> Option<String> {
-    let found = host.unrecorded_in(&Scope::System).ok()??;
+    let found = unrecorded_in(&Scope::System).ok()??;
     // Without a record that says what was before, attaching refuses as detaching does.
     let known = host.has_entry(&found.key) && !matches!(host.entry(&found.key), Ok(Entry::Lost));
     (!known).then_some(found.name)

@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 use nix::time::{ClockId, clock_getres, clock_gettime};
 use rampcc::Algorithm;
 use rampcc::ExitReason;
-use rampcc_linux::{Event, LoadError, Loaded, Options, Record, load};
+use rampcc_linux::{Access, Event, LoadError, Loaded, Options, Record, load};
 
 pub use connection::{Connection, SizeClass};
 pub use guard::{Harm, Stop};
@@ -414,7 +414,7 @@ fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
         let name = Some(format!("try{infix}_{}", algorithm.id));
         match load(
             algorithm,
-            &Options { name, record: Record::Exits, restricted: true, ..Options::clone(options) },
+            &Options { name, record: Record::Exits, access: Access::Privileged, ..Options::clone(options) },
         ) {
             Err(LoadError::NameTaken { .. }) if number < TRIALS_MAX => number += 1,
             loaded => return Ok(Some(loaded?)),
