@@ -20,7 +20,8 @@ use crate::terminal::Terminal;
 /// Compare start-up algorithms on a path
 ///
 /// Plays the scenario with every algorithm and several seeds, on all cores, and says which is best, by how much,
-/// and with what certainty. Results are kept: a second call plays only what is missing, and Ctrl-C loses nothing.
+/// and with what certainty. ramp keeps finished runs: a second call plays only the missing ones, and Ctrl-C loses
+/// nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,26 +32,26 @@ Examples:
   ramp compare --trace link.down --delay-trace link.delay --rtt 40ms
   ramp compare --sweep algorithm.hystart.low_window=16,32,64
   ramp compare cable --sweep path.buffer='0.25 bdp,1 bdp,4 bdp'
-  ramp compare --uncertain path.reverse.rate=1mbit..50mbit           how far the answer carries; --exact: not asked
-  ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB      with this kernel's own TCP, in real time
-  ramp compare --on sim,linux --algorithms hystart,best              simulator and kernel side by side")]
+  ramp compare --uncertain path.reverse.rate=1mbit..50mbit       paths on which the answer holds
+  ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB  with this kernel's own TCP
+  ramp compare --on sim,linux --algorithms hystart,best          simulator and kernel")]
 pub(crate) struct CompareArgs {
-    /// What plays: sim, linux, or both side by side
+    /// Backend: sim, linux, or both side by side
     ///
-    /// `sim` is the simulator. `linux` plays with this kernel's own TCP over an emulated path, in real time, one run
-    /// after the other (docs/guide/linux.md).
+    /// `sim` is the simulator. `linux` is this kernel's own TCP over an emulated path, in real time, one run at a time
+    /// (docs/guide/linux.md).
     #[arg(long, value_parser = backends::by_name(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
     on: Vec<On>,
-    /// Algorithms to compare, separated by commas, each with settings of its own if wanted; without it, all
+    /// Algorithms to compare, separated by commas, each with optional settings [default: all]
     ///
     /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows))]
     algorithms: Vec<String>,
-    /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; on linux,
-    /// where a run takes as long as it takes, at most 3]
+    /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; at most 3
+    /// on linux, where runs are in real time]
     ///
-    /// A simulated path without randomness is played once, whatever N is: every run would be the same.
+    /// The simulator plays a path without randomness once, whatever N is: every run would be the same.
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the first run; the next ones count up
@@ -59,21 +60,21 @@ pub(crate) struct CompareArgs {
     /// One row per value of algorithm.ID.PARAMETER, or one comparison per value of a scenario's field
     #[arg(long, value_name = "FIELD=A,B,C", add = ArgValueCompleter::new(completions::fields))]
     sweep: Vec<String>,
-    /// Where results go [default: ramp-results/SCENARIO-DIGEST]
+    /// Directory for results [default: ramp-results/SCENARIO-DIGEST]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
-    /// Play everything again, even if there are results
+    /// Play every run again, even if there are stored results
     #[arg(long)]
     no_cache: bool,
     /// Runs at the same time [default: one per core]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     #[command(flatten)]
-    neighbours: NeighbourArgs,
-    #[command(flatten)]
     scenario: ScenarioArgs,
+    #[command(flatten)]
+    neighbours: NeighbourArgs,
 }
 
 impl CompareArgs {
@@ -105,18 +106,18 @@ impl CompareArgs {
     }
 }
 
-/// How far beyond the described path to look.
+/// Options for paths around the described one.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Neighbouring paths")]
 struct NeighbourArgs {
-    /// A field that is not known, and what it may be, e.g. path.reverse.rate=1mbit..50mbit or sender.congestion-control=reno,cubic; on
-    /// top of what the scenario says
+    /// An uncertain field and its range or values, e.g. path.reverse.rate=1mbit..50mbit or
+    /// sender.congestion-control=reno,cubic; adds to those of the scenario
     #[arg(long, value_name = "FIELD=LOW..HIGH")]
     uncertain: Vec<String>,
-    /// Paths to draw from what is not known [default: 64; 0 where scenario fields are swept]
+    /// Number of paths to draw from the uncertain ranges [default: 64; 0 in a sweep of scenario fields]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65536))]
     neighbours: Option<u32>,
-    /// The path is exactly as described: no neighbouring paths
+    /// Take the path exactly as described: no neighbouring paths
     #[arg(long, conflicts_with_all = ["uncertain", "neighbours"])]
     exact: bool,
 }
@@ -138,9 +139,9 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     let finished = match experiment.play(&Bar::default(), &progress::interruption()) {
         Err(ExperimentError::Interrupted { finished, runs, place }) => {
             say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
-            say!("to go on:    {}", provenance::typed());
+            say!("to continue: {}", provenance::typed());
             if finished > 0 {
-                say!("to look at what is there: ramp report {}", place.display());
+                say!("to see the finished runs: ramp report {}", place.display());
             }
             return Err(CliError::Interrupted);
         }

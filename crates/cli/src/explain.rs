@@ -1,4 +1,4 @@
-//! `ramp explain`: what an algorithm does and why, what a scenario is, what a metric means.
+//! `ramp explain`: documents of algorithms, scenarios and metrics.
 
 use std::io::{self, Write};
 
@@ -14,8 +14,8 @@ use crate::terminal::Terminal;
 
 /// Explain an algorithm, a scenario or a metric
 ///
-/// For an algorithm: the idea and where it comes from, how it decides, every parameter with its default, range and
-/// source, and what it is known to get wrong.
+/// For an algorithm: the idea and its source, how it decides, every parameter with its default, range and
+/// source, and its known weaknesses.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -36,8 +36,9 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|m| m.id)).collect();
     let named = known.iter().find(|name| name.eq_ignore_ascii_case(&args.topic));
     let Some(topic) = named.copied() else {
-        let help = format!("near it: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
-        return Err(CliError::input_help(format!("there is nothing called `{}`", args.topic), help));
+        let help =
+            format!("similar names: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
+        return Err(CliError::input_help(format!("nothing is called `{}`", args.topic), help));
     };
     if let Some(algorithm) = rampcc::algorithm(topic) {
         return Ok(explain_algorithm(algorithm, terminal, out)?);

@@ -43,9 +43,9 @@ Examples:
   ramp compare                                     a GEO satellite download, all algorithms
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
-  ramp compare --on linux                          the same with this kernel's own TCP, in real time
+  ramp compare --on linux                          the same with this kernel's own TCP
   ramp attach best                                 an algorithm for this host's own connections
-  ramp list scenarios                              what else there is to compare on
+  ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
 
 Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 130 interrupted.";
@@ -54,7 +54,7 @@ Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 1
 #[derive(Parser, Debug)]
 #[command(name = "ramp", version = rampcc_experiment::VERSION, long_version = provenance::long_version(), after_help = EXAMPLES)]
 struct Cli {
-    /// When to use colour
+    /// Use of colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     color: ColorChoice,
     #[command(subcommand)]
@@ -70,11 +70,11 @@ enum Command {
     Explain(explain::ExplainArgs),
     #[command(flatten)]
     Host(host::HostCommand),
-    /// Print a script by which a shell completes commands, options and names
+    /// Print a shell script that completes commands, options and names
     ///
     /// For bash, in ~/.bashrc: source <(ramp completions bash)
     Completions {
-        /// Which shell
+        /// Name of the shell
         shell: Shell,
     },
 }

@@ -1,4 +1,4 @@
-//! `ramp list`: what there is to compare, to compare on, and to set.
+//! `ramp list`: algorithms, paths, parameters and everything else with a name.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::explain::parameter_range;
 use crate::table::table;
 use crate::terminal::Terminal;
 
-/// List algorithms, scenarios, queues and whatever else has a name
+/// List algorithms, scenarios, queues and everything else with a name
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,9 +21,9 @@ Examples:
   ramp list parameters --json
   ramp list fields             every field of a scenario file")]
 pub(crate) struct ListArgs {
-    /// What to list; without it, what can be listed
+    /// Topic to list [default: the list of topics]
     what: Option<Topic>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -32,23 +32,23 @@ pub(crate) struct ListArgs {
 enum Topic {
     /// Start-up algorithms
     Algorithms,
-    /// Their constants, each settable and sweepable
+    /// Parameters of the algorithms, to set and to sweep
     Parameters,
-    /// Congestion controls of the kernel's own, rows with --on linux
+    /// The kernel's own congestion controls, rows with --on linux
     KernelRows,
     /// Paths that ship with ramp
     Scenarios,
-    /// What may wait in front of a link
+    /// Queue disciplines of a link
     Queues,
-    /// Delay that varies
+    /// Kinds of jitter
     Jitters,
-    /// What a medium may lose
+    /// Kinds of random loss
     Losses,
-    /// What a link may do to ACKs
+    /// Filters that a link may apply to ACKs
     AckFilters,
-    /// Traffic that is drawn
+    /// Generators of random traffic
     Traffic,
-    /// What is measured
+    /// Metrics of a run
     Metrics,
     /// Every table and field of a scenario file
     Fields,

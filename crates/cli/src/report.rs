@@ -1,4 +1,4 @@
-//! `ramp report`: judge the runs of a results directory again; and how every comparison is shown.
+//! `ramp report`: judge the runs of a results directory again; and the output of every comparison.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::progress::Said;
 use crate::terminal::Terminal;
 
-/// How a comparison is shown.
+/// Form of a comparison's output.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct FormatArgs {
     /// Print the comparison as JSON instead of a table
@@ -25,7 +25,7 @@ pub(crate) struct FormatArgs {
 
 /// Judge and report again from stored results
 ///
-/// Nothing is played. Useful after an interruption, and for results from another machine.
+/// Plays nothing. Useful after an interruption, and for results from another machine.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +34,7 @@ Examples:
 pub(crate) struct ReportArgs {
     /// A results directory of `ramp compare`
     directory: PathBuf,
-    /// Of results of two backends, those of one
+    /// Backend whose results to judge, where the directory has those of two
     #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND")]
     on: Option<On>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `ramp run`: one run, every sample and event of it.
+//! `ramp run`: one run with all its samples and events.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::progress;
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
 
-/// Play one run and write every sample and event of it
+/// Play one run and write all its samples and events
 ///
 /// One line per ACK of a flow under test, per packet that reaches the bottleneck, and per event. Without --samples
 /// they go to standard output; the summary always goes to standard error.
@@ -32,20 +32,20 @@ Examples:
   ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head
   ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
 pub(crate) struct RunArgs {
-    /// What plays it
+    /// Backend: sim or linux
     #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND", default_value = "sim")]
     on: On,
-    /// What steers the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
+    /// Algorithm of the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A", default_value = rampcc::of_cubic().id, add = ArgValueCompleter::new(completions::rows))]
     algorithm: String,
-    /// For everything random; without it, the scenario's first
+    /// Seed of everything random [default: the scenario's first]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Where samples go: a file that ends in .csv or .jsonl
+    /// File for the samples; its name ends in .csv or .jsonl
     #[arg(long, short, value_name = "FILE")]
     samples: Option<PathBuf>,
-    /// JSON lines instead of CSV on standard output
+    /// Write JSON lines instead of CSV to standard output
     #[arg(long, conflicts_with = "samples")]
     json: bool,
     #[command(flatten)]

@@ -17,7 +17,7 @@ const DEFAULT_SCENARIO: &str = "geo-satellite";
 pub(crate) struct ScenarioArgs {
     /// Name of a built-in scenario (`ramp list scenarios`), or a scenario file
     ///
-    /// Default: geo-satellite; with any of the path options below, a path made of them alone.
+    /// Default: geo-satellite, or with any of the path options below, a path made of these options alone.
     #[arg(add = ArgValueCompleter::new(completions::scenarios))]
     scenario: Option<String>,
     /// Set any field of the scenario, e.g. `path.buffer=0.25bdp` or `algorithm.hystart.low_window=32`
@@ -41,7 +41,7 @@ struct PathArgs {
     /// Bottleneck queue, e.g. 1bdp, 36MB, "250 packets", 50ms or unlimited
     #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     buffer: Option<String>,
-    /// What the flow sends, e.g. 10MB or bulk
+    /// Size of the transfer, e.g. 10MB or bulk
     #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     size: Option<String>,
     /// Measured capacity instead of --rate: a mahimahi trace
@@ -50,26 +50,26 @@ struct PathArgs {
     /// Measured one-way delay, one value in ms per line, on the clock of --trace
     #[arg(long, value_name = "FILE")]
     delay_trace: Option<String>,
-    /// Where in the traces a run starts: a time, or `random`, elsewhere with each seed [default: random, where no
-    /// scenario says otherwise]
+    /// Start of a run within the traces: a time, or `random` for another start with each seed [default: random, unless
+    /// the scenario says otherwise]
     #[arg(long, value_name = "TIME", value_parser = quantity, allow_hyphen_values = true)]
     trace_offset: Option<String>,
-    /// What the medium loses, e.g. 0.1%
+    /// Random loss of the medium, e.g. 0.1%
     #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     loss: Option<String>,
-    /// What waits: drop-tail, red, codel or random-drop
+    /// Queue discipline: drop-tail, red, codel or random-drop
     #[arg(long)]
     queue: Option<String>,
-    /// Delay that varies, e.g. 5ms or '{ kind = "pareto", median = "2 ms" }'
+    /// Jitter, e.g. 5ms or '{ kind = "pareto", median = "2 ms" }'
     #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
     jitter: Option<String>,
-    /// Rate of the way back
+    /// Rate of the return link
     #[arg(long, value_name = "RATE", value_parser = quantity, allow_hyphen_values = true)]
     reverse_rate: Option<String>,
-    /// How the hosts behave: modern (Linux today), era (the RFCs of the papers' years) or ns2 (ns-2.35)
+    /// Rules of the hosts: modern (Linux today), era (the RFCs of the papers' years) or ns2 (ns-2.35)
     #[arg(long)]
     profile: Option<String>,
-    /// When a run ends at the latest, e.g. 60s
+    /// Longest duration of a run, e.g. 60s
     #[arg(long, value_name = "TIME", value_parser = quantity, allow_hyphen_values = true)]
     duration: Option<String>,
 }

@@ -40,7 +40,7 @@ mod with_the_kernel {
             (&["attach", "best", "--scope", "route", "default"], &["--yes", "route default"]),
             (&["attach"], &["which algorithm", "best"]),
             (&["attach", "bset"], &["bset", "best"]),
-            (&["attach", "ideal"], &["knows its path"]),
+            (&["attach", "ideal"], &["know its path"]),
             (&["attach", "best", "--scope", "host"], &["host", "cgroup PATH"]),
             (&["attach", "best", "--scope", "netns"], &["which", "netns NAME"]),
             (&["attach", "best", "--scope", "netns", "no-such"], &["no-such"]),
@@ -153,7 +153,7 @@ mod with_the_kernel {
 
         assert!(attach(&[]).contains("takes over on"));
         let said = live.succeed(&[&["detach"], &scope[..]].concat());
-        assert!(said.contains(&format!("back is {before}")), "{said}");
+        assert!(said.contains(&format!("restored: {before}")), "{said}");
         assert_eq!(live.default(), before);
         assert!(live.succeed(&["detach"]).contains("Nothing is attached"));
         let again = live.ramp(&[&["detach"], &scope[..]].concat());
@@ -216,7 +216,7 @@ mod with_the_kernel {
         assert!(said.contains(&format!("is attached to netns {}", live.netns)), "{said}");
         assert_ne!(live.default(), before);
         let said = full(&["detach"]);
-        assert!(said.contains(&format!("back is {before}")), "{said}");
+        assert!(said.contains(&format!("restored: {before}")), "{said}");
         assert_eq!(live.default(), before);
     }
 

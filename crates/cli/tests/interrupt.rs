@@ -52,7 +52,7 @@ fn ctrl_c_keeps_finished_runs_and_says_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let said = stderr(&output);
     assert!(said.contains("of 4000 runs are finished and kept in out"), "{said}");
-    assert!(said.contains(&format!("to go on:    ramp {}", MANY.join(" "))), "{said}");
+    assert!(said.contains(&format!("to continue: ramp {}", MANY.join(" "))), "{said}");
     let kept = place.files("out/runs");
     assert!(!kept.is_empty() && kept.len() < 4000);
     for (name, contents) in &kept {

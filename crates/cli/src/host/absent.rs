@@ -12,17 +12,17 @@ use crate::terminal::Terminal;
 pub(crate) enum HostCommand {
     /// Attach a start-up algorithm to this host (not in this build)
     Attach(AnyArgs),
-    /// Show what is attached, since when, and what it has done (not in this build)
+    /// Show the attached algorithms and their counters (not in this build)
     Status(AnyArgs),
-    /// Detach, and put back exactly what was before (not in this build)
+    /// Detach, and restore exactly what was there before (not in this build)
     Detach(AnyArgs),
-    /// Check what works on this host, what does not, and how to mend it (not in this build)
+    /// Check what works on this host, what does not, and how to fix it (not in this build)
     Doctor(AnyArgs),
     /// Watch connections start up, live (not in this build)
     Watch(AnyArgs),
     /// Try an algorithm on live traffic: A/B, with a guard (not in this build)
     Trial(AnyArgs),
-    /// Counters of what is attached, for Prometheus (not in this build)
+    /// Export the counters of attached algorithms to Prometheus (not in this build)
     Export(AnyArgs),
 }
 

@@ -16,9 +16,9 @@ use crate::terminal::Terminal;
 
 /// Attach a start-up algorithm to this host
 ///
-/// New connections of the scope start by the algorithm and go on as the kernel's CUBIC; those that are open are not
-/// touched. It stays when this command ends, until `ramp detach` or the next boot. What it replaces is put on record
-/// first, so that `ramp detach` restores it exactly, even if this command is killed half-way.
+/// New connections of the scope start with the algorithm and continue with the kernel's CUBIC; open connections stay
+/// as they are. The attachment survives this command, until `ramp detach` or the next boot. ramp first records what it
+/// replaces, so `ramp detach` restores it exactly, even if this command is killed half-way.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Scopes:
@@ -33,28 +33,28 @@ Examples:
   ramp attach best --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
   ramp attach best --scope route 203.0.113.0/24 --set algorithm.best.threshold=2MB/s
 
-Takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says what is missing.")]
+Needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says which are missing.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct AttachArgs {
     /// Name of an algorithm (`ramp list algorithms`)
     #[arg(add = ArgValueCompleter::new(completions::algorithms))]
     algorithm: Option<String>,
-    /// What it is for: system, netns NAME, cgroup PATH, route PREFIX
+    /// New connections to change: system, netns NAME, cgroup PATH, route PREFIX
     #[arg(long, num_args = 1..=5, value_names = ["KIND", "NAME"], default_value = "system")]
     scope: Vec<String>,
     /// Set a parameter, as in algorithm.best.threshold=2MB/s
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
-    /// Do not ask before every new connection of the host is changed; needed where there is no terminal to ask on
+    /// Do not ask before changing every new connection of the host; required without a terminal
     #[arg(long, short)]
     yes: bool,
-    /// Refuse where something else is attached to the scope, instead of taking its place
+    /// Refuse if something else is attached to the scope, instead of replacing it
     #[arg(long)]
     no_replace: bool,
-    /// Show all that the kernel's verifier says if it rejects the program
+    /// Show the full output of the kernel's verifier if it rejects the program
     #[arg(long)]
     verifier_log: bool,
-    /// Tell every step
+    /// Print every step
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -92,7 +92,7 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     let attached = attached.map_err(|error| explained(error, args.verifier_log))?;
     privileges::keep_only(&[]).map_err(told)?;
     if let Some(recovered) = &attached.recovered {
-        writeln!(out, "First undone: {recovered}.")?;
+        writeln!(out, "Undone first: {recovered}.")?;
     }
     let name = terminal.bold(&attached.name);
     let verb = match attached.change {
@@ -103,7 +103,11 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
             return Ok(());
         }
     };
-    writeln!(out, "{name} {verb} {scope}: new connections start by {} and go on as CUBIC.", algorithm.id)?;
+    writeln!(
+        out,
+        "{name} {verb} {scope}: new connections start with {} and continue with CUBIC.",
+        algorithm.id
+    )?;
     if matches!(scope, Scope::Cgroup(_)) {
         writeln!(out, "Applications that choose a congestion control themselves keep it.")?;
     } else {
@@ -127,16 +131,16 @@ fn whole_host(scope: &Scope) -> bool {
 /// Asks, if there is somebody to ask.
 fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result<(), CliError> {
     let change = format!(
-        "every new TCP connection of {scope} that does not choose its own would start by {}",
+        "every new TCP connection of {scope} that does not choose its own would start with {}",
         algorithm.id
     );
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(CliError::input_help(
-            format!("--yes is required where there is no terminal to ask on: {change}"),
+            format!("--yes is required without a terminal: {change}"),
             "or name a part of this host: --scope cgroup PATH, --scope route PREFIX",
         ));
     }
-    say!("{}{}.\n`ramp detach` takes it back. Go on? [y/N]", change[..1].to_uppercase(), &change[1..]);
+    say!("{}{}.\n`ramp detach` takes it back. Continue? [y/N]", change[..1].to_uppercase(), &change[1..]);
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     match answer.trim().to_lowercase().as_str() {
@@ -171,7 +175,7 @@ fn known() -> Vec<&'static str> {
 fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
     match rampcc::algorithm(name) {
         Some(algorithm) if is_yardstick(algorithm) => Err(CliError::input_help(
-            format!("`{name}` knows its path beforehand, which nobody does on a live host"),
+            format!("`{name}` must know its path in advance, which is impossible on a live host"),
             format!("known: {}", known().join(", ")),
         )),
         Some(algorithm) => Ok(algorithm),
@@ -195,10 +199,7 @@ fn options(algorithm: &'static Algorithm, set: &[String]) -> Result<Options, Cli
         let help =
             format!("FIELD=VALUE, such as algorithm.{}.{example}=VALUE (ramp explain {0})", algorithm.id);
         let Some((id, name, value)) = parts else {
-            return Err(CliError::input_help(
-                format!("--set {text}: that is no parameter of an algorithm"),
-                help,
-            ));
+            return Err(CliError::input_help(format!("--set {text}: not a parameter of an algorithm"), help));
         };
         if id != algorithm.id {
             return Err(CliError::input_help(
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn what_knows_the_path_is_not_for_live_hosts() {
-        assert!(algorithm("ideal").unwrap_err().to_string().contains("knows its path"));
+        assert!(algorithm("ideal").unwrap_err().to_string().contains("know its path"));
         assert!(known().len() + 1 == rampcc::algorithms().len() && !known().contains(&"ideal"));
     }
 }

@@ -1,4 +1,4 @@
-//! `ramp detach`: back to what was before.
+//! `ramp detach`: restores what was there before.
 
 use std::io::Write;
 
@@ -9,23 +9,23 @@ use super::{HostArgs, told};
 use crate::error::CliError;
 use crate::terminal::Terminal;
 
-/// Detach, and put back exactly what was before
+/// Detach, and restore exactly what was there before
 ///
-/// Without a scope: everything that is attached. Also clears up after a command that was killed half-way. What somebody
-/// else has set meanwhile stays. Connections that run finish with the algorithm they have.
+/// Without a scope, detaches everything. Also clears up after a command that was killed half-way. Settings that
+/// somebody else has changed meanwhile stay. Open connections keep their algorithm until they close.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ramp detach
   ramp detach --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
 
-Exit codes: 0 done, or nothing was attached; 1 something is still attached, or left of it; 2 nothing is attached to that
-scope.")]
+Exit codes: 0 done, or nothing was attached; 1 something is still attached, or a part of it remains; 2 nothing is
+attached to that scope.")]
 pub(crate) struct DetachArgs {
-    /// Only this: system, netns NAME, cgroup PATH, route PREFIX
+    /// Detach only this: system, netns NAME, cgroup PATH, route PREFIX
     #[arg(long, num_args = 1..=4, value_names = ["KIND", "NAME"])]
     scope: Vec<String>,
-    /// Tell every step
+    /// Print every step
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -60,16 +60,16 @@ fn say(done: &[Detached], terminal: Terminal, out: &mut impl Write) -> Result<()
             format!(" ({})", detached.names.join(", "))
         };
         let now = match &detached.restored {
-            Restored::PutBack(what) => format!("back is {what}"),
-            Restored::WasThere(what) => format!("there was already: {what}"),
-            Restored::LeftForeign(what) => format!("somebody else has set this since, and it stays: {what}"),
+            Restored::PutBack(what) => format!("restored: {what}"),
+            Restored::WasThere(what) => format!("was already there: {what}"),
+            Restored::LeftForeign(what) => format!("kept, because somebody else has set it since: {what}"),
             Restored::Gone(what) => format!("the {what} no longer exists"),
         };
         writeln!(out, "{} is detached{names}; {now}.", terminal.bold(&detached.scope))?;
         match detached.still_open {
             0 => {}
-            1 => writeln!(out, "  1 open connection goes on with it until it closes.")?,
-            open => writeln!(out, "  {open} open connections go on with it until they close.")?,
+            1 => writeln!(out, "  1 open connection keeps it until it closes.")?,
+            open => writeln!(out, "  {open} open connections keep it until they close.")?,
         }
         for note in &detached.notes {
             writeln!(out, "  {note}")?;

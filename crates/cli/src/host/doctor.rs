@@ -1,4 +1,4 @@
-//! `ramp doctor`: what works here, what does not, how to mend it.
+//! `ramp doctor`: what works here, what does not, and how to fix it.
 
 use std::io::{self, Write};
 
@@ -10,17 +10,17 @@ use super::HostArgs;
 use crate::error::CliError;
 use crate::terminal::Terminal;
 
-/// Check what works on this host, what does not, and how to mend it
+/// Check what works on this host, what does not, and how to fix it
 ///
-/// Kernel, BTF, configuration, capabilities, limits and sysctls; and, given the capabilities, whether each algorithm
-/// passes the verifier. Changes nothing.
+/// Checks the kernel, BTF, configuration, capabilities, limits and sysctls, and with the capabilities also whether each
+/// algorithm passes the verifier. Changes nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each check is ok, degraded (attaching works, something else does not or works less well) or missing.
 
 Exit codes: 0 attaching can work, 1 it cannot.")]
 pub(crate) struct DoctorArgs {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -17,10 +17,10 @@ use crate::progress::interruption;
 /// How often Ctrl-C is looked for.
 const ATTENTION: Duration = Duration::from_millis(200);
 
-/// Counters of what is attached, for Prometheus
+/// Export the counters of attached algorithms to Prometheus
 ///
-/// Connections opened, closed and open, start-ups ended by reason and by duration, and connections that ran as plain
-/// CUBIC, for each attachment. Without an option the text goes to standard output, once.
+/// Counts for each attachment: connections opened, closed and open, start-ups ended by reason and by duration, and
+/// connections that ran as plain CUBIC. Without an option, prints them once to standard output.
 #[derive(Args, Debug)]
 pub(crate) struct ExportArgs {
     /// Serve them over HTTP, as /metrics, until Ctrl-C

@@ -34,10 +34,10 @@ pub(crate) enum HostCommand {
 /// Where a host keeps what ramp has done to it.
 #[derive(Args, Debug)]
 pub(crate) struct HostArgs {
-    /// Where the kernel's objects are pinned, in a BPF file system
+    /// Directory of the pinned kernel objects, in a BPF file system
     #[arg(long, value_name = "DIR", default_value = PINS)]
     pins: PathBuf,
-    /// Where it is on record what they replaced
+    /// Directory of the records of what they replaced
     #[arg(long, value_name = "DIR", default_value = RECORDS)]
     records: PathBuf,
 }

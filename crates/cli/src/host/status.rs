@@ -1,4 +1,4 @@
-//! `ramp status`: what is attached where, and what it has done.
+//! `ramp status`: the attached algorithms and their counters.
 
 use std::io::{self, Write};
 
@@ -13,14 +13,14 @@ use crate::error::CliError;
 use crate::table::table;
 use crate::terminal::Terminal;
 
-/// Show what is attached, since when, and what it has done
+/// Show the attached algorithms and their counters
 ///
-/// For each attachment: how many connections it has opened and has open, how many of them ran as plain CUBIC (no memory
-/// for their state, or past their start-up when they came), why start-ups ended, and which congestion controls the
+/// Shows for each attachment how many connections it has opened and has open, how many of them ran as plain CUBIC (no
+/// memory for their state, or their start-up was already over), why start-ups ended, and which congestion controls the
 /// connections of its network namespace or control group use now.
 #[derive(Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) fn status(args: &StatusArgs, terminal: Terminal, out: &mut impl Write
         return Ok(());
     }
     if attachments.is_empty() {
-        writeln!(out, "Nothing is attached. `ramp attach best` would change that.")?;
+        writeln!(out, "Nothing is attached.")?;
         return Ok(());
     }
     let header = ["scope", "runs", "state", "since", "opened", "open", "plain CUBIC"].map(str::to_owned);
@@ -76,7 +76,7 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
     }
     if let Some(attached) = &attachment.attached {
         let settings: Vec<_> = settings(attached);
-        let settings = if settings.is_empty() { "as they come".to_owned() } else { settings.join(", ") };
+        let settings = if settings.is_empty() { "default".to_owned() } else { settings.join(", ") };
         lines.push(("algorithm", format!("{}, parameters {settings}", attached.id)));
         lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s()))));
         if let Some(counters) = &attached.counters {
@@ -85,7 +85,7 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
                 lines.push((
                     "plain CUBIC",
                     format!(
-                        "{} without memory for their state, {} past their start-up when they came",
+                        "{} without memory for their state, {} already past their start-up",
                         counters.without_storage, counters.late
                     ),
                 ));
@@ -94,7 +94,7 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
                 lines.push((
                     "left out",
                     format!(
-                        "{} that the kernel had not announced, steered from their first ACK on",
+                        "{} that the kernel did not announce, steered from their first ACK on",
                         counters.left_out
                     ),
                 ));
@@ -103,11 +103,11 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
         if let Some(assigned) = &attached.assigned {
             let mut text = vec![format!("{} connections", assigned.assigned.iter().sum::<u64>())];
             if assigned.chosen > 0 {
-                text.push(format!("{} chose for themselves", assigned.chosen));
+                text.push(format!("{} keep their application's choice", assigned.chosen));
             }
             let refused: u64 = assigned.refused.iter().sum();
             if refused > 0 {
-                text.push(format!("{refused} would not take it"));
+                text.push(format!("{refused} refused it"));
             }
             lines.push(("assigned", text.join("; ")));
         }

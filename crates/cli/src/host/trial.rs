@@ -23,10 +23,10 @@ const ATTENTION: Duration = Duration::from_millis(100);
 
 /// Try an algorithm on live traffic: A/B, with a guard
 ///
-/// Each new connection of a control group is given one of two congestion controls by a draw. Transfer times by size,
-/// start-up, retransmissions and cut-off connections are compared block of time by block of time, with 95 %
-/// intervals. If the arm on trial is clearly worse the trial stops at once. At the end, on Ctrl-C, SIGTERM or SIGHUP, and
-/// however the process dies, the control group is as before; running connections finish with what they have.
+/// For each new connection of a control group, a trial draws one of two congestion controls. It compares transfer times
+/// by size, start-up, retransmissions and cut-off connections within blocks of time, with 95 % intervals. If the arm on
+/// trial is clearly worse, the trial stops at once. At the end, on Ctrl-C, SIGTERM or SIGHUP, and however the process
+/// dies, the control group is as before; running connections keep the control they have.
 ///
 /// Exit codes: 0 done, 1 failed, or its control group was removed, 3 rolled back, 130 interrupted.
 #[derive(Args, Debug)]
@@ -34,28 +34,28 @@ pub(crate) struct TrialArgs {
     /// The arm on trial: an algorithm, with parameters as in best:threshold=2MB/s, or a congestion control of the kernel
     #[arg(required_unless_present = "report")]
     arm: Option<String>,
-    /// What it is tried against, written likewise
+    /// The arm to compare it with, written in the same way
     #[arg(long, value_name = "ARM", default_value = "cubic")]
     against: String,
     /// Share of connections for the arm on trial, in percent
     #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = values::percent)]
     share: f64,
-    /// Whose new connections: a directory of cgroup v2
+    /// Control group of the connections: a directory of cgroup v2
     #[arg(long, value_name = "PATH", required_unless_present = "report")]
     cgroup: Option<PathBuf>,
-    /// For how long connections are assigned, for instance 10m, 90s, 2h
+    /// Time during which connections are assigned, for instance 10m, 90s, 2h
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::duration)]
     length: Duration,
-    /// Length of the blocks that are compared, at whose ends the guard looks; a twentieth of the whole if left out
+    /// Length of the blocks that are compared; the guard looks at the end of each [default: a twentieth of the whole]
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     block: Option<Duration>,
-    /// How long to wait at the end for connections that are open; a tenth of the whole, at most 30 s, if left out
+    /// Longest wait for open connections at the end [default: a tenth of the whole, at most 30 s]
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     drain: Option<Duration>,
-    /// Smaller differences of times count as none, in percent
+    /// Margin below which a difference of times counts as none, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = values::percent)]
     margin: f64,
-    /// Probability that an arm that does no harm is stopped, in percent
+    /// Probability of stopping a harmless arm, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = values::percent)]
     alpha: f64,
     /// Also connections whose application has chosen a congestion control
@@ -64,10 +64,10 @@ pub(crate) struct TrialArgs {
     /// Keep a line for each connection in this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Report again what an earlier trial has kept
+    /// Report an earlier trial again, from this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["arm", "cgroup", "out"])]
     report: Option<PathBuf>,
-    /// The report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
 }
@@ -97,7 +97,7 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
         How::Interrupted => Err(CliError::Interrupted),
         How::Vanished => Err(CliError::Kernel {
             message: "the control group is gone".to_owned(),
-            help: Some("the trial ended with it; begin again on the one that there is now".to_owned()),
+            help: Some("the trial ended with it; start another one on the new control group".to_owned()),
         }),
     }
 }

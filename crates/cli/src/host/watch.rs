@@ -25,15 +25,15 @@ const RECENT: usize = 64;
 
 /// Watch connections start up, live
 ///
-/// Shows every connection that is in start-up under an algorithm that `ramp attach` has put in, and below them the
-/// start-ups that have just ended, with the reason. In a terminal that is a table which is redrawn until Ctrl-C; into a
-/// file or a pipe goes one line for each start-up that ends.
+/// Shows every connection that is in start-up under an attached algorithm, and below them the start-ups that have just
+/// ended, with the reason. In a terminal this is a table, redrawn until Ctrl-C; a file or a pipe gets one line for each
+/// start-up that ends.
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// One look, then done: connections in start-up and the last start-ups that ended
+    /// Look once: connections in start-up and the last start-ups that ended
     #[arg(long)]
     once: bool,
-    /// JSON instead of text: one object with --once, otherwise one a line for each start-up that ends
+    /// Print JSON: one object with --once, otherwise one line for each start-up that ends
     #[arg(long)]
     json: bool,
     /// Milliseconds between looks
