@@ -92,7 +92,7 @@ fn texts(literals: &str) -> Vec<String> {
 
 /// `ACK_TRAIN` as Rust names a variant.
 fn camel(name: &str) -> String {
-    name.split('_').map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect()
+    name.split('_').map(|word| word[..1].to_owned() + &word[1..].to_lowercase()).collect()
 }
 
 /// The list as an enumeration with its texts.

@@ -51,7 +51,7 @@
 	X(HISTORY, "history", "an earlier connection to the same place")                   \
 	X(ROUTER, "router", "a rate that every router on the path has granted (RFC 4782)") \
 	X(INTERFACE, "interface", "the rate of this host's own interface")                 \
-	X(PATH, "path", "the path itself; for the yardstick alone (RAMP_KNOWS_PATH)")
+	X(PATH, "path", "the path itself, told to a yardstick alone")
 
 #define RAMP_ENUMERATOR_HINT_(NAME, word, meaning) RAMP_HINT_##NAME,
 RAMP_ENUMERATE(HINT_, RAMP_HINTS)

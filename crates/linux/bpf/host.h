@@ -427,6 +427,7 @@ static __always_inline void resume(struct sock *sk, const struct flow *f)
 static __always_inline void take_back(struct sock *sk, struct flow *f)
 {
 	report(sk, f, RAMP_UNDONE);
+	obey_phase(sk, f);
 	set_marks(sk, marks(sk) & ~(__u64)MARK_REPAIR);
 	resume(sk, f);
 }
@@ -459,8 +460,10 @@ static __always_inline void restart(struct sock *sk)
 {
 	struct flow *f = flow_of(sk);
 
-	if (f)
-		report(sk, f, RAMP_IDLE_RESTART);
+	if (!f)
+		return;
+	report(sk, f, RAMP_IDLE_RESTART);
+	obey_phase(sk, f);
 }
 
 #endif

@@ -381,7 +381,8 @@ fn attach_table(object: &Object) -> libbpf_rs::Result<Link> {
 }
 
 fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> libbpf_rs::Result<OpenObject> {
-    let bytes = bpf_object(algorithm.id).expect("the build compiles every row of the registry");
+    let own = options.object.as_deref().or_else(|| bpf_object(algorithm.id));
+    let bytes = own.expect("the build compiles every row of the registry, and others bring their object");
     let mut object = ObjectBuilder::default().name("ramp")?.open_memory(bytes)?;
     for mut map in object.maps_mut() {
         match map.name().to_str() {

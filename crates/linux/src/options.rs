@@ -4,6 +4,7 @@ use rampcc::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
 
 /// How an algorithm runs in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
     /// Name of the congestion control, at most 15 bytes; `None`: `ramp_<id>`. Two loads need two names.
     pub name: Option<String>,
@@ -17,6 +18,8 @@ pub struct Options {
     pub delayed_acks: bool,
     /// What is known of the path in advance, as far as the algorithm may know it.
     pub hint: Hint,
+    /// Another object than the registry's: `bpf/startup.bpf.c` compiled for an algorithm outside it.
+    pub object: Option<Vec<u8>>,
     /// What takes over after start-up.
     pub avoidance: Avoidance,
     /// Which events are recorded.
@@ -76,6 +79,7 @@ impl Options {
             abc_limit_packets: 0,
             delayed_acks: true,
             hint: Hint::NONE,
+            object: None,
             avoidance: Avoidance::default(),
             record: Record::default(),
             ring_bytes: 4 << 20,

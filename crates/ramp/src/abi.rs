@@ -380,7 +380,27 @@ pub(crate) struct Row {
 
 pub(crate) fn rows() -> Vec<Row> {
     // SAFETY: `ramp_algorithm_rows` is an array of `ramp_algorithm_count` constant rows.
-    let rows = unsafe { std::slice::from_raw_parts(&raw const ramp_algorithm_rows, ramp_algorithm_count) };
+    unsafe { rows_at(&raw const ramp_algorithm_rows, ramp_algorithm_count) }
+}
+
+/// Algorithms outside the registry: the rows of `src/shim.c` compiled with another `ramp/registry.h` before ours on the
+/// include path, say into a shared object. For experiments and tests.
+///
+/// # Safety
+///
+/// `rows` is `ramp_algorithm_rows` and `count` is `ramp_algorithm_count` of this version's `shim.c`, and both stay where
+/// they are for good.
+pub unsafe fn foreign_algorithms(rows: *const c_void, count: usize) -> Vec<Algorithm> {
+    // SAFETY: as the caller has promised.
+    unsafe { rows_at(rows.cast(), count) }.into_iter().map(Algorithm::from_row).collect()
+}
+
+/// # Safety
+///
+/// As for [`foreign_algorithms`].
+unsafe fn rows_at(rows: *const AlgorithmRow, count: usize) -> Vec<Row> {
+    // SAFETY: as the caller has promised.
+    let rows = unsafe { std::slice::from_raw_parts(rows, count) };
     rows.iter()
         .map(|row| {
             // SAFETY: `parameters` points at `parameter_count` constant rows.

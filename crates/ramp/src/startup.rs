@@ -45,6 +45,24 @@ pub struct Algorithm {
 }
 
 impl Algorithm {
+    pub(crate) fn from_row(row: abi::Row) -> Self {
+        let [id, name, source, idea] = row.text;
+        let parameters = row
+            .parameters
+            .into_iter()
+            .map(|([name, unit, source, meaning], [default, minimum, maximum])| Parameter {
+                name,
+                unit,
+                source,
+                meaning,
+                default,
+                minimum,
+                maximum,
+            })
+            .collect();
+        Self { id, name, source, idea, traits: row.traits, parameters, functions: row.functions }
+    }
+
     /// Bytes of state a connection needs.
     pub fn state_bytes(&self) -> usize {
         self.functions.state_bytes()
@@ -75,28 +93,7 @@ impl Algorithm {
 /// All algorithms, in registry order.
 pub fn algorithms() -> &'static [Algorithm] {
     static TABLE: OnceLock<Vec<Algorithm>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        abi::rows()
-            .into_iter()
-            .map(|row| {
-                let [id, name, source, idea] = row.text;
-                let parameters = row
-                    .parameters
-                    .into_iter()
-                    .map(|([name, unit, source, meaning], [default, minimum, maximum])| Parameter {
-                        name,
-                        unit,
-                        source,
-                        meaning,
-                        default,
-                        minimum,
-                        maximum,
-                    })
-                    .collect();
-                Algorithm { id, name, source, idea, traits: row.traits, parameters, functions: row.functions }
-            })
-            .collect()
-    })
+    TABLE.get_or_init(|| abi::rows().into_iter().map(Algorithm::from_row).collect())
 }
 
 /// The algorithm with this id, or with this name.

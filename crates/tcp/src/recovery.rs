@@ -246,7 +246,7 @@ impl Sender {
     }
 
     fn end_repair(&mut self, now: Time) {
-        self.report(now, EventKind::Recovered, 0);
+        self.report(now, EventKind::Recovered);
         self.events.push_back(FlowEventKind::RecoveryEnd);
     }
 

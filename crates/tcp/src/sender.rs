@@ -434,10 +434,8 @@ impl Sender {
             }
             self.last_rtt = rtt;
         }
-        if self.syn.transmissions > 1 {
-            if !self.rules.counts_ticks {
-                self.rtt.distrust_initial();
-            }
+        if self.syn.transmissions > 1 && !self.rules.counts_ticks {
+            self.rtt.distrust_initial();
         }
         if !segment.sack_permitted() {
             self.repair.sack = SackUse::No;

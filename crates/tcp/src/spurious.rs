@@ -135,7 +135,7 @@ impl Sender {
         }
         self.board.unmark_lost();
         self.rack.on_undone(self.board.una());
-        self.report(now, EventKind::Undone, 0);
+        self.report(now, EventKind::Undone);
         self.events.push_back(FlowEventKind::Undone);
         if self.repair.state != SenderState::Open {
             self.repair.state = SenderState::Open;

@@ -79,7 +79,7 @@ impl Sender {
         let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
         let was_starting = self.starting();
-        self.report(now, kind, lost);
+        self.tell(now, kind, lost);
         let cwnd = self.cwnd();
         if self.extra.take().is_some() {
             let reason = if kind == EventKind::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
@@ -96,8 +96,16 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm of an event, whatever the host makes of it.
-    pub(crate) fn report(&mut self, now: Time, kind: EventKind, lost: u64) {
+    /// Tells the algorithm of an event that takes nothing from the window.
+    pub(crate) fn report(&mut self, now: Time, kind: EventKind) {
+        let was_starting = self.starting();
+        self.tell(now, kind, 0);
+        if was_starting {
+            self.notice_exit(Time::ZERO);
+        }
+    }
+
+    fn tell(&mut self, now: Time, kind: EventKind, lost: u64) {
         self.startup.on_event(&Event {
             now_ns: now.ns(),
             lost_bytes: lost,

@@ -352,7 +352,7 @@ impl Sender {
         if self.rules.idle_restart && idle > self.rtt.timeout() {
             let cwnd = self.cwnd();
             if cwnd > self.rules.initial_window {
-                self.report(now, EventKind::IdleRestart, 0);
+                self.report(now, EventKind::IdleRestart);
                 let ssthresh = self.ssthresh();
                 let decision = self.startup.decision_mut();
                 decision.ssthresh_bytes = ssthresh.max(cwnd / 4 * 3);

@@ -17,6 +17,7 @@ mod connections;
 mod loaders;
 mod other_kernels;
 mod paced;
+mod scratch;
 #[path = "../support/mod.rs"]
 mod support;
 

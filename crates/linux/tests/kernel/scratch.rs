@@ -1,0 +1,83 @@
+//! An algorithm outside the registry, by one header and one row: `crates/ramp/tests/scratch`.
+
+#[path = "../../../ramp/tests/scratch/mod.rs"]
+mod careful;
+
+use rampcc::{EventKind, ExitReason, Phase};
+use rampcc_linux::{Event, Options, Record, Replay, load};
+
+use crate::support::left_out::{complete, repeated};
+use crate::support::path::Path;
+use crate::support::{Open, ready, small};
+use crate::{all_events, exits};
+use careful::{careful, careful_object, remembered};
+
+/// What 40 Mbit/s and 20 ms hold.
+const BDP: u64 = 100_000;
+
+/// A transfer's events, each decision of which is the native core's.
+fn events(rtt_us: u32, window_bytes: u64, tag: &str) -> Vec<Event> {
+    let mut options = Options::new(careful());
+    options.name = Some(format!("r{tag}_careful"));
+    options.record = Record::All;
+    options.hint = remembered(window_bytes, rtt_us);
+    options.object = Some(careful_object());
+    let loaded = load(careful(), &options).unwrap_or_else(|error| panic!("{error}\n{}", error.log()));
+    let path = Path::new("rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '60 kB'");
+    path.transfer(loaded.name(), Open::Passive, if small() { 300_000 } else { 3_000_000 });
+    let (events, _) = all_events(&loaded, 1);
+    path.stop();
+    let mut replay = Replay::new(careful());
+    for event in &events {
+        replay.handle_event(event).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+    complete(replay.compared() > 20, events.len());
+    events
+}
+
+fn phases(events: &[Event]) -> impl Iterator<Item = Phase> + '_ {
+    events.iter().filter_map(|event| if let Event::Ack(e) = event { Some(e.after.phase()) } else { None })
+}
+
+#[test]
+fn it_jumps_where_the_handshake_is_as_remembered_and_lands_where_that_was_too_much() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let unlike = events(300_000, BDP, "u");
+        let jumped = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
+        assert!(!unlike.iter().any(jumped), "the handshake took 20 ms, not 300");
+    });
+    repeated(|| {
+        let events = events(20_000, 16 * BDP, "j");
+        let Some(Event::Ack(jump)) =
+            events.iter().find(|event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0))
+        else {
+            panic!("it jumps: {:?}", &events[..events.len().min(3)])
+        };
+        let window = (8 * BDP).min(jump.ack.receive_window_bytes);
+        assert_eq!(jump.after.cwnd_bytes, window);
+        let least = window * 1_000_000 / 40_000;
+        assert!((least..=window * 50).contains(&jump.after.pacing_bytes_per_s), "over 20 to 40 ms: {jump:?}");
+        if small() {
+            return;
+        }
+        let told = |kind| move |event: &Event| matches!(event, Event::Told(e) if e.event().is_some_and(|e| e.kind == kind));
+        complete(events.iter().any(told(EventKind::Loss)), exits(&events));
+        assert!(
+            phases(&events).any(|phase| phase == Phase::Leaving),
+            "it has a say while the kernel repairs"
+        );
+        assert!(events.iter().any(told(EventKind::Recovered)));
+        let exits = exits(&events);
+        complete(!exits.is_empty(), events.len());
+        assert_eq!(exits[0].decision.exit_reason(), ExitReason::Loss);
+        let landed = u64::from(exits[0].cwnd_packets) * u64::from(exits[0].mss_bytes);
+        let goal = exits[0].decision.ssthresh_bytes;
+        assert!(
+            landed <= goal + 2 * u64::from(exits[0].mss_bytes),
+            "PRR went where it was told: {landed}, {goal}"
+        );
+    });
+}
