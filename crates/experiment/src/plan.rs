@@ -15,7 +15,7 @@ use crate::store::Store;
 /// What a results directory is about: written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// Of the comparison, see [`place`](crate::place).
+    /// Of the comparison.
     pub identity: String,
     /// How to make it again.
     pub provenance: Provenance,

@@ -14,7 +14,7 @@ use crate::store::{Store, write_whole};
 /// What a directory with two backends is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SidesPlan {
-    /// Of both together, see [`place`](crate::place).
+    /// Of both together.
     pub(crate) identity: String,
     /// How to make it again.
     pub(crate) command: String,

@@ -18,7 +18,7 @@ use crate::version::VERSION;
 /// What a directory of a sweep is about: written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SweepPlan {
-    /// Of all comparisons together, see [`place`](crate::place).
+    /// Of all comparisons together.
     pub(crate) identity: String,
     /// Version of ramp.
     version: String,
