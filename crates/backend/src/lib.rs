@@ -1,4 +1,4 @@
-//! Who plays scenarios.
+//! Backends: players of scenarios.
 //!
 //! A [`Backend`] plays one run at a time and tells an [`Observer`] what happens. The simulator is one, the kernel's own TCP
 //! another; whoever asks for runs knows only this trait. A new backend is a crate that implements it, and one line where the
@@ -24,16 +24,16 @@ pub trait Backend: Sync {
         self.name()
     }
 
-    /// What plays, in one line.
+    /// Description in one line.
     fn meaning(&self) -> &'static str {
         self.title()
     }
 
-    /// What its runs are kept by: all that decides a run beside the [`Play`], such as the backend's own sources or the release of
-    /// a kernel.
+    /// Part of the key of its runs: everything that decides a run beside the [`Play`], such as the backend's own sources
+    /// or the release of a kernel.
     fn identity(&self) -> String;
 
-    /// Which time passes while a run lasts.
+    /// Kind of time that passes during a run.
     fn clock(&self) -> Clock {
         Clock::Virtual
     }
@@ -43,7 +43,7 @@ pub trait Backend: Sync {
         &[]
     }
 
-    /// Whether one of its [`controls`](Self::controls) is here; if not, what to do.
+    /// Availability of one of its [`controls`](Self::controls) here; the error says what to do.
     fn offers(&self, _: &Control) -> Result<(), String> {
         Ok(())
     }
@@ -76,7 +76,7 @@ impl fmt::Debug for dyn Backend + '_ {
     }
 }
 
-/// Which time passes while a run lasts.
+/// Kind of time that passes during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Computed: runs share the machine, and the same run is the same again.
@@ -111,22 +111,22 @@ pub struct Play<'a> {
     pub seed: u64,
 }
 
-/// What a run came to, apart from what the observer saw.
+/// Outcome of a run, apart from the observer's samples and events.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// When it ended, and what became of links and flows.
     pub outcome: Outcome,
-    /// What a run in real time says of itself.
+    /// Report of a run in real time about itself.
     pub emulation: Option<Emulation>,
 }
 
-/// Why a run has no result.
+/// Error that leaves a run without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// The caller asked to stop.
     #[error("interrupted at {at}")]
     Interrupted {
-        /// How far the run had come.
+        /// Time that the run had reached.
         at: Time,
     },
     /// The machine was too busy for the answer to stand, as often as it was tried.

@@ -22,14 +22,14 @@ const PRIORITY: i32 = ENGINE_PRIORITY + 10;
 /// How often blocked calls look whether they should give up, milliseconds.
 const BLOCK_MS: u64 = 100;
 
-/// Which connection.
+/// Connection to open.
 #[derive(Clone, Debug)]
 pub struct Connect {
     /// Index of the flow: its hosts are the connection's.
     pub flow: usize,
     /// The sender's congestion control; `None`: the namespace's default, `reno`.
     pub congestion_control: Option<String>,
-    /// Who opens it.
+    /// End that opens it.
     pub opener: Opener,
     /// TCP spaces the sender's packets whatever its congestion control, as under `fq`.
     pub paced: bool,
@@ -37,7 +37,7 @@ pub struct Connect {
     pub limit: Time,
 }
 
-/// Who opens a connection.
+/// End that opens a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opener {
     /// The sender, as in simulation: data flows one round trip later.
@@ -53,11 +53,11 @@ pub struct Connection {
     pub sender: TcpStream,
     /// The receiver's socket.
     pub receiver: Receiving,
-    /// When the first SYN was sent, on [`Running::clock`].
+    /// Time of the first SYN, on [`Running::clock`].
     pub opened: Time,
-    /// When the sender's socket was connected.
+    /// Time when the sender's socket was connected.
     pub established: Time,
-    /// What steers the sender.
+    /// Congestion control of the sender.
     pub congestion_control: String,
     /// The sender's end.
     pub local: SocketAddrV4,

@@ -15,7 +15,7 @@ use crate::{Clock, EmulatorError, Running, TcpInfo};
 
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
-/// What to transfer.
+/// Transfer to make.
 #[derive(Clone, Debug)]
 pub struct Download {
     /// Index of the flow: its hosts are the transfer's, and samples carry it.
@@ -24,7 +24,7 @@ pub struct Download {
     pub size_bytes: u64,
     /// The sender's congestion control; `None`: the namespace's default, `reno`.
     pub congestion_control: Option<String>,
-    /// Who opens the connection.
+    /// End that opens the connection.
     pub opener: Opener,
     /// Time between looks at `TCP_INFO`.
     pub sample_every: Time,
@@ -32,16 +32,16 @@ pub struct Download {
     pub limit: Time,
 }
 
-/// What became of it. Times are those of [`Running::clock`].
+/// Outcome of the transfer. Times are those of [`Running::clock`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Downloaded {
     /// The congestion control that steered it.
     pub congestion_control: String,
-    /// When the first SYN was sent.
+    /// Time of the first SYN.
     pub opened: Time,
-    /// When the sender's socket was connected.
+    /// Time when the sender's socket was connected.
     pub established: Time,
-    /// When the receiver had read the last byte; `None`: it gave up first.
+    /// Time when the receiver had read the last byte; `None`: it gave up first.
     pub completed: Option<Time>,
     /// Payload bytes that the receiver has read.
     pub received_bytes: u64,

@@ -24,7 +24,7 @@ use crate::{Clock, EmulatorError};
 #[derive(Debug)]
 pub struct Emulator;
 
-/// How the emulator works.
+/// Options of the emulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
@@ -42,7 +42,7 @@ pub struct Options {
     pub sample_queue: bool,
     /// Keep every packet that a link drops.
     pub record_drops: bool,
-    /// What the hosts' TCP is told.
+    /// Settings of the hosts' TCP.
     pub tcp: HostTcp,
     /// Play what is faster than [`crate::RATED`].
     pub beyond_rating: bool,
@@ -133,7 +133,7 @@ impl Running {
         &self.scenario
     }
 
-    /// Where each node that sends or receives is.
+    /// End of every node that sends or receives.
     pub fn hosts(&self) -> &[Host] {
         &self.plan.hosts
     }

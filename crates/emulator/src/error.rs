@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Errors of the emulator.
 
 use std::io;
 
 use crate::plan::Unsupported;
 
-/// Why the emulator did not start, or a download did not run.
+/// Error of starting the emulator or of a download.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulatorError {
@@ -17,7 +17,7 @@ pub enum EmulatorError {
          `enter_user_namespace` before the first thread starts"
     )]
     Capability {
-        /// What was tried.
+        /// Action that failed.
         action: &'static str,
         /// Its name, e.g. `CAP_NET_ADMIN`.
         capability: &'static str,
@@ -27,13 +27,13 @@ pub enum EmulatorError {
         "cannot open /dev/net/tun: {cause}; load the kernel's module `tun`, or let this user open the device"
     )]
     Tun {
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: io::Error,
     },
     /// A user namespace cannot be entered.
     #[error("cannot enter a user namespace: {reason}")]
     UserNamespace {
-        /// Why, and what to do.
+        /// Cause and remedy.
         reason: String,
     },
     /// The kernel has no such congestion control, or does not let this user have it.
@@ -41,7 +41,7 @@ pub enum EmulatorError {
     CongestionControl {
         /// As asked for.
         name: String,
-        /// Why not.
+        /// Cause.
         reason: String,
     },
     /// There is no such flow.
@@ -53,17 +53,17 @@ pub enum EmulatorError {
     /// The connection was not there by the time limit.
     #[error("{action} took longer than {limit}")]
     Late {
-        /// What was waited for.
+        /// Action that did not happen.
         action: &'static str,
-        /// How long.
+        /// Time limit.
         limit: rampcc::Time,
     },
     /// The kernel refused.
     #[error("{action}: {cause}")]
     Io {
-        /// What was tried.
+        /// Action that failed.
         action: String,
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: io::Error,
     },
 }

@@ -42,7 +42,7 @@ pub(crate) struct HostSettings {
     pub(crate) tcp: HostTcp,
 }
 
-/// What the hosts' TCP is told beside buffers. The default is the kernel's own.
+/// Settings of the hosts' TCP beside buffers. The default is the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTcp {
     /// Window before the first ACK, packets (route metric `initcwnd`); `None`: the kernel's, 10.

@@ -1,4 +1,4 @@
-//! What rtnetlink alone sets within a user namespace: a device's queue, and what TCP reads from routes.
+//! Settings that only rtnetlink can make within a user namespace: a device's queue, and what TCP reads from routes.
 
 use std::io;
 use std::net::Ipv4Addr;

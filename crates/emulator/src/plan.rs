@@ -1,4 +1,4 @@
-//! What of a scenario goes where: hosts to the two ends, routes between addresses, and what cannot be played.
+//! Placement of a scenario: hosts at the two ends, routes between addresses, and the parts that cannot be played.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -24,9 +24,9 @@ const MTU: (u32, u32) = (128, 65_521);
 /// One of the two network namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
-    /// Where the first flow's sender is.
+    /// End of the first flow's sender.
     Sender,
-    /// Where its receiver is.
+    /// End of its receiver.
     Receiver,
 }
 
@@ -60,15 +60,15 @@ pub struct Host {
 pub struct Buffers {
     /// Receive buffer of a new socket.
     pub receive_initial: u64,
-    /// What it may grow to.
+    /// Largest size that it may grow to.
     pub receive_max: u64,
-    /// What a send buffer may grow to.
+    /// Largest size of a send buffer.
     pub send_max: u64,
     /// The receive window that the first flow asks for; sockets of [`crate::Download`] are held to it.
     pub window: Option<u64>,
 }
 
-/// Why the emulator cannot play a scenario.
+/// Part of a scenario that the emulator cannot play.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Unsupported {
@@ -102,7 +102,7 @@ pub enum Unsupported {
     MixedSizes { flow: String, first: String },
 }
 
-/// Whether the emulator can play `scenario`; what it cannot play is named.
+/// Checks that the emulator can play `scenario`; the error names what it cannot play.
 ///
 /// What the hosts do (windows, timers, acknowledgements) is not asked here: that belongs to whoever runs them.
 pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {

@@ -1,4 +1,4 @@
-//! How far the emulator was from the scenario.
+//! Error of the emulator against the scenario.
 
 use std::fmt;
 use std::net::SocketAddrV4;
@@ -10,34 +10,34 @@ use rampcc_trace::LinkSample;
 
 use crate::plan::End;
 
-/// What an emulated run's error was, and whether it counts.
+/// Error of an emulated run, and its verdict.
 #[derive(Clone, Debug)]
 pub struct ErrorReport {
-    /// How late packets were handed to their host.
+    /// Lateness of packets handed to their host.
     pub lateness: Lateness,
-    /// What the scenario tolerates; see [`Verdict`].
+    /// Lateness that the scenario tolerates; see [`Verdict`].
     pub tolerated: Time,
-    /// Whether the results stand.
+    /// Verdict on the results.
     pub verdict: Verdict,
     /// Answers that came more than the cap after the packet that caused them, and so keep part of its lateness.
     pub back_dating_capped: u64,
     /// The two devices, the sender's first.
     pub ports: [PortReport; 2],
-    /// What went through each link that a flow crosses.
+    /// Totals of each link that a flow crosses.
     pub links: Vec<LinkReport>,
     /// Queue of the scenario's bottleneck after each arrival, if asked for.
     pub queue: Vec<LinkSample>,
     /// Samples of the queue that found no room.
     pub queue_samples_lost: u64,
-    /// What links dropped, if asked for.
+    /// Packets that links dropped, if asked for.
     pub drops: Vec<Dropped>,
     /// Drops that found no room among them; the links' totals have them.
     pub drops_lost: u64,
-    /// How long the emulator ran.
+    /// Time for which the emulator ran.
     pub played: Time,
     /// Share of one processor that its thread took.
     pub cpu_share: f64,
-    /// Whether its thread had real-time priority.
+    /// True if its thread had real-time priority.
     pub realtime: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Lateness {
     pub max: Time,
 }
 
-/// What went through a device.
+/// Packets and bytes that went through a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortReport {
     /// Read from it: what its hosts sent.
@@ -75,35 +75,35 @@ pub struct PortReport {
     pub dropped_in: u64,
 }
 
-/// What went through a link.
+/// Packets and bytes that went through a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkReport {
     /// Index into the scenario's links.
     pub index: usize,
     /// Its name there.
     pub name: String,
-    /// What went through.
+    /// Totals.
     pub totals: Totals,
 }
 
 /// A packet that a link dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// When, on [`crate::Clock`].
+    /// Time on [`crate::Clock`].
     pub now: Time,
     /// Index into the scenario's links.
     pub link: u32,
-    /// Who sent it.
+    /// Sender.
     pub from: SocketAddrV4,
     /// To whom.
     pub to: SocketAddrV4,
     /// As links count it.
     pub wire_bytes: u32,
-    /// Whether it carried payload.
+    /// True if it carried payload.
     pub data: bool,
 }
 
-/// Whether the results of a run stand.
+/// Verdict on the results of a run.
 ///
 /// The scenario sets what is tolerated: a fiftieth of the shortest round trip, and at most half a millisecond. That is
 /// a sixth of the RTT rise and an eighth of the smallest threshold (4 ms) at which HyStart and its successors leave,
@@ -178,7 +178,7 @@ impl Verdict {
         if marked.is_empty() { Self::Ok } else { Self::Marked(marked) }
     }
 
-    /// Whether nothing speaks against the results.
+    /// True if nothing speaks against the results.
     pub fn is_ok(&self) -> bool {
         *self == Self::Ok
     }

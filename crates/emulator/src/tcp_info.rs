@@ -1,4 +1,4 @@
-//! What the kernel tells of a TCP socket.
+//! Information from the kernel about a TCP socket.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -46,12 +46,12 @@ impl TcpInfo {
         Ok(Self::parse(&bytes, length))
     }
 
-    /// Whether the window has not met a threshold: the kernel's own notion of slow start.
+    /// True if the window has not met a threshold: the kernel's own notion of slow start.
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
     }
 
-    /// Whether losses, or a timeout, are being repaired.
+    /// True if losses, or a timeout, are being repaired.
     pub fn repairs(&self) -> bool {
         self.ca_state >= CA_CWR
     }
@@ -131,7 +131,7 @@ impl TcpInfo {
     }
 }
 
-/// What BBR tells of itself: `struct tcp_bbr_info`.
+/// Information from BBR about itself: `struct tcp_bbr_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrInfo {
     /// Its estimate of the bottleneck's rate.
@@ -151,7 +151,7 @@ impl BbrInfo {
         Self::parse(&bytes, length)
     }
 
-    /// Whether start-up is over: BBR drains what it has queued, or probes around its estimate. Probing for the RTT
+    /// True if start-up is over: BBR drains what it has queued, or probes around its estimate. Probing for the RTT
     /// interrupts a start-up and does not end it.
     pub fn left_startup(&self) -> bool {
         /// `bbr_drain_gain`, 1/2.885.

@@ -1,4 +1,4 @@
-//! How far an answer carries: the same rows on paths like the described one.
+//! Reach of an answer: the same rows on paths like the described one.
 //!
 //! Nothing here draws a path or plays a run. Whoever knows the scenario gives the [`Neighbourhood`] and one run for each row and
 //! path; [`Comparison::with_neighbours`] judges them.
@@ -22,7 +22,7 @@ pub const LOSS: f64 = 0.10;
 /// Paths like the described one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Neighbourhood {
-    /// What differs between them.
+    /// Fields that differ between them.
     pub fields: Vec<UncertainField>,
     /// The paths, in the order in which they were drawn.
     pub paths: Vec<NeighbourPath>,
@@ -39,11 +39,11 @@ pub struct UncertainField {
     pub range: Option<(f64, f64)>,
     /// Of the numbers; empty: none.
     pub unit: String,
-    /// Whether equal ratios are equally likely, rather than equal differences.
+    /// True if equal ratios are equally likely, rather than equal differences.
     pub logarithmic: bool,
-    /// Why these values.
+    /// Reason for these values.
     pub reason: String,
-    /// Where the described path lies, from 0 to 1; `None`: it cannot be said.
+    /// Place of the described path in the range, from 0 to 1; `None`: unknown.
     pub described: Option<f64>,
 }
 
@@ -54,18 +54,18 @@ pub struct NeighbourPath {
     pub scenario_hash: String,
     /// Seed of its one run of each row.
     pub seed: u64,
-    /// Where it lies in the range of each field, from 0 to 1.
+    /// Place in the range of each field, from 0 to 1.
     pub at: Vec<f64>,
     /// The values there, as people write them.
     pub values: Vec<String>,
 }
 
-/// How far an answer carries.
+/// Reach of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Carries {
-    /// Where it was looked for.
+    /// Neighbourhood that was searched.
     pub neighbourhood: Neighbourhood,
-    /// What played it, where that is not what played the comparison.
+    /// Backend that played it, where it is not the comparison's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
     /// Rows with runs there, in the order of the comparison.
@@ -74,7 +74,7 @@ pub struct Carries {
     pub decided: u32,
     /// On so many of them the leader of the described path is within the margin of the best.
     pub holds: u32,
-    /// How much each field decides by itself how far the leader falls behind the best; the most first.
+    /// Influence of each single field on how far the leader falls behind the best; the largest first.
     pub influences: Vec<Influence>,
     /// The nearest path on which the leader loses by more than [`LOSS`].
     pub nearest_loss: Option<NearestLoss>,
@@ -87,7 +87,7 @@ pub struct Carries {
 pub struct CarriedRow {
     /// Its label.
     pub label: String,
-    /// Whether it knows the path; then it is never the best.
+    /// True if it knows the path; then it is never the best.
     pub yardstick: bool,
     /// Share of the decided paths on which it is within the margin of the best; `None` for a yardstick.
     pub carries: Option<f64>,
@@ -101,7 +101,7 @@ pub struct CarriedRow {
 /// A path on which the leader loses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearestLoss {
-    /// Which, counted from 0.
+    /// Number of the path, counted from 0.
     pub path: usize,
     /// From the described path: root mean square of the differences over all ranges, each from 0 to 1.
     pub distance: f64,

@@ -1,4 +1,4 @@
-//! What reports show: all runs of a comparison, judged.
+//! Contents of reports: all runs of a comparison, judged.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPat
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// How to make it again; `arm` is empty and `seed` the first one.
+    /// Recipe for making it again; `arm` is empty and `seed` the first one.
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
-    /// What the runs met, where each has a path of its own; `None`: all met the one above.
+    /// Conditions that the runs met, where each has a path of its own; `None`: all met the one above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<Met>,
     /// Seeds whose runs are drawn, the one that is shown first leading.
@@ -46,24 +46,24 @@ pub struct Comparison {
     pub margin: f64,
     /// The answer in one sentence.
     pub headline: String,
-    /// What belongs to it, a sentence each: how far behind the notable rival is and why, which of several equals is the
+    /// Facts beside it, a sentence each: how far behind the notable rival is and why, which of several equals is the
     /// gentlest, where the reference stands.
     pub facts: Vec<String>,
     /// The headline and the facts as one text.
     pub verdict: String,
-    /// What a reader must know beside the verdict: missing runs, unfinished transfers, two modes.
+    /// Notes that a reader needs beside the verdict: missing runs, unfinished transfers, two modes.
     pub notes: Vec<String>,
-    /// How the numbers were made, one sentence each.
+    /// Methods behind the numbers, one sentence each.
     pub method: Vec<String>,
-    /// How true the path was, where it was played in real time.
+    /// Accuracy of the path, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
-    /// How far this carries, where neighbouring paths were played.
+    /// Reach of this result, where neighbouring paths were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Carries>,
 }
 
-/// What runs met that start anywhere in a measured link. Payload.
+/// Conditions met by runs that start anywhere in a measured link. Payload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Met {
     /// Mean rate of the bottleneck while a run lasted.
@@ -101,7 +101,7 @@ impl Spread {
     }
 }
 
-/// What a metric is.
+/// Description of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetricInfo {
     /// Identifier in files: `download_time`.
@@ -112,11 +112,11 @@ pub struct MetricInfo {
     pub unit: String,
     /// One line.
     pub meaning: String,
-    /// Which way is better.
+    /// Better direction.
     pub better: Better,
 }
 
-/// Which way is better.
+/// Better direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -133,19 +133,19 @@ pub enum Better {
 pub struct ArmSummary {
     /// Row label.
     pub label: String,
-    /// What it is, in a sentence; empty: not said.
+    /// Description in a sentence; may be empty.
     #[serde(default)]
     pub about: String,
     /// Labels of other rows that had the same values in every run.
     #[serde(default)]
     pub alike: Vec<String>,
-    /// Whether it knows the path and is shown for scale only.
+    /// True if it knows the path and is shown only for scale.
     pub yardstick: bool,
     /// Finished runs.
     pub n: u32,
     /// Each metric's distribution, by id; absent: no run has a value.
     pub metrics: BTreeMap<String, Summary>,
-    /// Why runs left start-up, the most frequent first.
+    /// Reasons for which runs left start-up, the most frequent first.
     pub exits: Vec<ExitCount>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<DownloadSummary>,
@@ -154,7 +154,7 @@ pub struct ArmSummary {
     /// The runs of the seeds that are drawn, in the order of [`Comparison::drawn`]; where there is none, it is absent.
     #[serde(default)]
     pub drawn: Vec<Representative>,
-    /// How true the path was, where it was played in real time.
+    /// Accuracy of the path, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
     /// Share of the neighbouring paths on which it is within the margin of the best; `None`: not played there, or a yardstick.
@@ -163,7 +163,7 @@ pub struct ArmSummary {
 }
 
 impl Summary {
-    /// How many values were cut off.
+    /// Number of values that were cut off.
     pub fn unfinished(&self) -> u32 {
         u32::try_from(self.at_least.iter().flatten().count()).unwrap_or(u32::MAX)
     }
@@ -192,9 +192,9 @@ impl ArmSummary {
 pub struct Summary {
     /// One value per seed of the comparison; `None`: no such run, or no value in it.
     pub values: Vec<Option<f64>>,
-    /// How many there are.
+    /// Number of values.
     pub n: u32,
-    /// Where the end of a run cut the value off, what it is at least, by seed (a download that did not finish takes longer
+    /// Lower bounds, by seed, of values that the end of a run cut off (a download that did not finish takes longer
     /// than the run lasted); empty: nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<Option<f64>>,
@@ -217,11 +217,11 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// How it was found.
+    /// Method.
     pub method: IntervalMethod,
 }
 
-/// How an interval was found.
+/// Method of finding an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
@@ -246,10 +246,10 @@ pub struct Modes {
     pub p: f64,
 }
 
-/// How often a reason ended start-up.
+/// Number of runs in which a reason ended start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitCount {
-    /// Why.
+    /// Reason.
     pub reason: ExitReason,
     /// In how many runs.
     pub runs: u32,
@@ -269,7 +269,7 @@ pub struct DownloadSummary {
 pub struct Representative {
     /// Its seed.
     pub seed: u64,
-    /// How it left start-up.
+    /// Exit from start-up.
     pub exit: Option<ExitRecord>,
     /// The exit in words, with what one round more would have brought where that was played.
     pub explanation: String,
@@ -315,17 +315,17 @@ pub struct Pair {
     /// Probability of such closeness if the true difference were as large as the margin (two one-sided tests);
     /// `None` below two pairs, and where a value was cut off.
     pub p_equivalence: Option<f64>,
-    /// Whether `arm` has values that were cut off: it is farther from the other than this.
+    /// True if `arm` has values that were cut off: it is farther from the other than this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
-    /// Where the runs do not tell: about how many would; `None`: they do, there is one run, or more than 10 000.
+    /// Approximate number of runs that would decide; `None`: these do, there is one run, or more than 10 000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u32>,
-    /// What may be said.
+    /// Finding.
     pub finding: Finding,
 }
 
-/// What decided whether two rows differ.
+/// Test that decided whether two rows differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
@@ -337,7 +337,7 @@ pub enum Test {
     Certain,
 }
 
-/// What a pair allows to say.
+/// Finding about a pair of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {

@@ -1,4 +1,4 @@
-//! What is true of the path, as plain data: whoever knows the scenario fills it in.
+//! Facts about the path, as plain data; code that knows the scenario fills them in.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::RunPath;
 /// The path that the flows under test share. Bytes and rates are payload unless they say wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// What the path is, in a sentence; empty: not said.
+    /// Description of the path in a sentence; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Its links, traces, hosts and what else is on it in words, a heading and a text each.
@@ -21,7 +21,7 @@ pub struct Context {
     pub capacity: Vec<CapacityStep>,
     /// Bandwidth-delay product.
     pub bdp_bytes: u64,
-    /// What fits into the bottleneck's queue; `None`: unlimited.
+    /// Capacity of the bottleneck's queue; `None`: unlimited.
     pub buffer_bytes: Option<u64>,
     /// Payload of a full segment.
     pub mss_bytes: u32,
@@ -29,15 +29,15 @@ pub struct Context {
     pub header_bytes: u32,
     /// Index of the bottleneck, as link samples call it.
     pub bottleneck: u32,
-    /// How much a flow under test sends; `None`: without end, or each its own.
+    /// Bytes that a flow under test sends; `None`: without end, or different for each flow.
     pub size_bytes: Option<u64>,
-    /// How many flows under test share the path at the same time; at least 1.
+    /// Number of flows under test that share the path at the same time; at least 1.
     pub flows_under_test: u32,
-    /// Whether the application, not the window, may hold the flows under test back.
+    /// True if the application, not the window, may limit the flows under test.
     pub application_limited: bool,
-    /// When a run ends at the latest, seconds.
+    /// Longest duration of a run, seconds.
     pub end_s: f64,
-    /// Whether anything is left to chance: without it, one run of a row is all of them.
+    /// True if anything is random; otherwise all runs of a row are the same.
     #[serde(default = "yes")]
     pub chance: bool,
 }
@@ -56,7 +56,7 @@ pub struct CapacityStep {
 }
 
 impl Context {
-    /// What is true for one run: its own path where runs meet different ones, this one else.
+    /// Context of one run: its own path where runs meet different ones, otherwise this one.
     pub fn of_run<'a>(&'a self, path: Option<&RunPath>) -> Cow<'a, Self> {
         let Some(path) = path else { return Cow::Borrowed(self) };
         let capacity = if path.capacity.is_empty() { &self.capacity } else { &path.capacity };
@@ -69,7 +69,7 @@ impl Context {
         })
     }
 
-    /// Whether the bottleneck's rate changes.
+    /// True if the bottleneck's rate changes.
     pub fn varies(&self) -> bool {
         let first = self.capacity.first().map_or(0.0, |step| step.bytes_per_s);
         self.capacity.iter().any(|step| (step.bytes_per_s - first).abs() > first * 1e-9)
@@ -102,7 +102,7 @@ impl Context {
         f64::from(self.mss_bytes.saturating_add(self.header_bytes)) / f64::from(self.mss_bytes)
     }
 
-    /// How long a queue of so many wire bytes takes to drain at an instant's rate, seconds; at the mean rate
+    /// Time that a queue of so many wire bytes takes to drain at an instant's rate, seconds; at the mean rate
     /// during an outage.
     pub fn queueing_s(&self, wire_bytes: u64, time_s: f64) -> f64 {
         let mut rate = self.bytes_per_s_at(time_s);
@@ -112,7 +112,7 @@ impl Context {
         if rate > 0.0 { wire_bytes as f64 / (rate * self.wire_factor()) } else { 0.0 }
     }
 
-    /// How often `bytes` fill the bandwidth-delay product; `None` where it is unknown.
+    /// `bytes` over the bandwidth-delay product; `None` where it is unknown.
     pub fn over_bdp(&self, bytes: f64) -> Option<f64> {
         (self.bdp_bytes > 0).then(|| bytes / self.bdp_bytes as f64)
     }

@@ -1,4 +1,4 @@
-//! Which runs are drawn: of all rows those of the same seeds, so that all curves of a picture met the same path.
+//! Runs whose curves are drawn: of all rows those of the same seeds, so that all curves of a picture met the same path.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::comparison::{Better, Summary};
 /// A seed whose runs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawnSeed {
-    /// Which.
+    /// Seed of the runs.
     pub seed: u64,
-    /// Why it was picked.
+    /// Reason for picking it.
     pub role: DrawnRole,
 }
 
-/// Why a seed is drawn.
+/// Reason for drawing a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawnRole {

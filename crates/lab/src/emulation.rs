@@ -1,4 +1,4 @@
-//! How true a path was that was played in real time, and with which hosts.
+//! Accuracy of a path that was played in real time, and its hosts.
 
 use rampcc_trace::Emulation;
 use serde::{Deserialize, Serialize};
@@ -20,15 +20,15 @@ pub struct EmulationSummary {
     pub lateness_p99_us: f64,
     /// The latest packet of all, microseconds.
     pub lateness_max_us: f64,
-    /// What the path tolerates for 99 %, microseconds.
+    /// Lateness that the path tolerates for 99 %, microseconds.
     pub tolerated_us: f64,
-    /// Whether all had real-time priority.
+    /// True if all had real-time priority.
     pub realtime: bool,
     /// Samples and events.
     pub samples: u64,
     /// Those that were lost.
     pub samples_lost: u64,
-    /// How the sockets were set up.
+    /// Setup of the sockets.
     pub sockets: String,
     /// The reason of the first marked run.
     pub reason: Option<String>,

@@ -1,4 +1,4 @@
-//! What the window and the queue were a round trip ago.
+//! Window and queue of a round trip ago.
 
 use std::collections::VecDeque;
 

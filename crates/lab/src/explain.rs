@@ -3,7 +3,7 @@
 use crate::format::{bytes, count, number, of_bdp, seconds};
 use crate::{Context, ExitReason, ExitRecord, RunRecord};
 
-/// Why and when a run left start-up, with what, and what one round more would have brought.
+/// Explanation of a run's exit from start-up: reason, time, window, and the effect of one more round.
 ///
 /// `what_if` is the run of the same arm and seed with `extra_startup_rounds` set.
 pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunRecord>) -> String {

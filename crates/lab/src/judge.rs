@@ -14,17 +14,17 @@ use crate::pairs::{self, pairs};
 use crate::statistics::summarise;
 use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
 
-/// How runs are judged.
+/// Options of judging runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
-    /// How to make the comparison again; `arm` stays empty.
+    /// Recipe for making the comparison again; `arm` stays empty.
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
     /// Row labels in the order of the report; arms without runs are kept as empty rows, and arms that are not
     /// listed follow in the order of their labels.
     pub arms: Vec<String>,
-    /// What each row is, in a sentence, by its label; rows without one are not explained.
+    /// Description of each row in a sentence, by its label; may lack rows.
     pub about: BTreeMap<String, String>,
     /// Labels of arms that know the path: shown for scale, never the winner.
     pub yardsticks: Vec<String>,

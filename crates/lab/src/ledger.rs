@@ -1,4 +1,4 @@
-//! What happened to each flow so far: the facts that metrics share, kept once.
+//! State of each flow so far: the facts that metrics share, kept once.
 
 use std::collections::BTreeMap;
 

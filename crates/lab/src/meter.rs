@@ -18,7 +18,7 @@ pub struct Meter {
     sizes: Sizes,
 }
 
-/// What a [`Meter`] found.
+/// Results of a [`Meter`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements {
     /// As in [`RunRecord::metrics`].

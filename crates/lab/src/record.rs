@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CapacityStep, Context, Emulation};
 
-/// What makes a run the same run: results are kept and found by it.
+/// Identity of a run, by which results are stored and found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// Digest of the scenario.
     pub scenario_hash: String,
-    /// What steers the flows under test, in full; rows of different labels may share it.
+    /// Full description of the algorithm of the flows under test; rows of different labels may share it.
     pub steering: String,
     /// Seed.
     pub seed: u64,
     /// Version of ramp.
     pub version: String,
-    /// What played it.
+    /// Backend that played it.
     pub backend: String,
     /// Rounds that the flows under test stayed in start-up after their algorithm wanted to leave; 0 in
     /// real runs.
@@ -29,7 +29,7 @@ pub struct RunKey {
 /// One finished run: what a results directory keeps and what is judged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// How to make it again; `arm` is the label of the row that it was played for.
+    /// Recipe for making it again; `arm` is the label of the row that it was played for.
     pub provenance: Provenance,
     /// As in [`RunKey`].
     pub steering: String,
@@ -38,18 +38,18 @@ pub struct RunRecord {
     pub extra_startup_rounds: u32,
     /// Value of each metric by its id; a metric without a value is absent.
     pub metrics: BTreeMap<String, f64>,
-    /// How the first flow under test that left start-up left it; `None`: none did.
+    /// Exit of the first flow under test that left start-up; `None`: none did.
     pub exit: Option<ExitRecord>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<Download>,
-    /// Where the end of the run cut a download off, what its time is at least: the mean over the flows under test of their
-    /// time until then; `None`: all finished, or their number is drawn.
+    /// Lower bound of the download time, where the end of the run cut a download off: the mean over the flows under test
+    /// of their time until then; `None`: all finished, or their number is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download_at_least_s: Option<f64>,
     /// The path that this run met; `None`: every run of the scenario meets the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<RunPath>,
-    /// What a run in real time says of itself; `None`: it was simulated.
+    /// Report of a run in real time about itself; `None`: it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
     /// Curves for charts; `None`: not kept.
@@ -58,7 +58,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// What it is kept by.
+    /// Key by which it is stored.
     pub fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.provenance.scenario_hash.clone(),
@@ -76,7 +76,7 @@ impl RunRecord {
     }
 }
 
-/// What one run met where runs start anywhere in a measured link. Bytes and rates are payload.
+/// Conditions met by one run, where runs start anywhere in a measured link. Bytes and rates are payload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunPath {
     /// As in [`Context::base_rtt_s`].
@@ -107,12 +107,12 @@ impl RunPath {
     }
 }
 
-/// How one flow left start-up.
+/// Exit of one flow from start-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
-    /// Which flow.
+    /// Flow.
     pub flow: u32,
-    /// Why.
+    /// Reason.
     pub reason: ExitReason,
     /// Left side of the deciding comparison, in the reason's unit; with a limit of 0 as well: unknown.
     pub evidence: u64,
@@ -126,7 +126,7 @@ pub struct ExitRecord {
     pub cwnd_before_bytes: u64,
     /// Window after the decision, payload bytes.
     pub cwnd_bytes: u64,
-    /// When the packet whose ACK decided was sent, seconds since the start of the run; `None`: unknown.
+    /// Departure of the packet whose ACK decided, seconds since the start of the run; `None`: unknown.
     pub deciding_sent_s: Option<f64>,
     /// Window when that packet was sent; `None`: unknown.
     pub deciding_cwnd_bytes: Option<u64>,

@@ -27,13 +27,13 @@ const SHOWN: [&str; 9] = [
 /// Two comparisons of one scenario, row by row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideBySide {
-    /// How to make it again; `backend` names both.
+    /// Recipe for making it again; `backend` names both.
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
-    /// What each side is called: `sim`, `linux`.
+    /// Names of the sides: `sim`, `linux`.
     pub sides: [String; 2],
-    /// What is compared, in the order of reports.
+    /// Metrics that are compared, in the order of reports.
     pub metrics: Vec<MetricInfo>,
     /// Id of the metric that decides.
     pub primary: String,
@@ -41,11 +41,11 @@ pub struct SideBySide {
     pub margin: f64,
     /// Rows that at least one side has, in the order of the second.
     pub rows: Vec<SideRow>,
-    /// How far the sides agree, one sentence.
+    /// Agreement of the sides, one sentence.
     pub verdict: String,
-    /// What a reader must know beside it, each with its side.
+    /// Notes that a reader needs beside it, each with its side.
     pub notes: Vec<String>,
-    /// How true the path was, on the side that was played in real time.
+    /// Accuracy of the path, on the side that was played in real time.
     pub emulation: Option<EmulationSummary>,
 }
 
@@ -54,13 +54,13 @@ pub struct SideBySide {
 pub struct SideRow {
     /// Row label.
     pub label: String,
-    /// Whether it knows the path.
+    /// True if it knows the path.
     pub yardstick: bool,
     /// Finished runs on each side.
     pub n: [u32; 2],
     /// Each metric by id.
     pub metrics: BTreeMap<String, Side>,
-    /// Why runs left start-up on each side, the most frequent first.
+    /// Reasons for which runs left start-up on each side, the most frequent first.
     pub exits: [Vec<ExitCount>; 2],
     /// A run of each side, of the same seed where both have drawn one.
     pub representatives: [Option<Representative>; 2],
@@ -88,7 +88,7 @@ pub struct Difference {
     pub ratio: Option<f64>,
     /// 95 % interval of it.
     pub ratio_interval: Option<Interval>,
-    /// What may be said.
+    /// Finding.
     pub finding: Finding,
 }
 
@@ -121,7 +121,7 @@ pub fn side_by_side(sides: [&str; 2], comparisons: [&Comparison; 2]) -> SideBySi
 }
 
 impl SideBySide {
-    /// What a metric is.
+    /// Description of a metric.
     pub fn info(&self, id: &str) -> Option<&MetricInfo> {
         self.metrics.iter().find(|info| info.id == id)
     }

@@ -1,4 +1,4 @@
-//! How a row stands against the leader, in a cell.
+//! Standing of a row against the leader, in a cell.
 
 use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
 use crate::format::{number, quantity, share};

@@ -1,4 +1,4 @@
-//! What a comparison comes to, in words.
+//! Verdict of a comparison, in words.
 
 use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair};
 use crate::explain::short_cause;
@@ -330,12 +330,12 @@ impl Comparison {
         self.arms.iter().find(|arm| arm.label == label)
     }
 
-    /// What the metric that decides is.
+    /// Description of the metric that decides.
     pub fn primary_info(&self) -> Option<&MetricInfo> {
         self.info(&self.primary)
     }
 
-    /// What a metric is.
+    /// Description of a metric.
     pub fn info(&self, id: &str) -> Option<&MetricInfo> {
         self.metrics.iter().find(|info| info.id == id)
     }

@@ -1,4 +1,4 @@
-//! What some links do to pure ACKs before they queue.
+//! Filters that some links apply to pure ACKs before they queue.
 
 use std::collections::BTreeMap;
 

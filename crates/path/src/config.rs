@@ -1,4 +1,4 @@
-//! What a link is, as plain data. `scenario` fills it in, [`crate::Link`] plays it.
+//! Description of a link, as plain data. `scenario` fills it in, [`crate::Link`] plays it.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use rampcc::{Rate, Time};
 /// One direction of one hop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// How fast it serves.
+    /// Rate of service.
     pub capacity: Capacity,
-    /// What waits in front of it.
+    /// Queue in front of it.
     pub queue: QueueConfig,
-    /// How long a packet travels after service.
+    /// Travel time of a packet after service.
     pub delay: DelayConfig,
-    /// What the medium loses, before the queue.
+    /// Losses of the medium, before the queue.
     pub loss: LossConfig,
-    /// What happens to pure ACKs, before the queue.
+    /// Filter for pure ACKs, before the queue.
     pub ack_filter: Option<AckFilter>,
 }
 
@@ -32,7 +32,7 @@ impl LinkConfig {
     }
 }
 
-/// How fast a link serves.
+/// Rate at which a link serves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
     /// Serves at once; the queue is never used.
@@ -41,7 +41,7 @@ pub enum Capacity {
     Constant(Rate),
     /// From each time on, that rate; times ascend and the first is zero. Rate 0 is an outage.
     Steps {
-        /// When each rate begins.
+        /// Beginning of each rate.
         steps: Arc<[(Time, Rate)]>,
         /// Start again after this long.
         period: Option<Time>,
@@ -62,11 +62,11 @@ pub struct Opportunities {
     pub period: Time,
     /// Bytes per opportunity; 1500 in mahimahi.
     pub bytes: u32,
-    /// Where in the trace a run starts.
+    /// Start of a run within the trace.
     pub offset: Time,
 }
 
-/// How much a queue holds. The packet in service is not counted, as in ns-2.
+/// Capacity of a queue. The packet in service is not counted, as in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Wire bytes.
@@ -77,17 +77,17 @@ pub enum Limit {
     Unlimited,
 }
 
-/// What waits in front of a link.
+/// Queue in front of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueueConfig {
     /// Drops what does not fit.
     DropTail {
-        /// How much it holds.
+        /// Capacity.
         limit: Limit,
     },
     /// Random early detection (Floyd & Jacobson 1993), thresholds in packets.
     Red {
-        /// How much it holds.
+        /// Capacity.
         limit: Limit,
         /// Lower threshold of the average queue, packets.
         min: f64,
@@ -102,7 +102,7 @@ pub enum QueueConfig {
     },
     /// CoDel (RFC 8289).
     CoDel {
-        /// How much it holds.
+        /// Capacity.
         limit: Limit,
         /// Acceptable standing delay.
         target: Time,
@@ -111,7 +111,7 @@ pub enum QueueConfig {
     },
     /// Drops at random above a level, as the GEO operator of the BEST paper does.
     RandomDrop {
-        /// How much it holds.
+        /// Capacity.
         limit: Limit,
         /// Random drops begin above this many wire bytes waiting.
         above_bytes: u64,
@@ -120,14 +120,14 @@ pub enum QueueConfig {
     },
 }
 
-/// How long a packet travels after service.
+/// Travel time of a packet after service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayConfig {
     /// The part that is the same for everybody.
     pub propagation: Propagation,
-    /// What is added on top.
+    /// Jitter added on top.
     pub jitter: Option<Jitter>,
-    /// Whether later packets may overtake earlier ones. Without it, order is kept.
+    /// Later packets may overtake earlier ones. Without it, order is kept.
     pub reordering: Option<Reordering>,
 }
 
@@ -138,7 +138,7 @@ pub enum Propagation {
     Constant(Time),
     /// From each time on, that delay (LEO handovers); times ascend and the first is zero.
     Steps {
-        /// When each delay begins.
+        /// Beginning of each delay.
         steps: Arc<[(Time, Time)]>,
         /// Start again after this long.
         period: Option<Time>,
@@ -147,9 +147,9 @@ pub enum Propagation {
     Trace {
         /// One-way delays, never empty.
         values: Arc<[Time]>,
-        /// How long each value lasts.
+        /// Duration of each value.
         step: Time,
-        /// Where in the trace a run starts; the same as the capacity trace's, for pairs on one clock.
+        /// Start of a run within the trace; the same as the capacity trace's, for pairs on one clock.
         offset: Time,
     },
 }
@@ -162,7 +162,7 @@ pub enum Jitter {
     Uniform {
         /// Largest value.
         max: Time,
-        /// How long a value lasts.
+        /// Duration of a value.
         step: Time,
     },
     /// Normal, cut at zero, a new value every `step` (0: every packet).
@@ -171,7 +171,7 @@ pub enum Jitter {
         mean: Time,
         /// Standard deviation.
         sigma: Time,
-        /// How long a value lasts.
+        /// Duration of a value.
         step: Time,
     },
     /// Pareto with this median, a new value every `step` (0: every packet).
@@ -182,7 +182,7 @@ pub enum Jitter {
         shape: f64,
         /// Largest value.
         max: Time,
-        /// How long a value lasts.
+        /// Duration of a value.
         step: Time,
     },
     /// A slow swing: `amplitude (1 + sin)/2`, random phase.
@@ -200,7 +200,7 @@ pub enum Jitter {
         period: Time,
         /// Uniform displacement of each grant.
         jitter: Time,
-        /// How much a grant carries; `None`: all that waits.
+        /// Capacity of a grant; `None`: everything that waits.
         demand: Option<Demand>,
     },
     /// The sum of several.
@@ -226,7 +226,7 @@ pub struct Reordering {
     pub delay: Time,
 }
 
-/// What the medium loses.
+/// Losses of the medium.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossConfig {
     /// Nothing.
@@ -251,7 +251,7 @@ pub enum LossConfig {
     Listed(Arc<[u64]>),
 }
 
-/// What some links do to pure ACKs.
+/// Filter that some links apply to pure ACKs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AckFilter {
     /// Hold ACKs and release them together (Wi-Fi, DOCSIS): when `count` wait or the oldest is `hold` old.

@@ -1,4 +1,4 @@
-//! How long packets travel after service.
+//! Travel time of packets after service.
 
 mod grant;
 mod jitter;

@@ -24,17 +24,17 @@ pub use link::Link;
 pub use totals::{Count, Totals};
 pub use trace_file::TraceError;
 
-/// What a link must know of a packet.
+/// Properties of a packet that a link needs.
 pub trait Packet {
     /// Size on the wire, headers included.
     fn wire_bytes(&self) -> u32;
-    /// Which flow it belongs to; for accounting only.
+    /// Flow it belongs to; for accounting only.
     fn flow(&self) -> u32;
-    /// Whether it carries nothing but an acknowledgement, so that ACK filters may act on it.
+    /// True if it carries only an acknowledgement, so that ACK filters may act on it.
     fn pure_ack(&self) -> bool;
 }
 
-/// Why a link dropped a packet.
+/// Reason for which a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
     /// The queue was full.

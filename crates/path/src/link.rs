@@ -70,7 +70,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When to poll next; [`Time::NEVER`]: nothing will happen by itself.
+    /// Time of the next poll; [`Time::NEVER`]: nothing happens until the next packet.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         let mut next = self.flight.next_delivery();
@@ -125,7 +125,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// What went through so far. Takes time proportional to the packets inside.
+    /// Totals of everything that went through so far. Takes time proportional to the packets inside.
     pub fn totals(&self) -> Totals {
         let mut totals = self.totals;
         totals.peak_queue = match &self.queue {
@@ -143,7 +143,7 @@ impl<P: Packet> Link<P> {
         totals
     }
 
-    /// Whether the fate of every packet is settled by the time [`Self::handle_packet`] returns, and packets
+    /// True if the fate of every packet is settled by the time [`Self::handle_packet`] returns, and packets
     /// leave in order.
     ///
     /// Such a link may be emptied ahead of the clock: what it gives out no later packet can change.

@@ -1,4 +1,4 @@
-//! What the medium loses.
+//! Losses of the medium.
 
 use crate::config::LossConfig;
 use crate::random::{Chance, Purpose, Stream};

@@ -1,4 +1,4 @@
-//! What went through a link, for conservation checks and reports.
+//! Totals of a link, for conservation checks and reports.
 
 use std::ops::AddAssign;
 
@@ -35,7 +35,7 @@ impl AddAssign for Count {
     }
 }
 
-/// What went through a link since its start.
+/// Packets and bytes that went through a link since its start.
 ///
 /// Invariant: `arrived` = `delivered` + `dropped()` + `inside`, in packets and in bytes. `inside` is counted by
 /// looking inside, not by subtraction, so a test of this equation can fail.

@@ -10,37 +10,37 @@ use thiserror::Error;
 
 use crate::config::{Opportunities, Propagation};
 
-/// Why a trace cannot be read. Lines are counted from 1.
+/// Error in a trace. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TraceError {
     /// Not what a line of this trace may hold.
     #[error("line {line}: found `{found}`, expected {allowed}")]
     Value {
-        /// Where.
+        /// Line with the error.
         line: usize,
-        /// What stands there, cut to a readable length.
+        /// Text found there, cut to a readable length.
         found: String,
-        /// What may stand there.
+        /// Values allowed there.
         allowed: &'static str,
     },
     /// A number above what is accepted.
     #[error("line {line}: {found} is too large, allowed are {allowed}")]
     TooLarge {
-        /// Where.
+        /// Line with the error.
         line: usize,
-        /// What stands there, cut to a readable length.
+        /// Text found there, cut to a readable length.
         found: String,
-        /// What may stand there.
+        /// Values allowed there.
         allowed: &'static str,
     },
     /// A timestamp earlier than the one before it.
     #[error("line {line}: found {found} ms after {previous} ms, expected timestamps that do not go back")]
     Descending {
-        /// Where.
+        /// Line with the error.
         line: usize,
-        /// What stands there.
+        /// Value found there.
         found: u64,
-        /// What stands before it.
+        /// Value before it.
         previous: u64,
     },
     /// More lines than are accepted.
@@ -48,7 +48,7 @@ pub enum TraceError {
     TooLong {
         /// The first line too many.
         line: usize,
-        /// How many values may stand there.
+        /// Number of values allowed.
         allowed: usize,
     },
     /// Not one value.

@@ -18,7 +18,7 @@ pub struct AdHoc {
     pub rtt: Option<String>,
     /// 1 BDP unless given; 200 ms at the mean rate with a trace.
     pub buffer: Option<String>,
-    /// What the one flow sends; 10 MB unless given.
+    /// Size of the one flow; 10 MB unless given.
     pub size: Option<String>,
     pub trace: Option<String>,
     pub delay_trace: Option<String>,
@@ -36,7 +36,7 @@ pub struct AdHoc {
 }
 
 impl AdHoc {
-    /// Whether no option is given at all, so that no ad-hoc path is meant.
+    /// True if no option is given at all, so that no ad-hoc path is meant.
     pub fn is_empty(&self) -> bool {
         self.options().iter().all(|(_, _, value)| value.is_none())
     }

@@ -1,4 +1,4 @@
-//! Whether runs of a scenario can differ at all.
+//! Randomness of a scenario: can its runs differ at all?
 
 use rampcc::Time;
 use rampcc_path::{Jitter, LinkConfig, LossConfig, QueueConfig};
@@ -7,7 +7,7 @@ use rampcc_tcp::SenderConfig;
 use crate::model::{Scenario, Traffic, TrafficKind};
 
 impl Scenario {
-    /// Whether anything is drawn from the seed. Without it, every run of an algorithm is the same run.
+    /// True if anything is drawn from the seed. Without it, every run of an algorithm is the same run.
     pub fn has_chance(&self) -> bool {
         self.trace_offset_range > Time::ZERO
             || self.topology.links.iter().any(|link| link_has_chance(&link.config))

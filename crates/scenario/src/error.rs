@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario, told with its place.
+//! Errors in a scenario, with their places.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::place::Written;
 
-/// Why there is no [`crate::Scenario`].
+/// Error that leaves no [`crate::Scenario`].
 #[derive(Debug, Error, Diagnostic)]
 pub enum ScenarioError {
     /// Something in the file is wrong.
@@ -21,16 +21,16 @@ pub enum ScenarioError {
     #[error("cannot read {}: {source}", path.display())]
     #[diagnostic(help("give the path of a scenario file, or the name of a built-in scenario"))]
     Read {
-        /// Which file.
+        /// File.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// There is no built-in scenario of this name and no such file.
     #[error("there is no scenario `{name}`")]
     #[diagnostic(help("{help}"))]
     Unknown {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest name, and what there is.
         help: String,
@@ -41,7 +41,7 @@ pub enum ScenarioError {
     Missing {
         /// Such as `--rate`.
         option: String,
-        /// What is allowed.
+        /// Values allowed.
         allowed: String,
     },
     /// A setting given on top of the file is wrong.
@@ -50,9 +50,9 @@ pub enum ScenarioError {
     Setting {
         /// As given.
         text: String,
-        /// What is wrong with it.
+        /// Problem.
         problem: String,
-        /// What is allowed.
+        /// Values allowed.
         allowed: String,
     },
 }
@@ -69,9 +69,9 @@ pub struct FieldError {
     pub column: usize,
     /// Dotted path of the field, e.g. `path.buffer`; `syntax` if the file is not TOML.
     pub field: String,
-    /// What was found and what is wrong with it.
+    /// Value found, and the problem.
     pub problem: String,
-    /// What is allowed instead.
+    /// Values allowed instead.
     pub allowed: String,
     /// The override that put it there, if one did.
     pub setting: Option<String>,

@@ -1,4 +1,4 @@
-//! What follows from a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
+//! Consequences of a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const BIN: Time = Time::from_ms(100);
 const TIMELINE_MAX: usize = 100_000;
 
 impl Scenario {
-    /// When the explicit flows of the run with this seed open, with their ids, latest first.
+    /// Times when the explicit flows of the run with this seed open, with their ids, latest first.
     pub fn opening_times(&self, seed: u64) -> Vec<(Time, u32)> {
         let opening = |(i, flow): (usize, &FlowConfig)| {
             let jitter =
@@ -44,7 +44,7 @@ impl Scenario {
         Some(route)
     }
 
-    /// What is true of the path of `flow`, an index into [`Scenario::flows`]; of the first pair of the first
+    /// Facts about the path of `flow`, an index into [`Scenario::flows`]; of the first pair of the first
     /// traffic generator if there is no such flow.
     ///
     /// Payload rates follow from the flow's segment and header sizes. With random trace offsets, call it on

@@ -1,4 +1,4 @@
-//! What to run: a scenario file, checked.
+//! Scenarios: files that say what to run, checked.
 //!
 //! A [`Scenario`] that exists is runnable. This crate parses and checks; it plays nothing.
 

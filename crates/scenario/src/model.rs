@@ -9,7 +9,7 @@ use rampcc_tcp::{ReceiverConfig, SenderConfig};
 use crate::traces::{TraceFile, Traces};
 use crate::uncertain::Uncertain;
 
-/// What to run.
+/// Scenario to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Identifier: the file's stem, or `ad-hoc`.
@@ -26,13 +26,13 @@ pub struct Scenario {
     pub flows: Vec<FlowConfig>,
     /// Generated traffic; its flows get the ids that follow, in order of arrival.
     pub traffic: Vec<Traffic>,
-    /// When a run ends.
+    /// End of a run.
     pub stop: Stop,
     /// Runs per algorithm unless the command line says otherwise.
     pub runs: u32,
     /// First seed.
     pub seed: u64,
-    /// What steers flows under test, drawn ones (`under_test_share`) included; [`Scenario::with_arm`] sets it.
+    /// Algorithm of the flows under test, drawn ones (`under_test_share`) included; [`Scenario::with_arm`] sets it.
     /// The `sender` of generated traffic keeps what steers the rest.
     pub steering: Steering,
     /// Parameters of every algorithm as the file sets them, in registry order.
@@ -42,11 +42,11 @@ pub struct Scenario {
     pub trace_offset_range: Time,
     /// Trace files that were read.
     pub files: Vec<TraceFile>,
-    /// Where files beside it are looked for.
+    /// Directory for files beside it.
     pub directory: Option<PathBuf>,
-    /// What it does not know: what its text says, or for a `[path]` that says nothing what it leaves open.
+    /// Uncertain fields: those that its text lists, or for a `[path]` that lists none, those that it leaves open.
     pub uncertain: Vec<Uncertain>,
-    /// What its user has written, for messages about it and for the paths around it.
+    /// Text that its user has written, for messages about it and for the paths around it.
     pub original: Original,
 }
 
@@ -88,7 +88,7 @@ pub struct NamedLink {
     pub from: usize,
     /// Index of the node it reaches.
     pub to: usize,
-    /// What it is.
+    /// Configuration.
     pub config: LinkConfig,
 }
 
@@ -101,21 +101,21 @@ pub struct FlowConfig {
     pub from: usize,
     /// Index of the receiving node.
     pub to: usize,
-    /// When the application opens it.
+    /// Time when the application opens it.
     pub start: Time,
     /// The start is moved by up to this much, uniformly, by the seed.
     pub start_jitter: Time,
-    /// What it sends.
+    /// Source of its data.
     pub source: Source,
-    /// How it sends.
+    /// Configuration of its sender.
     pub sender: SenderConfig,
-    /// How its receiver answers.
+    /// Configuration of its receiver.
     pub receiver: ReceiverConfig,
-    /// Whether the compared algorithm steers it; if not, `sender.startup` stays.
+    /// True if the compared algorithm steers it; if not, `sender.startup` stays.
     pub under_test: bool,
 }
 
-/// What an application sends.
+/// Data that an application sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Until the run ends.
@@ -128,7 +128,7 @@ pub enum Source {
         chunk_bytes: u64,
         /// Time between writes.
         interval: Time,
-        /// How many; 0: until the run ends.
+        /// Number of chunks; 0: until the run ends.
         chunks: u64,
     },
 }
@@ -155,11 +155,11 @@ pub struct Traffic {
     pub start: Time,
     /// Until when; `Time::NEVER`: the end of the run.
     pub end: Time,
-    /// What is drawn.
+    /// Kind of traffic.
     pub kind: TrafficKind,
 }
 
-/// What is drawn.
+/// Kind of traffic.
 #[derive(Clone, Debug)]
 pub enum TrafficKind {
     /// Packets at a constant rate, without feedback.
@@ -173,13 +173,13 @@ pub enum TrafficKind {
     Poisson {
         /// Arrivals per second over all pairs.
         flows_per_s: f64,
-        /// How large.
+        /// Sizes.
         size: SizeDistribution,
         /// At most this many flows; 0: no limit.
         flows: u64,
-        /// How they send.
+        /// Configuration of their senders.
         sender: Box<SenderConfig>,
-        /// How their receivers answer.
+        /// Configuration of their receivers.
         receiver: ReceiverConfig,
         /// Share of flows, drawn at random, that the compared algorithm steers; the rest keeps
         /// `sender.startup`.
@@ -195,9 +195,9 @@ pub enum TrafficKind {
         objects: u32,
         /// Mean of the exponential think time.
         think: Time,
-        /// How they send.
+        /// Configuration of their senders.
         sender: Box<SenderConfig>,
-        /// How their receivers answer.
+        /// Configuration of their receivers.
         receiver: ReceiverConfig,
         /// As for `Poisson`.
         under_test_share: f64,
@@ -206,9 +206,9 @@ pub enum TrafficKind {
     Listed {
         /// Start, sender, receiver, payload bytes.
         flows: std::sync::Arc<[(Time, usize, usize, u64)]>,
-        /// How they send.
+        /// Configuration of their senders.
         sender: Box<SenderConfig>,
-        /// How their receivers answer.
+        /// Configuration of their receivers.
         receiver: ReceiverConfig,
         /// As for `Poisson`.
         under_test_share: f64,
@@ -234,7 +234,7 @@ pub enum SizeDistribution {
     },
 }
 
-/// When a run ends.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// At the latest.
@@ -254,7 +254,7 @@ pub struct Arm {
     pub set: Vec<(String, u64)>,
 }
 
-/// What is true of a flow's path, whoever measures it. Bytes are payload bytes.
+/// Facts about a flow's path, independent of the backend. Bytes are payload bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
     /// Round-trip time of a full segment and its ACK over empty queues, serialisation included; the

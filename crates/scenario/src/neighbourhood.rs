@@ -16,9 +16,9 @@ use crate::uncertain::{Range, Uncertain, Values, twice};
 /// Paths around a scenario's.
 #[derive(Clone, Debug)]
 pub struct Neighbourhood {
-    /// What differs between them.
+    /// Fields that differ between them.
     pub fields: Vec<Uncertain>,
-    /// Where the described path lies in the range of each field, from 0 to 1; `None`: it cannot be said.
+    /// Place of the described path in the range of each field, from 0 to 1; `None`: unknown.
     pub described: Vec<Option<f64>>,
     /// The paths.
     pub paths: Vec<Neighbour>,
@@ -29,7 +29,7 @@ pub struct Neighbourhood {
 pub struct Neighbour {
     /// The path: an ordinary scenario, in which nothing is uncertain.
     pub scenario: Scenario,
-    /// Where it lies in the range of each field, from 0 to 1.
+    /// Place in the range of each field, from 0 to 1.
     pub at: Vec<f64>,
     /// The values there, as people write them.
     pub values: Vec<String>,

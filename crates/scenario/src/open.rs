@@ -30,7 +30,7 @@ impl Scenario {
         built_in::traces()
     }
 
-    /// What a command line names: a built-in scenario, or else a file.
+    /// Scenario that a command line names: a built-in one, or else a file.
     pub fn open(name_or_path: &str) -> Result<Self, ScenarioError> {
         if let Some(scenario) = Self::built_in(name_or_path) {
             return Ok(scenario);

@@ -1,4 +1,4 @@
-//! Where a field stands in a text.
+//! Place of a field in a text.
 
 use std::ops::Range;
 

@@ -7,24 +7,24 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     /// Everything random inside a link.
     Link = 1,
-    /// When an explicit flow starts.
+    /// Start of an explicit flow.
     Start,
     /// Times between arrivals.
     Arrival,
     /// Sizes of transfers.
     Size,
-    /// Which pair of nodes a flow joins.
+    /// Pair of nodes that a flow joins.
     Pair,
-    /// Whether the compared algorithm steers a flow.
+    /// Choice between the compared algorithm and the other for a flow.
     Arm,
     /// Think times of web sessions.
     Think,
-    /// How far a connection's clock is into a tick.
+    /// Phase of a connection's clock within a tick.
     Clock,
 }
 
@@ -33,7 +33,7 @@ fn derive(seed: u64, purpose: Purpose, index: u64) -> u64 {
     mix(mix(mix(seed) ^ purpose as u64) ^ index)
 }
 
-/// What [`rampcc_path::Link`] number `link` of a scenario is seeded with in the run with this seed.
+/// Seed of [`rampcc_path::Link`] number `link` of a scenario in the run with this seed.
 ///
 /// Every backend seeds its links so, and they make the same noise.
 pub fn link_seed(seed: u64, link: usize) -> u64 {

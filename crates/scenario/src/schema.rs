@@ -6,7 +6,7 @@
 pub struct Table {
     /// As written, e.g. `[path]`; for tables inside a field, the field and the kind: `queue = { kind = "red" }`.
     pub name: &'static str,
-    /// What it is for.
+    /// Purpose.
     pub meaning: &'static str,
     /// Its fields.
     pub fields: &'static [Field],
@@ -17,11 +17,11 @@ pub struct Table {
 pub struct Field {
     /// As written.
     pub name: &'static str,
-    /// What its value may be.
+    /// Values allowed.
     pub allowed: &'static str,
-    /// What holds without it.
+    /// Value without it.
     pub default: &'static str,
-    /// What it does.
+    /// Meaning.
     pub meaning: &'static str,
 }
 

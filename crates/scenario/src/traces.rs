@@ -22,7 +22,7 @@ pub(crate) const SCENARIO_MAX: u64 = 4 << 20;
 /// A trace file that a scenario was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// Where it was found.
+    /// Place where it was found.
     pub path: PathBuf,
     /// FNV-1a of its uncompressed contents: tells whether results are still those of this file.
     pub checksum: u64,

@@ -1,4 +1,4 @@
-//! What a scenario does not know: a field, and the values that it may have.
+//! Uncertainty of a scenario: a field, and the values that it may have.
 
 use rampcc::{Rate, Time};
 use toml_edit::Value;
@@ -10,9 +10,9 @@ use crate::units;
 pub struct Uncertain {
     /// Dotted field of the scenario file, as [`crate::Setting`] has it: `path.reverse.rate`.
     pub field: String,
-    /// What it may be.
+    /// Values that it may have.
     pub values: Values,
-    /// Why these values; may be empty.
+    /// Reason for these values; may be empty.
     pub reason: String,
     /// The option that says so, as it was given; `None`: the scenario says so, or leaves it open.
     pub option: Option<String>,
@@ -62,9 +62,9 @@ pub struct Range {
     pub high: f64,
     /// As written; empty: plain numbers.
     pub unit: String,
-    /// Whether equal ratios are equally likely, rather than equal differences.
+    /// True if equal ratios are equally likely, rather than equal differences.
     pub logarithmic: bool,
-    /// Whether only whole numbers are meant.
+    /// True if only whole numbers are meant.
     pub whole: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What the calling thread may do.
+//! Capabilities of the calling thread.
 
 pub use caps::Capability;
 use caps::{CapSet, CapsHashSet};
 
-/// What loading BPF congestion controls takes, by the names of capabilities(7).
+/// Capabilities that loading BPF congestion controls needs, by the names of capabilities(7).
 pub const BPF: [&str; 3] = ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"];
 
 /// Those of `needed` that the calling thread does not hold.
@@ -11,7 +11,7 @@ pub fn missing(needed: &[&'static str]) -> Vec<&'static str> {
     missing_from(needed, &effective())
 }
 
-/// Whether the calling thread holds a capability.
+/// True if the calling thread holds a capability.
 ///
 /// `CAP_SYS_ADMIN` holds `CAP_BPF` and `CAP_PERFMON`, as the kernel sees it.
 pub fn has(capability: Capability) -> bool {

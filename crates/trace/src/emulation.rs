@@ -1,27 +1,27 @@
-//! How true a path was that was played in real time, and with which hosts.
+//! Accuracy of a path that was played in real time, and its hosts.
 
 use serde::{Deserialize, Serialize};
 
-/// What a run in real time says of itself. A run whose error would have changed the answer has no record.
+/// Report of a run in real time about itself. A run whose error would have changed the answer has no record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Emulation {
     /// Whose TCP it was: `Linux 6.12.9`.
     pub kernel: String,
-    /// Why the emulator's error may have changed the answer; empty: it has not.
+    /// Reasons for which the emulator's error may have changed the answer; empty: it has not.
     pub marked: Vec<String>,
-    /// How often the run was played; all but the last attempt were refused.
+    /// Number of attempts; all but the last were refused.
     pub attempts: u32,
     /// Packets handed to their hosts.
     pub packets: u64,
-    /// How late half of them were at most, microseconds.
+    /// Median lateness of packets, microseconds.
     pub lateness_median_us: f64,
-    /// How late 99 % of them were at most, microseconds.
+    /// Lateness that 99 % of packets did not exceed, microseconds.
     pub lateness_p99_us: f64,
-    /// How late the latest was, microseconds.
+    /// Lateness of the latest packet, microseconds.
     pub lateness_max_us: f64,
-    /// What the path tolerates for 99 %, microseconds.
+    /// Lateness that the path tolerates for 99 %, microseconds.
     pub tolerated_us: f64,
-    /// Whether the emulator ran with real-time priority.
+    /// True if the emulator ran with real-time priority.
     pub realtime: bool,
     /// Share of one processor that it took.
     pub cpu_share: f64,
@@ -29,6 +29,6 @@ pub struct Emulation {
     pub samples: u64,
     /// Those that were lost.
     pub samples_lost: u64,
-    /// How the sockets were set up.
+    /// Setup of the sockets.
     pub sockets: String,
 }

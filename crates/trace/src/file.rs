@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::row::{Row, RowError};
 use crate::{FlowEvent, FlowSample, LinkSample, Observer, Provenance};
 
-/// Why a file of samples cannot be written or read.
+/// Error while writing or reading a file of samples.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The operating system says no.
@@ -21,7 +21,7 @@ pub enum TraceError {
     Json {
         /// Counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Cause.
         source: serde_json::Error,
     },
     /// A line is not CSV of the expected form.
@@ -29,7 +29,7 @@ pub enum TraceError {
     Csv {
         /// Counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Cause.
         source: csv::Error,
     },
     /// A line is well-formed but neither a sample nor an event.
@@ -37,7 +37,7 @@ pub enum TraceError {
     Row {
         /// Counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Cause.
         source: RowError,
     },
     /// The file does not say how to make it again.
@@ -53,7 +53,7 @@ pub enum TraceError {
     },
 }
 
-/// How a file is written.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Comment lines, a line of names, then values.
@@ -96,7 +96,7 @@ impl<W: Write> Writer<W> {
         Ok(Self { lines, failed: None })
     }
 
-    /// Whether writing has failed, so that a run may stop early.
+    /// True if writing has failed, so that a run may stop early.
     pub fn failed(&self) -> bool {
         self.failed.is_some()
     }

@@ -1,4 +1,4 @@
-//! Who is told.
+//! Observers of samples and events.
 
 use crate::{FlowEvent, FlowSample, LinkSample};
 

@@ -1,4 +1,4 @@
-//! What a run came to, apart from what the observer saw.
+//! Outcome of a run, apart from the observer's samples and events.
 
 use rampcc::Time;
 use rampcc_path::Count;
@@ -6,7 +6,7 @@ use rampcc_path::Count;
 /// Totals of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// When it ended: `stop.after`, or when the last flow under test completed.
+    /// End of the run: `stop.after`, or the completion of the last flow under test.
     pub end: Time,
     /// TCP data segments sent, retransmissions included.
     pub data_packets: u64,
@@ -18,7 +18,7 @@ pub struct Outcome {
     pub flows: Vec<FlowTotals>,
 }
 
-/// What went through a link.
+/// Packets and bytes that went through a link.
 ///
 /// Invariant: `arrived` = `delivered` + `dropped` + `inside`, in packets and in bytes. `inside` is counted by
 /// looking inside.
@@ -37,12 +37,12 @@ pub struct LinkTotals {
     pub peak_queue: Count,
 }
 
-/// What became of a flow.
+/// Outcome of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowTotals {
-    /// When the application opened it; `Time::NEVER`: the run ended first.
+    /// Time when the application opened it; `Time::NEVER`: the run ended first.
     pub opened: Time,
-    /// When the last byte arrived; `Time::NEVER`: the run ended first.
+    /// Arrival of the last byte; `Time::NEVER`: the run ended first.
     pub completed: Time,
     /// Payload bytes to send; `u64::MAX`: endless.
     pub size_bytes: u64,
@@ -54,7 +54,7 @@ pub struct FlowTotals {
     pub data_packets: u64,
     /// Data segments dropped by links.
     pub dropped_packets: u64,
-    /// Whether the compared algorithm steered it.
+    /// True if the compared algorithm steered it.
     pub under_test: bool,
 }
 

@@ -1,15 +1,15 @@
-//! How to make a result again.
+//! Recipe for making a result again.
 
 use serde::{Deserialize, Serialize};
 
-/// What every output file begins with: all it takes to make it again.
+/// Head of every output file: everything needed to make it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of ramp.
     pub version: String,
     /// The command as typed.
     pub command: String,
-    /// What played the scenario: `sim`, or `linux-` with the kernel's release.
+    /// Backend of the run: `sim`, or `linux-` with the kernel's release.
     pub backend: String,
     /// Name of the scenario.
     pub scenario: String,

@@ -9,14 +9,14 @@ use crate::{
     RunSeries,
 };
 
-/// How much a [`Recorder`] keeps.
+/// Limits of a [`Recorder`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecorderOptions {
     /// Points per curve, about; at least 16.
     pub points: usize,
     /// Flows under test, the first to open.
     pub flows: usize,
-    /// Which links.
+    /// Links to record.
     pub links: Vec<u32>,
 }
 

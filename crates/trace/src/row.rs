@@ -98,7 +98,7 @@ fn meaning<T>(
     Err(RowError::Unknown { column, found: word.clone(), allowed: allowed.join(", ") })
 }
 
-/// Why a line is no sample and no event.
+/// Error in a line of a file of samples.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     /// A column that this kind of record needs is empty.
@@ -109,9 +109,9 @@ pub enum RowError {
     Unknown {
         /// Column.
         column: &'static str,
-        /// What stands there.
+        /// Text found there.
         found: String,
-        /// What may stand there.
+        /// Values allowed there.
         allowed: String,
     },
 }

@@ -2,12 +2,12 @@
 
 use rampcc::{ExitReason, Phase, Time};
 
-/// What the sender of a flow knew after one ACK. All bytes are payload bytes.
+/// State of a flow's sender after one ACK. All bytes are payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowSample {
-    /// When.
+    /// Time.
     pub now: Time,
-    /// Which flow.
+    /// Flow.
     pub flow: u32,
     /// Congestion window.
     pub cwnd_bytes: u64,
@@ -35,13 +35,13 @@ pub struct FlowSample {
     pub delivery_bytes_per_s: u64,
     /// Receive window as advertised; `u64::MAX`: never in the way.
     pub receive_window_bytes: u64,
-    /// Where in start-up.
+    /// Phase of start-up.
     pub phase: Phase,
-    /// What the transport is doing.
+    /// State of the transport.
     pub state: SenderState,
 }
 
-/// What the transport is doing.
+/// State of the transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SenderState {
     /// No loss outstanding.
@@ -56,9 +56,9 @@ pub enum SenderState {
 /// A link's queue after one arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSample {
-    /// When.
+    /// Time.
     pub now: Time,
-    /// Which link.
+    /// Link.
     pub link: u32,
     /// Wire bytes waiting, the packet in service not counted.
     pub queue_bytes: u64,
@@ -69,29 +69,29 @@ pub struct LinkSample {
 /// Something that happened to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEvent {
-    /// When.
+    /// Time.
     pub now: Time,
-    /// Which flow.
+    /// Flow.
     pub flow: u32,
-    /// What.
+    /// Kind of the event.
     pub kind: FlowEventKind,
 }
 
-/// What happened to a flow.
+/// Event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowEventKind {
     /// The application opened the connection. `under_test`: the compared algorithm steers it.
     Opened {
         /// Bytes to send; `u64::MAX`: until the end.
         size_bytes: u64,
-        /// Whether the compared algorithm steers it.
+        /// True if the compared algorithm steers it.
         under_test: bool,
     },
     /// The handshake is over and data may flow.
     Established,
     /// The start-up algorithm decided to leave. Emitted once, with the window after the decision.
     StartupExit {
-        /// Why.
+        /// Reason of the exit.
         reason: ExitReason,
         /// Left side of the deciding comparison, in the unit that `interface.h` gives for the reason.
         evidence: u64,
@@ -99,7 +99,7 @@ pub enum FlowEventKind {
         limit: u64,
         /// Window after the decision.
         cwnd_bytes: u64,
-        /// When the packet whose ACK decided was sent; zero: unknown.
+        /// Departure of the packet whose ACK decided; zero: unknown.
         deciding_sent: Time,
     },
     /// Fast recovery began.
@@ -113,18 +113,18 @@ pub enum FlowEventKind {
     RecoveryEnd,
     /// The retransmission timer expired.
     Timeout {
-        /// How often in a row.
+        /// Number of timeouts in a row.
         backoff: u32,
     },
     /// The last reduction was undone.
     Undone,
     /// A link dropped one of the flow's packets.
     Dropped {
-        /// Which link.
+        /// Link.
         link: u32,
         /// Wire bytes.
         wire_bytes: u32,
-        /// Whether it was a data packet.
+        /// True if it was a data packet.
         data: bool,
     },
     /// The receiver has more data in order: its total so far, payload bytes.

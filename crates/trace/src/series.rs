@@ -14,11 +14,11 @@ pub struct RunSeries {
 /// Curves of one flow; all columns have the length of `time_s`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSeries {
-    /// Which flow.
+    /// Flow.
     pub flow: u32,
-    /// Whether the compared algorithm steered it.
+    /// True if the compared algorithm steered it.
     pub under_test: bool,
-    /// When the application opened it, seconds since the start of the run.
+    /// Time when the application opened it, seconds since the start of the run.
     pub opened_s: f64,
     /// Ascending, seconds since the start of the run.
     pub time_s: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct FlowSeries {
     pub delivered_bytes: Vec<u64>,
     /// The ACK's round-trip time; `None`: it had no valid sample.
     pub rtt_ms: Vec<Option<f64>>,
-    /// What happened, in order of time; runs of drops are thinned like the curves.
+    /// Events, in order of time; runs of drops are thinned like the curves.
     pub marks: Vec<Mark>,
 }
 
@@ -39,11 +39,11 @@ pub struct FlowSeries {
 pub struct Mark {
     /// Seconds since the start of the run.
     pub time_s: f64,
-    /// What.
+    /// Kind of the event.
     pub kind: MarkKind,
 }
 
-/// What a mark stands for.
+/// Event that a mark stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
@@ -68,7 +68,7 @@ pub enum MarkKind {
 /// A queue over time; both columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSeries {
-    /// Which link.
+    /// Link.
     pub link: u32,
     /// Ascending, seconds since the start of the run.
     pub time_s: Vec<f64>,

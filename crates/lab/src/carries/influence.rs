@@ -1,4 +1,4 @@
-//! Which uncertain field decides how far the leader falls behind.
+//! Influence of uncertain fields on how far the leader falls behind.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,7 +15,7 @@ const FEWEST: usize = 16;
 /// Fewer paths than this are no side of a split.
 const SMALLEST_SIDE: usize = 3;
 
-/// How much one field decides.
+/// Influence of one field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Influence {
     /// Index into the fields of the neighbourhood.
@@ -24,7 +24,7 @@ pub struct Influence {
     pub index: f64,
     /// Probability of such an index by chance (permutation test), corrected by Holm over the fields.
     pub p: f64,
-    /// Where the field turns the answer; `None`: nowhere in particular, or a list of values.
+    /// Value at which the field changes the answer; `None`: no single value, or a list of values.
     pub split: Option<Split>,
 }
 

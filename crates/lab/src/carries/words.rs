@@ -1,4 +1,4 @@
-//! How far an answer carries, in words.
+//! Reach of an answer, in words.
 
 use super::{CarriedRow, Carries, Influence, LOSS, UncertainField};
 use crate::format::share;

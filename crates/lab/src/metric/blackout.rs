@@ -1,4 +1,4 @@
-//! How long nothing gets through once something did.
+//! Longest time without a delivery, after the first one.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! How soon the path is used.
+//! Time until the path is used.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! How long transfers take.
+//! Duration of transfers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

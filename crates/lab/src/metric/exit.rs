@@ -1,4 +1,4 @@
-//! When start-up was left, and how large the window was then.
+//! Time and window at the exit from start-up.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

@@ -1,4 +1,4 @@
-//! How fast data arrives over the whole flow.
+//! Rate at which data arrives over the whole flow.
 
 use rampcc::Time;
 

@@ -1,4 +1,4 @@
-//! How far the window had run ahead of what decided.
+//! Lead of the window over the evidence that decided.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

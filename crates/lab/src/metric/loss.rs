@@ -1,4 +1,4 @@
-//! What was lost and sent again over the whole flow.
+//! Packets lost and retransmitted over the whole flow.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

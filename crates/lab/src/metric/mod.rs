@@ -1,4 +1,4 @@
-//! What is measured in a run. A metric is one file and one line in [`all`].
+//! Metrics of a run. A metric is one file and one line in [`all`].
 
 mod blackout;
 mod capacity;
@@ -39,7 +39,7 @@ pub(crate) trait Metric {
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>>;
 }
 
-/// What a value is.
+/// Description of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Identifier in files.
@@ -50,7 +50,7 @@ pub struct Definition {
     pub unit: &'static str,
     /// One line.
     pub meaning: &'static str,
-    /// Which way is better.
+    /// Better direction.
     pub better: Better,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn all() -> Vec<Box<dyn Metric>> {
     ]
 }
 
-/// What all values are, in the order of reports; harm, which takes two runs, comes last.
+/// Descriptions of all values, in the order of reports; harm, which takes two runs, comes last.
 pub fn definitions() -> Vec<Definition> {
     all()
         .iter()

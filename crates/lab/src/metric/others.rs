@@ -1,4 +1,4 @@
-//! What the flows that are not under test get.
+//! Share of the flows that are not under test.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

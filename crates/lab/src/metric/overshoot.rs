@@ -1,4 +1,4 @@
-//! How much more was sent than the path holds.
+//! Bytes sent beyond the path's capacity.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;

@@ -1,4 +1,4 @@
-//! How long packets wait at the bottleneck.
+//! Waiting time of packets at the bottleneck.
 
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowEventKind, LinkSample};

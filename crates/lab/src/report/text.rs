@@ -6,12 +6,12 @@ use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, sha
 use crate::standing::standing;
 use crate::{Context, Met, metric};
 
-/// What the terminal can show.
+/// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
     /// Characters per line.
     pub width: usize,
-    /// Whether it takes ANSI colours.
+    /// True if it takes ANSI colours.
     pub colour: bool,
 }
 

@@ -6,7 +6,7 @@ use super::describe::students_t;
 use super::{mean, sd, signed_rank, t_interval};
 use crate::comparison::{Interval, Test};
 
-/// How one arm differs from another, pair by pair.
+/// Difference of one arm from another, pair by pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// Pairs in which both have a value.
@@ -23,7 +23,7 @@ pub struct Paired {
     pub centre: f64,
     /// Two-sided paired test; `None` below two pairs.
     pub p: Option<f64>,
-    /// Which test that is.
+    /// Test behind the p value.
     pub test: Test,
     /// Two one-sided tests against the margin: the larger p; `None` below two pairs.
     pub p_equivalence: Option<f64>,

@@ -1,4 +1,4 @@
-//! How many runs would decide what these do not.
+//! Number of runs that would decide a question that these leave open.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 

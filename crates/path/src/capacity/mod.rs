@@ -1,4 +1,4 @@
-//! How fast a link serves: for each packet, when its service begins and when its last bit leaves.
+//! Rates of service: for each packet, the time when its service begins and the time when its last bit leaves.
 
 mod constant;
 mod rates;

@@ -1,4 +1,4 @@
-//! What a capacity comes to over time, for facts about a path and for charts.
+//! Rates of a capacity over time, for facts about a path and for charts.
 
 use rampcc::{Rate, Time};
 

@@ -1,4 +1,4 @@
-//! What waits in front of a link.
+//! Queues in front of a link.
 //!
 //! Drop-tail, RED and random drop decide when a packet arrives; with a server that knows departures in advance
 //! they need no event. CoDel decides when a packet leaves and is served step by step.

@@ -1,4 +1,4 @@
-//! How much waits, told from the times at which service begins.
+//! Queue length, derived from the times at which service begins.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! How far the answer carries: regret against each uncertain field, all paths as a table, and the nearest loss.
+//! Reach of the answer: regret against each uncertain field, all paths as a table, and the nearest loss.
 
 use super::data::styles;
 use super::number::show_short;

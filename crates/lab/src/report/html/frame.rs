@@ -1,4 +1,4 @@
-//! What every page has: its head, the brand, what the path is.
+//! Parts of every page: its head, the brand, the description of the path.
 
 use super::number::{show, show_short};
 use super::text::{Html, Text, script_json};
