@@ -155,7 +155,7 @@ impl Startup {
         &self.decision
     }
 
-    /// For the host's own window changes: recovery, timeouts.
+    /// For a host to say, before it calls, what its window is: recovery, timeouts and congestion avoidance change it too.
     #[inline]
     pub fn decision_mut(&mut self) -> &mut Decision {
         &mut self.decision

@@ -8,6 +8,7 @@ mod ack_policy;
 mod acknowledge;
 mod avoidance;
 mod config;
+mod congestion_window;
 mod ns2;
 mod pacing;
 mod prr;

@@ -84,7 +84,7 @@ impl Sender {
     pub(crate) fn keep_whole_packets(&mut self) {
         let mss = self.mss();
         let whole = (self.ssthresh() / mss).max(2) * mss;
-        self.startup.decision_mut().ssthresh_bytes = whole;
+        self.set_ssthresh(whole);
     }
 
     /// A SYN is a packet like others: its loss, told when the connection is established, ends start-up, and the window

@@ -6,6 +6,7 @@ use rampcc::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
 use rampcc_trace::{FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
+use crate::congestion_window::Window;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
 use crate::rack::Rack;
@@ -31,6 +32,7 @@ pub struct Sender {
     pub(crate) startup: Startup,
     /// What the algorithm will be told when the connection is established.
     pub(crate) waiting: Option<Box<Config>>,
+    pub(crate) congestion: Window,
     pub(crate) extra: Option<ExtraRounds>,
     pub(crate) exit_reported: bool,
     pub(crate) avoid: Avoid,
@@ -213,6 +215,7 @@ impl Sender {
             parameter: config.parameters,
             ..Config::new(config.startup, mss, u64::from(config.initial_window_packets))
         };
+        let startup = Startup::waiting(config.startup);
         let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
         Self {
             flow,
@@ -241,7 +244,8 @@ impl Sender {
                 rto_min: config.rto.min,
                 rto_max: config.rto.max,
             },
-            startup: Startup::waiting(config.startup),
+            congestion: Window::of(startup.decision()),
+            startup,
             waiting: Some(Box::new(waiting)),
             extra: None,
             exit_reported: false,
@@ -361,8 +365,8 @@ impl Sender {
         FlowSample {
             now,
             flow: self.flow,
-            cwnd_bytes: decision.cwnd_bytes,
-            ssthresh_bytes: decision.ssthresh_bytes,
+            cwnd_bytes: self.cwnd(),
+            ssthresh_bytes: self.ssthresh(),
             in_flight_bytes: self.board.in_flight(),
             sent_bytes: self.sent_bytes,
             delivered_bytes: self.rate.delivered(),
@@ -377,21 +381,6 @@ impl Sender {
             phase: if self.extra.is_some() { Phase::Startup } else { decision.phase() },
             state: self.repair.state,
         }
-    }
-
-    #[inline]
-    pub(crate) fn cwnd(&self) -> u64 {
-        self.startup.decision().cwnd_bytes
-    }
-
-    #[inline]
-    pub(crate) fn set_cwnd(&mut self, cwnd: u64) {
-        self.startup.decision_mut().cwnd_bytes = cwnd;
-    }
-
-    #[inline]
-    pub(crate) fn ssthresh(&self) -> u64 {
-        self.startup.decision().ssthresh_bytes
     }
 
     #[inline]

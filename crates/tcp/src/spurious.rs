@@ -127,9 +127,8 @@ impl Sender {
     fn undo(&mut self, now: Time) {
         let undo = std::mem::take(&mut self.repair.undo);
         let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        let decision = self.startup.decision_mut();
-        decision.cwnd_bytes = cwnd.max(undo.cwnd);
-        decision.ssthresh_bytes = ssthresh.max(undo.ssthresh);
+        self.set_cwnd(cwnd.max(undo.cwnd));
+        self.set_ssthresh(ssthresh.max(undo.ssthresh));
         if let Some(avoid) = undo.avoid {
             self.avoid = *avoid;
         }

@@ -5,6 +5,7 @@ use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::Recovery;
 use crate::avoidance::Growth;
+use crate::congestion_window::Window;
 use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
 
@@ -89,7 +90,7 @@ impl Sender {
         }
         let own = self.avoid.on_loss(flight, cwnd, mss);
         if self.ssthresh() == before || self.ssthresh() == UNSET {
-            self.startup.decision_mut().ssthresh_bytes = own;
+            self.set_ssthresh(own);
         }
         if kind == EventKind::Timeout {
             self.avoid.on_timeout();
@@ -106,13 +107,14 @@ impl Sender {
     }
 
     fn tell(&mut self, now: Time, kind: EventKind, lost: u64) {
-        self.startup.on_event(&Event {
+        let event = Event {
             now_ns: now.ns(),
             lost_bytes: lost,
             in_flight_bytes: self.board.out_bytes() - self.board.sacked_bytes(),
             kind,
             mss_bytes: self.rules.mss,
-        });
+        };
+        self.congestion = self.lend(|startup| _ = startup.on_event(&event));
     }
 
     /// The connection is established, and what the handshake has shown is known.
@@ -122,6 +124,7 @@ impl Sender {
             config.receive_window_bytes = self.window;
             config.handshake_rtt_us = microseconds(Some(self.last_rtt));
             self.startup.begin(&config);
+            self.congestion = Window::of(self.startup.decision());
         }
     }
 
@@ -175,10 +178,11 @@ impl Sender {
                 + u32::from(app_limited && view.rate != 0) * AckFlags::RATE_APP_LIMITED,
             reserved: 0,
         };
-        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        self.startup.on_ack(&ack);
+        let wanted = self.lend(|startup| _ = startup.on_ack(&ack));
         if recovering {
-            self.keep_recovery(cwnd, ssthresh);
+            self.keep_recovery(wanted);
+        } else {
+            self.congestion = wanted;
         }
         if self.startup.decision().phase() == Phase::Done {
             self.notice_exit(delivery.newest.sent);
@@ -188,10 +192,9 @@ impl Sender {
     /// The window belongs to recovery. With SACK, ssthresh is what recovery reduces it to and leaves it at, so that an
     /// algorithm's own counts at once; NewReno and ns-2's Sack1 have halved the window on entry, and leave it there.
     #[cold]
-    fn keep_recovery(&mut self, cwnd: u64, ssthresh: u64) {
-        self.set_cwnd(cwnd);
-        if self.ssthresh() == UNSET {
-            self.startup.decision_mut().ssthresh_bytes = ssthresh;
+    fn keep_recovery(&mut self, wanted: Window) {
+        if wanted.ssthresh != UNSET {
+            self.set_ssthresh(wanted.ssthresh);
         }
     }
 
@@ -237,7 +240,7 @@ impl Sender {
         if extra.left == 0 {
             self.extra = None;
             let decision = *self.startup.decision();
-            self.startup.decision_mut().ssthresh_bytes = decision.cwnd_bytes;
+            self.set_ssthresh(self.cwnd());
             self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, delivery.newest.sent);
         }
     }

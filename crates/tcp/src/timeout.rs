@@ -141,7 +141,7 @@ impl Sender {
         let flight = self.board.out_bytes();
         self.report_congestion(now, EventKind::Timeout, flight - self.board.sacked_bytes(), Time::ZERO);
         if reduced {
-            self.startup.decision_mut().ssthresh_bytes = before;
+            self.set_ssthresh(before);
         }
         if self.rules.recovery.is_ns2() {
             self.keep_whole_packets();

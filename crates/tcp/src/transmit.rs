@@ -353,10 +353,8 @@ impl Sender {
             let cwnd = self.cwnd();
             if cwnd > self.rules.initial_window {
                 self.report(now, EventKind::IdleRestart);
-                let ssthresh = self.ssthresh();
-                let decision = self.startup.decision_mut();
-                decision.ssthresh_bytes = ssthresh.max(cwnd / 4 * 3);
-                decision.cwnd_bytes = self.rules.initial_window;
+                self.set_ssthresh(self.ssthresh().max(cwnd / 4 * 3));
+                self.set_cwnd(self.rules.initial_window);
             }
         }
     }
