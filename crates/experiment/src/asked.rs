@@ -1,4 +1,4 @@
-//! What a sweep asks for: a comparison for each value of a scenario's field, a row for each value of a parameter.
+//! Parts of a sweep: a comparison for each value of a scenario's field, a row for each value of a parameter.
 
 use std::collections::BTreeSet;
 use std::slice;

@@ -1,4 +1,4 @@
-//! What tells scenarios apart, and what a judge needs to know of one.
+//! Identity of a scenario, and the facts that a judge needs about one.
 
 use rampcc_lab::{CapacityStep, Context};
 use rampcc_scenario::{Scenario, Source};
@@ -19,7 +19,7 @@ pub fn digest(scenario: &Scenario) -> String {
     hexadecimal(&hash.finalize()[..16])
 }
 
-/// What is true of a scenario's path, for those who judge runs over it.
+/// Facts about a scenario's path, for judging runs over it.
 pub fn context(scenario: &Scenario) -> Context {
     let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
     let facts = scenario.facts(flow);

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of an experiment.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use miette::Diagnostic;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
-/// Why an experiment came to nothing.
+/// Error that leaves an experiment without a result.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ExperimentError {
     /// A field of a [`Request`](crate::Request).
     #[error("`{field}` {problem}")]
     Request {
-        /// Which.
+        /// Field of the request.
         field: &'static str,
-        /// What is wrong with it.
+        /// Problem with it.
         problem: String,
-        /// What is allowed, or the likely intention.
+        /// Values allowed, or the likely intention.
         #[help]
         help: Option<String>,
     },
     /// Something else that was asked for: a row, a directory.
     #[error("{message}")]
     Input {
-        /// What is wrong.
+        /// Problem.
         message: String,
-        /// What is allowed, or the likely intention.
+        /// Values allowed, or the likely intention.
         #[help]
         help: Option<String>,
     },
@@ -43,7 +43,7 @@ pub enum ExperimentError {
         scenario: String,
         /// Everything that it asks in vain.
         reasons: Vec<String>,
-        /// What may be changed.
+        /// Possible changes.
         #[help]
         help: Option<String>,
     },
@@ -52,9 +52,9 @@ pub enum ExperimentError {
     Unavailable {
         /// [`Backend::title`](rampcc_backend::Backend::title).
         backend: &'static str,
-        /// Which, by their labels.
+        /// Labels of the rows.
         rows: String,
-        /// Why, and what to do.
+        /// Cause and remedy.
         #[help]
         help: Option<String>,
     },
@@ -63,7 +63,7 @@ pub enum ExperimentError {
     Run {
         /// Row and seed.
         run: String,
-        /// Why.
+        /// Cause.
         cause: String,
     },
     /// The caller asked to stop. What is finished is kept, and the same request goes on from there.
@@ -81,9 +81,9 @@ pub enum ExperimentError {
     File {
         /// Verb.
         action: &'static str,
-        /// Which.
+        /// File or directory.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// A result that is no JSON.
@@ -92,7 +92,7 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// Whether somebody has to write something else; if not, the machine is at fault, or nobody.
+    /// True if the input must change; if not, the machine is at fault, or nobody.
     pub fn is_input(&self) -> bool {
         matches!(
             self,

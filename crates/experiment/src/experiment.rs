@@ -1,4 +1,4 @@
-//! What a request takes, and playing it.
+//! Work that a request takes, and playing it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ pub struct Experiment<'a> {
     sweep: Option<(PathBuf, SweepPlan)>,
 }
 
-/// What an experiment came to.
+/// Result of an experiment.
 pub struct Finished {
     /// The comparisons, written to their directories.
     pub found: Found,
-    /// Which runs were played.
+    /// Counts of the runs that were played.
     pub played: Played,
-    /// How many were asked for.
+    /// Number of runs asked for.
     pub runs: usize,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Experiment<'a> {
         Ok(Self { request, sets, sweep })
     }
 
-    /// How many runs it takes, those that are on disk already included.
+    /// Number of runs that it takes, including those that are already on disk.
     pub fn runs(&self) -> usize {
         self.variants().map(|(_, variant)| variant.runs()).sum()
     }
@@ -205,7 +205,7 @@ impl<'a> Experiment<'a> {
         self.sets.iter().enumerate().flat_map(|(number, set)| set.variants.iter().map(move |v| (number, v)))
     }
 
-    /// Where to look for results.
+    /// Directory of the results.
     pub fn place(&self) -> PathBuf {
         if let Some((directory, _)) = &self.sweep {
             return directory.clone();

@@ -14,7 +14,7 @@ use crate::sides::SidesPlan;
 use crate::store::Store;
 use crate::sweep::{SweepPlan, Swept};
 
-/// What an experiment found, or a results directory holds.
+/// Results of an experiment or of a results directory.
 pub enum Found {
     /// One comparison for each scenario that was asked for.
     Comparisons(Vec<Results>),

@@ -25,7 +25,7 @@ const DIRECTORY: &str = "neighbours";
 /// A path on which the leader loses.
 pub(crate) const NEAREST_LOSS: &str = "nearest-loss.toml";
 
-/// How far beyond the described path to look.
+/// Neighbourhood of the described path to play.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     /// Fields that are not known, and what they may be, on top of what the scenario says: `path.reverse.rate=1mbit..50mbit`.

@@ -1,4 +1,4 @@
-//! Where the results of a comparison go, and where else its runs may lie.
+//! Directory of a comparison's results, and other places of its runs.
 //!
 //! A results directory belongs to one comparison. Another one that is told to use it gets a directory below it, and a
 //! directory of somebody else's is left alone.

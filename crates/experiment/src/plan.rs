@@ -1,4 +1,4 @@
-//! What a comparison consists of, as its results directory keeps it.
+//! Parts of a comparison, as its results directory keeps them.
 
 use std::ops::RangeInclusive;
 
@@ -12,12 +12,12 @@ use crate::play::lean;
 use crate::row::Row;
 use crate::store::Store;
 
-/// What a results directory is about: written before the first run.
+/// Contents of a results directory; written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// Of the comparison.
     pub identity: String,
-    /// How to make it again.
+    /// Recipe for making it again.
     pub provenance: Provenance,
     /// The command as typed, with where its results go.
     pub typed: String,
@@ -36,11 +36,11 @@ pub struct Plan {
 pub struct PlannedRow {
     /// As tables call it.
     pub label: String,
-    /// What steers the flows under test in full: the runs are found by it.
+    /// Full description of the algorithm of the flows under test: the runs are found by it.
     pub steering: String,
-    /// Whether it knows the path.
+    /// True if it knows the path.
     pub yardstick: bool,
-    /// What it plays with that is not in its algorithm's table.
+    /// Parameters that differ from its algorithm's table.
     pub departures: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Plan {
         self.first_seed..=self.first_seed.saturating_add(self.runs.saturating_sub(1))
     }
 
-    /// What rows play with that is not in their algorithms' tables, a line each.
+    /// Parameters of rows that differ from their algorithms' tables, a line each.
     pub fn departures(&self) -> Vec<String> {
         self.rows.iter().filter_map(|row| row.departures.clone()).collect()
     }

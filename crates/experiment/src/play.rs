@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::run::Run;
 use crate::store::Store;
 
-/// How many runs came from where.
+/// Numbers of runs by their origin.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
     /// Found in the results directory.
@@ -24,7 +24,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// How many were asked for and came to something.
+    /// Number of runs asked for that have a result.
     pub fn finished(&self) -> usize {
         self.reused + self.fresh
     }

@@ -1,4 +1,4 @@
-//! Who is told how far an experiment has come.
+//! Observers of an experiment's progress.
 
 use rampcc::Time;
 use rampcc_backend::Backend;
@@ -20,15 +20,15 @@ pub trait Progress: Sync {
 /// Tells nobody.
 impl Progress for () {}
 
-/// What a backend has before it.
+/// Work ahead of a backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
-    /// Which.
+    /// Backend.
     pub backend: &'a dyn Backend,
     /// Runs, those on neighbouring paths included.
     pub runs: usize,
     /// Of these, those on the described paths.
     pub runs_here: usize,
-    /// How long one of them lasts at most, on the backend's own clock.
+    /// Longest duration of one of them, on the backend's own clock.
     pub longest: Time,
 }

@@ -1,4 +1,4 @@
-//! What is asked.
+//! Request for an experiment.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use crate::neighbours::Around;
 /// Makes a scenario with some settings on top.
 pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a;
 
-/// What is asked. Text is as on the command line of `ramp compare`.
+/// Request for an experiment. Text is as on the command line of `ramp compare`.
 pub struct Request<'a> {
     /// The scenario with a sweep's settings on top.
     pub scenario: Box<MakeScenario<'a>>,
     /// Every backend that there is: rows may be controls of their own, and the first with a virtual clock plays neighbouring paths.
     pub backends: &'a [&'a dyn Backend],
-    /// Where to play: one of them, or two side by side.
+    /// Backends: one of them, or two side by side.
     pub on: Vec<&'a dyn Backend>,
     /// Rows, `[LABEL=]ALGORITHM[:PARAMETER=VALUE,...]` each; empty: every algorithm, and what the backend has of its own.
     pub algorithms: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Request<'a> {
     pub runs: Option<u32>,
     /// Seed of the first run; `None`: what the scenario says.
     pub seed: Option<u64>,
-    /// How far beyond the described path to look.
+    /// Neighbourhood of the described path to play.
     pub around: Around,
     /// Results directory; `None`: below `ramp-results`, by the scenario's name.
     pub out: Option<PathBuf>,
-    /// Whether finished runs on disk are taken.
+    /// True to reuse finished runs on disk.
     pub reuse: bool,
-    /// How to make the results again; goes into each of them.
+    /// Command that makes the results again; goes into each of them.
     pub command: String,
     /// The same as it was typed, with where results go.
     pub typed: String,

@@ -1,4 +1,4 @@
-//! What one comparison has to show, on one backend or on two.
+//! Results of one comparison, on one backend or on two.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,22 +16,22 @@ use crate::store::{Store, write_whole};
 pub enum Results {
     /// On one backend.
     One {
-        /// Where.
+        /// Files.
         files: Store,
-        /// What was found.
+        /// Findings.
         comparison: Box<Comparison>,
-        /// What is said after the table.
+        /// Lines after the table.
         said: Vec<String>,
     },
     /// On two.
     Both {
-        /// Where both stand together.
+        /// Files of both together.
         files: Store,
-        /// What was found.
+        /// Findings.
         both: Box<SideBySide>,
         /// Each alone.
         sides: Box<[Comparison; 2]>,
-        /// What is said after the table.
+        /// Lines after the table.
         said: Vec<String>,
     },
 }
@@ -82,14 +82,14 @@ impl Results {
         self
     }
 
-    /// Where the page is.
+    /// Path of the page.
     pub fn page(&self) -> PathBuf {
         match self {
             Self::One { files, .. } | Self::Both { files, .. } => files.path(REPORT),
         }
     }
 
-    /// What was found on each backend.
+    /// Findings on each backend.
     pub fn comparisons(&self) -> &[Comparison] {
         match self {
             Self::One { comparison, .. } => std::slice::from_ref(comparison),

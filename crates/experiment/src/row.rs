@@ -13,11 +13,11 @@ use crate::error::ExperimentError;
 pub struct Row {
     /// As tables call it.
     pub label: String,
-    /// What steers the flows under test.
+    /// Algorithm or congestion control of the flows under test.
     pub steering: Steering,
 }
 
-/// What steers the flows under test.
+/// Algorithm or congestion control of the flows under test.
 #[derive(Clone, Debug)]
 pub enum Steering {
     /// An algorithm of the registry.
@@ -62,8 +62,8 @@ impl Row {
         Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
     }
 
-    /// What steers the flows under test in full, whatever the row is called: the algorithm with the value of every
-    /// parameter, wherever the value comes from.
+    /// Full description of the algorithm of the flows under test, independent of the row's label: the algorithm with the
+    /// value of every parameter, from any source.
     pub fn steering(&self, scenario: &Scenario) -> String {
         match &self.steering {
             Steering::Core(_) => {
@@ -78,7 +78,7 @@ impl Row {
         }
     }
 
-    /// What it plays with that is not in its algorithm's table, whoever says so: the profile, the scenario, the row.
+    /// Parameters that differ from its algorithm's table, from any source: the profile, the scenario, the row.
     pub fn departures(&self, scenario: &Scenario) -> Option<String> {
         let Steering::Core(_) = self.steering else { return None };
         let steering = self.scenario(scenario).steering;
@@ -90,7 +90,7 @@ impl Row {
         (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
     }
 
-    /// Whether it knows the path.
+    /// True if it knows the path.
     pub fn yardstick(&self) -> bool {
         matches!(&self.steering, Steering::Core(arm) if arm.algorithm.traits.has(Traits::KNOWS_PATH))
     }

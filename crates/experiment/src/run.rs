@@ -20,22 +20,22 @@ pub struct Run<'a> {
     pub scenario: &'a Scenario,
     /// Of that scenario.
     pub digest: &'a str,
-    /// What steers the flows under test, and what that is called here.
+    /// Algorithm of the flows under test, and its label.
     pub row: &'a Row,
     /// The former in full ([`Row::steering`]).
     pub steering: &'a str,
-    /// What plays it.
+    /// Backend.
     pub backend: &'a dyn Backend,
     /// For everything random.
     pub seed: u64,
-    /// What if they stayed in start-up for so many rounds more.
+    /// Rounds that the flows stay longer in start-up, for a what-if.
     pub extra_startup_rounds: u32,
-    /// Whether curves for charts are kept.
+    /// True to keep curves for charts.
     pub curves: bool,
 }
 
 impl Run<'_> {
-    /// What the result is kept by: everything that decides it, and nothing else. The row's label is not part of it.
+    /// Key of the result: everything that decides it, and nothing else. The row's label is not part of it.
     pub fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.digest.to_owned(),
@@ -56,7 +56,7 @@ impl Run<'_> {
         scenario
     }
 
-    /// How to make this run again.
+    /// Recipe for making this run again.
     pub fn provenance(&self, command: &str) -> Provenance {
         Provenance {
             version: VERSION.to_owned(),
@@ -70,7 +70,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is true of the path that this run meets.
+    /// Facts about the path that this run meets.
     pub fn context(&self) -> Context {
         context(&self.scenario())
     }

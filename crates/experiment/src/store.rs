@@ -1,4 +1,4 @@
-//! Where results are kept: one file per run, found again by everything that decides the run.
+//! Store of results: one file per run, found again by everything that decides the run.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -134,7 +134,7 @@ impl Swept {
         &self.csv
     }
 
-    /// Where its pages are, one for each backend.
+    /// Paths of its pages, one for each backend.
     pub fn pages(&self) -> &[PathBuf] {
         &self.pages
     }

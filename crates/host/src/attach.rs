@@ -19,22 +19,22 @@ const NAMES_MAX: u32 = 99;
 /// How often a name may be snatched away.
 const ATTEMPTS: u32 = 10;
 
-/// What attaching came to.
+/// Result of attaching.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
     /// The congestion control's name in the kernel.
     pub name: String,
-    /// What it took the place of.
+    /// Control that it replaced.
     pub replaced: String,
-    /// How it went.
+    /// Kind of the change.
     pub change: Change,
-    /// What had been left unfinished and is now undone.
+    /// Unfinished change that is now undone.
     pub recovered: Option<String>,
-    /// What else the user should know.
+    /// Further notes for the user.
     pub notes: Vec<String>,
 }
 
-/// How attaching went.
+/// Kind of the change that attaching made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is in force now.

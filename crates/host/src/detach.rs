@@ -15,22 +15,22 @@ use crate::sysctl;
 use crate::target::{Now, Target};
 use crate::unrecorded::{Unrecorded, by_hand, unrecorded, unrecorded_in};
 
-/// What detaching came to.
+/// Result of detaching.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detached {
     /// As it was named when it was attached.
     pub scope: String,
     /// The congestion controls that were taken out.
     pub names: Vec<String>,
-    /// What became of what they had replaced.
+    /// Fate of the setting that they had replaced.
     pub restored: Restored,
     /// Connections that go on with the algorithm until they close.
     pub still_open: u64,
-    /// What else the user should know.
+    /// Further notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What became of what had been replaced.
+/// Fate of the setting that had been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restored {
     /// It is back.

@@ -1,4 +1,4 @@
-//! What can go wrong on a live host.
+//! Errors on a live host.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use thiserror::Error;
 use crate::bpffs::FOR_A_USER;
 use crate::detach::Detached;
 
-/// Why something could not be done to this host.
+/// Error of a change to this host.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HostError {
     /// The user asked for something that cannot be.
     #[error("{problem}")]
     Input {
-        /// What is wrong, naming it.
+        /// Problem, naming the input.
         problem: String,
-        /// What would be right.
+        /// Input that would be right.
         advice: String,
     },
     /// It could be done but not undone, so it is not done.
     #[error("{problem}")]
     Refused {
-        /// What stands in the way.
+        /// Obstacle.
         problem: String,
-        /// What would remove it.
+        /// Remedy.
         advice: String,
     },
     /// The algorithm did not get into the kernel.
@@ -37,15 +37,15 @@ pub enum HostError {
     Partly {
         /// Those that are gone.
         done: Vec<Detached>,
-        /// Why the first of the others is not.
+        /// Error of the first of the others.
         cause: Box<Self>,
     },
     /// It failed, and so did taking back what had been done.
     #[error("{cause}; and it could not be undone: {undoing}")]
     NotUndone {
-        /// Why it failed.
+        /// Error that made it fail.
         cause: Box<Self>,
-        /// Why it is still there.
+        /// Error of undoing it.
         undoing: Box<Self>,
     },
     /// A file, or what the kernel shows as one.
@@ -53,9 +53,9 @@ pub enum HostError {
     File {
         /// Verb.
         action: &'static str,
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// A system call without a file.
@@ -63,7 +63,7 @@ pub enum HostError {
     System {
         /// Verb and object.
         action: String,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
 }
@@ -87,7 +87,7 @@ impl HostError {
         move |cause| Self::System { action: action.into(), cause: cause.into() }
     }
 
-    /// What to do about it, where that is known.
+    /// Remedy, where one is known.
     pub fn advice(&self) -> Option<String> {
         match self {
             Self::Input { advice, .. } | Self::Refused { advice, .. } if !advice.is_empty() => {

@@ -1,4 +1,4 @@
-//! Where this host keeps what ramp has done to it.
+//! Places where this host keeps ramp's changes to it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Below which the kernel's objects are pinned.
 pub const PINS: &str = "/sys/fs/bpf/ramp";
-/// Where it is on record what they replaced.
+/// Directory of the records of what they replaced.
 pub const RECORDS: &str = "/run/ramp";
 /// Attaching takes some tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ impl Host {
         Self { on_step: Some(Arc::new(told)), ..self }
     }
 
-    /// How long another process may keep this one from changing the host; 10 s if nothing is said.
+    /// Time for which another process may keep this one from changing the host; 10 s by default.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -49,7 +49,7 @@ impl Host {
         &self.pins
     }
 
-    /// Where it is on record what they replaced.
+    /// Directory of the records of what they replaced.
     pub fn records(&self) -> &Path {
         &self.records
     }

@@ -1,4 +1,4 @@
-//! What this process may do, and how it gives that up.
+//! Privileges of this process, and giving them up.
 
 use caps::{CapSet, Capability, CapsHashSet};
 
@@ -6,7 +6,7 @@ pub use rampcc_system::capabilities::has;
 
 use crate::error::HostError;
 
-/// What loading and attaching take.
+/// Capabilities that loading and attaching need.
 pub const NEEDED: [Capability; 3] = [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_PERFMON];
 
 /// The capabilities of [`NEEDED`] that the calling thread does not hold.

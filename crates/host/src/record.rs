@@ -1,4 +1,4 @@
-//! What ramp has done to this host, on record before it is done.
+//! Records of ramp's changes to this host, written before each change.
 //!
 //! Each attachment has a file in the directory of records, and the same text in a pinned map beside its pins, so that
 //! either may be lost.

@@ -1,4 +1,4 @@
-//! What an algorithm is attached to.
+//! Scopes of attachments.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::HostError;
 
-/// Which connections an algorithm is for.
+/// Connections that get an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All that are opened in the network namespace of this process.
@@ -31,7 +31,7 @@ pub struct Prefix {
 }
 
 impl Scope {
-    /// What `--scope` allows.
+    /// Values that `--scope` allows.
     pub const SYNTAX: &str = "system, netns NAME, cgroup PATH, or route PREFIX [metric NUMBER]";
 
     /// From the words of the command line: `system`, `netns NAME`, `cgroup PATH`, `route PREFIX`.

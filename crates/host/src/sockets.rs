@@ -1,4 +1,4 @@
-//! Which congestion controls the connections of a namespace or a control group use now.
+//! Congestion controls that the connections of a namespace or a control group use now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! What is attached where, and what it has done.
+//! Attachments and their counters.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,13 +23,13 @@ use crate::unrecorded::{Unrecorded, unrecorded};
 pub struct Attachment {
     /// As it was named when it was attached.
     pub scope: String,
-    /// Whether it does what it should.
+    /// State of its health.
     pub health: Health,
-    /// Where its record and its pins are: a name below both directories.
+    /// Name of its record and its pins, below both directories.
     pub key: String,
-    /// What is or was in force; `None`: not known.
+    /// Algorithm that is or was in force; `None`: unknown.
     pub attached: Option<AttachedAlgorithm>,
-    /// What will come back; `None`: not known.
+    /// Setting that detaching restores; `None`: unknown.
     pub replaced: Option<String>,
     /// Connections now, by congestion control: all of the network namespace, or of the control group. `None`: it is
     /// gone, or out of reach.
@@ -39,7 +39,7 @@ pub struct Attachment {
 /// The algorithm of an attachment.
 #[derive(Clone, Debug)]
 pub struct AttachedAlgorithm {
-    /// Which; `None`: a later version's.
+    /// Algorithm; `None`: a later version's.
     pub algorithm: Option<&'static Algorithm>,
     /// Its identifier.
     pub id: String,
@@ -51,13 +51,13 @@ pub struct AttachedAlgorithm {
     pub since_s: u64,
     /// Its directory of pins.
     pub pins: PathBuf,
-    /// What its connections have done; `None`: its pins are gone.
+    /// Counters of its connections; `None`: its pins are gone.
     pub counters: Option<Counters>,
-    /// What a control group has been assigned.
+    /// Counters of assignments to a control group.
     pub assigned: Option<AssignCounters>,
 }
 
-/// Whether an attachment does what it should.
+/// Health of an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
     /// New connections use it.
@@ -70,7 +70,7 @@ pub enum Health {
     Unpinned,
     /// Its pins have been removed, and new connections do not use it; what it replaced is on record.
     Unregistered,
-    /// What it was attached to is no more.
+    /// Its target no longer exists.
     Gone(String),
     /// Its control group was removed and made again, as the restart of a service does. The new one is another.
     Remade(PathBuf),
@@ -78,7 +78,7 @@ pub enum Health {
     Unknown(String),
     /// From before the last boot, which has undone it.
     Stale,
-    /// What it replaced is on no record here. What is left are pins, or the congestion control of this name, which new
+    /// No record here says what it replaced. The remains are pins, or the congestion control of this name, which new
     /// connections use.
     Lost(Option<String>),
     /// A later version of ramp has written its record.
@@ -86,7 +86,7 @@ pub enum Health {
 }
 
 impl Health {
-    /// Whether new connections of the scope use an algorithm of ramp's.
+    /// True if new connections of the scope use one of ramp's algorithms.
     pub fn in_force(&self) -> bool {
         matches!(self, Self::InForce | Self::Unpinned | Self::Lost(Some(_)))
     }
@@ -107,7 +107,7 @@ impl AttachedAlgorithm {
         now.saturating_sub(self.since_s)
     }
 
-    /// When it was attached, in universal time: `2026-11-21 16:04 UTC`.
+    /// Time of attaching, in universal time: `2026-11-21 16:04 UTC`.
     pub fn since(&self) -> String {
         utc(self.since_s)
     }

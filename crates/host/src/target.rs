@@ -1,4 +1,4 @@
-//! What a scope stands for in the kernel, and how it is changed and put back.
+//! Target of a scope in the kernel, changing it and restoring it.
 
 use std::collections::BTreeSet;
 use std::fmt;

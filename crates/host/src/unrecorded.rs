@@ -1,4 +1,4 @@
-//! What is ramp's and in force, but on no record here.
+//! Attachments of ramp that are in force without a record here.
 //!
 //! What it replaced is not known then, so it is said and never guessed. It may also have been inherited (a network
 //! namespace takes its default from the first one), or be on record elsewhere.

@@ -16,7 +16,7 @@ pub struct PlainCubic {
 }
 
 impl PlainCubic {
-    /// What to set as `TCP_CONGESTION`.
+    /// Name to set as `TCP_CONGESTION`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! Why an algorithm could not be loaded, in words that say what to do.
+//! Errors of loading an algorithm, in words that say what to do.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,7 +7,7 @@ use libbpf_rs::ErrorKind;
 use rampcc_system::capabilities::{BPF, missing};
 use thiserror::Error;
 
-/// Why an algorithm is not in the kernel.
+/// Error that keeps an algorithm out of the kernel.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -50,7 +50,7 @@ pub enum LoadError {
     Missing {
         /// Function or facility.
         what: String,
-        /// How to get it.
+        /// Remedy.
         advice: &'static str,
     },
     /// The verifier would not have it.
@@ -66,15 +66,15 @@ pub enum LoadError {
     Pin {
         /// A directory of a BPF file system.
         directory: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// Anything else.
     #[error("{what}: {source}")]
     Other {
-        /// What was tried.
+        /// Action that failed.
         what: &'static str,
-        /// What libbpf says.
+        /// Error of libbpf.
         source: libbpf_rs::Error,
         /// All that libbpf said on the way.
         log: String,

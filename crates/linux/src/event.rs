@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use rampcc::{Ack, Config, Decision, EventKind, ExitReason, Time};
 
-/// What every event begins with.
+/// Head of every event.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -55,13 +55,13 @@ fn address(bytes: [u8; 16], port: u16) -> SocketAddr {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenEvent {
-    /// When and which.
+    /// Time and connection.
     pub header: Header,
     /// Its ends.
     pub tuple: Tuple,
-    /// What the algorithm was told.
+    /// Configuration that the algorithm got.
     pub config: Config,
-    /// What it first decided.
+    /// Its first decision.
     pub decision: Decision,
 }
 
@@ -69,9 +69,9 @@ pub struct OpenEvent {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckEvent {
-    /// When and which.
+    /// Time and connection.
     pub header: Header,
-    /// What it was told.
+    /// ACK that it got.
     pub ack: Ack,
     /// The decision it found, with what the kernel had changed since the last event.
     pub before: Decision,
@@ -83,7 +83,7 @@ pub struct AckEvent {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToldEvent {
-    /// When and which.
+    /// Time and connection.
     pub header: Header,
     now_ns: u64,
     lost_bytes: u64,
@@ -97,7 +97,7 @@ pub struct ToldEvent {
 }
 
 impl ToldEvent {
-    /// What it was told; `None`: a kind that the core does not know.
+    /// Event that it got; `None`: a kind that the core does not know.
     pub fn event(&self) -> Option<rampcc::Event> {
         Some(rampcc::Event {
             now_ns: self.now_ns,
@@ -113,7 +113,7 @@ impl ToldEvent {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEvent {
-    /// When and which.
+    /// Time and connection.
     pub header: Header,
     /// Its ends.
     pub tuple: Tuple,
@@ -142,12 +142,12 @@ pub struct FlowEvent {
 }
 
 impl FlowEvent {
-    /// When the connection was opened.
+    /// Time when the connection was opened.
     pub fn opened(&self) -> Time {
         Time::from_ns(self.opened_ns)
     }
 
-    /// When its start-up ended, the last one if there were several.
+    /// End of its start-up, of the last one if there were several.
     pub fn exited(&self) -> Option<Time> {
         (self.exited_ns > 0).then(|| Time::from_ns(self.exited_ns))
     }
@@ -169,7 +169,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// When and which.
+    /// Time and connection.
     pub fn header(&self) -> &Header {
         match self {
             Self::Open(e) => &e.header,
@@ -193,7 +193,7 @@ impl Event {
     }
 }
 
-/// What the programs count over all connections.
+/// Counters of the programs over all connections.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -236,7 +236,7 @@ impl Counters {
         self.exits.iter().sum()
     }
 
-    /// How long start-ups lasted, all together.
+    /// Total duration of start-ups.
     pub fn startup_time(&self) -> Time {
         Time::from_us(self.startup_us)
     }

@@ -101,7 +101,7 @@ pub fn load_pinned(
     }
 }
 
-/// Whether an algorithm could be loaded: past the verifier and out again, never registered.
+/// Checks that an algorithm could be loaded: past the verifier and out again, never registered.
 pub fn probe(algorithm: &'static Algorithm, options: &Options) -> Result<(), LoadError> {
     prepare(algorithm, options, &Listening::begin()).map(|_| ())
 }
@@ -158,12 +158,12 @@ struct Received {
     unknown: u64,
 }
 
-/// What one callback costs, from the kernel's own statistics (`sysctl kernel.bpf_stats_enabled=1`).
+/// Cost of one callback, from the kernel's own statistics (`sysctl kernel.bpf_stats_enabled=1`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Which callback.
+    /// Name of the callback.
     pub callback: String,
-    /// How often it ran.
+    /// Number of calls.
     pub calls: u64,
     /// For how long in all, the statistics' own cost included.
     pub total: Duration,
@@ -172,22 +172,22 @@ pub struct Cost {
 }
 
 impl Loaded {
-    /// What to set as `TCP_CONGESTION`.
+    /// Name to set as `TCP_CONGESTION`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Which algorithm.
+    /// Algorithm.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
     }
 
-    /// Whether the registration belongs to a link, so that it vanishes with this process.
+    /// True if the registration belongs to a link, so that it vanishes with this process.
     pub fn linked(&self) -> bool {
         self.linked
     }
 
-    /// Whether the program can space packets at a rate that the algorithm sets.
+    /// True if the program can space packets at a rate that the algorithm sets.
     pub fn paces(&self) -> bool {
         self.object.progs().any(|program| program.name() == OsStr::new("startup_min_tso_segs"))
     }
@@ -238,7 +238,7 @@ impl Loaded {
         self.object.maps().filter_map(|map| map.info().ok()).map(|info| info.info.id).collect()
     }
 
-    /// What the callbacks have cost so far.
+    /// Cost of the callbacks so far.
     pub fn costs(&self) -> Vec<Cost> {
         // The kernel keeps 15 bytes of a program's name.
         let names: Vec<_> = self
@@ -404,7 +404,7 @@ fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> lib
     Ok(object)
 }
 
-/// Whether a congestion control may have this name.
+/// True if a congestion control may have this name.
 pub fn valid_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(plain)

@@ -1,4 +1,4 @@
-//! What can be seen of an algorithm at work, by any process and without taking it from others.
+//! View of an algorithm at work, for any process and without taking it from others.
 
 use std::fmt;
 use std::fs::File;
@@ -23,7 +23,7 @@ pub struct FlowRow {
     pub flow: u64,
     /// Its ends.
     pub tuple: Tuple,
-    /// What the algorithm last decided.
+    /// Last decision of the algorithm.
     pub decision: Decision,
     opened_ns: u64,
     /// Payload sent, retransmissions included.
@@ -74,9 +74,9 @@ impl Plain for KeptExit {}
 pub struct Exits {
     /// In order.
     pub events: Vec<FlowEvent>,
-    /// How many were overwritten before they were looked at.
+    /// Number of exits overwritten before they were read.
     pub missed: u64,
-    /// Where to go on: what [`Onlooker::exits_since`] takes next time.
+    /// Position of the next exit, for the next call of [`Onlooker::exits_since`].
     pub next: u64,
 }
 

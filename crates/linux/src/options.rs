@@ -1,8 +1,8 @@
-//! What a loaded algorithm is told before its first connection.
+//! Options of a loaded algorithm, set before its first connection.
 
 use rampcc::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
 
-/// How an algorithm runs in the kernel.
+/// Options of an algorithm in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
@@ -16,32 +16,32 @@ pub struct Options {
     pub abc_limit_packets: u32,
     /// The receiver may acknowledge every second packet.
     pub delayed_acks: bool,
-    /// What is known of the path in advance, as far as the algorithm may know it.
+    /// Advance knowledge of the path, as far as the algorithm may have it.
     pub hint: Hint,
     /// Another object than the registry's: `bpf/startup.bpf.c` compiled for an algorithm outside it.
     pub object: Option<Vec<u8>>,
-    /// What takes over after start-up.
+    /// Congestion control after start-up.
     pub avoidance: Avoidance,
-    /// Which events are recorded.
+    /// Events to record.
     pub record: Record,
     /// Room for events not yet drained: a power of two and a multiple of the page size.
     pub ring_bytes: u32,
     /// Register by a link where the kernel can (Linux 6.4). Without one the registration stays when its process dies.
     pub link: bool,
-    /// Who may choose it by its name.
+    /// Users that may choose it by its name.
     pub access: Access,
     /// For tests: connections begin with their first ACK, as they do where the kernel has not announced them.
     pub from_first_ack: bool,
 }
 
-/// Who may choose a congestion control by its name.
+/// Users that may choose a congestion control by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// Every process, those in containers included. Network namespaces other than the first one have no other as their
     /// default.
     #[default]
     Everybody,
-    /// Who holds `CAP_NET_ADMIN`.
+    /// Holders of `CAP_NET_ADMIN`.
     Privileged,
 }
 
@@ -55,7 +55,7 @@ pub enum Avoidance {
     Reno,
 }
 
-/// Which events go to the ring buffer; each level holds those before it.
+/// Events that go to the ring buffer; each level includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Record {
     /// Nothing, since nobody drains it: [`Onlooker`](crate::Onlooker) sees enough.

@@ -1,4 +1,4 @@
-//! What outlives its loader: names in a directory of a BPF file system.
+//! Objects that outlive their loader: names in a directory of a BPF file system.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl Pinned {
             .then(|| Self { directory: directory.to_path_buf() })
     }
 
-    /// Where.
+    /// Directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }

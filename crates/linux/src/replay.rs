@@ -21,7 +21,7 @@ struct Flow {
     next: u32,
 }
 
-/// Where kernel and native core part.
+/// Difference between kernel and native core.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Difference {
     /// An event is missing, so nothing can be said of the rest of this connection.

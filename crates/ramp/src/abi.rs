@@ -38,12 +38,12 @@ impl AckFlags {
     pub const RATE_APP_LIMITED: u32 = 32;
 }
 
-/// What must be known of an algorithm before it runs: bits of `RAMP_TRAITS`.
+/// Properties of an algorithm that a host must know before it runs: bits of `RAMP_TRAITS`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Traits(u32);
 
 impl Traits {
-    /// Whether it has all of these.
+    /// True if it has all of these.
     pub const fn has(self, traits: Self) -> bool {
         self.0 & traits.0 == traits.0
     }
@@ -59,13 +59,13 @@ impl Traits {
     }
 }
 
-/// What somebody knows of the path before the first packet.
+/// Knowledge of the path before the first packet.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hint {
-    /// What the path held; 0: unknown.
+    /// Bytes that the path held; 0: unknown.
     pub window_bytes: u64,
-    /// What it delivered, or may; 0: unknown.
+    /// Rate that it delivered, or may deliver; 0: unknown.
     pub bytes_per_s: u64,
     /// Its smallest round-trip time then; 0: unknown.
     pub rtt_us: u32,
@@ -96,7 +96,7 @@ impl Hint {
     }
 }
 
-/// What an algorithm is told once, when the connection is established. Bytes are payload bytes.
+/// Facts that an algorithm gets once, when the connection is established. Bytes are payload bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -108,7 +108,7 @@ pub struct Config {
     pub initial_window_bytes: u64,
     /// [`UNSET`]: none.
     pub initial_ssthresh_bytes: u64,
-    /// What the application has offered so far; 0: unknown, [`UNSET`]: endless.
+    /// Bytes that the application has offered so far; 0: unknown, [`UNSET`]: endless.
     pub size_bytes: u64,
     /// As first advertised; [`UNSET`]: never in the way.
     pub receive_window_bytes: u64,
@@ -120,7 +120,7 @@ pub struct Config {
     pub unpaced_packets: u32,
     /// Zero.
     pub reserved: u32,
-    /// What somebody knows of the path.
+    /// Knowledge of the path.
     pub hint: Hint,
     /// Parameters in the order of the algorithm's table; out of range counts as the nearer end.
     pub parameter: [u64; PARAMETERS_MAX],
@@ -204,7 +204,7 @@ pub struct Event {
     pub mss_bytes: u32,
 }
 
-/// What the host must do now; read and updated by every call.
+/// Instructions to the host; every call reads and updates them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
@@ -238,13 +238,13 @@ impl Decision {
         }
     }
 
-    /// Where in start-up the connection is.
+    /// Phase of the connection's start-up.
     #[inline]
     pub fn phase(&self) -> Phase {
         Phase::from_number(self.phase).unwrap_or(Phase::Done)
     }
 
-    /// Why start-up ended.
+    /// Reason of the end of start-up.
     pub fn exit_reason(&self) -> ExitReason {
         ExitReason::from_number(self.exit_reason).unwrap_or_default()
     }
@@ -272,7 +272,7 @@ impl ExitReason {
         Self::TEXTS[self as usize][3]
     }
 
-    /// Whether the path ended start-up, by a loss, a mark or a timeout, and not the algorithm.
+    /// True if the path ended start-up, by a loss, a mark or a timeout, and not the algorithm.
     pub const fn is_congestion(self) -> bool {
         matches!(self, Self::Loss | Self::Ecn | Self::Timeout)
     }

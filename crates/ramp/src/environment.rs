@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Algorithm, PARAMETERS_MAX};
 
-/// Where an algorithm runs.
+/// Environment of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Environment {
     /// The hosts of the papers: each algorithm as its source has it.
@@ -16,15 +16,15 @@ pub enum Environment {
 /// A parameter that somewhere has another value than its algorithm's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// Where.
+    /// Environment.
     pub environment: Environment,
     /// Of which algorithm.
     pub algorithm: &'static str,
-    /// Which parameter.
+    /// Parameter.
     pub parameter: &'static str,
     /// Its value there.
     pub value: u64,
-    /// Why.
+    /// Reason.
     pub reason: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Environment {
 }
 
 impl Algorithm {
-    /// What has another value somewhere, of this parameter.
+    /// Other values of this parameter, each with its environment.
     pub fn overrides(&self, parameter: &str) -> impl Iterator<Item = &'static Override> {
         OVERRIDES.iter().filter(move |o| o.algorithm == self.id && o.parameter == parameter)
     }

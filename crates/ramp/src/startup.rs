@@ -14,9 +14,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// `us`, `bytes`, `packets`, `bytes/s`, `hz`, `percent`, `1/1000`, `count`, or `choice:a|b|c` (the value is the index).
     pub unit: &'static str,
-    /// Where the constant comes from.
+    /// Source of the constant.
     pub source: &'static str,
-    /// What it does.
+    /// Meaning.
     pub meaning: &'static str,
     /// The value unless set.
     pub default: u64,
@@ -33,11 +33,11 @@ pub struct Algorithm {
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// Where it is specified.
+    /// Specification.
     pub source: &'static str,
     /// One sentence.
     pub idea: &'static str,
-    /// What must be known of it before it runs.
+    /// Properties that a host must know before it runs.
     pub traits: Traits,
     /// Its constants.
     pub parameters: Vec<Parameter>,
@@ -73,7 +73,7 @@ impl Algorithm {
         DOCUMENTS.iter().find(|(id, _)| *id == self.id).map_or("", |(_, text)| text)
     }
 
-    /// What it may be told: the path itself only if it is a yardstick.
+    /// Part of a hint that it may get: the path itself only if it is a yardstick.
     pub fn admitted(&self, hint: Hint) -> Hint {
         let secret = hint.source() == HintSource::Path && !self.traits.has(Traits::KNOWS_PATH);
         if secret { Hint::NONE } else { hint }
@@ -106,12 +106,12 @@ pub fn having(traits: Traits) -> impl Iterator<Item = &'static Algorithm> {
     algorithms().iter().filter(move |algorithm| algorithm.traits.has(traits))
 }
 
-/// What a sender does that nobody steers.
+/// Start-up of a sender without a ramp algorithm.
 pub fn standard() -> &'static Algorithm {
     having(Traits::STANDARD).next().expect("a test finds one in the registry")
 }
 
-/// What Linux's CUBIC does.
+/// Start-up of Linux's CUBIC.
 pub fn of_cubic() -> &'static Algorithm {
     having(Traits::OF_CUBIC).next().expect("a test finds one in the registry")
 }
@@ -149,7 +149,7 @@ impl Startup {
         self.functions.init(&mut self.state, &config, &mut self.decision);
     }
 
-    /// What the host must do now.
+    /// Instructions to the host.
     #[inline]
     pub fn decision(&self) -> &Decision {
         &self.decision

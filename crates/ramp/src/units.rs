@@ -101,7 +101,7 @@ impl Rate {
     pub const fn bytes_per_s(self) -> u64 {
         self.0 / 8
     }
-    /// How long `bytes` take at this rate, rounded down; `Time::NEVER` at rate 0.
+    /// Time that `bytes` take at this rate, rounded down; `Time::NEVER` at rate 0.
     pub fn time_of(self, bytes: u64) -> Time {
         if self.0 == 0 {
             return Time::NEVER;
@@ -113,7 +113,7 @@ impl Rate {
             ),
         }
     }
-    /// How many whole bytes pass in `span` at this rate.
+    /// Whole bytes that pass in `span` at this rate.
     pub fn bytes_in(self, span: Time) -> u64 {
         u64::try_from(u128::from(self.0) * u128::from(span.0) / 8_000_000_000).unwrap_or(u64::MAX)
     }

@@ -2,21 +2,21 @@ use rampcc::Time;
 
 use crate::network::PACKETS_PER_LINK_MAX;
 
-/// Why a run has no result.
+/// Error that leaves a run without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimulationError {
     /// The caller asked to stop.
     #[error("interrupted at {at} of simulated time")]
     Interrupted {
-        /// How far the run had come.
+        /// Time that the run had reached.
         at: Time,
     },
     /// The topology does not connect two nodes that talk to each other.
     #[error("no route from node `{from}` to node `{to}`")]
     NoRoute {
-        /// Where the route would begin.
+        /// Beginning of the route.
         from: String,
-        /// Where it would end.
+        /// End of the route.
         to: String,
     },
     /// More happens at one instant than in any network.
@@ -24,9 +24,9 @@ pub enum SimulationError {
         "time stands still at {at}: {what} is due again and again; is there a path without delay and limit?"
     )]
     Stalled {
-        /// Where time stopped.
+        /// Time that did not advance.
         at: Time,
-        /// Who is due.
+        /// Source that is due.
         what: String,
     },
     /// So much is under way on a link that memory would run out.
@@ -35,9 +35,9 @@ pub enum SimulationError {
         PACKETS_PER_LINK_MAX
     )]
     Overfull {
-        /// Which link.
+        /// Link.
         link: String,
-        /// When.
+        /// Time.
         at: Time,
     },
     /// Flow identifiers have 32 bits.

@@ -1,4 +1,4 @@
-//! What happens next.
+//! Queue of coming events.
 //!
 //! Every *source* (a link, a flow's timers, a generator) has at most one pending event, so the queue is as long as
 //! there are busy sources, not packets.

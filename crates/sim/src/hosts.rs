@@ -1,4 +1,4 @@
-//! Where packets come from and go to: live flows, and what each has come to.
+//! Senders and receivers: live flows, and the outcome of each.
 
 use rampcc::Time;
 use rampcc_path::Packet;

@@ -1,4 +1,4 @@
-//! Which states of the bottleneck's queue an observer is shown.
+//! States of the bottleneck's queue that an observer sees.
 
 use std::collections::VecDeque;
 

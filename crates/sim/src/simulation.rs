@@ -41,11 +41,11 @@ pub fn simulate<O: Observer>(
 /// One run of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What is played.
+    /// Scenario to play.
     pub scenario: &'a Scenario,
-    /// What decides all that is drawn.
+    /// Seed of everything random.
     pub seed: u64,
-    /// Whether to stop; looked at every few thousand events.
+    /// Request to stop; checked every few thousand events.
     pub interrupted: &'a AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! Which links a packet crosses, and which of them can be computed together.
+//! Links that a packet crosses, and those among them that can be computed together.
 
 use std::collections::HashMap;
 

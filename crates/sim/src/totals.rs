@@ -1,4 +1,4 @@
-//! What every link has come to when a run ends.
+//! Totals of every link at the end of a run.
 //!
 //! A link that settles counts a packet as delivered when it enters, and a chain is settled ahead of the clock. At the end
 //! of a run some of what was counted still lies in the future, and is taken back.

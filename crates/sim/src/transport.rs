@@ -1,4 +1,4 @@
-//! What the hosts of a simulation speak: any transport whose two ends own neither a clock nor a path.
+//! Transport of a simulation's hosts: any transport whose two ends own neither a clock nor a path.
 //!
 //! The network moves a [`Datagram`] without looking into it, and the hosts drive an [`Endpoint`] at each side of a
 //! flow. Whoever implements a [`Transport`] can be played by [`simulate_over`](crate::simulate_over); TCP is
@@ -37,7 +37,7 @@ pub trait Endpoint {
     ///
     /// A packet is made where the network keeps it, not copied there; returned, each would cost a stalled load.
     fn poll_transmit(&mut self, now: Time, wire: impl FnOnce(&Self::Packet)) -> bool;
-    /// When to call `handle_timeout`; [`Time::NEVER`]: no need.
+    /// Time to call `handle_timeout`; [`Time::NEVER`]: no need.
     fn poll_timeout(&self) -> Time;
 }
 
@@ -49,9 +49,9 @@ pub trait Sending: Endpoint {
     fn write(&mut self, now: Time, bytes: u64);
     /// The application will offer no more.
     fn finish(&mut self, now: Time);
-    /// What happened, oldest first; until `None`.
+    /// Next event, oldest first; until `None`.
     fn poll_event(&mut self) -> Option<FlowEventKind>;
-    /// What the sender knows now.
+    /// State of the sender now.
     fn sample(&self, now: Time) -> FlowSample;
 }
 
@@ -59,11 +59,11 @@ pub trait Sending: Endpoint {
 pub trait Receiving: Endpoint {
     /// Payload bytes received in order.
     fn received_bytes(&self) -> u64;
-    /// Whether the last byte is here.
+    /// True if the last byte has arrived.
     fn completed(&self) -> bool;
 }
 
-/// What makes both ends of a flow.
+/// Parameters of both ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Connecting<'a> {
     /// The flow's id, which its packets carry.

@@ -1,4 +1,4 @@
-//! When a receiver acknowledges data that arrive in order.
+//! Policies for acknowledging data that arrive in order.
 
 use rampcc::Time;
 

@@ -1,4 +1,4 @@
-//! Which rules a connection follows, as plain data.
+//! Rules of a connection, as plain data.
 
 use rampcc::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time};
 
@@ -13,18 +13,18 @@ pub enum Profile {
     Era,
     /// ns-2.35's end systems: `Agent/TCP/Sack1` and its sink, packets of 1000 + 40 bytes.
     Ns2,
-    /// What a Linux server does today. IW 10, byte counting, PRR, RACK-TLP, undo, F-RTO, Linux's RTO.
+    /// A Linux server of today. IW 10, byte counting, PRR, RACK-TLP, undo, F-RTO, Linux's RTO.
     Modern,
 }
 
 impl Profile {
-    /// Where its algorithms run, for the parameters that depend on it.
+    /// Environment of its algorithms, for the parameters that depend on it.
     pub fn environment(self) -> Environment {
         if self == Self::Modern { Environment::LinuxServer } else { Environment::Papers }
     }
 }
 
-/// How a sender behaves.
+/// Rules of a sender.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct SenderConfig {
@@ -32,7 +32,7 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// Bytes of headers on every data packet, down to what the link counts.
     pub header_bytes: u32,
-    /// Which start-up algorithm, with its parameters in table order.
+    /// Start-up algorithm, with its parameters in table order.
     pub startup: &'static Algorithm,
     /// Values for `startup`, in the order of its table.
     pub parameters: [u64; PARAMETERS_MAX],
@@ -44,7 +44,7 @@ pub struct SenderConfig {
     pub abc_limit_packets: u32,
     /// Congestion avoidance after start-up.
     pub avoidance: Avoidance,
-    /// How losses are found and repaired.
+    /// Detection and repair of losses.
     pub recovery: Recovery,
     /// Proportional rate reduction (RFC 9937) during SACK recovery.
     pub prr: bool,
@@ -58,7 +58,7 @@ pub struct SenderConfig {
     pub frto: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
-    /// Who spaces packets.
+    /// Pacing.
     pub pacing: Pacing,
     /// An algorithm's rate is kept as Linux keeps it: the first ten data packets follow each other at once, and after
     /// a pause half a gap is forgiven. Otherwise every gap is exact.
@@ -76,7 +76,7 @@ pub struct SenderConfig {
     /// Keep growing for this many further rounds after the algorithm wanted to leave without loss:
     /// the "one round later" of reports. 0 in real runs.
     pub extra_startup_rounds: u32,
-    /// What the algorithm is told of the path in advance, if it may know it.
+    /// Advance knowledge of the path, for algorithms that may have it.
     pub hint: Hint,
     /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
     pub cubic_beta_1024: u32,
@@ -151,14 +151,14 @@ pub struct RtoConfig {
     /// ns-2 without time stamps: one segment at a time is timed, in ticks that begin between its departure and its
     /// ACK, and the estimates are whole ticks. The backed-off timer stays until there is a sample.
     pub count_ticks: bool,
-    /// How far into a tick that clock is at time zero (ns-2 `boot_time_`, drawn for every connection); `None`: for the
+    /// Phase of that clock within a tick at time zero (ns-2 `boot_time_`, drawn for every connection); `None`: for the
     /// host to draw.
     pub phase: Option<Time>,
     /// Linux: the bound holds for the variance term, so that the timer is never below SRTT + `min`.
     pub min_of_variance: bool,
 }
 
-/// Who spaces packets.
+/// Pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
     /// Only when the start-up algorithm sets a rate.
@@ -167,17 +167,17 @@ pub enum Pacing {
     Always,
 }
 
-/// How a receiver behaves.
+/// Rules of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReceiverConfig {
-    /// When it acknowledges.
+    /// Policy of acknowledging.
     pub ack_policy: AckPolicy,
     /// Most SACK blocks per ACK; 0: no SACK.
     pub sack_blocks: u8,
     /// Windows XP of the HyStart paper: from this many out-of-order segments on, send no SACK and discard what
     /// arrives out of order. 0: never.
     pub sack_suppression_segments: u32,
-    /// What it advertises.
+    /// Window that it advertises.
     pub window: ReceiveWindow,
     /// ns-2's sinks do not know the end of the data, report no duplicates (RFC 2883), and let one of the newest segment
     /// in order wait like new data.
@@ -191,7 +191,7 @@ pub struct ReceiverConfig {
     pub sack_block_bytes: u32,
 }
 
-/// When a receiver acknowledges. Filled gaps and the end of the data are always acknowledged at once, and gaps too
+/// Policy of acknowledging. Filled gaps and the end of the data are always acknowledged at once, and gaps too
 /// except by Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
@@ -207,7 +207,7 @@ pub enum AckPolicy {
     /// Linux: as long as the window grows, and the first `quick` ACKs (again after duplicates), at once; then every
     /// second segment. Behind a gap, once three ACKs have asked for what is missing, one for a millisecond's segments.
     Linux {
-        /// How many at once; 0: none, whatever the window does.
+        /// Number of segments to acknowledge at once; 0: none, whatever the window does.
         quick: u32,
         /// Longest wait.
         timer: Time,

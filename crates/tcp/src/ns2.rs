@@ -1,4 +1,4 @@
-//! Where ns-2's agents leave the RFCs (ns-2.35, `tcp/tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`).
+//! Rules by which ns-2's agents depart from the RFCs (ns-2.35, `tcp/tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`).
 
 use rampcc::{EventKind, Time};
 use rampcc_trace::SenderState;

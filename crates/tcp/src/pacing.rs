@@ -1,4 +1,4 @@
-//! When the next packet may leave.
+//! Time at which the next packet may leave.
 
 use rampcc::{Rate, Time};
 

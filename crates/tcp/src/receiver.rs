@@ -136,7 +136,7 @@ impl Receiver {
         rare.is_some()
     }
 
-    /// When to call `handle_timeout`; `Time::NEVER`: no need.
+    /// Time to call `handle_timeout`; `Time::NEVER`: no need.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         self.clock.deadline()
@@ -148,7 +148,7 @@ impl Receiver {
         self.received
     }
 
-    /// Whether the last byte is here.
+    /// True if the last byte has arrived.
     #[inline]
     pub fn completed(&self) -> bool {
         self.end == Some(self.next)

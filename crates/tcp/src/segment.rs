@@ -1,4 +1,4 @@
-//! What travels between a sender and a receiver.
+//! Segments between a sender and a receiver.
 
 use rampcc::Time;
 use rampcc_path::Packet;
@@ -24,7 +24,7 @@ pub struct Segment {
     flags: u8,
 }
 
-/// What a segment is for.
+/// Purpose of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SegmentKind {
@@ -154,7 +154,7 @@ impl Segment {
         self.with_sack_block(start, end)
     }
 
-    /// What it is for.
+    /// Purpose of the segment.
     #[inline]
     pub fn kind(&self) -> SegmentKind {
         self.kind
@@ -190,29 +190,29 @@ impl Segment {
         self.timestamp
     }
 
-    /// Whether the data end here.
+    /// True if the data end here.
     #[inline]
     pub fn last(&self) -> bool {
         self.flags & LAST != 0
     }
 
-    /// Whether this is a retransmission.
+    /// True if this is a retransmission.
     pub fn retransmission(&self) -> bool {
         self.flags & RETRANSMISSION != 0
     }
 
-    /// Whether the receiver may send SACK blocks.
+    /// True if the receiver may send SACK blocks.
     pub fn sack_permitted(&self) -> bool {
         self.flags & SACK_PERMITTED != 0
     }
 
-    /// Whether it travels from the sender to the receiver.
+    /// True if it travels from the sender to the receiver.
     #[inline]
     pub fn to_receiver(&self) -> bool {
         !matches!(self.kind, SegmentKind::Ack | SegmentKind::SynAck)
     }
 
-    /// How many blocks it carries, a report of a duplicate included.
+    /// Number of blocks that it carries, a report of a duplicate included.
     #[inline]
     pub fn block_count(&self) -> usize {
         usize::from(self.flags & BLOCK_COUNT)

@@ -341,24 +341,24 @@ impl Sender {
         }
     }
 
-    /// When to call `handle_timeout`; `Time::NEVER`: no need.
+    /// Time to call `handle_timeout`; `Time::NEVER`: no need.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         self.timers.retransmit.min(self.timers.reordering).min(self.timers.pacing)
     }
 
-    /// What happened, oldest first; until `None`.
+    /// Next event, oldest first; until `None`.
     #[inline]
     pub fn poll_event(&mut self) -> Option<FlowEventKind> {
         self.events.pop_front()
     }
 
-    /// Whether everything offered has been acknowledged and no more will come.
+    /// True if everything offered has been acknowledged and no more will come.
     pub fn completed(&self) -> bool {
         self.finished && self.last_sent && self.board.is_empty()
     }
 
-    /// What the sender knows now.
+    /// State of the sender now.
     pub fn sample(&self, now: Time) -> FlowSample {
         let decision = self.startup.decision();
         let min_rtt = self.rtt.min();

@@ -1,4 +1,4 @@
-//! What leaves next, and whether it may.
+//! Choice of the next segment, and permission to send it.
 
 use rampcc::{BACK_TO_BACK, EventKind, Time};
 use rampcc_trace::SenderState;

@@ -1,4 +1,4 @@
-//! What a scenario may ask of hosts that are a kernel's.
+//! Settings that a scenario may ask of a kernel's hosts.
 
 use rampcc::Time;
 use rampcc_scenario::{FlowConfig, Scenario};
@@ -20,7 +20,7 @@ const ACK_TIMER: Time = Time::from_ms(40);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Unsupported {
-    /// What the emulator says of the path.
+    /// Error of the emulator about the path.
     #[error(transparent)]
     Path(#[from] rampcc_emulator::Unsupported),
     #[error("{flows} flows; there are threads for {FLOWS_MAX}")]
@@ -35,7 +35,7 @@ pub enum Unsupported {
     ExtraRounds,
 }
 
-/// Whether [`crate::play`] can play `scenario` with this row; everything that it cannot is named.
+/// Checks that [`crate::play`] can play `scenario` with this row; the error names everything that it cannot.
 pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     let mut all = Vec::new();
     if let Err(path) = rampcc_emulator::check(scenario) {

@@ -1,4 +1,4 @@
-//! Which congestion control steers which flow, and putting those into the kernel that it does not have.
+//! Congestion control of each flow, and loading those that the kernel lacks.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use rampcc_tcp::Avoidance;
 use crate::TestbedError;
 use crate::row::Row;
 
-/// Why rows that need BPF cannot be had here.
+/// Reason for which rows that need BPF are not available here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// This build has no BPF programs.
@@ -47,7 +47,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// What keeps BPF programs out of this process's kernel; `None`: nothing that is known beforehand.
+/// Obstacle to BPF programs of this process; `None`: none that is known beforehand.
 pub fn obstacle() -> Option<Obstacle> {
     if cfg!(not(feature = "bpf")) {
         return Some(Obstacle::NotBuilt);

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the testbed.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use rampcc_emulator::{EmulatorError, ErrorReport};
 use crate::check::Unsupported;
 use crate::controls::Obstacle;
 
-/// Why a run has no result.
+/// Error that leaves a run without a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestbedError {
@@ -25,29 +25,29 @@ pub enum TestbedError {
     #[cfg(feature = "bpf")]
     #[error("{name}: {cause}")]
     Load {
-        /// Which congestion control.
+        /// Congestion control.
         name: String,
-        /// Why.
+        /// Cause.
         cause: Box<rampcc_linux::LoadError>,
     },
     /// The kernel did not steer a flow as asked.
     #[error("flow `{flow}`: {problem}")]
     Steering {
-        /// Which flow.
+        /// Flow.
         flow: String,
-        /// What went wrong.
+        /// Problem.
         problem: String,
     },
     /// The kernel did not call a flow's congestion control when the connection began, in each attempt.
     #[error("flow `{flow}`: each time the kernel left out the call with which its congestion control begins")]
     LeftOut {
-        /// Which flow.
+        /// Flow.
         flow: String,
     },
     /// The emulator's error would have changed the answer each time.
     #[error("{}; tried {attempts} times with this seed", report.verdict)]
     Refused {
-        /// How often it was tried.
+        /// Number of attempts.
         attempts: u32,
         /// Of the last attempt.
         report: Box<ErrorReport>,
@@ -55,15 +55,15 @@ pub enum TestbedError {
     /// The caller asked to stop.
     #[error("interrupted at {at}")]
     Interrupted {
-        /// How far the run had come.
+        /// Time that the run had reached.
         at: Time,
     },
     /// The kernel refused something.
     #[error("{action}: {cause}")]
     Io {
-        /// What was tried.
+        /// Action that failed.
         action: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: io::Error,
     },
 }

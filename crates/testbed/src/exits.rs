@@ -1,4 +1,4 @@
-//! Why the kernel's own congestion controls left slow start, as far as the kernel tells.
+//! Reasons for which the kernel's own congestion controls left slow start, as far as the kernel reports them.
 
 use std::fs;
 

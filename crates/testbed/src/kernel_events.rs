@@ -1,4 +1,4 @@
-//! What the programs in the kernel tell through their ring buffers: every ACK of a start-up, and its end.
+//! Events of the programs in the kernel, from their ring buffers: every ACK of a start-up, and its end.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -37,7 +37,7 @@ pub use rampcc_emulator::{
 };
 pub use row::Row;
 
-/// How the machine's CUBIC is set up where that is not as Linux ships it: `hystart_low_window=32`. Its parameters are
+/// Settings of the machine's CUBIC that differ from Linux's defaults: `hystart_low_window=32`. Its parameters are
 /// the module's, the same for every connection of the machine.
 pub fn cubic_settings() -> Vec<String> {
     let read = |name: &str| std::fs::read_to_string(format!("/sys/module/tcp_cubic/parameters/{name}")).ok();

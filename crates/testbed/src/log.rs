@@ -1,4 +1,4 @@
-//! What happened in a run, gathered from several threads and told in order afterwards.
+//! Samples and events of a run, gathered from several threads and reported in time order afterwards.
 
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};

@@ -24,10 +24,10 @@ use crate::seen::{Look, Seen};
 use crate::told::FlowTold;
 use crate::watch::Watched;
 
-/// How a run is played.
+/// Options of playing a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How the emulator works; what it records and what it tells the hosts is the scenario's.
+    /// Options of the emulator; the scenario decides what it records and how it sets up the hosts.
     pub emulator: rampcc_emulator::Options,
     /// A run whose error would have changed the answer, or in which the kernel did not call a congestion control, is
     /// played again, until it has been tried this often.
@@ -42,18 +42,18 @@ impl Default for Options {
     }
 }
 
-/// What a run came to, apart from what the observer saw.
+/// Outcome of a run, apart from the observer's samples and events.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// As the simulator tells it. `events` counts packets read and written.
     pub outcome: Outcome,
-    /// How far the emulator was from the scenario.
+    /// Error of the emulator against the scenario.
     pub report: ErrorReport,
     /// Socket buffers of both namespaces.
     pub buffers: Buffers,
     /// Samples, and what of them was lost.
     pub samples: SampleCounts,
-    /// How often it was played; all but the last attempt were refused.
+    /// Number of attempts; all but the last were refused.
     pub attempts: u32,
     /// Release of the kernel.
     pub kernel: String,
@@ -87,11 +87,11 @@ pub struct Task<'a> {
     /// With [`Row::Core`] the flows under test are steered as it says ([`Scenario::with_arm`]); every other row is a congestion
     /// control of the kernel, which steers them instead. Flows that are not under test keep theirs.
     pub scenario: &'a Scenario,
-    /// What steers the flows under test.
+    /// Algorithm or congestion control of the flows under test.
     pub row: Row,
     /// For everything random.
     pub seed: u64,
-    /// How it is played.
+    /// Options of playing it.
     pub options: Options,
 }
 

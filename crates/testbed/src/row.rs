@@ -1,10 +1,10 @@
-//! What steers the flows under test.
+//! Algorithm or congestion control of the flows under test.
 
 use std::fs;
 
 use rampcc::Traits;
 
-/// What steers the flows under test.
+/// Algorithm or congestion control of the flows under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Row {
     /// The algorithm of the registry that the scenario's flows have, with its parameters, as `ramp_<id>`.
@@ -61,12 +61,12 @@ impl Row {
         }
     }
 
-    /// Whether it takes BPF programs.
+    /// True if it needs BPF programs.
     pub fn needs_bpf(self) -> bool {
         matches!(self, Self::Core | Self::CubicWithoutHystart)
     }
 
-    /// Whether the kernel has it; rows that need BPF depend on more, see [`crate::obstacle`].
+    /// True if the kernel has it; rows that need BPF depend on more, see [`crate::obstacle`].
     pub fn offered(self) -> bool {
         let name = match self {
             Self::Core | Self::CubicWithoutHystart => return true,

@@ -1,4 +1,4 @@
-//! What a sender's socket shows, look by look.
+//! State of a sender's socket, look by look.
 
 use std::sync::Arc;
 

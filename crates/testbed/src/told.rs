@@ -1,4 +1,4 @@
-//! What the programs in the kernel told of one flow, beside what its socket shows.
+//! Facts about one flow from the programs in the kernel, beside those from its socket.
 
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowSample};

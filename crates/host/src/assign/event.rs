@@ -7,7 +7,7 @@ use rampcc_linux::Tuple;
 
 use super::ARMS_MAX;
 
-/// What has been assigned, by arm in the order given.
+/// Assignments by arm, in the order given.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssignCounters {
@@ -31,7 +31,7 @@ pub struct Opened {
     /// The socket's cookie.
     pub id: u64,
     kind: u32,
-    /// Which arm.
+    /// Arm.
     pub arm: u32,
 }
 
@@ -46,7 +46,7 @@ impl Opened {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// When, which connection, which arm.
+    /// Time, connection and arm.
     pub event: Opened,
     /// Its ends.
     pub tuple: Tuple,
@@ -109,12 +109,12 @@ impl Done {
         tick.saturating_mul(self.sndbuf_jiffies)
     }
 
-    /// Whether the other end opened it.
+    /// True if the other end opened it.
     pub fn passive(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Whether all that was written has been acknowledged; otherwise the connection was cut off.
+    /// True if everything written has been acknowledged; otherwise the connection was cut off.
     pub fn delivered(&self) -> bool {
         self.flags & 2 != 0
     }

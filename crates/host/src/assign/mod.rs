@@ -48,7 +48,7 @@ pub struct AssignArm {
     pub share: u32,
 }
 
-/// How connections are assigned.
+/// Options of assigning connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssignOptions {
     /// Also connections whose application, or another BPF program, has chosen by itself.
@@ -109,7 +109,7 @@ impl Assign {
         map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("end the assignment"))
     }
 
-    /// What has been assigned so far.
+    /// Assignments so far.
     pub fn counters(&self) -> Result<AssignCounters, HostError> {
         let map =
             self.object.maps().find(|map| map.name() == COUNTERS).expect("the object counts what it assigns");
@@ -156,14 +156,14 @@ impl Assign {
         result
     }
 
-    /// What a pinned assignment has counted so far.
+    /// Counters of a pinned assignment so far.
     pub fn pinned_counters(directory: &Path) -> Result<AssignCounters, HostError> {
         let pinned = directory.join(PINNED_COUNTERS);
         let map = read_only(&pinned).map_err(HostError::file("open", &pinned))?;
         counters(&map)
     }
 
-    /// Whether [`Assign::pin`] has left an assignment in a directory.
+    /// True if [`Assign::pin`] has left an assignment in a directory.
     pub fn is_pinned(directory: &Path) -> bool {
         directory.join(PINNED_LINK).exists()
     }

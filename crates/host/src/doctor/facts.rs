@@ -1,4 +1,4 @@
-//! What the kernel says of itself and of this process.
+//! Facts from the kernel about itself and this process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -51,7 +51,7 @@ pub struct Facts {
     pub release: String,
     /// The kernel describes its types.
     pub btf: bool,
-    /// How the kernel was built, if it says so: option to value, without `CONFIG_`.
+    /// Configuration of the kernel's build, if known: option to value, without `CONFIG_`.
     pub config: Option<BTreeMap<String, String>>,
     /// Lockdown's mode; `None`: the kernel has none.
     pub lockdown: Option<String>,
@@ -63,15 +63,15 @@ pub struct Facts {
     pub kfuncs: BTreeSet<String>,
     /// Limit on locked memory, bytes; `None`: unlimited.
     pub memlock_bytes: Option<u64>,
-    /// Where pins go, and whether that is a BPF file system; `None`: there is nothing.
+    /// Directory of pins, and true if it is in a BPF file system; `None`: it does not exist.
     pub pins: (PathBuf, Option<bool>),
     /// Directories of pins and records that this user may not write, or may not make.
     pub closed: Vec<PathBuf>,
     /// The default of this network namespace, where it is ours but on no record here.
     pub unrecorded: Option<String>,
-    /// Whether what is mounted here outlives this process.
+    /// True if mounts made here outlive this process.
     pub host_mounts: bool,
-    /// Where control groups of version 2 are mounted.
+    /// Mount point of control groups of version 2.
     pub cgroup2: Option<PathBuf>,
     /// Algorithms with what came of loading them; empty: not tried for want of capabilities.
     pub loads: Vec<(String, Result<(), String>)>,

@@ -1,4 +1,4 @@
-//! What works on this host, what does not, and how to mend it.
+//! Checks of what works on this host, what does not, and how to fix it.
 
 mod checks;
 mod facts;
@@ -8,19 +8,19 @@ pub use facts::Facts;
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What.
+    /// Name of the check.
     pub name: &'static str,
-    /// How it is.
+    /// Result.
     pub state: State,
-    /// What was found.
+    /// Finding.
     pub found: String,
-    /// What that means here; empty: nothing to say.
+    /// Meaning of the finding here; may be empty.
     pub meaning: String,
-    /// What would mend it, a command where one does; empty: nothing to mend.
+    /// Fix, as a command where there is one; empty: nothing to fix.
     pub mend: String,
 }
 
-/// How a thing is.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// As it should be.
@@ -47,7 +47,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
     checks::all(facts)
 }
 
-/// Whether attaching can work.
+/// True if attaching can work.
 pub fn can_attach(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.state < State::Missing)
 }

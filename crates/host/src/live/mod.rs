@@ -1,4 +1,4 @@
-//! What the attached algorithms do at this moment: connections in start-up, and start-ups that have ended.
+//! Current state of the attached algorithms: connections in start-up, and start-ups that have ended.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ const NO_SSTHRESH: u32 = 0x7fff_ffff;
 /// A connection in start-up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Which attachment's, as it was named.
+    /// Attachment, as it was named.
     pub scope: String,
     /// Identifier of its algorithm.
     pub algorithm: String,
@@ -30,7 +30,7 @@ pub struct Flow {
     pub local: SocketAddr,
     /// The other end.
     pub remote: SocketAddr,
-    /// Where in start-up it is.
+    /// Phase of start-up.
     pub phase: &'static str,
     /// Since the handshake.
     pub age_s: f64,
@@ -61,7 +61,7 @@ pub struct Flow {
 /// The end of a start-up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exit {
-    /// Which attachment's, as it was named.
+    /// Attachment, as it was named.
     pub scope: String,
     /// Identifier of its algorithm.
     pub algorithm: String,
@@ -71,15 +71,15 @@ pub struct Exit {
     pub local: SocketAddr,
     /// The other end.
     pub remote: SocketAddr,
-    /// Why.
+    /// Reason.
     pub reason: ExitReason,
     /// Left side of the deciding comparison, in the reason's unit.
     pub evidence: u64,
     /// Right side of the deciding comparison, in the reason's unit.
     pub limit: u64,
-    /// How long it has been over.
+    /// Time since its end.
     pub ago_s: f64,
-    /// How long it lasted.
+    /// Duration.
     pub startup_s: f64,
     /// The kernel's window then.
     pub cwnd_packets: u32,

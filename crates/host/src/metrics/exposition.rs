@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-/// What HTTP calls it.
+/// Content type in HTTP.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Of a family.

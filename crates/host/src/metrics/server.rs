@@ -24,7 +24,7 @@ impl MetricsServer {
         Ok(Self { server, host: host.clone() })
     }
 
-    /// Where, with the port that the system has chosen if it was to.
+    /// Address, with the port that the system has chosen if asked to.
     pub fn address(&self) -> Option<SocketAddr> {
         self.server.address()
     }

@@ -1,4 +1,4 @@
-//! What a trial knows of a connection.
+//! Record of a connection in a trial.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) const FIRST_WINDOW_BYTES: u64 = 14_480;
 /// A connection of one of the arms that is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Which arm, in the plan's order.
+    /// Arm, in the plan's order.
     pub arm: usize,
     /// End of the handshake, since the trial began.
     pub opened_s: f64,
@@ -22,9 +22,9 @@ pub struct Connection {
     pub local: SocketAddr,
     /// The other end.
     pub remote: SocketAddr,
-    /// Whether the other end opened it.
+    /// True if the other end opened it.
     pub passive: bool,
-    /// Whether everything that was written has been acknowledged; otherwise it was cut off.
+    /// True if everything written has been acknowledged; otherwise it was cut off.
     pub delivered: bool,
     /// Payload acknowledged.
     pub bytes: u64,
@@ -48,7 +48,7 @@ pub struct Connection {
     pub rtt_s: f64,
     /// Smallest RTT.
     pub min_rtt_s: f64,
-    /// Why the algorithm left start-up; `None`: it did not, or this arm is one of the kernel's own.
+    /// Reason for which the algorithm left start-up; `None`: it did not, or this arm is one of the kernel's own.
     pub exit: Option<ExitReason>,
 }
 
@@ -92,7 +92,7 @@ impl Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeClass {
-    /// What fits the first window.
+    /// Connections that fit the first window.
     FirstWindow,
     /// Up to 100 kB.
     Small,

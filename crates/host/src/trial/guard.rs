@@ -1,4 +1,4 @@
-//! When a trial stops early because the arm on trial does harm.
+//! Guard that stops a trial early if the arm on trial does harm.
 //!
 //! At the end of each block there is a look at three harms: slower transfers, more retransmissions, more connections
 //! that do not finish. Each is a one-sided [`rank_test`], whose null distribution is that of the draw. A look at a
@@ -22,7 +22,7 @@ const SHARE_MARGIN: f64 = 0.01;
 /// An open connection counts as unfinished when it is older than so many blocks.
 const PATIENCE_BLOCKS: f64 = 2.0;
 
-/// What an arm on trial may do wrong.
+/// Harm that an arm on trial may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harm {
@@ -36,20 +36,20 @@ pub enum Harm {
 
 const HARMS: [Harm; 3] = [Harm::Slower, Harm::Retransmits, Harm::Unfinished];
 
-/// Why a trial was rolled back.
+/// Reason for rolling a trial back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
-    /// What the arm on trial does.
+    /// Harm that the arm on trial does.
     pub harm: Harm,
     /// By how much: a ratio of times, or a difference of shares.
     pub effect: f64,
     /// One-sided probability of ranks like these if the arms were alike.
     pub p: f64,
-    /// What it had to fall below.
+    /// Threshold that it had to fall below.
     pub threshold: f64,
     /// Connections of the arm on trial, and of the other.
     pub counts: [usize; 2],
-    /// Which look, from 1.
+    /// Number of the look, from 1.
     pub look: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What a trial comes to.
+//! Result of a trial.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const SUSPICIOUS: f64 = 0.001;
 /// Differences of shares within this count as none.
 const SHARE_MARGIN: f64 = 0.005;
 
-/// How a trial ended.
+/// End of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
@@ -34,7 +34,7 @@ pub enum How {
 /// The end of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ending {
-    /// How.
+    /// Kind of the end.
     pub how: How,
     /// After how long.
     pub after_s: f64,
@@ -67,7 +67,7 @@ pub struct ArmFigures {
     pub open: u64,
     /// Connections whose slow start ended.
     pub startups: u64,
-    /// Why, where the algorithm says so.
+    /// Exit reasons, where the algorithm reports them.
     pub exits: BTreeMap<String, u64>,
 }
 
@@ -88,11 +88,11 @@ pub struct Row {
     pub effect: Option<f64>,
     /// 95 % interval of it.
     pub interval: Option<[f64; 2]>,
-    /// What it allows to say.
+    /// Finding.
     pub finding: Finding,
 }
 
-/// What is compared.
+/// Metric of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -109,7 +109,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether arms are compared by their ratio; otherwise by their difference.
+    /// True if arms are compared by their ratio; otherwise by their difference.
     pub fn relative(self) -> bool {
         !matches!(self, Self::RetransmittedShare | Self::CutOffShare)
     }
@@ -126,12 +126,12 @@ impl Metric {
     }
 }
 
-/// What a trial comes to.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialReport {
-    /// What it set out to do.
+    /// Plan of the trial.
     pub plan: Plan,
-    /// How it ended.
+    /// End of the trial.
     pub ending: Ending,
     /// The arm on trial and the other.
     pub arms: [ArmFigures; 2],
@@ -141,7 +141,7 @@ pub struct TrialReport {
     pub draw_p: Option<f64>,
     /// One sentence.
     pub verdict: String,
-    /// What a reader must know beside it.
+    /// Notes that a reader needs beside it.
     pub notes: Vec<String>,
 }
 
@@ -179,12 +179,12 @@ impl TrialReport {
         &self.rows[0]
     }
 
-    /// Whether the split is too uneven to be the draw's.
+    /// True if the split is too uneven for a fair draw.
     pub fn uneven(&self) -> bool {
         self.draw_p.is_some_and(|p| p < SUSPICIOUS)
     }
 
-    /// What it was rolled back for.
+    /// Harm for which it was rolled back.
     pub fn harm(&self) -> Option<Harm> {
         match &self.ending.how {
             How::RolledBack(stop) => Some(stop.harm),

@@ -1,4 +1,4 @@
-//! What a trial sets out to do.
+//! Plan of a trial.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +23,13 @@ pub struct Plan {
     pub margin: f64,
     /// Probability that an arm that does no harm is stopped.
     pub alpha: f64,
-    /// Whether connections whose application has chosen are assigned too.
+    /// True if connections whose application has chosen are assigned too.
     pub all: bool,
     /// The kernel's tick: busy times are whole ticks.
     pub tick_s: f64,
     /// Seconds since 1970 when it began.
     pub began_s: u64,
-    /// How to do it again.
+    /// Command that repeats it.
     pub command: String,
     /// Of ramp.
     pub version: String,

@@ -1,4 +1,4 @@
-//! Whether one group of a randomised trial ranks above the other.
+//! Rank test: does one group of a randomised trial rank above the other?
 
 /// One connection's figure.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What of the outstanding is believed lost, and what to send again (RFC 6675 §4).
+//! Outstanding data that count as lost, and the choice of retransmissions (RFC 6675 §4).
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! What is outstanding and what is known of it (RFC 6675 §3-5).
+//! Outstanding data and their state (RFC 6675 §3-5).
 //!
 //! One record per outstanding segment in a ring indexed by segment number, so that every access is O(1). What is in
 //! flight is kept incrementally, as Linux does: outstanding - SACKed - lost + retransmitted.
