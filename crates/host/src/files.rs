@@ -69,9 +69,9 @@ impl Directory {
         Ok(names)
     }
 
-    /// The content of a regular file that root, the caller or the directory's owner alone may write; `None`: there is
-    /// nothing of this name. [`io::ErrorKind::InvalidData`]: there is, but it is no such file.
-    pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    /// A regular file, to be read; `None`: there is nothing of this name. [`io::ErrorKind::InvalidData`]: there is, but
+    /// it is no such file.
+    pub(crate) fn regular(&self, name: &str) -> io::Result<Option<File>> {
         // Opening a pipe must not wait for its other end.
         let flags =
             OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
@@ -80,6 +80,14 @@ impl Directory {
             Err(Errno::ENOENT) => return Ok(None),
             Err(error) => return Err(unfollowed(error)),
         };
+        regular(&fstat(&file)?)?;
+        Ok(Some(file))
+    }
+
+    /// The content of a regular file that root, the caller or the directory's owner alone may write, if it is not too
+    /// long; otherwise as [`Self::regular`].
+    pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some(file) = self.regular(name)? else { return Ok(None) };
         self.trust(&fstat(&file)?)?;
         let mut content = Vec::new();
         file.take(LONGEST as u64 + 1).read_to_end(&mut content)?;
@@ -87,6 +95,14 @@ impl Directory {
             return Err(distrusted(format!("it is longer than {LONGEST} bytes")));
         }
         Ok(Some(content))
+    }
+
+    /// A new file, to be written little by little.
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let file = File::from(openat(&self.fd, name, flags, PRIVATE)?);
+        fchmod(&file, PUBLIC)?;
+        Ok(file)
     }
 
     /// Puts a file there, whole or not at all: a reader sees what was there before or what is there now.
@@ -183,7 +199,6 @@ impl Directory {
 
     /// Whether what is read from such a file is what somebody with a say here has written.
     fn trust(&self, file: &FileStat) -> io::Result<()> {
-        regular(file)?;
         let owner = file.st_uid;
         if owner != 0 && owner != geteuid().as_raw() && owner != fstat(&self.fd)?.st_uid {
             return Err(distrusted(format!(

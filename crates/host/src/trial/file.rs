@@ -1,7 +1,7 @@
 //! A trial's file: its plan, a line for each connection that is done, its end.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use super::connection::Connection;
 use super::judge::{Ending, How, TrialReport, judge};
 use super::plan::Plan;
 use crate::error::HostError;
+use crate::files::Directory;
 
 /// In the directory of `--out`.
 const NAME: &str = "trial.jsonl";
@@ -24,16 +25,17 @@ enum Line {
 
 /// Written as the trial goes on, so that what is there survives whatever happens to the process.
 pub(super) struct TrialFile {
+    directory: Directory,
     path: PathBuf,
     file: BufWriter<File>,
 }
 
 impl TrialFile {
     pub(super) fn create(directory: &Path, plan: &Plan) -> Result<Self, HostError> {
-        fs::create_dir_all(directory).map_err(HostError::file("create", directory))?;
         let path = directory.join(NAME);
-        let file = File::create_new(&path).map_err(HostError::file("create", &path))?;
-        let mut trial = Self { path, file: BufWriter::new(file) };
+        let directory = Directory::make(directory).map_err(HostError::file("create", directory))?;
+        let file = directory.create(NAME).map_err(HostError::file("create", &path))?;
+        let mut trial = Self { directory, path, file: BufWriter::new(file) };
         trial.write(&Line::Trial(plan.clone()))?;
         trial.flush()?;
         Ok(trial)
@@ -54,7 +56,7 @@ impl TrialFile {
 
     /// Nothing was tried.
     pub(super) fn discard(self) -> Result<(), HostError> {
-        fs::remove_file(&self.path).map_err(HostError::file("remove", &self.path))
+        self.directory.remove(NAME).map_err(HostError::file("remove", &self.path))
     }
 
     fn write(&mut self, line: &Line) -> Result<(), HostError> {
@@ -67,7 +69,9 @@ impl TrialReport {
     /// Judges what an earlier trial has left in its directory.
     pub fn read(directory: &Path) -> Result<Self, HostError> {
         let path = directory.join(NAME);
-        let file = File::open(&path).map_err(HostError::file("open", &path))?;
+        let file = Directory::open(directory).and_then(|directory| directory.regular(NAME));
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let file = file.and_then(|file| file.ok_or_else(missing)).map_err(HostError::file("open", &path))?;
         let (mut plan, mut ending, mut connections) = (None, None, Vec::new());
         for (number, line) in BufReader::new(file).lines().enumerate() {
             let line = line.map_err(HostError::file("read", &path))?;
