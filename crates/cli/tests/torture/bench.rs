@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 use std::{process, thread};
 
 /// Longer than any command here takes, however busy the machine is.
@@ -185,18 +186,15 @@ pub(crate) fn cgroup2() -> Option<PathBuf> {
 }
 
 /// Waits for a command: that it hangs, panics or dies of a signal is an error.
-#[expect(clippy::disallowed_methods, reason = "another process's work is polled")]
-pub(crate) fn finish(mut child: Child, arguments: &[&str]) -> Result<Output, String> {
-    let began = Instant::now();
-    while child.try_wait().expect("its state").is_none() {
-        if began.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("{arguments:?} hangs"));
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    let output = child.wait_with_output().expect("its output");
+pub(crate) fn finish(child: Child, arguments: &[&str]) -> Result<Output, String> {
+    let (process, (done, ended)) = (child.id(), mpsc::channel());
+    // Who reads what it says waits for it, too.
+    thread::spawn(move || done.send(child.wait_with_output()));
+    let Ok(output) = ended.recv_timeout(PATIENCE) else {
+        shell(&format!("kill -KILL {process}"));
+        return Err(format!("{arguments:?} hangs"));
+    };
+    let output = output.expect("its output");
     match output.status.code() {
         Some(0..=3) => Ok(output),
         _ => Err(format!("{arguments:?}: {}: {}", output.status, text(&output.stderr))),

@@ -43,6 +43,9 @@ pub(crate) fn kills(bench: &Bench, rng: &mut Pcg64Mcg, whole: Duration, tally: &
     while tally.goes_on() {
         for scope in bench.scopes() {
             for what in ["attach", "replace", "detach"] {
+                if tally.enough() {
+                    return;
+                }
                 let delay = whole.mul_f64(rng.random_range(0.0..1.3));
                 let outcome = kill(bench, &scope, what, delay, tally);
                 tally.tried(&format!("{what}, {}, killed after {delay:?}", scope.name), outcome);
@@ -162,6 +165,9 @@ pub(crate) fn disks(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
                 ("read-only", "mount -o remount,ro FULL", "mount -o remount,rw FULL"),
                 ("read-only pins", "mount -o remount,ro PINS", "mount -o remount,rw PINS"),
             ] {
+                if tally.enough() {
+                    return;
+                }
                 let bpf = bench.root.join("bpf").to_string_lossy().into_owned();
                 let place = full.to_string_lossy();
                 let script = |text: &str| shell(&text.replace("FULL", &place).replace("PINS", &bpf));

@@ -40,6 +40,9 @@ pub(crate) fn records(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
     fs::write(&victim, "whole").expect("a file");
     while tally.goes_on() {
         for (name, plant) in PLANTS {
+            if tally.enough() {
+                return;
+            }
             let outcome = attached(bench).and_then(|record| {
                 fs::remove_file(&record).map_err(|error| error.to_string())?;
                 plant(&record, &victim);
@@ -50,6 +53,9 @@ pub(crate) fn records(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
             tally.tried(&format!("{name} as the record"), outcome.and_then(|()| whole(&victim)));
         }
         for _ in 0..20 {
+            if tally.enough() {
+                return;
+            }
             let outcome = attached(bench).and_then(|record| {
                 let own = fs::read(&record).map_err(|error| error.to_string())?;
                 let changed = changed(&own, rng);

@@ -16,17 +16,25 @@ pub(crate) struct Tally {
     pub(crate) failures: Vec<String>,
     counts: BTreeMap<&'static str, u64>,
     until: Instant,
+    rounds: u64,
 }
 
 impl Tally {
     pub(crate) fn new(name: &'static str, demand: &'static str, time: Duration) -> Self {
         let until = Instant::now() + time;
-        Self { name, demand, tried: 0, failures: Vec::new(), counts: BTreeMap::new(), until }
+        Self { name, demand, tried: 0, failures: Vec::new(), counts: BTreeMap::new(), until, rounds: 0 }
     }
 
     /// Whether there is time for another round; the first is always made.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.tried == 0 || (Instant::now() < self.until && self.failures.len() < ENOUGH)
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.rounds += 1;
+        !self.enough()
+    }
+
+    /// Whether the rest of this round is left out.
+    pub(crate) fn enough(&self) -> bool {
+        let late = Instant::now() >= self.until;
+        self.failures.len() >= ENOUGH || (self.rounds > 1 && late)
     }
 
     pub(crate) fn tried(&mut self, what: &str, outcome: Result<(), String>) {
