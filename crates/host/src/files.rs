@@ -251,7 +251,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
         }
         Ok(_) => Ok(()),
         // A link is no directory either.
-        Err(Errno::ENOTDIR | Errno::ELOOP) => Err(distrusted("it is no directory".into())),
+        Err(Errno::ENOTDIR | Errno::ELOOP) => Err(distrusted("it is not a directory".into())),
         Err(error) => Err(error.into()),
     }
 }
@@ -261,7 +261,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 /// It takes the place of nothing but a regular file.
 pub fn publish(path: &Path, content: &[u8]) -> Result<(), HostError> {
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
-        HostError::input(format!("{} is no name of a file", path.display()), "DIRECTORY/NAME.prom")
+        HostError::input(format!("{} is not a file name", path.display()), "DIRECTORY/NAME.prom")
     })?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = Directory::open(parent).map_err(HostError::file("open", parent))?;

@@ -45,13 +45,13 @@ impl Scope {
             ["route", prefix] => Prefix::parse(prefix).map(Self::Route),
             ["route", prefix, "metric", metric] => {
                 let metric =
-                    metric.parse().map_err(|_| wrong(format!("{metric:?} is no metric of a route")))?;
+                    metric.parse().map_err(|_| wrong(format!("{metric:?} is not a metric of a route")))?;
                 Prefix::parse(prefix).map(|prefix| Self::Route(Prefix { metric: Some(metric), ..prefix }))
             }
             [word @ ("netns" | "cgroup" | "route")] => {
                 Err(wrong(format!("--scope {word} does not say which")))
             }
-            other => Err(wrong(format!("{:?} is no scope", other.join(" ")))),
+            other => Err(wrong(format!("{:?} is not a scope", other.join(" ")))),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Prefix {
     pub fn parse(text: &str) -> Result<Self, HostError> {
         let wrong = |problem: &str| {
             HostError::input(
-                format!("{text:?} is no prefix: {problem}"),
+                format!("{text:?} is not a prefix: {problem}"),
                 "a destination as `ip route` shows it: 10.0.0.0/8, 192.0.2.1, 2001:db8::/32, default or ::/0",
             )
         };
@@ -93,10 +93,10 @@ impl Prefix {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),
         };
-        let address: IpAddr = address.parse().map_err(|_| wrong("it is no IP address"))?;
+        let address: IpAddr = address.parse().map_err(|_| wrong("it is not an IP address"))?;
         let longest = if address.is_ipv4() { 32 } else { 128 };
         let length: u8 = match length {
-            Some(length) => length.parse().map_err(|_| wrong("its length is no number"))?,
+            Some(length) => length.parse().map_err(|_| wrong("its length is not a number"))?,
             None => longest,
         };
         if length > longest {

@@ -294,7 +294,7 @@ fn cgroup(path: &Path) -> Result<PathBuf, HostError> {
     let kind = statfs(&full).map_err(|error| HostError::file("examine", path)(error.into()))?;
     if kind.filesystem_type() != CGROUP2_SUPER_MAGIC || !full.is_dir() {
         return Err(HostError::input(
-            format!("{} is no control group of version 2", path.display()),
+            format!("{} is not a control group of version 2", path.display()),
             "a directory below the mount of type cgroup2, mostly /sys/fs/cgroup or /sys/fs/cgroup/unified",
         ));
     }

@@ -228,7 +228,7 @@ impl Uncertain {
             return Err(wrong("the part before `=` is not a field"));
         }
         if crate::parse::uncertain::PATHLESS.contains(&first) {
-            return Err(wrong("it is no part of the path"));
+            return Err(wrong("it is not part of the path"));
         }
         let several = crate::settings::list(values);
         let values = if several.len() > 1 {

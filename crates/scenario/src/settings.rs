@@ -69,7 +69,7 @@ impl Setting {
         let trimmed = value.trim();
         let value = match trimmed {
             "" => None,
-            // What is no TOML value is a text: `0.25bdp`, `reno`.
+            // A value that is not TOML is text: `0.25bdp`, `reno`.
             _ => Some(trimmed.parse().unwrap_or_else(|_| Value::from(trimmed))),
         };
         Ok(Self { text: text.to_owned(), key, value })
@@ -133,7 +133,7 @@ impl Setting {
             }
             Some(item) => match item.as_table_like_mut() {
                 Some(inner) => self.apply_to(inner, rest),
-                None => Err(wrong(&self.text, &format!("`{name}` is no table in this scenario"))),
+                None => Err(wrong(&self.text, &format!("`{name}` is not a table in this scenario"))),
             },
             None => Ok(()),
         }

@@ -28,9 +28,9 @@ fn fields(scenario: &Scenario) -> Vec<&str> {
 
 #[test]
 fn a_contender_is_no_part_of_the_path_wherever_it_is_named() {
-    refused("\"algorithm.best.threshold\" = \"1 to 2 MB/s\"", "it is no part of the path");
+    refused("\"algorithm.best.threshold\" = \"1 to 2 MB/s\"", "it is not part of the path");
     let error = Uncertain::parse("algorithm.best.threshold=1MB/s..2MB/s").expect_err("it is refused");
-    assert!(error.explain().contains("it is no part of the path"), "{}", error.explain());
+    assert!(error.explain().contains("it is not part of the path"), "{}", error.explain());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_with_its_line() {
     refused("\"path.jitter\" = { reach = \"0 to 5 ms\" }", "there is no such field");
     refused("\"path.jitter\" = { reason = \"none\" }", "it is missing");
     refused("\"path.queue\" = { values = [\"codel\"] }", "1 values");
-    refused("\"runs\" = \"1 to 5\"", "no part of the path");
+    refused("\"runs\" = \"1 to 5\"", "not part of the path");
     refused("\"road.buffer\" = \"1 to 5 bdp\"", "there is no such field");
     refused("path.buffer = \"1 to 5 bdp\"", "a field with dots stands in quotes");
     // What only the field itself knows is found when paths are drawn.
@@ -75,7 +75,7 @@ fn what_would_be_drawn_twice_or_is_no_part_of_the_path_is_refused() {
         "\"path.queue\" = { values = [\"codel\", \"red\", \"codel\"] }",
         "found \"codel\": it is there twice",
     );
-    refused("\"duration\" = \"1 to 5 s\"", "no part of the path");
+    refused("\"duration\" = \"1 to 5 s\"", "not part of the path");
     refused("\"path.jitter.0.max\" = \"1 to 5 ms\"", "there is no list `jitter` to have that number");
     refused("\"flow.0.size\" = \"1 to 5 MB\"", "there is no `[[flow]]` table to have that number");
     refused("\"path.rtt\" = \"1 to NaN ms\"", "`NaN ms`: it does not start with a number");
@@ -99,7 +99,7 @@ fn what_would_be_drawn_twice_or_is_no_part_of_the_path_is_refused() {
         (&["path.buffer=1bdp,1 bdp"], "the value `1 bdp` is there twice"),
         (&["path.loss=0..1%", "path.loss=0..2%"], "`--uncertain path.loss=0..2%`: the field is given twice"),
         (&["path.queue=codel,red", "path.queue.min=5..9"], "`path.queue` is given as well"),
-        (&["duration=1s..5s"], "it is no part of the path"),
+        (&["duration=1s..5s"], "it is not part of the path"),
         (&["path.rate=1mbit...5mbit"], "three dots"),
     ] {
         let told = all(texts).unwrap_err();
@@ -240,7 +240,7 @@ fn what_is_set_is_known() {
     assert_eq!(set.uncertain.len(), all.uncertain.len() - 1);
     assert!(!fields(&set).contains(&"path.rate"));
     let set = open(&["path.jitter=2ms"]);
-    assert!(!fields(&set).contains(&"path.jitter.1.max"), "it is no list any more");
+    assert!(!fields(&set).contains(&"path.jitter.1.max"), "it is no longer a list");
     // A list of values is reached into.
     let set = open(&["path.jitter.1.max=40ms", "path.jitter.0.max=1ms"]);
     assert!(set.text.contains("{ kind = \"uniform\", max = \"1ms\" }"), "{}", set.text);

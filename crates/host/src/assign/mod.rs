@@ -248,7 +248,7 @@ fn open_cgroup(path: &Path) -> Result<File, HostError> {
     let kind = statfs(path).map_err(|e| HostError::file("examine", path)(e.into()))?.filesystem_type();
     if kind != CGROUP2_SUPER_MAGIC {
         return Err(HostError::input(
-            format!("{} is no control group of version 2", path.display()),
+            format!("{} is not a control group of version 2", path.display()),
             "a directory below the mount of type cgroup2, mostly /sys/fs/cgroup or /sys/fs/cgroup/unified",
         ));
     }

@@ -119,5 +119,5 @@ fn what_cannot_be_assigned_is_refused_by_name() {
     assert!(refused(&[arm("cubic", 5_000)]).contains("5000"));
     assert!(refused(&[arm("no_such_one", WHOLE)]).contains("no_such_one"));
     assert!(refused(&[arm("dctcp", WHOLE)]).contains("ECN"));
-    assert!(refused(&[arm("reno", WHOLE)]).contains("/proc is no control group"));
+    assert!(refused(&[arm("reno", WHOLE)]).contains("/proc is not a control group"));
 }

@@ -267,7 +267,7 @@ pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, 
             words.iter().position(|w| *w == text).or_else(|| text.parse().ok().filter(|i| *i < words.len()));
         return index.map(|i| i as u64).ok_or_else(|| match nearest(text, words.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "it is no such choice".to_owned(),
+            None => "it is not one of the choices".to_owned(),
         });
     }
     let number = match (whole(parameter), text.replace('_', "").parse::<u64>()) {

@@ -19,7 +19,7 @@ const VALUES_MAX: usize = 64;
 /// What the table may look like.
 const TABLE: &str = "fields in quotes: `\"path.buffer\" = \"0.25 to 4 bdp\"`";
 
-/// Top-level fields that are no part of the path.
+/// Top-level fields that are not part of the path.
 pub(crate) const PATHLESS: [&str; 9] =
     ["name", "description", "runs", "seed", "duration", "stop", "bottleneck", "algorithm", "uncertain"];
 
@@ -51,7 +51,7 @@ fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncert
         let problem = if pathless {
             format!("found {}", value.found())
         } else {
-            "it is no part of the path".to_owned()
+            "it is not part of the path".to_owned()
         };
         return Err(value.error(&problem, RANGE));
     }

@@ -35,5 +35,6 @@ pub(crate) fn find<'a>(rows: &'a [Row], wanted: &[(&str, &str)]) -> &'a Row {
 /// A number in a row; `None` where the field is empty.
 pub(crate) fn number(row: &Row, column: &str) -> Option<f64> {
     let field = &row[column];
-    (!field.is_empty()).then(|| field.parse().unwrap_or_else(|_| panic!("{column} = {field:?} is no number")))
+    (!field.is_empty())
+        .then(|| field.parse().unwrap_or_else(|_| panic!("{column} = {field:?} is not a number")))
 }
