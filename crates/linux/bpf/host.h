@@ -432,9 +432,15 @@ static __always_inline void take_back(struct sock *sk, struct flow *f)
 	resume(sk, f);
 }
 
-/* A timeout that followed fast recovery has not been told yet. */
+/*
+ * A timeout that followed fast recovery has not been told yet. With a timer set it is none (see
+ * reduce): the path's MTU has shrunk, and the kernel sends again what is too long for it. It reduces
+ * nothing then, and neither does the core.
+ */
 static __always_inline void time_out(struct sock *sk, struct flow *f)
 {
+	if (!f->timeout_told && inet_csk(sk)->icsk_pending)
+		return;
 	if (!f->timeout_told)
 		report(sk, f, RAMP_TIMEOUT);
 	f->timeout_told = 0;

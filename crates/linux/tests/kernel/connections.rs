@@ -264,6 +264,25 @@ fn congestion_marks_end_start_up() {
     });
 }
 
+/// What a router says when packets are too long for it, and what anybody may forge who sees a connection.
+#[test]
+fn a_path_for_shorter_packets_does_not_end_start_up() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let network = Network::new(Bottleneck::None);
+        assert!(network.try_ip("ip", "r", "link set eth2 mtu 900"));
+        let loaded = put_in(slow_start(), "m", Record::Flows);
+        for open in [Open::Active, Open::Passive] {
+            assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
+        }
+        let (_, counters) = all_events(&loaded, 2);
+        complete(counters.opened >= 2, counters);
+        assert_eq!(counters.exits(ExitReason::Timeout), 0, "{counters:?}");
+    });
+}
+
 /// Without RED, a classifier marks.
 fn mark(network: &Network) -> bool {
     let place = std::env::temp_dir().join(format!("ramp-mark-{}", std::process::id()));
