@@ -17,7 +17,7 @@ use std::{env, fs};
 ///
 /// # Panics
 ///
-/// Outside of a build script.
+/// Outside of a build script; and in the repository, if a source is not there.
 #[expect(clippy::disallowed_methods, reason = "cargo speaks to a build script through its environment")]
 pub fn emit(name: &str, sources: &[&str]) {
     let home = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts"));
@@ -26,6 +26,12 @@ pub fn emit(name: &str, sources: &[&str]) {
     hash.add(version.as_bytes());
     for source in sources {
         let source = home.join(source);
+        // Within the repository, what is named is there: a file that moves must not leave the key in silence.
+        assert!(
+            source.exists() || !home.join("../fingerprint").exists(),
+            "{} is not there",
+            source.display()
+        );
         tell(&format!("rerun-if-changed={}", source.display()));
         hash.add_all(&source);
     }
