@@ -423,7 +423,7 @@ mod tests {
         publish(&path("ramp.prom"), b"text").expect("it can be written");
         assert_eq!(fs::read_to_string(path("ramp.prom")).expect("a file"), "text");
         assert_eq!(fs::read_to_string(path("victim")).expect("a file"), "whole");
-        for (name, why) in [("/dev/full", "a device"), ("/dev", "a directory"), ("/", "no name of a file")] {
+        for (name, why) in [("/dev/full", "a device"), ("/dev", "a directory"), ("/", "not a file name")] {
             let error = publish(Path::new(name), b"text").expect_err(name);
             assert!(error.to_string().contains(why), "{error}");
         }
