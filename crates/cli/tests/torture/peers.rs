@@ -261,6 +261,7 @@ impl Liar {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are a segment's fields")]
     fn send(&mut self, port: u16, sequence: u32, ack: u32, flags: u8, window: u16, options: &[u8]) {
         let mut segment = Vec::with_capacity(60);
         segment.extend(PORT.to_be_bytes());
