@@ -13,7 +13,8 @@ use rampcc_host::Host;
 use rampcc_host::trial::TrialReport;
 use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, text};
 use rampcc_lab::{RunRecord, fixture, judge};
-use rampcc_linux::{Event, Replay};
+use rampcc_linux::{Calls, Event};
+use rampcc_trace::Replay;
 
 /// Made once, and written over.
 static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -71,22 +72,25 @@ fn attachment(place: &Path, bytes: &[u8]) {
     }
 }
 
-fn events(mut bytes: &[u8]) {
-    let mut replays: Vec<Replay> = rampcc::algorithms().iter().map(Replay::new).collect();
-    while let Some((length, rest)) = bytes.split_first_chunk() {
-        let length = usize::from(u16::from_le_bytes(*length));
-        let (record, rest) = rest.split_at(rest.len().min(length));
-        if let Some(event) = Event::parse(record) {
-            assert!(!format!("{event:?}").is_empty());
-            if let Event::Exit(flow) | Event::Close(flow) = event {
-                let _ =
-                    (flow.decision.exit_reason(), flow.decision.phase(), flow.tuple.local(), flow.exited());
+fn events(bytes: &[u8]) {
+    for algorithm in rampcc::algorithms() {
+        let mut of_kernel = bytes;
+        let (mut calls, mut replay) = (Calls::default(), Replay::recorded());
+        while let Some((length, rest)) = of_kernel.split_first_chunk() {
+            let length = usize::from(u16::from_le_bytes(*length));
+            let (record, rest) = rest.split_at(rest.len().min(length));
+            if let Some(event) = Event::parse(record, algorithm) {
+                assert!(!format!("{event:?}").is_empty());
+                if let Event::Exit(flow) | Event::Close(flow) = &event {
+                    let _ =
+                        (flow.decision.exit_reason(), flow.decision.phase(), flow.tuple.local(), flow.exited());
+                }
+                if let Some(decision) = calls.handle_event(&event) {
+                    // Most differ at once: no kernel has decided so.
+                    let _ = replay.handle_decision(&decision);
+                }
             }
-            for replay in &mut replays {
-                // Most differ at once: no kernel has decided so.
-                let _ = replay.handle_event(&event);
-            }
+            of_kernel = rest;
         }
-        bytes = rest;
     }
 }

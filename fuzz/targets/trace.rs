@@ -1,12 +1,15 @@
-//! Measured links, measured delays and files of samples: each is read whole, or refused.
+//! Measured links, measured delays, files of samples and of decisions: each is read whole, or refused.
 //!
-//! The first byte says which of them the rest is: `c` capacity, `d` delay, anything else samples.
+//! The first byte says which of them the rest is: `c` capacity, `d` delay, `r` decisions, anything else samples.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rampcc::Time;
 use rampcc_path::{Capacity, Opportunities, Propagation};
-use rampcc_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, Writer, read};
+use rampcc_trace::{
+    DecisionWriter, FlowDecision, FlowEvent, FlowSample, Format, LinkSample, Observer, Recorded, Replay, Writer, read,
+    read_decisions,
+};
 
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<String>);
@@ -28,6 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     match kind {
         b'c' => capacity(&String::from_utf8_lossy(rest)),
         b'd' => delay(&String::from_utf8_lossy(rest)),
+        b'r' => decisions(rest),
         _ => samples(rest),
     }
 });
@@ -47,6 +51,40 @@ fn delay(text: &str) {
     if let Ok(Propagation::Trace { values, step, .. }) = Propagation::parse(text, Time::from_ms(10)) {
         assert!(!values.is_empty() && step == Time::from_ms(10));
     }
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Calls(Vec<FlowDecision>);
+
+impl Observer for Calls {
+    fn on_decision(&mut self, decision: &FlowDecision) {
+        self.0.push(decision.clone());
+    }
+}
+
+/// Whatever was recorded, there is a replay of it, by whatever row.
+fn decisions(bytes: &[u8]) {
+    let mut calls = Calls::default();
+    let Ok(provenance) = read_decisions(bytes, &mut calls) else { return };
+    for format in [Format::Csv, Format::JsonLines] {
+        let mut again = Vec::new();
+        let mut writer = DecisionWriter::new(&mut again, format, &provenance).expect("memory takes it");
+        calls.0.iter().for_each(|decision| writer.on_decision(decision));
+        writer.finish().expect("memory takes it");
+        let mut calls_again = Calls::default();
+        read_decisions(&*again, &mut calls_again).expect("what is written can be read");
+        assert_eq!(calls_again, calls);
+    }
+    let others = rampcc::algorithms().iter().map(|row| Replay::other(row, row.default_parameters()));
+    let mut replays: Vec<Replay> = others.chain([Replay::recorded()]).collect();
+    let mut recorded = Recorded::default();
+    for decision in &calls.0 {
+        recorded.handle_decision(decision);
+        for replay in &mut replays {
+            let _ = replay.handle_decision(decision);
+        }
+    }
+    assert!(recorded.courses().values().all(|course| course.calls > 0));
 }
 
 fn samples(bytes: &[u8]) {

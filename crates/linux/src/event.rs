@@ -1,9 +1,11 @@
 //! Mirror of `bpf/events.h`: events and counters as the programs write them.
 #![expect(unsafe_code, reason = "records of plain integers are read from the ring buffer's bytes")]
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use rampcc::{Ack, Config, Decision, EventKind, ExitReason, Time};
+use rampcc::{Ack, Algorithm, Config, Decision, EventKind, ExitReason, Time};
+use rampcc_trace::{Call, FlowDecision, Opening, Told};
 
 /// Head of every event.
 #[repr(C)]
@@ -51,61 +53,83 @@ fn address(bytes: [u8; 16], port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(Ipv6Addr::from(bytes)).to_canonical(), port)
 }
 
-/// A connection begins its start-up.
+/// `struct ramp_record_open`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenEvent {
-    /// Time and connection.
-    pub header: Header,
-    /// Its ends.
-    pub tuple: Tuple,
-    /// Configuration that the algorithm got.
-    pub config: Config,
-    /// Its first decision.
-    pub decision: Decision,
+#[derive(Clone, Copy)]
+struct RawOpen {
+    header: Header,
+    tuple: Tuple,
+    config: Config,
+    decision: Decision,
 }
 
-/// The algorithm was told of an ACK.
+/// `struct ramp_record_ack`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckEvent {
-    /// Time and connection.
-    pub header: Header,
-    /// ACK that it got.
-    pub ack: Ack,
-    /// The decision it found, with what the kernel had changed since the last event.
-    pub before: Decision,
-    /// The decision it left.
-    pub after: Decision,
+#[derive(Clone, Copy)]
+struct RawAck {
+    header: Header,
+    ack: Ack,
+    before: Decision,
+    after: Decision,
 }
 
-/// The algorithm was told of something besides ACKs.
+/// `struct ramp_record_event`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToldEvent {
-    /// Time and connection.
-    pub header: Header,
+#[derive(Clone, Copy)]
+struct RawTold {
+    header: Header,
     now_ns: u64,
     lost_bytes: u64,
     in_flight_bytes: u64,
     kind: u32,
     mss_bytes: u32,
-    /// The decision it found.
-    pub before: Decision,
-    /// The decision it left.
-    pub after: Decision,
+    before: Decision,
+    after: Decision,
 }
 
-impl ToldEvent {
-    /// Event that it got; `None`: a kind that the core does not know.
-    pub fn event(&self) -> Option<rampcc::Event> {
-        Some(rampcc::Event {
-            now_ns: self.now_ns,
-            lost_bytes: self.lost_bytes,
-            in_flight_bytes: self.in_flight_bytes,
-            kind: EventKind::from_number(self.kind)?,
-            mss_bytes: self.mss_bytes,
-        })
+/// The algorithm was called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallEvent {
+    /// When and which.
+    pub header: Header,
+    /// The connection's ends; with the first call alone.
+    pub tuple: Option<Tuple>,
+    /// What it was told and what it answered.
+    pub call: Call,
+}
+
+impl CallEvent {
+    /// The ACK that it was told of.
+    pub fn ack(&self) -> Option<&Ack> {
+        if let Told::Ack(ack) = &self.call.told { Some(ack) } else { None }
+    }
+}
+
+impl From<RawAck> for CallEvent {
+    fn from(RawAck { header, ack, before, after }: RawAck) -> Self {
+        Self { header, tuple: None, call: Call { told: Told::Ack(ack), before, after } }
+    }
+}
+
+impl RawOpen {
+    fn of(self, algorithm: &'static Algorithm) -> CallEvent {
+        let Self { header, tuple, config, decision } = self;
+        let told = Opening::told(algorithm, config);
+        CallEvent {
+            header,
+            tuple: Some(tuple),
+            call: Call { told, before: Decision::new(), after: decision },
+        }
+    }
+}
+
+impl RawTold {
+    /// `None`: a kind that the core does not know.
+    fn known(self) -> Option<CallEvent> {
+        let Self { header, now_ns, lost_bytes, in_flight_bytes, mss_bytes, before, after, .. } = self;
+        let kind = EventKind::from_number(self.kind)?;
+        let told = Told::Event(rampcc::Event { now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes });
+        Some(CallEvent { header, tuple: None, call: Call { told, before, after } })
     }
 }
 
@@ -154,14 +178,10 @@ impl FlowEvent {
 }
 
 /// One record of the ring buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A connection begins its start-up.
-    Open(OpenEvent),
-    /// An ACK during start-up.
-    Ack(AckEvent),
-    /// Something besides ACKs.
-    Told(ToldEvent),
+    /// The algorithm was called.
+    Call(CallEvent),
     /// The end of a start-up.
     Exit(FlowEvent),
     /// The end of a connection.
@@ -172,20 +192,18 @@ impl Event {
     /// Time and connection.
     pub fn header(&self) -> &Header {
         match self {
-            Self::Open(e) => &e.header,
-            Self::Ack(e) => &e.header,
-            Self::Told(e) => &e.header,
+            Self::Call(e) => &e.header,
             Self::Exit(e) | Self::Close(e) => &e.header,
         }
     }
 
-    /// From a record of the ring buffer as the programs write it; `None`: not one of ours.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    /// From a record of the ring buffer as the programs of this algorithm write it; `None`: not one of ours.
+    pub fn parse(bytes: &[u8], algorithm: &'static Algorithm) -> Option<Self> {
         let kind = u32::from_ne_bytes(bytes.get(16..20)?.try_into().ok()?);
         Some(match kind {
-            1 => Self::Open(read(bytes)?),
-            2 => Self::Ack(read(bytes)?),
-            3 => Self::Told(read(bytes)?),
+            1 => Self::Call(read::<RawOpen>(bytes)?.of(algorithm)),
+            2 => Self::Call(read::<RawAck>(bytes)?.into()),
+            3 => Self::Call(read::<RawTold>(bytes)?.known()?),
             4 => Self::Exit(read(bytes)?),
             5 => Self::Close(read(bytes)?),
             _ => return None,
@@ -193,7 +211,31 @@ impl Event {
     }
 }
 
-/// Counters of the programs over all connections.
+/// Numbers the calls of each connection, as [`FlowDecision`] has them: events that are no calls leave no gap, and lost ones do.
+#[derive(Debug, Default)]
+pub struct Calls {
+    others: BTreeMap<u64, u32>,
+}
+
+impl Calls {
+    /// The call of the next event, on the kernel's clock and under the kernel's number of the connection; `None`: it is none.
+    pub fn handle_event(&mut self, event: &Event) -> Option<FlowDecision> {
+        let header = event.header();
+        let others = self.others.entry(header.flow).or_default();
+        let Event::Call(CallEvent { call, .. }) = event else {
+            *others = others.saturating_add(1);
+            return None;
+        };
+        Some(FlowDecision {
+            now: header.time(),
+            flow: u32::try_from(header.flow).unwrap_or(u32::MAX),
+            index: header.index.saturating_sub(*others),
+            call: call.clone(),
+        })
+    }
+}
+
+/// What the programs count over all connections.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -258,9 +300,9 @@ impl Counters {
 
 /// A record of plain integers, every bit pattern of which is a value.
 pub(crate) trait Plain: Copy {}
-impl Plain for OpenEvent {}
-impl Plain for AckEvent {}
-impl Plain for ToldEvent {}
+impl Plain for RawOpen {}
+impl Plain for RawAck {}
+impl Plain for RawTold {}
 impl Plain for FlowEvent {}
 impl Plain for Counters {}
 

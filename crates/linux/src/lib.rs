@@ -2,8 +2,8 @@
 //!
 //! Every row of the registry is an eBPF congestion control `ramp_<id>`: the C core decides during start-up, the
 //! kernel's CUBIC (or Reno) does everything after it, and recovery throughout. [`load`] puts one into the kernel;
-//! [`Loaded`] gives its counters and events and takes it out again; [`Replay`] checks recorded events against the
-//! native build of the core.
+//! [`Loaded`] gives its counters and events and takes it out again; [`Calls`] makes of its events what
+//! [`rampcc_trace::Replay`] checks against the native build of the core.
 //!
 //! This crate makes no paths and opens no sockets: whoever does selects the algorithm by [`Loaded::name`] as
 //! `TCP_CONGESTION`, per route, or as a namespace's default.
@@ -15,13 +15,11 @@ mod loader;
 mod onlooker;
 mod options;
 mod pinned;
-mod replay;
 
 pub use cubic::{PlainCubic, load_cubic_without_hystart};
 pub use error::LoadError;
-pub use event::{AckEvent, Counters, Event, FlowEvent, Header, OpenEvent, ToldEvent, Tuple};
+pub use event::{CallEvent, Calls, Counters, Event, FlowEvent, Header, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Access, Avoidance, Options, Record};
 pub use pinned::{Pinned, detach_pinned, read_only, share};
-pub use replay::{Difference, Replay};

@@ -333,13 +333,14 @@ impl Loaded {
 
     fn listen(&mut self) -> libbpf_rs::Result<()> {
         let received = Arc::clone(&self.received);
+        let algorithm = self.algorithm;
         let Some(map) = self.object.maps().find(|map| map.name() == OsStr::new(EVENTS)) else {
             return Ok(());
         };
         let mut builder = RingBufferBuilder::new();
         builder.add(&map, move |bytes: &[u8]| {
             let mut received = lock(&received);
-            match Event::parse(bytes) {
+            match Event::parse(bytes, algorithm) {
                 Some(event) => received.events.push(event),
                 None => received.unknown += 1,
             }

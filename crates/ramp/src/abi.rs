@@ -238,6 +238,14 @@ impl Decision {
         }
     }
 
+    /// The same in this phase, for this reason.
+    #[must_use]
+    pub const fn placed(mut self, phase: Phase, exit_reason: ExitReason) -> Self {
+        self.phase = phase as u32;
+        self.exit_reason = exit_reason as u32;
+        self
+    }
+
     /// Phase of the connection's start-up.
     #[inline]
     pub fn phase(&self) -> Phase {

@@ -149,6 +149,11 @@ impl Startup {
         self.functions.init(&mut self.state, &config, &mut self.decision);
     }
 
+    /// Which algorithm it is.
+    pub fn algorithm(&self) -> &'static Algorithm {
+        self.algorithm
+    }
+
     /// Instructions to the host.
     #[inline]
     pub fn decision(&self) -> &Decision {

@@ -20,6 +20,8 @@ pub(crate) struct Flow<T: Transport> {
     pub(crate) writer: Writer,
     /// Whether an observer wants every ACK and every byte.
     pub(crate) sampled: bool,
+    /// Whether an observer wants every call of its algorithm.
+    pub(crate) recorded: bool,
     pub(crate) completed: bool,
     /// In-order bytes from which the next `Received` is due.
     pub(crate) report_from_bytes: u64,
@@ -55,6 +57,7 @@ impl<T: Transport> Flow<T> {
             backward: Place::start(spec.backward, slot, End::Sender),
             writer: Writer::new(now, spec.source),
             sampled: spec.ends.sender.sampled,
+            recorded: false,
             completed: false,
             report_from_bytes: 1,
             data_packets: 0,

@@ -123,8 +123,13 @@ impl<T: Transport> Hosts<T> {
             self.slots.len() as u32 - 1
         });
         self.announce(world, spec.ends.flow);
-        let ends = world.transport.connect(&spec.ends);
+        let mut ends = world.transport.connect(&spec.ends);
+        let recorded = spec.ends.sender.sampled && world.observer.wants_decisions();
+        if recorded {
+            ends.0.record_decisions();
+        }
         let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, slot, spec, ends)));
+        flow.recorded = recorded;
         let source = self.first_source + slot;
         drain_sender(world, flow, source);
         // The application has a timer as well.
@@ -208,6 +213,11 @@ fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &m
         *data_packets += u64::from(packet.payload_bytes() > 0);
         world.send(packet, forward);
     }) {}
+    if flow.recorded {
+        while let Some(decision) = flow.sender.poll_decision() {
+            world.observer.on_decision(&decision);
+        }
+    }
     while let Some(kind) = flow.sender.poll_event() {
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
     }

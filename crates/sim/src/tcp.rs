@@ -3,7 +3,7 @@
 use rampcc::Time;
 use rampcc_scenario::random::{Purpose, Stream};
 use rampcc_tcp::{Receiver, Segment, Sender};
-use rampcc_trace::{FlowEventKind, FlowSample};
+use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
 
@@ -75,6 +75,12 @@ impl Sending for Sender {
     #[inline]
     fn poll_event(&mut self) -> Option<FlowEventKind> {
         self.poll_event()
+    }
+    fn record_decisions(&mut self) {
+        self.record_decisions();
+    }
+    fn poll_decision(&mut self) -> Option<FlowDecision> {
+        self.poll_decision()
     }
     fn sample(&self, now: Time) -> FlowSample {
         self.sample(now)

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use rampcc::Time;
 use rampcc_path::Packet;
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
-use rampcc_trace::{FlowEventKind, FlowSample};
+use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 /// A packet of a transport: a plain value, as large as what a receiver must learn from it.
 ///
@@ -51,6 +51,13 @@ pub trait Sending: Endpoint {
     fn finish(&mut self, now: Time);
     /// Next event, oldest first; until `None`.
     fn poll_event(&mut self) -> Option<FlowEventKind>;
+    /// Keeps every call of its start-up algorithm for [`poll_decision`](Self::poll_decision); called before `open`, and only
+    /// if an observer wants them.
+    fn record_decisions(&mut self) {}
+    /// What its start-up algorithm was told and decided, oldest first; until `None`.
+    fn poll_decision(&mut self) -> Option<FlowDecision> {
+        None
+    }
     /// State of the sender now.
     fn sample(&self, now: Time) -> FlowSample;
 }

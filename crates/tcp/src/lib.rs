@@ -7,6 +7,7 @@
 mod ack_policy;
 mod acknowledge;
 mod avoidance;
+mod calls;
 mod config;
 mod congestion_window;
 mod ns2;

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use rampcc::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
-use rampcc_trace::{FlowEventKind, FlowSample, SenderState};
+use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
+use crate::calls::Calls;
 use crate::congestion_window::Window;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
@@ -46,6 +47,8 @@ pub struct Sender {
     pub(crate) rack: Rack,
     pub(crate) due: Due,
     pub(crate) events: VecDeque<FlowEventKind>,
+    /// Calls of the algorithm, if somebody wants them.
+    pub(crate) calls: Option<Box<Calls>>,
     pub(crate) syn: Syn,
     /// Bytes the application has offered, and whether it will offer more.
     pub(crate) offered: u64,
@@ -281,6 +284,7 @@ impl Sender {
             rack: Rack::default(),
             due: Due::Nothing,
             events: VecDeque::new(),
+            calls: None,
             syn: Syn::default(),
             offered: 0,
             finished: false,
@@ -353,6 +357,17 @@ impl Sender {
         self.events.pop_front()
     }
 
+    /// From now on, keeps every call of the algorithm for [`poll_decision`](Self::poll_decision). To be called before
+    /// [`open`](Self::open).
+    pub fn record_decisions(&mut self) {
+        self.calls = Some(Box::default());
+    }
+
+    /// What the algorithm was told and decided, oldest first; until `None`.
+    pub fn poll_decision(&mut self) -> Option<FlowDecision> {
+        self.calls.as_mut()?.poll()
+    }
+
     /// True if everything offered has been acknowledged and no more will come.
     pub fn completed(&self) -> bool {
         self.finished && self.last_sent && self.board.is_empty()
@@ -404,7 +419,7 @@ impl Sender {
         self.timers.retransmit = Time::NEVER;
         self.due = Due::Nothing;
         self.last_sent_at = now;
-        self.begin_startup();
+        self.begin_startup(now);
         self.events.push_back(FlowEventKind::Established);
     }
 

@@ -1,7 +1,7 @@
 //! The host's duties towards the start-up algorithm, and the window after it.
 
 use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
-use rampcc_trace::{FlowEventKind, SenderState};
+use rampcc_trace::{FlowEventKind, Opening, SenderState, Told};
 
 use crate::Recovery;
 use crate::avoidance::Growth;
@@ -114,17 +114,26 @@ impl Sender {
             kind,
             mss_bytes: self.rules.mss,
         };
+        let before = self.found();
         self.congestion = self.lend(|startup| _ = startup.on_event(&event));
+        if let Some(before) = before {
+            self.keep_call(now, Told::Event(event), before);
+        }
     }
 
     /// The connection is established, and what the handshake has shown is known.
-    pub(crate) fn begin_startup(&mut self) {
+    pub(crate) fn begin_startup(&mut self, now: Time) {
         if let Some(mut config) = self.waiting.take() {
             config.size_bytes = self.offered;
             config.receive_window_bytes = self.window;
             config.handshake_rtt_us = microseconds(Some(self.last_rtt));
+            let before = *self.startup.decision();
             self.startup.begin(&config);
             self.congestion = Window::of(self.startup.decision());
+            if self.calls.is_some() {
+                let told = Opening::told(self.startup.algorithm(), *config);
+                self.keep_call(now, told, before);
+            }
         }
     }
 
@@ -178,7 +187,11 @@ impl Sender {
                 + u32::from(app_limited && view.rate != 0) * AckFlags::RATE_APP_LIMITED,
             reserved: 0,
         };
+        let before = self.found();
         let wanted = self.lend(|startup| _ = startup.on_ack(&ack));
+        if let Some(before) = before {
+            self.keep_call(view.now, Told::Ack(ack), before);
+        }
         if recovering {
             self.keep_recovery(wanted);
         } else {

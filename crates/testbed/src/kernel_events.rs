@@ -5,11 +5,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rampcc::{ExitReason, Time};
+use rampcc::{Ack, Decision, ExitReason, Time};
 use rampcc_emulator::Clock;
-use rampcc_linux::{AckEvent, Event, Loaded};
+use rampcc_linux::{CallEvent, Calls, Event, Loaded};
 use rampcc_scenario::Scenario;
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample};
+use rampcc_trace::{FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
 
 use crate::TestbedError;
 use crate::controls::{Controls, Steered};
@@ -62,44 +62,37 @@ impl Told {
 
     /// What was told of one flow, as samples and events.
     pub(crate) fn of_flow(&self, flow: usize, seen: &Seen, controls: &Controls, clock: Clock) -> FlowTold {
-        let Some(load) = controls.loaded_of[flow].filter(|_| controls.steered[flow] == Steered::Core) else {
-            return FlowTold::default();
-        };
-        let mut told = FlowTold { steers: true, ..FlowTold::default() };
-        let Some(opened) = &seen.connection else { return told };
-        let ends = [opened.connection.local, opened.connection.remote].map(SocketAddr::V4);
-        let Some(events) = self.events.iter().find_map(|((from, _), events)| {
-            (*from == load && events.iter().any(|event| tuple(event) == Some(ends))).then_some(events)
-        }) else {
-            return told;
-        };
+        let steers = steering(flow, controls).is_some();
+        let mut told = FlowTold { steers, ..FlowTold::default() };
+        let Some(events) = self.events_of(flow, seen, controls) else { return told };
         let mut looks = seen.looks.iter().map(|look| look.sample).peekable();
         let mut known = FlowSample { flow: flow as u32, ..FlowSample::default() };
-        let mut newest: Option<&AckEvent> = None;
+        let mut newest: Option<&Ack> = None;
         let mut acks = events.iter().filter_map(ack).skip(1);
         for event in events {
             match event {
-                Event::Open(open) => {
-                    known.now = clock.from_monotonic(open.header.time());
-                    known.cwnd_bytes = open.decision.cwnd_bytes;
-                    known.ssthresh_bytes = open.decision.ssthresh_bytes;
-                    known.pacing_bytes_per_s = open.decision.pacing_bytes_per_s;
+                Event::Call(CallEvent { header, call, .. }) if matches!(call.told, CallTold::Open(_)) => {
+                    known.now = clock.from_monotonic(header.time());
+                    known.cwnd_bytes = call.after.cwnd_bytes;
+                    known.ssthresh_bytes = call.after.ssthresh_bytes;
+                    known.pacing_bytes_per_s = call.after.pacing_bytes_per_s;
                     told.samples.push(known);
                 }
-                Event::Ack(event) => {
+                Event::Call(event) => {
+                    let Some(ack) = event.ack() else { continue };
                     let now = clock.from_monotonic(event.header.time());
                     while let Some(look) = looks.next_if(|look| look.now <= now) {
                         known = FlowSample { min_rtt: known.min_rtt, ..look };
                     }
                     // What the next ACK found under way is what this one left there.
-                    let in_flight = acks.next().map(|next| next.ack.in_flight_bytes);
-                    known = sample(now, event, in_flight, &known);
+                    let in_flight = acks.next().map(|next| next.in_flight_bytes);
+                    known = sample(now, (ack, &event.call.after), in_flight, &known);
                     told.samples.push(known);
-                    newest = Some(event);
+                    newest = Some(ack);
                 }
                 Event::Exit(exit) if told.exited.is_none() => {
                     let now = clock.from_monotonic(exit.exited().unwrap_or(exit.header.time()));
-                    let sent = newest.map_or(Time::ZERO, |event| Time::from_ns(event.ack.newest_sent_ns));
+                    let sent = newest.map_or(Time::ZERO, |ack| Time::from_ns(ack.newest_sent_ns));
                     let decision = exit.decision;
                     let kind = FlowEventKind::StartupExit {
                         reason: decision.exit_reason(),
@@ -119,24 +112,62 @@ impl Told {
         told.count = events.len() as u64;
         told
     }
+
+    /// Every call of the algorithm that steers one flow.
+    pub(crate) fn decisions(
+        &self,
+        flow: usize,
+        seen: &Seen,
+        controls: &Controls,
+        clock: Clock,
+    ) -> Vec<FlowDecision> {
+        let mut calls = Calls::default();
+        let events = self.events_of(flow, seen, controls).into_iter().flatten();
+        events
+            .filter_map(|event| calls.handle_event(event))
+            .map(|decision| FlowDecision {
+                now: clock.from_monotonic(decision.now),
+                flow: flow as u32,
+                ..decision
+            })
+            .collect()
+    }
+
+    /// What was told of the connection that one flow is.
+    fn events_of(&self, flow: usize, seen: &Seen, controls: &Controls) -> Option<&Vec<Event>> {
+        let load = steering(flow, controls)?;
+        let opened = seen.connection.as_ref()?;
+        let ends = [opened.connection.local, opened.connection.remote].map(SocketAddr::V4);
+        self.events.iter().find_map(|((from, _), events)| {
+            (*from == load && events.iter().any(|event| tuple(event) == Some(ends))).then_some(events)
+        })
+    }
 }
 
-fn ack(event: &Event) -> Option<&AckEvent> {
-    if let Event::Ack(event) = event { Some(event) } else { None }
+/// Which of the loads steers a flow.
+fn steering(flow: usize, controls: &Controls) -> Option<usize> {
+    controls.loaded_of[flow].filter(|_| controls.steered[flow] == Steered::Core)
+}
+
+fn ack(event: &Event) -> Option<&Ack> {
+    if let Event::Call(call) = event { call.ack() } else { None }
 }
 
 fn tuple(event: &Event) -> Option<[SocketAddr; 2]> {
     let tuple = match event {
-        Event::Open(event) => &event.tuple,
+        Event::Call(event) => event.tuple.as_ref()?,
         Event::Exit(event) | Event::Close(event) => &event.tuple,
-        Event::Ack(_) | Event::Told(_) => return None,
     };
     Some([tuple.local(), tuple.remote()])
 }
 
 /// One ACK of a start-up. What only `TCP_INFO` tells is as at the latest look.
-fn sample(now: Time, event: &AckEvent, in_flight: Option<u64>, known: &FlowSample) -> FlowSample {
-    let ack = &event.ack;
+fn sample(
+    now: Time,
+    (ack, after): (&Ack, &Decision),
+    in_flight: Option<u64>,
+    known: &FlowSample,
+) -> FlowSample {
     let rtt = Time::from_us(u64::from(ack.rtt_us));
     let min_rtt = match (rtt, known.min_rtt) {
         (Time::ZERO, known) => known,
@@ -145,16 +176,16 @@ fn sample(now: Time, event: &AckEvent, in_flight: Option<u64>, known: &FlowSampl
     };
     FlowSample {
         now,
-        cwnd_bytes: event.after.cwnd_bytes,
-        ssthresh_bytes: event.after.ssthresh_bytes,
+        cwnd_bytes: after.cwnd_bytes,
+        ssthresh_bytes: after.ssthresh_bytes,
         in_flight_bytes: in_flight.unwrap_or(ack.in_flight_bytes.saturating_sub(ack.acked_bytes)),
         sent_bytes: ack.sent_bytes,
         delivered_bytes: ack.delivered_bytes,
         rtt,
         min_rtt,
-        pacing_bytes_per_s: event.after.pacing_bytes_per_s,
+        pacing_bytes_per_s: after.pacing_bytes_per_s,
         delivery_bytes_per_s: ack.delivery_bytes_per_s,
-        phase: event.after.phase(),
+        phase: after.phase(),
         ..*known
     }
 }

@@ -1,6 +1,8 @@
 //! Samples and events of a run, gathered from several threads and reported in time order afterwards.
 
 use rampcc::Time;
+#[cfg(feature = "bpf")]
+use rampcc_trace::FlowDecision;
 use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
 
 /// Samples and events of a run, in any order.
@@ -14,6 +16,8 @@ enum Entry {
     Event(FlowEvent),
     Flow(Box<FlowSample>),
     Link(LinkSample),
+    #[cfg(feature = "bpf")]
+    Decision(Box<FlowDecision>),
 }
 
 impl Log {
@@ -29,6 +33,11 @@ impl Log {
         self.entries.push((sample.now, Entry::Link(sample)));
     }
 
+    #[cfg(feature = "bpf")]
+    pub(crate) fn decision(&mut self, decision: FlowDecision) {
+        self.entries.push((decision.now, Entry::Decision(Box::new(decision))));
+    }
+
     /// Tells everything until `end`, in order of time; what is of the same instant as it was entered.
     pub(crate) fn tell(mut self, end: Time, observer: &mut impl Observer) {
         self.entries.sort_by_key(|(at, _)| *at);
@@ -37,6 +46,8 @@ impl Log {
                 Entry::Event(event) => observer.on_event(event),
                 Entry::Flow(sample) => observer.on_flow(sample),
                 Entry::Link(sample) => observer.on_link(sample),
+                #[cfg(feature = "bpf")]
+                Entry::Decision(decision) => observer.on_decision(decision),
             }
         }
     }

@@ -121,7 +121,8 @@ pub fn play<O: Observer>(
         attempts += 1;
         // Loaded anew each time: what is told belongs to one attempt.
         let controls = Controls::new(&scenario, *row)?;
-        let run = Run { scenario: &scenario, seed: *seed, controls: &controls, options };
+        let decisions = observer.wants_decisions();
+        let run = Run { scenario: &scenario, seed: *seed, controls: &controls, options, decisions };
         let last = attempts >= options.attempts;
         let (log, played) = match run.play(attempts, interrupted) {
             Err(TestbedError::LeftOut { .. }) if !last => continue,
@@ -143,6 +144,9 @@ struct Run<'a> {
     seed: u64,
     controls: &'a Controls,
     options: &'a Options,
+    /// Whether the observer wants every call of an algorithm.
+    #[cfg_attr(not(feature = "bpf"), expect(dead_code, reason = "the programs tell them"))]
+    decisions: bool,
 }
 
 impl Run<'_> {
@@ -210,6 +214,11 @@ impl Run<'_> {
             samples.kernel_events += told.count;
             if scenario.flows[index].sender.sampled {
                 self.tell(index, seen, &told, hystart[ends[index] as usize], &mut log);
+                #[cfg(feature = "bpf")]
+                if self.decisions {
+                    let decisions = watched.told.decisions(index, seen, self.controls, clock);
+                    decisions.into_iter().for_each(|decision| log.decision(decision));
+                }
             }
         }
         let flows = self.totals(&transfers, &watched.flows, &report, &mut log);

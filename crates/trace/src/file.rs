@@ -40,9 +40,21 @@ pub enum TraceError {
         /// Cause.
         source: RowError,
     },
+    /// A line is well-formed, and one of its fields is not what its name says.
+    #[error("line {line}, `{field}`: found {found}, expected {allowed}")]
+    Field {
+        /// Counted from 1.
+        line: u64,
+        /// Which.
+        field: String,
+        /// What stands there.
+        found: String,
+        /// What may stand there.
+        allowed: String,
+    },
     /// The file does not say how to make it again.
     #[error(
-        "line 1: expected `#` (CSV) or `{{\"provenance\": …}}` (JSON lines): this is not a file of samples"
+        "line 1: expected `#` (CSV) or `{{\"provenance\": …}}` (JSON lines): this is not a file of samples or decisions"
     )]
     NoProvenance,
     /// A line of the provenance is broken.
@@ -74,8 +86,8 @@ enum Lines<W: Write> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Head {
-    provenance: Provenance,
+pub(crate) struct Head {
+    pub(crate) provenance: Provenance,
 }
 
 impl<W: Write> Writer<W> {
@@ -129,7 +141,7 @@ impl<W: Write> Writer<W> {
 }
 
 /// The error of the output itself, so that its kind stays known.
-fn io_error(error: csv::Error) -> io::Error {
+pub(crate) fn io_error(error: csv::Error) -> io::Error {
     if !error.is_io_error() {
         return error.into();
     }
@@ -139,7 +151,7 @@ fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), TraceError> {
+pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), TraceError> {
     serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
@@ -184,6 +196,18 @@ fn read_json(file: impl BufRead, observer: &mut impl Observer) -> Result<Provena
 }
 
 fn read_csv(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Provenance, TraceError> {
+    let (provenance, comments) = read_comments(&mut file)?;
+    let mut rows = csv::Reader::from_reader(file);
+    // The line of names is the first one after the comments.
+    for (line, row) in (comments + 2..).zip(rows.deserialize()) {
+        let row: Row = row.map_err(|source| TraceError::Csv { line, source })?;
+        row.replay(observer).map_err(|source| TraceError::Row { line, source })?;
+    }
+    Ok(provenance)
+}
+
+/// The provenance on top of a CSV file, and how many lines it takes.
+pub(crate) fn read_comments(file: &mut impl BufRead) -> Result<(Provenance, u64), TraceError> {
     let mut provenance = Provenance::default();
     let mut comments = 0;
     while file.fill_buf()?.first() == Some(&b'#') {
@@ -192,11 +216,5 @@ fn read_csv(mut file: impl BufRead, observer: &mut impl Observer) -> Result<Prov
         comments += 1;
         provenance.take_comment(line.trim_end()).ok_or(TraceError::Provenance { line: comments })?;
     }
-    let mut rows = csv::Reader::from_reader(file);
-    // The line of names is the first one after the comments.
-    for (line, row) in (comments + 2..).zip(rows.deserialize()) {
-        let row: Row = row.map_err(|source| TraceError::Csv { line, source })?;
-        row.replay(observer).map_err(|source| TraceError::Row { line, source })?;
-    }
-    Ok(provenance)
+    Ok((provenance, comments))
 }

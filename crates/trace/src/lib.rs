@@ -1,24 +1,31 @@
 //! What happened: samples and events, whoever played them, and the files that keep them.
 //!
 //! A backend calls an [`Observer`]; metrics, files ([`Writer`]) and charts ([`Recorder`]) are observers. This crate knows
-//! no backend.
+//! no backend. Who asks for it is also told what the start-up algorithms were told and decided: [`DecisionWriter`] keeps that, and
+//! [`Replay`] puts it to an algorithm once more.
 
+mod decision;
+mod decision_file;
 mod emulation;
 mod file;
 mod observer;
 mod outcome;
 mod provenance;
 mod recorder;
+mod replay;
 mod row;
 mod sample;
 mod series;
 
+pub use decision::{Call, FlowDecision, Opening, Told};
+pub use decision_file::{DecisionWriter, read_decisions};
 pub use emulation::Emulation;
 pub use file::{Format, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};
 pub use provenance::Provenance;
 pub use recorder::{Recorder, RecorderOptions};
+pub use replay::{Course, Difference, Exit, Recorded, Replay};
 pub use row::RowError;
 pub use sample::{FlowEvent, FlowEventKind, FlowSample, LinkSample, SenderState};
 pub use series::{FlowSeries, LinkSeries, Mark, MarkKind, RunSeries};

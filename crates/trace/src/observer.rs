@@ -1,6 +1,6 @@
 //! Observers of samples and events.
 
-use crate::{FlowEvent, FlowSample, LinkSample};
+use crate::{FlowDecision, FlowEvent, FlowSample, LinkSample};
 
 /// Something that watches a run. Calls come in order of time, except that one link's samples are in order only
 /// among themselves. What an observer does not care about it leaves out.
@@ -11,6 +11,12 @@ pub trait Observer {
     fn on_link(&mut self, _: &LinkSample) {}
     /// Something happened to a flow.
     fn on_event(&mut self, _: &FlowEvent) {}
+    /// The algorithm of a sampled flow was called. Only if [`wants_decisions`](Self::wants_decisions).
+    fn on_decision(&mut self, _: &FlowDecision) {}
+    /// Whether every call of an algorithm is to be told; the answer stays the same for a run.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
 }
 
 /// Tells nobody.
@@ -33,6 +39,13 @@ impl<A: Observer, B: Observer> Observer for Both<A, B> {
         self.0.on_event(event);
         self.1.on_event(event);
     }
+    fn on_decision(&mut self, decision: &FlowDecision) {
+        self.0.on_decision(decision);
+        self.1.on_decision(decision);
+    }
+    fn wants_decisions(&self) -> bool {
+        self.0.wants_decisions() || self.1.wants_decisions()
+    }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -44,6 +57,12 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn on_event(&mut self, event: &FlowEvent) {
         (**self).on_event(event);
+    }
+    fn on_decision(&mut self, decision: &FlowDecision) {
+        (**self).on_decision(decision);
+    }
+    fn wants_decisions(&self) -> bool {
+        (**self).wants_decisions()
     }
 }
 
@@ -63,5 +82,13 @@ impl<O: Observer> Observer for Option<O> {
         if let Some(observer) = self {
             observer.on_event(event);
         }
+    }
+    fn on_decision(&mut self, decision: &FlowDecision) {
+        if let Some(observer) = self {
+            observer.on_decision(decision);
+        }
+    }
+    fn wants_decisions(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_decisions)
     }
 }

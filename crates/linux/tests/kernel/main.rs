@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use rampcc::{Algorithm, ExitReason, Hint, Traits, algorithm, algorithms};
 use rampcc_linux::{
-    Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, Replay, detach_pinned, load,
-    load_pinned,
+    CallEvent, Calls, Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, detach_pinned,
+    load, load_pinned,
 };
+use rampcc_trace::Replay;
 use support::left_out::{complete, repeated};
 use support::path::Path;
 use support::ready::unobstructed;
@@ -139,7 +140,7 @@ fn the_kernel_decides_as_the_native_core() {
 
 fn decides_as_the_native_core() {
     let mut recorded: Vec<_> =
-        algorithms().iter().map(|a| (put_in(a, "b", Record::All), Replay::new(a), Vec::new())).collect();
+        algorithms().iter().map(|a| (put_in(a, "b", Record::All), Vec::new())).collect();
     for (loaded, ..) in &recorded {
         let how = if loaded.linked() { "with a link" } else { "without a link" };
         println!("kernel: {} registered {how}", loaded.algorithm().id); // read by other_kernels
@@ -149,36 +150,47 @@ fn decides_as_the_native_core() {
             break;
         }
         let path = Path::new(path);
-        for (loaded, _, events) in &mut recorded {
+        for (loaded, events) in &mut recorded {
             path.transfer(loaded.name(), Open::Passive, if small() { SIZE / 5 } else { SIZE });
             events.extend(all_events(loaded, transfers as u64 + 1).0);
         }
         path.stop();
     }
-    for (loaded, mut replay, events) in recorded {
+    for (loaded, events) in recorded {
         let id = loaded.algorithm().id;
         let counters = loaded.counters().expect("counters");
         assert_eq!(counters.lost_events, 0, "{id}: {counters:?}");
         // On the second path even slow start leaves.
         complete(counters.all_exits() >= 1, (id, counters));
-        for event in &events {
-            replay.handle_event(event).unwrap_or_else(|difference| panic!("{id}: {difference}"));
-        }
-        let acks = events.iter().filter(|event| matches!(event, Event::Ack(_))).count();
-        assert!(acks >= 2 && replay.compared() > acks as u64 * 2, "{id}: {acks} ACKs");
+        let compared = replayed(&events);
+        let acks = events.iter().filter(|event| ack(event).is_some()).count();
+        assert!(acks >= 2 && compared > acks as u64 * 2, "{id}: {acks} ACKs");
         contract_holds(id, &events);
-        let pacing = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
+        let pacing = |event: &Event| ack(event).is_some_and(|e| e.call.after.pacing_bytes_per_s > 0);
         assert!(loaded.paces() || !events.iter().any(pacing), "{id} paces unheard");
         assert_eq!(loaded.paces(), loaded.algorithm().traits.has(Traits::PACES), "{id}");
     }
+}
+
+fn ack(event: &Event) -> Option<&CallEvent> {
+    if let Event::Call(call) = event { Some(call).filter(|call| call.ack().is_some()) } else { None }
+}
+
+/// How many decisions the native core takes as the kernel's did: all.
+fn replayed(events: &[Event]) -> u64 {
+    let (mut calls, mut replay) = (Calls::default(), Replay::recorded());
+    for decision in events.iter().filter_map(|event| calls.handle_event(event)) {
+        replay.handle_decision(&decision).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+    replay.compared()
 }
 
 /// Totals add up, time never goes back, and nothing is acknowledged that was not sent.
 fn contract_holds(id: &str, events: &[Event]) {
     let mut last: std::collections::BTreeMap<u64, rampcc::Ack> = std::collections::BTreeMap::new();
     for event in events {
-        let Event::Ack(e) = event else { continue };
-        let (ack, flow) = (&e.ack, e.header.flow);
+        let Some(e) = ack(event) else { continue };
+        let (ack, flow) = (e.ack().expect("an ACK"), e.header.flow);
         assert!(ack.acked_bytes > 0 && ack.mss_bytes > 0, "{id}: {ack:?}");
         assert!(ack.newest_acked_bytes <= ack.sent_bytes, "{id}: {ack:?}");
         assert!(ack.in_flight_bytes >= ack.acked_bytes, "{id}: {ack:?}");

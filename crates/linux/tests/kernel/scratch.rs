@@ -4,12 +4,13 @@
 mod careful;
 
 use rampcc::{EventKind, ExitReason, Phase};
-use rampcc_linux::{Event, Options, Record, Replay, load};
+use rampcc_linux::{Event, Options, Record, load};
+use rampcc_trace::Told;
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::{Open, ready, small};
-use crate::{all_events, exits};
+use crate::{ack, all_events, exits, replayed};
 use careful::{careful, careful_object, remembered};
 
 /// What 40 Mbit/s and 20 ms hold.
@@ -27,16 +28,12 @@ fn events(rtt_us: u32, window_bytes: u64, tag: &str) -> Vec<Event> {
     path.transfer(loaded.name(), Open::Passive, if small() { 300_000 } else { 3_000_000 });
     let (events, _) = all_events(&loaded, 1);
     path.stop();
-    let mut replay = Replay::new(careful());
-    for event in &events {
-        replay.handle_event(event).unwrap_or_else(|difference| panic!("{difference}"));
-    }
-    complete(replay.compared() > 20, events.len());
+    complete(replayed(&events) > 20, events.len());
     events
 }
 
 fn phases(events: &[Event]) -> impl Iterator<Item = Phase> + '_ {
-    events.iter().filter_map(|event| if let Event::Ack(e) = event { Some(e.after.phase()) } else { None })
+    events.iter().filter_map(ack).map(|e| e.call.after.phase())
 }
 
 #[test]
@@ -46,24 +43,25 @@ fn it_jumps_where_the_handshake_is_as_remembered_and_lands_where_that_was_too_mu
     }
     repeated(|| {
         let unlike = events(300_000, BDP, "u");
-        let jumped = |event: &Event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0);
+        let jumped = |event: &Event| ack(event).is_some_and(|e| e.call.after.pacing_bytes_per_s > 0);
         assert!(!unlike.iter().any(jumped), "the handshake took 20 ms, not 300");
     });
     repeated(|| {
         let events = events(20_000, 16 * BDP, "j");
-        let Some(Event::Ack(jump)) =
-            events.iter().find(|event| matches!(event, Event::Ack(e) if e.after.pacing_bytes_per_s > 0))
-        else {
+        let Some(jump) = events.iter().filter_map(ack).find(|e| e.call.after.pacing_bytes_per_s > 0) else {
             panic!("it jumps: {:?}", &events[..events.len().min(3)])
         };
-        let window = (8 * BDP).min(jump.ack.receive_window_bytes);
-        assert_eq!(jump.after.cwnd_bytes, window);
+        let window = (8 * BDP).min(jump.ack().expect("an ACK").receive_window_bytes);
+        assert_eq!(jump.call.after.cwnd_bytes, window);
         let least = window * 1_000_000 / 40_000;
-        assert!((least..=window * 50).contains(&jump.after.pacing_bytes_per_s), "over 20 to 40 ms: {jump:?}");
+        assert!(
+            (least..=window * 50).contains(&jump.call.after.pacing_bytes_per_s),
+            "over 20 to 40 ms: {jump:?}"
+        );
         if small() {
             return;
         }
-        let told = |kind| move |event: &Event| matches!(event, Event::Told(e) if e.event().is_some_and(|e| e.kind == kind));
+        let told = |kind| move |event: &Event| matches!(event, Event::Call(e) if matches!(&e.call.told, Told::Event(event) if event.kind == kind));
         complete(events.iter().any(told(EventKind::Loss)), exits(&events));
         assert!(
             phases(&events).any(|phase| phase == Phase::Leaving),
