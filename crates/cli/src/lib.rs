@@ -19,6 +19,7 @@ mod host;
 mod list;
 mod progress;
 mod provenance;
+mod replay;
 mod report;
 #[cfg(test)]
 mod reuse;
@@ -65,6 +66,7 @@ struct Cli {
 enum Command {
     Compare(Box<compare::CompareArgs>),
     Run(Box<run::RunArgs>),
+    Replay(replay::ReplayArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
     Explain(explain::ExplainArgs),
@@ -122,6 +124,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
     match command {
         Command::Compare(args) => compare::compare(&args, terminal, out),
         Command::Run(args) => run::run(&args, out),
+        Command::Replay(args) => replay::replay(&args, terminal, out),
         Command::Report(args) => report::report(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),
         Command::Explain(args) => explain::explain(&args, terminal, out),

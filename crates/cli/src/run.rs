@@ -11,7 +11,9 @@ use rampcc_backend::{Backend, BackendError, Clock};
 use rampcc_experiment::{Row, Run, check, digest, playable, write_whole};
 use rampcc_lab::report::quantity;
 use rampcc_lab::{Emulation, RunRecord, explain_exit};
-use rampcc_trace::{FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer};
+use rampcc_trace::{
+    DecisionWriter, FlowDecision, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer,
+};
 
 use crate::backends::{self, On};
 use crate::completions;
@@ -23,13 +25,14 @@ use crate::scenario_args::ScenarioArgs;
 /// Play one run and write all its samples and events
 ///
 /// One line per ACK of a flow under test, per packet that reaches the bottleneck, and per event. Without --samples
-/// they go to standard output; the summary always goes to standard error.
+/// and --decisions they go to standard output; the summary always goes to standard error.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ramp run geo-satellite --algorithm best --samples best.csv
   ramp run --rate 100mbit --rtt 50ms --samples run.jsonl
   ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head
+  ramp run geo-satellite --algorithm best --decisions best-decisions.csv
   ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
 pub(crate) struct RunArgs {
     /// Backend: sim or linux
@@ -45,8 +48,11 @@ pub(crate) struct RunArgs {
     /// File for the samples; its name ends in .csv or .jsonl
     #[arg(long, short, value_name = "FILE")]
     samples: Option<PathBuf>,
+    /// File for every call of the start-up algorithm, for `ramp replay`; its name ends in .csv or .jsonl
+    #[arg(long, value_name = "FILE")]
+    decisions: Option<PathBuf>,
     /// Write JSON lines instead of CSV to standard output
-    #[arg(long, conflicts_with = "samples")]
+    #[arg(long, conflicts_with_all = ["samples", "decisions"])]
     json: bool,
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -67,11 +73,12 @@ impl RunArgs {
 
 /// Run the command.
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> {
-    let format = match &args.samples {
-        Some(path) => format_of(path)?,
-        None if args.json => Format::JsonLines,
-        None => Format::Csv,
-    };
+    for (option, path) in [("--samples", &args.samples), ("--decisions", &args.decisions)] {
+        path.as_ref().map(|path| format_of(option, path)).transpose()?;
+    }
+    if args.samples.is_some() && args.samples == args.decisions {
+        return Err(CliError::input("--samples and --decisions name the same file"));
+    }
     let scenario = args.scenario.scenario(&[])?;
     let row = row(args)?;
     check(args.backend(), &scenario, slice::from_ref(&row))?;
@@ -88,54 +95,126 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         extra_startup_rounds: 0,
         curves: false,
     };
+    if let (Some(_), Some(control)) = (&args.decisions, row.control()) {
+        return Err(CliError::input_help(
+            format!(
+                "--decisions: `{}` is the {}'s own and asks no algorithm of the core",
+                control.name, control.owner
+            ),
+            "record one of `ramp list algorithms`",
+        ));
+    }
     let interrupted = progress::interruption();
-    let record = match &args.samples {
-        Some(path) => {
-            let mut played = None;
-            let written = write_whole(path, |file| {
-                let result = play(&run, file, format, &interrupted);
-                // A file that is not complete is not kept.
-                let complete = result.is_ok();
-                played = Some(result);
-                if complete { Ok(()) } else { Err(io::Error::other("the run did not end")) }
-            });
-            match (played, written) {
-                (Some(Err(CliError::Output(cause))), _) => return Err(CliError::file("write", path)(cause)),
-                (Some(Err(error)), _) => return Err(error),
-                (_, Err(error)) => return Err(error.into()),
-                (Some(Ok(record)), Ok(())) => record,
-                (None, Ok(())) => unreachable!("a file is written by playing"),
-            }
-        }
-        None => play(&run, out, format, &interrupted)?,
+    let record = if let Some(path) = &args.decisions {
+        let format = format_of("--decisions", path)?;
+        whole_file(path, |file| {
+            samples(args, out, |sink| {
+                play(&run, sink, Some(Sink { out: file, format, path: Some(path) }), &interrupted)
+            })
+        })?
+    } else {
+        samples(args, out, |sink| play(&run, sink, None, &interrupted))?
     };
-    summarise(&record, &run, args.samples.as_deref());
+    summarise(&record, &run);
+    for (what, path) in [("samples", &args.samples), ("decisions", &args.decisions)] {
+        if let Some(path) = path {
+            say!("{what}: {}", path.display());
+        }
+    }
     Ok(())
 }
 
-fn format_of(path: &Path) -> Result<Format, CliError> {
+/// Where one kind of lines goes.
+struct Sink<'a> {
+    out: &'a mut dyn Write,
+    format: Format,
+    /// `None`: standard output.
+    path: Option<&'a Path>,
+}
+
+impl Sink<'_> {
+    fn error(path: Option<&Path>, error: TraceError) -> CliError {
+        let cause = match error {
+            TraceError::Io(error) => error,
+            other => io::Error::other(other),
+        };
+        match path {
+            Some(path) => CliError::file("write", path)(cause),
+            None => CliError::Output(cause),
+        }
+    }
+}
+
+/// Plays with samples going where they are asked for; nowhere, if only decisions are.
+fn samples(
+    args: &RunArgs,
+    out: &mut impl Write,
+    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord, CliError>,
+) -> Result<RunRecord, CliError> {
+    match &args.samples {
+        Some(path) => {
+            let format = format_of("--samples", path)?;
+            whole_file(path, |file| play(Some(Sink { out: file, format, path: Some(path) })))
+        }
+        None if args.decisions.is_some() => play(None),
+        None => {
+            let format = if args.json { Format::JsonLines } else { Format::Csv };
+            play(Some(Sink { out, format, path: None }))
+        }
+    }
+}
+
+/// A file that is there only if it is complete.
+fn whole_file(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<RunRecord, CliError>,
+) -> Result<RunRecord, CliError> {
+    let mut filled = None;
+    let written = write_whole(path, |file| {
+        let result = fill(file);
+        let complete = result.is_ok();
+        filled = Some(result);
+        if complete { Ok(()) } else { Err(io::Error::other("the run did not end")) }
+    });
+    match filled {
+        Some(Err(error)) => Err(error),
+        Some(Ok(record)) => written.map(|()| record).map_err(CliError::from),
+        None => Err(written.err().map_or_else(|| CliError::input("nothing was played"), CliError::from)),
+    }
+}
+
+fn format_of(option: &str, path: &Path) -> Result<Format, CliError> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("csv") => Ok(Format::Csv),
         Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
         _ => Err(CliError::input_help(
-            format!("--samples {}: cannot infer the format", path.display()),
+            format!("{option} {}: cannot infer the format", path.display()),
             "end the name in .csv or .jsonl",
         )),
     }
 }
 
-fn play<W: Write>(
+fn play(
     run: &Run<'_>,
-    out: W,
-    format: Format,
+    samples: Option<Sink<'_>>,
+    decisions: Option<Sink<'_>>,
     interrupted: &AtomicBool,
 ) -> Result<RunRecord, CliError> {
     let command = provenance::command();
-    let writer = Writer::new(out, format, &run.provenance(&command)).map_err(output)?;
-    let mut observer = StopOnFailure { writer, stop: interrupted };
+    let provenance = run.provenance(&command);
+    let (samples_path, decisions_path) = (path_of(samples.as_ref()), path_of(decisions.as_ref()));
+    let samples = samples.map(|sink| Writer::new(sink.out, sink.format, &provenance)).transpose();
+    let samples = samples.map_err(|error| Sink::error(samples_path.as_deref(), error))?;
+    let decisions = decisions.map(|sink| DecisionWriter::new(sink.out, sink.format, &provenance)).transpose();
+    let decisions = decisions.map_err(|error| Sink::error(decisions_path.as_deref(), error))?;
+    let mut observer = StopOnFailure { samples, decisions, stop: interrupted };
     let played = run.watch(&command, &mut observer, interrupted);
-    // First: a run whose samples cannot be written is stopped as by Ctrl-C.
-    observer.writer.finish().map_err(output)?;
+    // First: a run whose lines cannot be written is stopped as by Ctrl-C.
+    let StopOnFailure { samples, decisions, .. } = observer;
+    samples.map_or(Ok(()), Writer::finish).map_err(|error| Sink::error(samples_path.as_deref(), error))?;
+    decisions
+        .map_or(Ok(()), DecisionWriter::finish)
+        .map_err(|error| Sink::error(decisions_path.as_deref(), error))?;
     played.map_err(|error| match error {
         BackendError::Interrupted { at } => {
             match run.backend.clock() {
@@ -149,43 +228,50 @@ fn play<W: Write>(
     })
 }
 
-fn output(error: TraceError) -> CliError {
-    match error {
-        TraceError::Io(error) => CliError::Output(error),
-        other => CliError::Output(io::Error::other(other)),
-    }
+fn path_of(sink: Option<&Sink<'_>>) -> Option<PathBuf> {
+    sink.and_then(|sink| sink.path).map(Path::to_path_buf)
 }
 
-/// Ends a run whose samples nobody can take any more, as after `| head`.
-struct StopOnFailure<'a, W: Write> {
-    writer: Writer<W>,
+/// Ends a run whose lines nobody can take any more, as after `| head`.
+struct StopOnFailure<'a, S: Write, D: Write> {
+    samples: Option<Writer<S>>,
+    decisions: Option<DecisionWriter<D>>,
     stop: &'a AtomicBool,
 }
 
-impl<W: Write> StopOnFailure<'_, W> {
+impl<S: Write, D: Write> StopOnFailure<'_, S, D> {
     fn check(&self) {
-        if self.writer.failed() {
+        let failed = self.samples.as_ref().is_some_and(Writer::failed)
+            || self.decisions.as_ref().is_some_and(DecisionWriter::failed);
+        if failed {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl<W: Write> Observer for StopOnFailure<'_, W> {
+impl<S: Write, D: Write> Observer for StopOnFailure<'_, S, D> {
     fn on_flow(&mut self, sample: &FlowSample) {
-        self.writer.on_flow(sample);
+        self.samples.on_flow(sample);
         self.check();
     }
     fn on_link(&mut self, sample: &LinkSample) {
-        self.writer.on_link(sample);
+        self.samples.on_link(sample);
         self.check();
     }
     fn on_event(&mut self, event: &FlowEvent) {
-        self.writer.on_event(event);
+        self.samples.on_event(event);
         self.check();
+    }
+    fn on_decision(&mut self, decision: &FlowDecision) {
+        self.decisions.on_decision(decision);
+        self.check();
+    }
+    fn wants_decisions(&self) -> bool {
+        self.decisions.wants_decisions()
     }
 }
 
-fn summarise(record: &RunRecord, run: &Run<'_>, samples: Option<&Path>) {
+fn summarise(record: &RunRecord, run: &Run<'_>) {
     say!("{run} on {}: {}", record.provenance.scenario, explain_exit(record, &run.context(), None));
     for definition in rampcc_lab::definitions() {
         if let Some(value) = record.metric(definition.id) {
@@ -197,9 +283,6 @@ fn summarise(record: &RunRecord, run: &Run<'_>, samples: Option<&Path>) {
     }
     if let Some(departure) = run.row.departures(run.scenario) {
         say!("{departure}");
-    }
-    if let Some(path) = samples {
-        say!("samples: {}", path.display());
     }
 }
 

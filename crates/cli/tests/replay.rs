@@ -1,0 +1,95 @@
+//! `ramp run --decisions` and `ramp replay`.
+
+mod support;
+
+use serde_json::Value;
+use support::{Place, stderr};
+
+const PATH: [&str; 8] = ["--rate", "20mbit", "--rtt", "40ms", "--size", "2MB", "--buffer", "1bdp"];
+
+fn record(place: &Place, algorithm: &str, file: &str) {
+    let arguments = [&["run", "--algorithm", algorithm, "--decisions", file], &PATH[..]].concat();
+    assert_eq!(place.stdout(&arguments), "", "samples were not asked for");
+}
+
+fn answer(place: &Place, arguments: &[&str]) -> Value {
+    serde_json::from_str(&place.stdout(&[&["replay"], arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+#[test]
+fn a_simulation_decides_again_as_recorded_and_tells_what_others_would_have_done() {
+    let place = Place::new("replay");
+    for algorithm in ["slow_start", "hystart", "best", "paced", "hystart11:low_window=32"] {
+        for file in ["run.csv", "run.jsonl"] {
+            record(&place, algorithm, file);
+            let json = answer(&place, &[file]);
+            assert!(json["differs"].is_null(), "{algorithm}: {json}");
+            let calls = json["rows"][0]["calls"].as_u64().unwrap();
+            assert_eq!(json["compared"].as_u64(), Some(calls * 2 - 1), "{algorithm}: {json}");
+        }
+    }
+    record(&place, "slow_start", "slow.csv");
+    let json = answer(&place, &["slow.csv", "--algorithm", "slow_start", "--algorithm", "hystart"]);
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    let [recorded, same, hystart] = [&rows[0], &rows[1], &rows[2]];
+    assert_eq!((&recorded["recorded"], &same["recorded"]), (&Value::from(true), &Value::from(false)));
+    for field in ["left_ns", "reason", "evidence", "limit", "cwnd_bytes", "ssthresh_bytes", "parameters"] {
+        assert_eq!(recorded[field], same[field], "{field}");
+    }
+    assert_eq!(recorded["reason"], "loss");
+    assert!(["delay", "ack-train"].contains(&hystart["reason"].as_str().unwrap()), "{hystart}");
+    assert!(hystart["left_ns"].as_u64() < recorded["left_ns"].as_u64(), "{hystart}");
+
+    // What the run itself said of its exit.
+    let arguments = [&["run", "--algorithm", "slow_start", "--json"], &PATH[..]].concat();
+    let samples = place.stdout(&arguments);
+    let exit = samples.lines().find(|line| line.contains("\"startup_exit\"")).unwrap();
+    let exit: Value = serde_json::from_str(exit).unwrap();
+    assert_eq!(exit["time_ns"], recorded["left_ns"]);
+    assert_eq!(exit["reason"], recorded["reason"]);
+
+    let text = place.stdout(&["replay", "slow.csv", "-a", "hystart", "-a", "limited"]);
+    assert!(text.contains("hystart would have left at") && text.contains("Open loop"), "{text}");
+    assert!(text.contains("slow_start decides here as recorded, byte for byte"), "{text}");
+    let csv = place.stdout(&["replay", "slow.csv", "-a", "hystart", "--format", "csv"]);
+    let lines: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(lines.len() == 3 && lines[0].starts_with("row,flow,recorded,algorithm,"), "{csv}");
+}
+
+#[test]
+fn the_same_run_is_the_same_with_its_decisions_recorded() {
+    let place = Place::new("replay-same");
+    let samples = |more: &[&str], file: &str| {
+        let arguments = [&["run", "--algorithm", "best", "--samples", file], more, &PATH[..]].concat();
+        place.stdout(&arguments);
+        let text = place.read(file);
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(samples(&[], "plain.csv"), samples(&["--decisions", "decisions.csv"], "recorded.csv"));
+    assert!(place.read("decisions.csv").contains("\nopen,"));
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused() {
+    let place = Place::new("replay-wrong");
+    record(&place, "best", "run.csv");
+    let broken = place.read("run.csv").replacen("\nack,", "\nack,x", 1);
+    place.write("broken.csv", &broken);
+    place.write("empty.csv", "# seed: 1\nrecord,time_ns\n");
+    let same = [&["run", "--samples", "a.csv", "--decisions", "a.csv"], &PATH[..]].concat();
+    for (arguments, said) in [
+        (vec!["replay", "none.csv"], "none.csv: "),
+        (vec!["replay", "broken.csv"], "`time_ns`: found `x"),
+        (vec!["replay", "empty.csv"], "it holds no beginning of a connection"),
+        (vec!["replay", "run.csv", "-a", "nosuch"], "nosuch"),
+        (vec!["replay", "run.csv", "-a", "best:colour=1"], "colour"),
+        (vec!["run", "--decisions", "run.txt"], "cannot infer the format"),
+        (same, "name the same file"),
+    ] {
+        let output = place.ramp(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+    assert!(!place.path("a.csv").exists());
+}
