@@ -82,8 +82,12 @@ fn events(bytes: &[u8]) {
             if let Some(event) = Event::parse(record, algorithm) {
                 assert!(!format!("{event:?}").is_empty());
                 if let Event::Exit(flow) | Event::Close(flow) = &event {
-                    let _ =
-                        (flow.decision.exit_reason(), flow.decision.phase(), flow.tuple.local(), flow.exited());
+                    let _ = (
+                        flow.decision.exit_reason(),
+                        flow.decision.phase(),
+                        flow.tuple.local(),
+                        flow.exited(),
+                    );
                 }
                 if let Some(decision) = calls.handle_event(&event) {
                     // Most differ at once: no kernel has decided so.

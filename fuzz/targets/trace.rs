@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use rampcc::Time;
 use rampcc_path::{Capacity, Opportunities, Propagation};
 use rampcc_trace::{
-    DecisionWriter, FlowDecision, FlowEvent, FlowSample, Format, LinkSample, Observer, Recorded, Replay, Writer, read,
-    read_decisions,
+    DecisionWriter, FlowDecision, FlowEvent, FlowSample, Format, LinkSample, Observer, Recorded, Replay,
+    Writer, read, read_decisions,
 };
 
 #[derive(Debug, Default, PartialEq)]
@@ -69,7 +69,9 @@ fn decisions(bytes: &[u8]) {
     for format in [Format::Csv, Format::JsonLines] {
         let mut again = Vec::new();
         let mut writer = DecisionWriter::new(&mut again, format, &provenance).expect("memory takes it");
-        calls.0.iter().for_each(|decision| writer.on_decision(decision));
+        for decision in &calls.0 {
+            writer.on_decision(decision);
+        }
         writer.finish().expect("memory takes it");
         let mut calls_again = Calls::default();
         read_decisions(&*again, &mut calls_again).expect("what is written can be read");

@@ -217,7 +217,9 @@ impl Run<'_> {
                 #[cfg(feature = "bpf")]
                 if self.decisions {
                     let decisions = watched.told.decisions(index, seen, self.controls, clock);
-                    decisions.into_iter().for_each(|decision| log.decision(decision));
+                    for decision in decisions {
+                        log.decision(decision);
+                    }
                 }
             }
         }

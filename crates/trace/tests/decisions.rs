@@ -30,7 +30,9 @@ fn written(format: Format, decisions: &[FlowDecision]) -> String {
     let mut out = Vec::new();
     let mut writer = DecisionWriter::new(&mut out, format, &provenance()).unwrap();
     assert!(writer.wants_decisions());
-    decisions.iter().for_each(|decision| writer.on_decision(decision));
+    for decision in decisions {
+        writer.on_decision(decision);
+    }
     writer.finish().unwrap();
     String::from_utf8(out).unwrap()
 }
