@@ -60,8 +60,9 @@ pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
 pub(crate) fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
     let tables = schema::tables();
     let of = |table: &'static str, prefix: &'static str| {
-        let fields = tables.iter().filter(move |t| t.name == table).flat_map(|t| t.fields);
-        fields.map(move |field| format!("{prefix}{}=", field.name))
+        let fields =
+            tables.iter().filter(move |t| t.name == table).flat_map(|t| t.fields()).collect::<Vec<_>>();
+        fields.into_iter().map(move |field| format!("{prefix}{}=", field.name))
     };
     let tables = [("[path]", "path."), ("[path.reverse]", "path.reverse."), ("[sender]", "sender.")];
     let receiver = of("[receiver]", "receiver.");

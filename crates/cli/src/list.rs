@@ -158,10 +158,10 @@ fn kinds(field: &str) -> Listing {
         .iter()
         .filter(|table| table.name.starts_with(field))
         .map(|table| {
-            let kind = table.fields.iter().find(|f| f.name == "kind").map_or(table.name, |f| f.allowed);
-            let own = table.fields.iter().filter(|f| f.name != "kind" && !f.meaning.is_empty());
+            let kind = table.fields().find(|f| f.name == "kind").map_or(table.name.to_owned(), |f| f.allowed);
+            let own = table.fields().filter(|f| f.name != "kind");
             let fields: Vec<String> = own.map(|f| format!("{} ({})", f.name, f.default)).collect();
-            vec![kind.to_owned(), table.meaning.to_owned(), fields.join(", ")]
+            vec![kind, table.meaning.to_owned(), fields.join(", ")]
         })
         .collect();
     Listing::new(&["kind", "meaning", "fields (default)"], rows)
@@ -175,8 +175,8 @@ fn metrics() -> Listing {
 fn fields() -> Listing {
     let rows = schema::tables()
         .iter()
-        .flat_map(|table| table.fields.iter().map(move |f| (table, f)))
-        .map(|(table, f)| owned([table.name, f.name, f.allowed, f.default, f.meaning]))
+        .flat_map(|table| table.fields().map(move |f| (table, f)))
+        .map(|(table, f)| owned([table.name, f.name, &f.allowed, &f.default, f.meaning]))
         .collect();
     Listing::new(&["table", "field", "allowed", "default", "meaning"], rows)
 }

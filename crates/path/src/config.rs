@@ -120,6 +120,27 @@ pub enum QueueConfig {
     },
 }
 
+impl QueueConfig {
+    /// Room for waiting packets.
+    pub const fn limit(&self) -> Limit {
+        match *self {
+            Self::DropTail { limit }
+            | Self::Red { limit, .. }
+            | Self::CoDel { limit, .. }
+            | Self::RandomDrop { limit, .. } => limit,
+        }
+    }
+
+    /// True if it draws drops from the seed.
+    pub fn has_chance(&self) -> bool {
+        match *self {
+            Self::DropTail { .. } | Self::CoDel { .. } => false,
+            Self::Red { .. } => true,
+            Self::RandomDrop { probability, .. } => probability > 0.0 && probability < 1.0,
+        }
+    }
+}
+
 /// Travel time of a packet after service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayConfig {
@@ -152,6 +173,34 @@ pub enum Propagation {
         /// Start of a run within the trace; the same as the capacity trace's, for pairs on one clock.
         offset: Time,
     },
+}
+
+impl Propagation {
+    /// The smallest of its delays.
+    pub fn smallest(&self) -> Time {
+        match self {
+            Self::Constant(delay) => *delay,
+            Self::Steps { steps, .. } => steps.iter().map(|s| s.1).min().unwrap_or_default(),
+            Self::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
+        }
+    }
+
+    /// The same with every delay changed.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(Time) -> Time) -> Self {
+        match self {
+            Self::Constant(delay) => Self::Constant(change(*delay)),
+            Self::Steps { steps, period } => Self::Steps {
+                steps: steps.iter().map(|(at, delay)| (*at, change(*delay))).collect(),
+                period: *period,
+            },
+            Self::Trace { values, step, offset } => Self::Trace {
+                values: values.iter().map(|delay| change(*delay)).collect(),
+                step: *step,
+                offset: *offset,
+            },
+        }
+    }
 }
 
 /// Delay that varies. Draws depend on the seed and on time, not on who sends what, so that two

@@ -1,7 +1,7 @@
 //! Randomness of a scenario: can its runs differ at all?
 
 use rampcc::Time;
-use rampcc_path::{Jitter, LinkConfig, LossConfig, QueueConfig};
+use rampcc_path::{Jitter, LinkConfig, LossConfig};
 use rampcc_tcp::SenderConfig;
 
 use crate::model::{Scenario, Traffic, TrafficKind};
@@ -22,11 +22,6 @@ fn sender_has_chance(sender: &SenderConfig) -> bool {
 }
 
 fn link_has_chance(link: &LinkConfig) -> bool {
-    let queue = match link.queue {
-        QueueConfig::DropTail { .. } | QueueConfig::CoDel { .. } => false,
-        QueueConfig::Red { .. } => true,
-        QueueConfig::RandomDrop { probability, .. } => uncertain(probability),
-    };
     let loss = match &link.loss {
         LossConfig::None | LossConfig::Listed(_) => false,
         LossConfig::Random { probability } => uncertain(*probability),
@@ -34,7 +29,7 @@ fn link_has_chance(link: &LinkConfig) -> bool {
             [to_bad, to_good, good, bad].into_iter().any(|p| uncertain(*p))
         }
     };
-    queue
+    link.queue.has_chance()
         || loss
         || link.delay.jitter.as_ref().is_some_and(jitter_has_chance)
         || link.delay.reordering.is_some_and(|reordering| uncertain(reordering.probability))

@@ -1,17 +1,17 @@
 //! A TOML table read field by field, each with its place for errors.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use rampcc::{Rate, Time};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{File, ScenarioError, listed, nearest, shortened};
-use crate::schema::Table;
+use crate::field::{TIME_MAX, Table};
+use crate::names::{Named, Tagged, names};
 use crate::units::{self, Buffer, Wrong};
 
-/// Longest time that may be written: a leap year.
-const TIME_MAX: Time = Time::from_secs(366 * 86_400);
 /// Largest rate that may be written.
 const RATE_MAX: Rate = Rate::from_bits_per_s(1_000_000_000_000_000);
 /// Largest size that may be written: 1 EB.
@@ -39,7 +39,7 @@ pub(crate) struct Value<'a> {
 }
 
 /// Name, place of the name, value.
-type Entry<'a> = (&'a str, Range<usize>, Value<'a>);
+type Free<'a> = (&'a str, Range<usize>, Value<'a>);
 
 impl<'a> Section<'a> {
     /// The root of a document.
@@ -50,10 +50,10 @@ impl<'a> Section<'a> {
     fn checked(self) -> Self {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
-            if self.schema.fields.iter().any(|f| f.name == name) {
+            if self.schema.entry(name).is_some() {
                 continue;
             }
-            let names = || self.schema.fields.iter().map(|f| f.name);
+            let names = || self.schema.entries().map(|f| f.name);
             let absent = nearest(name, names().filter(|known| !self.table.contains_key(*known)));
             let near = absent.or_else(|| nearest(name, names()));
             let problem = match near {
@@ -99,7 +99,7 @@ impl<'a> Section<'a> {
 
     /// The value of a field, if it is there.
     pub(crate) fn get(&self, name: &'static str) -> Option<Value<'a>> {
-        debug_assert!(self.schema.fields.iter().any(|f| f.name == name), "{name} is not in the schema");
+        debug_assert!(self.schema.entry(name).is_some(), "{name} is not in the schema");
         let value = self.table.get(name)?;
         Some(Value { file: self.file, field: self.join(name), span: value.span(), raw: value.get_ref() })
     }
@@ -107,8 +107,8 @@ impl<'a> Section<'a> {
     /// The value of a field that must be there.
     pub(crate) fn need(&self, name: &'static str) -> Result<Value<'a>, ScenarioError> {
         self.get(name).ok_or_else(|| {
-            let field = self.schema.fields.iter().find(|f| f.name == name);
-            self.error(name, "it is missing", field.map_or("", |f| f.allowed))
+            let allowed = self.schema.entry(name).map_or_else(String::new, |entry| entry.kind.allowed());
+            self.error(name, "it is missing", &allowed)
         })
     }
 
@@ -121,39 +121,9 @@ impl<'a> Section<'a> {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
-    /// A time, or `default`.
-    pub(crate) fn time(&self, name: &'static str, default: Time) -> Time {
-        self.read(name, Value::time).unwrap_or(default)
-    }
-
-    /// `true` or `false`, or `default`.
-    pub(crate) fn flag(&self, name: &'static str, default: bool) -> bool {
-        self.read(name, Value::flag).unwrap_or(default)
-    }
-
-    /// A text, or `default`.
-    pub(crate) fn text(&self, name: &'static str, default: &str) -> String {
-        self.read(name, Value::text).unwrap_or(default).to_owned()
-    }
-
-    /// A whole number within `[minimum, maximum]`, or `default`.
-    pub(crate) fn count(&self, name: &'static str, default: u64, range: (u64, u64)) -> u64 {
-        self.read(name, |v| v.count(range)).unwrap_or(default)
-    }
-
-    /// A number of packets within `[minimum, maximum]`, or `default`.
-    pub(crate) fn packets(&self, name: &'static str, default: u32, range: (u32, u32)) -> u32 {
-        self.read(name, |v| v.packets(range)).unwrap_or(default)
-    }
-
-    /// A probability, or `default`.
-    pub(crate) fn probability(&self, name: &'static str, default: f64) -> f64 {
-        self.read(name, Value::probability).unwrap_or(default)
-    }
-
-    /// A decimal number within `[minimum, maximum]`, or `default`.
-    pub(crate) fn number(&self, name: &'static str, default: f64, range: (f64, f64)) -> f64 {
-        self.read(name, |v| v.number(range)).unwrap_or(default)
+    /// What the schema says of the table as a whole.
+    pub(crate) const fn schema(&self) -> &'static Table {
+        self.schema
     }
 }
 
@@ -212,11 +182,13 @@ impl<'a> Value<'a> {
         self.raw.as_bool().ok_or_else(|| self.unexpected("true or false"))
     }
 
-    /// One of `words`, by its index.
-    pub(crate) fn choice(&self, words: &[&str]) -> Result<usize, ScenarioError> {
+    /// One of the words that `T` has.
+    pub(crate) fn one_of<T: Named>(&self) -> Result<T, ScenarioError> {
+        let words = names::<T>();
         let allowed = listed(words.iter().copied());
         let Some(text) = self.raw.as_str() else { return Err(self.unexpected(&allowed)) };
-        words.iter().position(|w| *w == text).ok_or_else(|| match nearest(text, words.iter().copied()) {
+        let found = T::NAMES.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        found.ok_or_else(|| match nearest(text, words.iter().copied()) {
             Some(near) => self.wrong(&format!("did you mean `{near}`?"), &allowed),
             None => self.unexpected(&allowed),
         })
@@ -283,12 +255,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn packets(&self, range: (u32, u32)) -> Result<u32, ScenarioError> {
+    pub(crate) fn packets(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
         let found = match self.integer() {
             Some(value) => Some(value),
             None => Some(i128::from(self.quantity(units::packets, units::PACKETS)?)),
         };
-        match found.and_then(|v| u32::try_from(v).ok()).filter(|v| (range.0..=range.1).contains(v)) {
+        match found.and_then(|v| u64::try_from(v).ok()).filter(|v| (range.0..=range.1).contains(v)) {
             Some(value) => Ok(value),
             None => {
                 Err(self.wrong("it is out of range", &format!("packets from {} to {}", range.0, range.1)))
@@ -384,7 +356,7 @@ impl<'a> Value<'a> {
     pub(crate) fn section(&self, schema: &'static Table) -> Result<Section<'a>, ScenarioError> {
         let DeValue::Table(table) = self.raw else {
             return Err(
-                self.unexpected(&format!("a table with {}", listed(schema.fields.iter().map(|f| f.name))))
+                self.unexpected(&format!("a table with {}", listed(schema.entries().map(|f| f.name))))
             );
         };
         Ok(Section { file: self.file, path: self.field.clone(), span: self.span.clone(), schema, table }
@@ -392,7 +364,7 @@ impl<'a> Value<'a> {
     }
 
     /// As a table with freely named entries.
-    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Entry<'a>>, ScenarioError> {
+    pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Free<'a>>, ScenarioError> {
         let DeValue::Table(table) = self.raw else { return Err(self.unexpected(allowed)) };
         Ok(table
             .iter()
@@ -405,17 +377,25 @@ impl<'a> Value<'a> {
     }
 
     /// The `kind` of a table, or the word itself where a word stands for a table of defaults.
-    pub(crate) fn kind(&self, kinds: &[&str]) -> Result<usize, ScenarioError> {
-        let DeValue::Table(table) = self.raw else { return self.choice(kinds) };
+    pub(crate) fn kind<T: Named>(&self) -> Result<T, ScenarioError> {
+        let DeValue::Table(table) = self.raw else { return self.one_of() };
         match table.get("kind") {
-            Some(kind) => Value {
-                file: self.file,
-                field: format!("{}.kind", self.field),
-                span: kind.span(),
-                raw: kind.get_ref(),
+            Some(kind) => {
+                let field = format!("{}.kind", self.field);
+                Value { file: self.file, field, span: kind.span(), raw: kind.get_ref() }.one_of()
             }
-            .choice(kinds),
-            None => Err(self.error("`kind` is missing", &listed(kinds.iter().copied()))),
+            None => Err(self.error("`kind` is missing", &listed(names::<T>().into_iter()))),
         }
+    }
+
+    /// The same with the table, which is empty for a word.
+    pub(crate) fn tagged<T: Tagged>(&self) -> Result<(T, Section<'a>), ScenarioError> {
+        let kind: T = self.kind()?;
+        let DeValue::Table(_) = self.raw else {
+            static EMPTY: LazyLock<DeTable<'static>> = LazyLock::new(DeTable::new);
+            let (path, span) = (self.field.clone(), self.span.clone());
+            return Ok((kind, Section { file: self.file, path, span, schema: kind.table(), table: &EMPTY }));
+        };
+        Ok((kind, self.section(kind.table())?))
     }
 }

@@ -1,19 +1,14 @@
 //! Consequences of a checked scenario: routes, path facts, and the scenario as one arm or one seed plays it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use rampcc::{Hint, Rate, Time};
-use rampcc_path::{Capacity, Limit, LinkConfig, Opportunities, Propagation, QueueConfig};
+use rampcc_path::{Capacity, Limit, LinkConfig, Propagation};
 use rampcc_tcp::SenderConfig;
 
-use crate::model::{Arm, FlowConfig, NamedLink, PathFacts, Scenario, Steering, TrafficKind};
+use crate::model::{Arm, FlowConfig, PathFacts, Scenario, Steering, TrafficKind};
 use crate::random::{Purpose, Stream, mix};
-
-/// Capacity over time is given in bins of this length where a trace drives it.
-const BIN: Time = Time::from_ms(100);
-/// A capacity timeline never has more entries than this, however long the run.
-const TIMELINE_MAX: usize = 100_000;
+use crate::rates::{mean_rate, timeline, typical_rate};
 
 impl Scenario {
     /// Times when the explicit flows of the run with this seed open, with their ids, latest first.
@@ -169,7 +164,7 @@ impl Scenario {
             .into_iter()
             .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
             .collect();
-        let buffer_bytes = match limit(&bottleneck.queue) {
+        let buffer_bytes = match bottleneck.queue.limit() {
             Limit::Bytes(bytes) => payload(bytes),
             Limit::Packets(packets) => packets.saturating_mul(u64::from(sender.mss_bytes)),
             Limit::Unlimited => u64::MAX,
@@ -185,7 +180,7 @@ impl Scenario {
         for (route, bytes) in [(&forward, wire), (&back, ack)] {
             for &link in route {
                 let config = &self.topology.links[link].config;
-                base_rtt += smallest(&config.delay.propagation) + fastest_service(&config.capacity, bytes);
+                base_rtt += config.delay.propagation.smallest() + fastest_service(&config.capacity, bytes);
             }
         }
         let slowest = forward.iter().copied().min_by_key(|&l| typical_rate(&self.topology.links[l]));
@@ -214,40 +209,6 @@ impl Scenario {
         }
         Steering { algorithm: arm.algorithm, parameters }
     }
-}
-
-/// How much a queue holds.
-pub(crate) fn limit(queue: &QueueConfig) -> Limit {
-    match queue {
-        QueueConfig::DropTail { limit }
-        | QueueConfig::Red { limit, .. }
-        | QueueConfig::CoDel { limit, .. }
-        | QueueConfig::RandomDrop { limit, .. } => *limit,
-    }
-}
-
-/// Mean wire rate over the first `window`.
-pub(crate) fn mean_rate(capacity: &Capacity, window: Time) -> Rate {
-    let bits = match capacity {
-        Capacity::Unlimited => return Rate::from_bits_per_s(u64::MAX),
-        Capacity::Constant(rate) => return *rate,
-        Capacity::Steps { .. } | Capacity::Trace(_) => {
-            let line = timeline(capacity, window);
-            let ends = line.iter().skip(1).map(|(at, _)| *at).chain([window]);
-            line.iter()
-                .zip(ends)
-                .map(|((at, rate), end)| {
-                    u128::from(rate.bits_per_s()) * u128::from((end.min(window) - *at).ns())
-                })
-                .sum::<u128>()
-        }
-    };
-    Rate::from_bits_per_s(u64::try_from(bits / u128::from(window.ns().max(1))).unwrap_or(u64::MAX))
-}
-
-/// Used to find the slowest link of a route; the same value for the same link whoever asks.
-pub(crate) fn typical_rate(link: &NamedLink) -> Rate {
-    mean_rate(&link.config.capacity, Time::from_secs(10))
 }
 
 /// What is true of a path without its history.
@@ -284,59 +245,4 @@ fn share(value: u64, part: u32, whole: u32) -> u64 {
         return value;
     }
     u64::try_from(u128::from(value) * u128::from(part) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
-}
-
-/// Wire rate from each time on, until `end`.
-fn timeline(capacity: &Capacity, end: Time) -> Vec<(Time, Rate)> {
-    match capacity {
-        Capacity::Unlimited => vec![(Time::ZERO, Rate::from_bits_per_s(u64::MAX))],
-        Capacity::Constant(rate) => vec![(Time::ZERO, *rate)],
-        Capacity::Steps { steps, period } => step_timeline(steps, *period, end),
-        Capacity::Trace(trace) => {
-            let bins = usize::try_from(end.ns() / BIN.ns()).unwrap_or(TIMELINE_MAX).clamp(1, TIMELINE_MAX);
-            let before =
-                |t: u64| opportunities_before(trace, trace.offset.ns() % trace.period.ns().max(1) + t);
-            let edges: Vec<u64> = (0..=bins as u64).map(|i| before(i * BIN.ns())).collect();
-            let per_s = 1_000_000_000 / BIN.ns();
-            let rate =
-                |count: u64| Rate::from_bytes_per_s(count.saturating_mul(u64::from(trace.bytes) * per_s));
-            let rates = edges.windows(2).map(|w| rate(w[1] - w[0]));
-            rates.enumerate().map(|(i, rate)| (Time::from_ns(i as u64 * BIN.ns()), rate)).collect()
-        }
-    }
-}
-
-/// How many opportunities come before `t` on the trace's own clock, repetitions included.
-fn opportunities_before(trace: &Opportunities, t: u64) -> u64 {
-    let period = trace.period.ns().max(1);
-    let within = trace.at.partition_point(|at| at.ns() < t % period) as u64;
-    (t / period).saturating_mul(trace.at.len() as u64).saturating_add(within)
-}
-
-fn step_timeline(steps: &Arc<[(Time, Rate)]>, period: Option<Time>, end: Time) -> Vec<(Time, Rate)> {
-    let mut line: Vec<(Time, Rate)> = Vec::new();
-    let mut round_start = Time::ZERO;
-    'rounds: loop {
-        for (at, rate) in steps.iter() {
-            let at = round_start + *at;
-            if (at >= end && !line.is_empty()) || line.len() == TIMELINE_MAX {
-                break 'rounds;
-            }
-            line.push((at, *rate));
-        }
-        match period {
-            Some(period) if period > Time::ZERO => round_start += period,
-            _ => break,
-        }
-    }
-    line
-}
-
-/// The smallest of its delays.
-pub(crate) fn smallest(propagation: &Propagation) -> Time {
-    match propagation {
-        Propagation::Constant(delay) => *delay,
-        Propagation::Steps { steps, .. } => steps.iter().map(|s| s.1).min().unwrap_or_default(),
-        Propagation::Trace { values, .. } => values.iter().copied().min().unwrap_or_default(),
-    }
 }

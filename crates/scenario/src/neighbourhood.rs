@@ -224,7 +224,7 @@ impl Uncertain {
         let (field, values) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let (field, values) = (field.trim(), values.trim());
         let first = field.split('.').next().unwrap_or_default();
-        if !crate::settings::is_field(field) || !schema::ROOT.fields.iter().any(|f| f.name == first) {
+        if !crate::settings::is_field(field) || !schema::ROOT.entry(first).is_some() {
             return Err(wrong("the part before `=` is not a field"));
         }
         if crate::parse::uncertain::PATHLESS.contains(&first) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod ends;
 mod flows;
+mod impairments;
 mod links;
 mod topology;
 pub(crate) mod uncertain;
@@ -9,15 +10,16 @@ pub(crate) mod uncertain;
 use std::path::Path;
 
 use rampcc::{Time, Traits, algorithms};
-use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
+use rampcc_tcp::{ReceiverConfig, SenderConfig};
 use toml::de::DeTable;
 
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
-use crate::facts::typical_rate;
 use crate::model::{FlowConfig, Original, Scenario, Source, Stop, Traffic, TrafficKind};
+use crate::names::Stopping;
 use crate::parse::flows::Ends;
 use crate::parse::topology::Built;
+use crate::rates::typical_rate;
 use crate::schema;
 use crate::traces::{Files, SCENARIO_MAX, Traces};
 
@@ -71,8 +73,7 @@ impl Scenario {
 
 /// `None`: there are mistakes, and the file keeps them.
 fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<Scenario>, ScenarioError> {
-    let profile = root.read("profile", |value| value.choice(&["modern", "era", "ns2"]));
-    let profile = [Profile::Modern, Profile::Era, Profile::Ns2][profile.unwrap_or(0)];
+    let profile = root.of("profile");
     let settings = ends::settings(profile, root.get("algorithm").as_ref());
     let steering = *settings
         .iter()
@@ -95,16 +96,16 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     let uncertain = root.file.keep(uncertain::uncertain(root)).flatten();
     let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
     let mut scenario = Scenario {
-        name: crate::error::shortened(&root.text("name", stem)),
-        description: root.text("description", "").split_whitespace().collect::<Vec<_>>().join(" "),
+        name: crate::error::shortened(root.maybe("name").unwrap_or(stem)),
+        description: root.of::<&str>("description").split_whitespace().collect::<Vec<_>>().join(" "),
         text: root.file.text.to_owned(),
         bottleneck: built.bottleneck.unwrap_or(0),
         topology: built.topology,
         flows,
         traffic,
         stop: stop.unwrap_or(Stop { after: Time::ZERO, when_complete: false }),
-        runs: root.count("runs", 10, (1, 1_000_000)) as u32,
-        seed: root.count("seed", 1, (0, u64::MAX)),
+        runs: root.of("runs"),
+        seed: root.of("seed"),
         steering,
         settings: ends.settings,
         trace_offset_range: built.trace_offset_range,
@@ -141,7 +142,7 @@ fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Result
     });
     let ends = (sources.peek().is_some() || drawn) && !sources.any(endless);
     let stop = root.read("stop", |value| {
-        let complete = value.choice(&["complete", "duration"])? == 0;
+        let complete = value.one_of::<Stopping>()? == Stopping::Complete;
         if complete && !ends && root.is_sound() {
             return Err(
                 value.error("no flow under test ends by itself", "\"duration\", or flows with a size")
@@ -151,11 +152,7 @@ fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Result
     });
     let when_complete = stop.unwrap_or(ends);
     let default = Time::from_secs(if when_complete { 600 } else { 60 });
-    let after = match root.get("duration") {
-        Some(value) => value.time_in((Time::from_us(1), Time::from_secs(30 * 86_400)))?,
-        None => default,
-    };
-    Ok(Stop { after, when_complete })
+    Ok(Stop { after: root.maybe("duration").unwrap_or(default), when_complete })
 }
 
 /// Every flow and every pair must have a way there and a way back.

@@ -38,6 +38,18 @@ pub(crate) enum Buffer {
     Unlimited,
 }
 
+impl std::fmt::Display for Buffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{bytes} B"),
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bdp(share) => write!(f, "{share} bdp"),
+            Self::Time(time) => time.fmt(f),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
 pub(crate) fn time(text: &str) -> Result<Time, Wrong> {
     let (number, unit) = split(text)?;
     let ns: u64 = match unit.to_lowercase().as_str() {

@@ -1,12 +1,11 @@
 //! A scenario's path in words, for people who do not have its file before them.
 
 use rampcc::{Rate, Time};
-use rampcc_path::{
-    AckFilter, Capacity, Jitter, Limit, LinkConfig, LossConfig, Opportunities, Propagation, QueueConfig,
-};
+use rampcc_path::{AckFilter, Capacity, Jitter, LinkConfig, LossConfig, Opportunities, Propagation};
 use rampcc_tcp::Avoidance;
 
 use crate::model::{Scenario, SizeDistribution, Traffic, TrafficKind};
+use crate::numbers::{bytes, number, percent, seconds, short};
 
 impl Scenario {
     /// The path of the first flow under test in words, a heading and a sentence each: its links forward and back, the traces
@@ -43,7 +42,7 @@ impl Scenario {
         let LinkConfig { capacity, queue, delay, loss, ack_filter } = &link.config;
         let mut parts = vec![rate(capacity), one_way(&delay.propagation)];
         if !matches!(capacity, Capacity::Unlimited) {
-            parts.push(waiting(queue));
+            parts.push(crate::queue::in_words(queue));
         }
         parts.extend(delay.jitter.as_ref().map(|jitter| format!("jitter: {}", wobble(jitter))));
         parts.extend(lost(loss));
@@ -160,30 +159,6 @@ fn one_way(propagation: &Propagation) -> String {
     }
 }
 
-fn waiting(queue: &QueueConfig) -> String {
-    match queue {
-        QueueConfig::DropTail { limit } => format!("drop-tail queue{}", room(*limit)),
-        QueueConfig::Red { limit, min, max, .. } => {
-            format!("RED queue{}, thresholds {min} and {max} packets", room(*limit))
-        }
-        QueueConfig::CoDel { limit, target, .. } => format!("CoDel queue{}, target {target}", room(*limit)),
-        QueueConfig::RandomDrop { limit, above_bytes, probability } => format!(
-            "queue{} that drops {} of arrivals above {}",
-            room(*limit),
-            percent(*probability),
-            bytes(*above_bytes)
-        ),
-    }
-}
-
-fn room(limit: Limit) -> String {
-    match limit {
-        Limit::Bytes(size) => format!(" of {}", bytes(size)),
-        Limit::Packets(count) => format!(" of {count} packets"),
-        Limit::Unlimited => " without limit".to_owned(),
-    }
-}
-
 fn wobble(jitter: &Jitter) -> String {
     let every = |step: Time| if step == Time::ZERO { String::new() } else { format!(" every {step}") };
     match jitter {
@@ -234,48 +209,6 @@ fn generated(traffic: &Traffic) -> String {
         }
         TrafficKind::Listed { flows, .. } => format!("{} listed flows", flows.len()),
     }
-}
-
-fn short(rate: Rate) -> String {
-    let bits = rate.bits_per_s() as f64;
-    match bits {
-        b if b >= 1e9 => format!("{} Gbit/s", number(b / 1e9)),
-        b if b >= 1e6 => format!("{} Mbit/s", number(b / 1e6)),
-        b if b >= 1e3 => format!("{} kbit/s", number(b / 1e3)),
-        b => format!("{} bit/s", number(b)),
-    }
-}
-
-fn bytes(size: u64) -> String {
-    let size = size as f64;
-    match size {
-        b if b >= 1e9 => format!("{} GB", number(b / 1e9)),
-        b if b >= 1e6 => format!("{} MB", number(b / 1e6)),
-        b if b >= 1e3 => format!("{} kB", number(b / 1e3)),
-        b => format!("{} B", number(b)),
-    }
-}
-
-fn percent(probability: f64) -> String {
-    format!("{} %", number(probability * 100.0))
-}
-
-fn seconds(time: Time) -> String {
-    number(time.secs_f64())
-}
-
-/// Three significant digits, without zeros at the end.
-fn number(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 99.95 || v == 0.0 => 0,
-        v if v >= 9.995 => 1,
-        v if v >= 0.9995 => 2,
-        v if v >= 0.0995 => 3,
-        v if v >= 0.00995 => 4,
-        _ => 6,
-    };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn key() -> impl Strategy<Value = String> {
             name if name.starts_with("loss") => "path.loss.",
             _ => continue,
         };
-        keys.extend(table.fields.iter().map(|f| format!("{prefix}{}", f.name)));
+        keys.extend(table.fields().map(|f| format!("{prefix}{}", f.name)));
     }
     for algorithm in rampcc::algorithms() {
         keys.extend(algorithm.parameters.iter().map(|p| format!("algorithm.{}.{}", algorithm.id, p.name)));

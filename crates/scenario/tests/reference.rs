@@ -21,16 +21,14 @@ fn reference() -> String {
     for table in schema::tables() {
         write!(text, "\n### `{}`\n\n{}\n\n", table.name, table.meaning).unwrap();
         text.push_str("| field | allowed | default | meaning |\n|---|---|---|---|\n");
-        for field in table.fields {
-            let meaning =
-                if field.name == "kind" && field.meaning.is_empty() { "Which one." } else { field.meaning };
+        for field in table.fields() {
             writeln!(
                 text,
                 "| `{}` | {} | {} | {} |",
                 field.name,
-                cell(field.allowed),
-                cell(field.default),
-                cell(meaning)
+                cell(&field.allowed),
+                cell(&field.default),
+                cell(field.meaning)
             )
             .unwrap();
         }
@@ -66,7 +64,7 @@ fn the_guide_holds_every_field_with_default_and_meaning() {
 fn every_field_says_what_it_is() {
     for table in schema::tables() {
         assert!(table.meaning.ends_with('.'), "{}", table.name);
-        for field in table.fields {
+        for field in table.fields() {
             let (name, field_name) = (table.name, field.name);
             assert!(!field.allowed.is_empty() && !field.default.is_empty(), "{name} {field_name}");
             assert!(
@@ -99,4 +97,48 @@ fn the_guide_lists_every_built_in_scenario() {
     for name in Scenario::built_in_names() {
         assert!(text.contains(&format!("`{name}`")), "{name} is missing");
     }
+}
+
+/// CONTRIBUTING.md promises these four for a queue.
+#[test]
+fn a_queue_is_known_in_four_places() {
+    fn sources(directory: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(directory).expect("a directory of the source") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(&crates).expect("the crates") {
+        let sources_of_one = entry.expect("an entry").path().join("src");
+        if sources_of_one.is_dir() {
+            sources(&sources_of_one, &mut all);
+        }
+    }
+    let knows = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).expect("a source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.into_iter()
+            .any(|line| ["RandomDrop", "random_drop", "random-drop"].iter().any(|n| line.contains(n)))
+    };
+    let name = |path: std::path::PathBuf| {
+        path.strip_prefix(&crates).expect("below the crates").to_string_lossy().into_owned()
+    };
+    let mut found: Vec<String> = all.into_iter().filter(knows).map(name).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "path/src/config.rs",
+            "path/src/queue/mod.rs",
+            "path/src/queue/random_drop.rs",
+            "scenario/src/queue.rs"
+        ]
+    );
 }

@@ -1,21 +1,15 @@
 //! `[sender]`, `[receiver]` and `[algorithm.<id>]`.
 
 use rampcc::{Algorithm, Parameter, Time, algorithms};
-use rampcc_tcp::{
-    AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig,
-};
+use rampcc_tcp::{AckPolicy, Profile, ReceiveWindow, ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed, nearest};
 use crate::model::Steering;
+use crate::names::Acks;
+use crate::read::default_of;
+use crate::schema;
 use crate::units;
-
-const AVOIDANCE: [&str; 3] = ["reno", "cubic", "vegas"];
-
-/// `congestion-control` of a flow or a sender.
-pub(crate) fn avoidance(value: &Value<'_>) -> Result<Avoidance, ScenarioError> {
-    Ok([Avoidance::Reno, Avoidance::Cubic, Avoidance::Vegas][value.choice(&AVOIDANCE)?])
-}
 
 /// The algorithm of this id, or of this name.
 pub(crate) fn algorithm(value: &Value<'_>) -> Result<&'static Algorithm, ScenarioError> {
@@ -40,73 +34,61 @@ pub(crate) fn find_algorithm(id: &str) -> Result<&'static Algorithm, (String, St
 /// Changes `sender` by the fields of `[sender]`, if it is there.
 pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
     let Some(s) = s else { return };
-    if let Some(mss) = s.read("mss", |v| v.bytes((1, 65_535))) {
-        sender.mss_bytes = mss as u32;
-    }
-    if let Some(headers) = s.read("headers", |v| v.bytes((0, 1000))) {
-        sender.header_bytes = headers as u32;
-    }
-    sender.initial_window_packets = s.packets("initial-window", sender.initial_window_packets, (1, 10_000));
-    let ssthresh = |v: &Value<'_>| if v.is("none") { Ok(None) } else { v.packets((1, u32::MAX)).map(Some) };
+    s.set("mss", &mut sender.mss_bytes);
+    s.set("headers", &mut sender.header_bytes);
+    s.set("initial-window", &mut sender.initial_window_packets);
+    let most = u64::from(u32::MAX);
+    let ssthresh = |v: &Value<'_>| Ok(if v.is("none") { None } else { Some(v.packets((1, most))? as u32) });
     if let Some(ssthresh) = s.read("initial-ssthresh", ssthresh) {
         sender.initial_ssthresh_packets = ssthresh;
     }
-    sender.abc_limit_packets = s.packets("abc-limit", sender.abc_limit_packets, (0, 1000));
-    if let Some(control) = s.read("congestion-control", avoidance) {
-        sender.avoidance = control;
-    }
-    let words = ["sack", "sack-ns2", "newreno-impatient", "newreno-steady"];
-    if let Some(kind) = s.read("recovery", |v| v.choice(&words)) {
-        let kinds = [Recovery::Sack, Recovery::SackNs2, Recovery::NewRenoImpatient, Recovery::NewRenoSteady];
-        sender.recovery = kinds[kind];
-    }
-    sender.prr = s.flag("prr", sender.prr);
-    sender.rack_tlp = s.flag("rack-tlp", sender.rack_tlp);
-    sender.limited_transmit = s.flag("limited-transmit", sender.limited_transmit);
-    sender.undo = s.flag("undo", sender.undo);
-    sender.frto = s.flag("frto", sender.frto);
+    s.set("abc-limit", &mut sender.abc_limit_packets);
+    s.set("congestion-control", &mut sender.avoidance);
+    s.set("recovery", &mut sender.recovery);
+    s.set("prr", &mut sender.prr);
+    s.set("rack-tlp", &mut sender.rack_tlp);
+    s.set("limited-transmit", &mut sender.limited_transmit);
+    s.set("undo", &mut sender.undo);
+    s.set("frto", &mut sender.frto);
     s.file.keep(rto(s, sender));
-    if let Some(pacing) = s.read("pacing", |v| v.choice(&["algorithm", "always"])) {
-        sender.pacing = [Pacing::Algorithm, Pacing::Always][pacing];
-    }
-    sender.max_burst_packets = s.packets("max-burst", sender.max_burst_packets, (0, 1_000_000));
+    s.set("pacing", &mut sender.pacing);
+    s.set("max-burst", &mut sender.max_burst_packets);
     let least = if s.is_sound() { u64::from(sender.mss_bytes) } else { 0 };
     let buffer = |v: &Value<'_>| if v.is("unlimited") { Ok(u64::MAX) } else { v.bytes((least, u64::MAX)) };
     if let Some(buffer) = s.read("send-buffer", buffer) {
         sender.send_buffer_bytes = buffer;
     }
-    if let Some(most) = s.read("send-buffer-max", |v| v.bytes((0, u64::MAX))) {
-        sender.send_buffer_max_bytes = most;
-    }
-    sender.idle_restart = s.flag("idle-restart", sender.idle_restart);
-    sender.handshake = s.flag("handshake", sender.handshake);
-    if let Some(beta) = s.read("cubic-beta", |v| v.number((0.1, 1.0))) {
+    s.set("send-buffer-max", &mut sender.send_buffer_max_bytes);
+    s.set("idle-restart", &mut sender.idle_restart);
+    s.set("handshake", &mut sender.handshake);
+    if let Some(beta) = s.maybe::<f64>("cubic-beta") {
         sender.cubic_beta_1024 = (beta * 1024.0).round() as u32;
     }
     let vegas = &mut sender.vegas;
-    vegas.alpha_packets = s.packets("vegas-alpha", vegas.alpha_packets, (0, 100_000));
-    vegas.beta_packets = s.packets("vegas-beta", vegas.beta_packets, (0, 100_000));
+    s.set("vegas-alpha", &mut vegas.alpha_packets);
+    s.set("vegas-beta", &mut vegas.beta_packets);
     if vegas.alpha_packets > vegas.beta_packets && s.is_sound() {
         let problem = format!("{} is below `vegas-alpha`, {}", vegas.beta_packets, vegas.alpha_packets);
         s.file.keep::<()>(Err(s.error("vegas-beta", &problem, "at least `vegas-alpha`")));
     }
-    vegas.mean_rtt = s.flag("vegas-mean-rtt", vegas.mean_rtt);
-    let rounds = u64::from(sender.extra_startup_rounds);
-    sender.extra_startup_rounds = s.count("extra-startup-rounds", rounds, (0, 100)) as u32;
+    s.set("vegas-mean-rtt", &mut vegas.mean_rtt);
+    s.set("extra-startup-rounds", &mut sender.extra_startup_rounds);
 }
 
 /// Changes `receiver` by the fields of `[receiver]`, if it is there.
 pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
     let Some(s) = s else { return };
     receiver.ack_policy = ack_policy(s, receiver.ack_policy);
-    receiver.sack_blocks = s.count("sack-blocks", u64::from(receiver.sack_blocks), (0, 4)) as u8;
-    receiver.sack_suppression_segments =
-        s.packets("sack-suppression", receiver.sack_suppression_segments, (0, 1_000_000));
+    if let Some(blocks) = s.maybe::<u32>("sack-blocks") {
+        receiver.sack_blocks = blocks as u8;
+    }
+    s.set("sack-suppression", &mut receiver.sack_suppression_segments);
     let window = |v: &Value<'_>| {
         Ok(if v.is("unlimited") {
             ReceiveWindow::Unlimited
         } else if v.is("autotuned") {
-            ReceiveWindow::Autotuned { initial: 64 << 10, max: 6 << 20 }
+            let of = |name| default_of(&schema::RECEIVER, name);
+            ReceiveWindow::Autotuned { initial: of("window-initial"), max: of("window-max") }
         } else {
             ReceiveWindow::Fixed(v.bytes((1, u64::MAX))?)
         })
@@ -115,26 +97,17 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
         receiver.window = window;
     }
     s.file.keep(autotuning(s, &mut receiver.window));
-    if let Some(size) = s.read("ack-size", |v| v.bytes((1, 1000))) {
-        receiver.ack_bytes = size as u32;
-    }
-    if let Some(size) = s.read("sack-block-size", |v| v.bytes((0, 100))) {
-        receiver.sack_block_bytes = size as u32;
-    }
-    receiver.ns2_sink = s.flag("ns2-sink", receiver.ns2_sink);
+    s.set("ack-size", &mut receiver.ack_bytes);
+    s.set("sack-block-size", &mut receiver.sack_block_bytes);
+    s.set("ns2-sink", &mut receiver.ns2_sink);
 }
 
 fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
-    let (kind, every, quick, timer) = match usual {
-        AckPolicy::Quick => (0, 2, 16, Time::from_ms(40)),
-        AckPolicy::Delayed { every, timer } => (1, every, 16, timer),
-        AckPolicy::Linux { quick, timer } => (2, 2, quick, timer),
-    };
-    let kind = s.read("acks", |v| v.choice(&["quick", "delayed", "linux"])).unwrap_or(kind);
+    let kind = s.maybe("acks").unwrap_or(Acks::of(usual));
     for (name, kinds, only) in [
-        ("ack-every", &[1][..], "`acks = \"delayed\"`"),
-        ("quick-acks", &[2][..], "`acks = \"linux\"`"),
-        ("ack-timer", &[1, 2][..], "`acks = \"delayed\"` or \"linux\""),
+        ("ack-every", &[Acks::Delayed][..], "`acks = \"delayed\"`"),
+        ("quick-acks", &[Acks::Linux][..], "`acks = \"linux\"`"),
+        ("ack-timer", &[Acks::Delayed, Acks::Linux][..], "`acks = \"delayed\"` or \"linux\""),
     ] {
         if let Some(value) = s.get(name)
             && !kinds.contains(&kind)
@@ -144,20 +117,27 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
             s.file.keep::<()>(Err(value.error("it has no effect with these `acks`", &beside)));
         }
     }
-    let every = s.count("ack-every", u64::from(every), (1, 1000)) as u32;
-    let quick = s.count("quick-acks", u64::from(quick), (0, 1_000_000)) as u32;
-    let timer = s.time("ack-timer", timer);
+    let usually = |name| default_of(&schema::RECEIVER, name);
+    let (mut every, mut quick) = (usually("ack-every"), usually("quick-acks"));
+    let mut timer = default_of(&schema::RECEIVER, "ack-timer");
+    match usual {
+        AckPolicy::Quick => {}
+        AckPolicy::Delayed { every: e, timer: t } => (every, timer) = (e, t),
+        AckPolicy::Linux { quick: q, timer: t } => (quick, timer) = (q, t),
+    }
+    s.set("ack-every", &mut every);
+    s.set("quick-acks", &mut quick);
+    s.set("ack-timer", &mut timer);
     match kind {
-        0 => AckPolicy::Quick,
-        1 => AckPolicy::Delayed { every, timer },
-        _ => AckPolicy::Linux { quick, timer },
+        Acks::Quick => AckPolicy::Quick,
+        Acks::Delayed => AckPolicy::Delayed { every, timer },
+        Acks::Linux => AckPolicy::Linux { quick, timer },
     }
 }
 
 fn autotuning(s: &Section<'_>, window: &mut ReceiveWindow) -> Result<(), ScenarioError> {
     for name in ["window-initial", "window-max"] {
-        let Some(value) = s.get(name) else { continue };
-        let bytes = value.bytes((1, u64::MAX))?;
+        let (Some(value), Some(bytes)) = (s.get(name), s.maybe(name)) else { continue };
         match window {
             ReceiveWindow::Autotuned { initial, max } => {
                 *(if name == "window-max" { max } else { initial }) = bytes;
@@ -302,16 +282,12 @@ fn choices(parameter: &Parameter) -> Vec<&'static str> {
 
 fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> {
     let rto = &mut sender.rto;
-    for (name, target, minimum) in [
-        ("rto-initial", &mut rto.initial, Time::from_us(1)),
-        ("rto-min", &mut rto.min, Time::from_us(1)),
-        ("rto-max", &mut rto.max, Time::from_us(1)),
-        ("rto-tick", &mut rto.tick, Time::ZERO),
-    ] {
-        if let Some(time) = s.read(name, |v| v.time_in((minimum, Time::from_secs(86_400)))) {
-            *target = time;
-        }
-    }
+    s.set("rto-initial", &mut rto.initial);
+    s.set("rto-min", &mut rto.min);
+    s.set("rto-max", &mut rto.max);
+    s.set("rto-tick", &mut rto.tick);
+    s.set("rto-min-of-variance", &mut rto.min_of_variance);
+    s.set("rto-count-ticks", &mut rto.count_ticks);
     if rto.min > rto.max && s.is_sound() {
         return Err(s.error(
             "rto-max",
@@ -319,8 +295,6 @@ fn rto(s: &Section<'_>, sender: &mut SenderConfig) -> Result<(), ScenarioError> 
             "at least `rto-min`",
         ));
     }
-    rto.min_of_variance = s.flag("rto-min-of-variance", rto.min_of_variance);
-    rto.count_ticks = s.flag("rto-count-ticks", rto.count_ticks);
     if s.is_sound() && rto.count_ticks && (rto.tick == Time::ZERO || rto.min_of_variance) {
         let problem = "there is no clock whose ticks could be counted";
         return Err(s.error(

@@ -8,18 +8,17 @@ use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};
-use crate::facts::typical_rate;
 use crate::model::{
     FlowConfig, NamedLink, Scenario, SizeDistribution, Source, Steering, Traffic, TrafficKind,
 };
+use crate::names::{SizeKind, name};
 use crate::parse::ends;
 use crate::parse::topology::{Built, nodes};
-use crate::schema;
+use crate::rates::typical_rate;
+use crate::schema::{self, FLOWS_MAX, TrafficTag};
 use crate::traces::{Files, lines};
 use crate::units;
 
-/// Most listed flows in all.
-pub(crate) const FLOWS_MAX: usize = 200_000;
 /// Most pairs of nodes of one traffic generator.
 const PAIRS_MAX: usize = 1_000_000;
 /// Most `[[traffic]]` tables.
@@ -134,17 +133,13 @@ fn cross_rate(value: &Value<'_>, bottleneck: &NamedLink) -> Result<Rate, Scenari
 fn tests_something(root: &Section<'_>) -> Result<bool, ScenarioError> {
     let list = root.get("traffic");
     for value in list.iter().flat_map(Value::elements) {
-        let kind = value.kind(&KINDS)?;
-        if kind > 0 && share(&value.section(TABLES[kind])?) > 0.0 {
+        let (kind, s) = value.tagged::<TrafficTag>()?;
+        if kind != TrafficTag::Cbr && share(&s) > 0.0 {
             return Ok(true);
         }
     }
     Ok(false)
 }
-
-const KINDS: [&str; 4] = ["cbr", "poisson", "web", "listed"];
-static TABLES: [&schema::Table; 4] =
-    [&schema::TRAFFIC_CBR, &schema::TRAFFIC_POISSON, &schema::TRAFFIC_WEB, &schema::TRAFFIC_LISTED];
 
 fn flow(
     value: &Value<'_>,
@@ -166,15 +161,15 @@ fn flow(
     let sized = s.read("size", source);
     let source = s.read("chunks", chunks).or(sized).unwrap_or(Source::Bulk);
     let (mut sender, receiver) = ends_of(&s, ends);
-    sender.sampled = s.flag("sampled", true);
+    sender.sampled = s.of("sampled");
     let under_test = s.get("algorithm").is_none();
     s.read("algorithm", |value| steer(&mut sender, ends, value));
-    let count = s.count("count", 1, (1, FLOWS_MAX as u64)) as usize;
-    if flows.len() + count > FLOWS_MAX {
+    let count = s.of::<u32>("count") as usize;
+    if flows.len() + count > FLOWS_MAX as usize {
         return Err(value.error("there are too many flows", &format!("at most {FLOWS_MAX}")));
     }
-    let name = s.read("name", Value::text).map(shortened);
-    let (start, start_jitter) = (s.time("start", Time::ZERO), s.time("start-jitter", Time::ZERO));
+    let name = s.maybe("name").map(shortened);
+    let (start, start_jitter) = (s.of("start"), s.of("start-jitter"));
     if !s.is_sound() {
         return Ok(());
     }
@@ -198,12 +193,7 @@ fn flow(
 /// A stream of chunks.
 fn chunks(value: &Value<'_>) -> Result<Source, ScenarioError> {
     let c = value.section(&schema::CHUNKS)?;
-    let interval = c.needed("interval", |v| v.time_in((Time::from_us(1), Time::from_secs(86_400))));
-    Ok(Source::Chunks {
-        chunk_bytes: c.needed("size", |v| v.bytes((1, u64::MAX))).unwrap_or(1),
-        interval: interval.unwrap_or_default(),
-        chunks: c.count("count", 0, (0, u64::from(u32::MAX))),
-    })
+    Ok(Source::Chunks { chunk_bytes: c.of("size"), interval: c.of("interval"), chunks: c.of("count") })
 }
 
 fn one_traffic(
@@ -215,10 +205,9 @@ fn one_traffic(
     if !value.is_table() {
         return Err(value.error(&format!("found {}", value.found()), "a `[[traffic]]` table with `kind`"));
     }
-    let kind = value.kind(&KINDS)?;
-    let s = value.section(TABLES[kind])?;
+    let (kind, s) = value.tagged::<TrafficTag>()?;
     let pairs = if built.known { s.file.keep(pairs(&s, built)) } else { None };
-    let start = s.time("start", Time::ZERO);
+    let start = s.of("start");
     let end = s.read("end", |value| {
         let end = value.time()?;
         if end <= start && s.is_sound() {
@@ -229,14 +218,11 @@ fn one_traffic(
         }
     });
     let kind_of_traffic = match kind {
-        0 => TrafficKind::Cbr {
-            rate: s.needed("rate", Value::rate).unwrap_or_default(),
-            packet_bytes: s.read("packet", |v| v.bytes((40, 64 << 10))).unwrap_or(1000) as u32,
-        },
+        TrafficTag::Cbr => TrafficKind::Cbr { rate: s.of("rate"), packet_bytes: s.of("packet") },
         _ => tcp_traffic(&s, kind, built, ends, files),
     };
     Ok(Traffic {
-        name: shortened(&s.text("name", KINDS[kind])),
+        name: shortened(s.maybe("name").unwrap_or(name(kind))),
         pairs: pairs.unwrap_or_default(),
         start,
         end: end.unwrap_or(Time::NEVER),
@@ -244,7 +230,13 @@ fn one_traffic(
     })
 }
 
-fn tcp_traffic(s: &Section<'_>, kind: usize, built: &Built, ends: &Ends, files: &mut Files) -> TrafficKind {
+fn tcp_traffic(
+    s: &Section<'_>,
+    kind: TrafficTag,
+    built: &Built,
+    ends: &Ends,
+    files: &mut Files,
+) -> TrafficKind {
     let (mut sender, receiver) = ends_of(s, ends);
     match s.get("algorithm") {
         Some(_) => {
@@ -264,26 +256,26 @@ fn tcp_traffic(s: &Section<'_>, kind: usize, built: &Built, ends: &Ends, files: 
     sender.sampled = under_test_share > 0.0;
     let sender = Box::new(sender);
     match kind {
-        1 => TrafficKind::Poisson {
-            flows_per_s: s.needed("flows-per-second", |v| v.number((1e-6, 1e6))).unwrap_or(1.0),
+        TrafficTag::Poisson => TrafficKind::Poisson {
+            flows_per_s: s.of("flows-per-second"),
             size: s.needed("size", size).unwrap_or(unknown),
-            flows: s.count("flows", 0, (0, u64::from(u32::MAX))),
+            flows: s.of("flows"),
             sender,
             receiver,
             under_test_share,
         },
-        2 => TrafficKind::Web {
-            sessions: s.count("sessions", 10, (1, 100_000)) as u32,
+        TrafficTag::Web => TrafficKind::Web {
+            sessions: s.of("sessions"),
             size: s
                 .read("size", size)
                 .unwrap_or(SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2 }),
-            objects: s.count("objects", 5, (1, 10_000)) as u32,
-            think: s.time("think", Time::from_secs(1)),
+            objects: s.of("objects"),
+            think: s.of("think"),
             sender,
             receiver,
             under_test_share,
         },
-        _ => TrafficKind::Listed {
+        TrafficTag::Cbr | TrafficTag::Listed => TrafficKind::Listed {
             flows: s.needed("file", |v| listed_flows(v, built, files)).unwrap_or_default().into(),
             sender,
             receiver,
@@ -296,7 +288,7 @@ fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, Scenario
     let names = &built.topology.nodes;
     let from = s.read("from", |v| nodes(v, names)).unwrap_or_else(|| built.senders.clone());
     let to = s.read("to", |v| nodes(v, names)).unwrap_or_else(|| built.receivers.clone());
-    let both = s.flag("both-ways", false);
+    let both: bool = s.of("both-ways");
     if !s.is_sound() {
         return Ok(Vec::new());
     }
@@ -324,9 +316,7 @@ fn ends_of(s: &Section<'_>, ends: &Ends) -> (SenderConfig, ReceiverConfig) {
     let (mut sender, mut receiver) = (ends.sender.clone(), ends.receiver);
     ends::sender(s.inner("sender", &schema::SENDER).as_ref(), &mut sender);
     ends::receiver(s.inner("receiver", &schema::RECEIVER).as_ref(), &mut receiver);
-    if let Some(control) = s.read("congestion-control", ends::avoidance) {
-        sender.avoidance = control;
-    }
+    s.set("congestion-control", &mut sender.avoidance);
     ends::acquaint(&mut sender, &receiver);
     (sender, receiver)
 }
@@ -380,18 +370,18 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
     }
     let s = value.section(&schema::SIZE)?;
     let mean = bytes(&s.need("mean")?)?;
-    let kind = s.get("kind").map_or(Ok(1), |v| v.choice(&["constant", "exponential", "pareto"]))?;
+    let kind = s.of("kind");
     if let Some(shape) = s.get("shape")
-        && kind != 2
+        && kind != SizeKind::Pareto
+        && s.is_sound()
     {
         return Err(shape.error("only pareto has a shape", "`shape` beside `kind = \"pareto\"`"));
     }
+    let mean_bytes = mean as f64;
     Ok(match kind {
-        0 => SizeDistribution::Constant(mean),
-        1 => SizeDistribution::Exponential { mean_bytes: mean as f64 },
-        _ => {
-            SizeDistribution::Pareto { mean_bytes: mean as f64, shape: s.number("shape", 1.2, (1.01, 100.0)) }
-        }
+        SizeKind::Constant => SizeDistribution::Constant(mean),
+        SizeKind::Exponential => SizeDistribution::Exponential { mean_bytes },
+        SizeKind::Pareto => SizeDistribution::Pareto { mean_bytes, shape: s.of("shape") },
     })
 }
 

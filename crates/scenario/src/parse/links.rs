@@ -1,28 +1,21 @@
 //! The fields that every link has.
 
-use std::sync::Arc;
-
 use rampcc::{Rate, Time};
 use rampcc_path::{
-    AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
-    Propagation, QueueConfig, Reordering,
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Opportunities, Propagation, QueueConfig,
 };
 
 use crate::document::{Section, Value};
-use crate::error::{ScenarioError, listed};
-use crate::facts::{mean_rate, smallest};
+use crate::error::ScenarioError;
+use crate::parse::impairments::{ack_filter, jitter, loss, reordering};
+use crate::queue::{PACKET_BYTES, queue};
+use crate::rates::mean_rate;
 use crate::schema;
 use crate::traces::Files;
 use crate::units::{self, Buffer};
 
 /// Most entries of a list of steps.
 const STEPS_MAX: usize = 100_000;
-/// Wire bytes of a full packet, where a buffer is counted before any sender is known.
-const PACKET_BYTES: u64 = 1500;
-
-/// ACKs that are released together at most, unless a scenario says otherwise.
-const AGGREGATE_COUNT: u32 = 64;
-
 /// What a link's own fields do not say.
 pub(crate) struct Surroundings<'f> {
     /// One-way propagation delay.
@@ -31,8 +24,6 @@ pub(crate) struct Surroundings<'f> {
     pub(crate) rest: Option<Time>,
     /// Without a rate field.
     pub(crate) capacity: Option<Capacity>,
-    /// Without a buffer field.
-    pub(crate) buffer: Buffer,
     /// Where traces are read from.
     pub(crate) files: &'f mut Files,
     /// Receives the range of a random trace offset.
@@ -41,25 +32,28 @@ pub(crate) struct Surroundings<'f> {
 
 /// A link from the shared fields of `section`.
 pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfig {
-    let offset = section.time("trace-offset", Time::ZERO);
-    let Surroundings { delay, rest, capacity: default_capacity, buffer, files, trace_offset_range } = around;
+    let offset = section.of("trace-offset");
+    let Surroundings { delay, rest, capacity: default_capacity, files, trace_offset_range } = around;
     // What is left out for a mistake is nothing that the others could contradict.
     let capacity = section.file.keep(capacity(section, default_capacity, offset, files));
     let capacity = capacity.unwrap_or(Capacity::Constant(Rate::from_bits_per_s(1_000_000)));
     let propagation = section.file.keep(delay_trace(section, delay, offset, files));
     let propagation = propagation.unwrap_or(Propagation::Constant(Time::ZERO));
     section.file.keep(random_offset(section, &capacity, &propagation, trace_offset_range));
-    let rtt = rest.map(|rest| rest + smallest(&propagation));
+    let rtt = rest.map(|rest| rest + propagation.smallest());
     let scale = Scale { capacity: &capacity, rtt };
     let limit = match section.get("buffer") {
         Some(value) => value
             .buffer()
             .and_then(|buffer| scale.limit(buffer).map_err(|wrong| value.error(wrong.0, wrong.1))),
-        None => scale.limit(buffer).map_err(|wrong| section.error("buffer", wrong.0, wrong.1)),
+        None => {
+            scale.limit(section.schema().buffer()).map_err(|wrong| section.error("buffer", wrong.0, wrong.1))
+        }
     };
     let limit = section.file.keep(limit).unwrap_or(Limit::Packets(1));
-    let queue =
-        section.read("queue", |value| queue(value, limit, &scale)).unwrap_or(QueueConfig::DropTail { limit });
+    let queue = section
+        .read("queue", |v| queue(v, limit, |b| scale.limit(b)))
+        .unwrap_or(QueueConfig::DropTail { limit });
     let jitter = section.read("jitter", jitter).flatten();
     let reordering = section.read("reordering", reordering);
     let loss = section.read("loss", loss).unwrap_or(LossConfig::None);
@@ -87,27 +81,11 @@ pub(crate) fn delays(
         }
         return value.time().map(|t| Some(Propagation::Constant(t)));
     }
-    let table = if name == "rtt" { &schema::RTT_STEP } else { &schema::DELAY_STEP };
-    let steps = steps(&value, table, |step| step.need(if name == "rtt" { "rtt" } else { "delay" })?.time())?;
+    let (table, of) = if name == "rtt" { (&schema::RTT_STEP, "rtt") } else { (&schema::DELAY_STEP, "delay") };
+    let steps = steps(&value, table, |step| step.need(of)?.time())?;
     let period =
         section.get(period).map(|p| repetition(&p, steps.last().map_or(Time::ZERO, |s| s.0))).transpose()?;
     Ok(Some(Propagation::Steps { steps: steps.into(), period }))
-}
-
-/// `propagation` with every delay changed.
-pub(crate) fn map_delays(propagation: &Propagation, change: impl Fn(Time) -> Time) -> Propagation {
-    match propagation {
-        Propagation::Constant(delay) => Propagation::Constant(change(*delay)),
-        Propagation::Steps { steps, period } => Propagation::Steps {
-            steps: steps.iter().map(|(at, delay)| (*at, change(*delay))).collect(),
-            period: *period,
-        },
-        Propagation::Trace { values, step, offset } => Propagation::Trace {
-            values: values.iter().map(|delay| change(*delay)).collect(),
-            step: *step,
-            offset: *offset,
-        },
-    }
 }
 
 /// The rate and round-trip time that buffers in bdp and time refer to.
@@ -237,10 +215,7 @@ fn delay_trace(
             value.error("delays are given as a list as well", "a constant delay beside `delay-trace`")
         );
     };
-    let step = match section.get("delay-trace-step") {
-        Some(step) => step.time_in((Time::from_us(1), Time::from_secs(86_400)))?,
-        None => Time::from_ms(10),
-    };
+    let step = section.of("delay-trace-step");
     Ok(Propagation::Trace { values: files.delays(&value, constant)?, step, offset })
 }
 
@@ -266,198 +241,4 @@ fn random_offset(
     };
     *range = (*range).max(wanted);
     Ok(())
-}
-
-fn queue(value: &Value<'_>, limit: Limit, scale: &Scale<'_>) -> Result<QueueConfig, ScenarioError> {
-    const KINDS: [&str; 4] = ["drop-tail", "red", "codel", "random-drop"];
-    let kind = value.kind(&KINDS)?;
-    let table = [&schema::DROP_TAIL, &schema::RED, &schema::CODEL, &schema::RANDOM_DROP][kind];
-    let section = if value.is_table() { Some(value.section(table)?) } else { None };
-    let section = section.as_ref();
-    Ok(match kind {
-        0 => QueueConfig::DropTail { limit },
-        1 => {
-            let number = |name, default, range| {
-                section.map_or(default, |s: &Section<'_>| s.number(name, default, range))
-            };
-            let min = number("min", 20.0, (0.0, 1e9));
-            let max = number("max", 80.0, (0.0, 1e9));
-            if max <= min && section.is_none_or(Section::is_sound) {
-                return Err(value.error(&format!("`max` is {max} and `min` is {min}"), "`max` above `min`"));
-            }
-            let weight = number("weight", 0.002, (1e-9, 1.0));
-            let max_p = section.map_or(0.1, |s| s.probability("max-p", 0.1));
-            let gentle = section.is_none_or(|s| s.flag("gentle", true));
-            QueueConfig::Red { limit, min, max, weight, max_p, gentle }
-        }
-        2 => {
-            let time = |name, default| section.map_or(default, |s: &Section<'_>| s.time(name, default));
-            let target = time("target", Time::from_ms(5));
-            let interval = time("interval", Time::from_ms(100));
-            if interval == Time::ZERO {
-                return Err(value.error("`interval` is zero", "an interval above zero"));
-            }
-            QueueConfig::CoDel { limit, target, interval }
-        }
-        _ => {
-            let level = match section.and_then(|s| s.get("above")) {
-                Some(above) => {
-                    match scale.limit(above.buffer()?).map_err(|wrong| above.error(wrong.0, wrong.1))? {
-                        Limit::Bytes(bytes) => bytes,
-                        Limit::Packets(packets) => packets.saturating_mul(PACKET_BYTES),
-                        Limit::Unlimited => {
-                            return Err(above.error("found \"unlimited\"", "bytes, packets, bdp or time"));
-                        }
-                    }
-                }
-                None => match limit {
-                    Limit::Bytes(bytes) => bytes / 2,
-                    Limit::Packets(packets) => packets.saturating_mul(PACKET_BYTES) / 2,
-                    Limit::Unlimited => {
-                        return Err(value.error(
-                            "`above` is missing and the buffer is unlimited",
-                            "`above = \"18 MB\"` in the table",
-                        ));
-                    }
-                },
-            };
-            let probability = section.map_or(0.25, |s| s.probability("probability", 0.25));
-            QueueConfig::RandomDrop { limit, above_bytes: level, probability }
-        }
-    })
-}
-
-fn jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
-    let mut parts = Vec::new();
-    let elements = value.elements();
-    if elements.len() > 16 {
-        return Err(value.error(&format!("the list has {} elements", elements.len()), "at most 16"));
-    }
-    for element in &elements {
-        parts.extend(element.file.keep(one_jitter(element)).flatten());
-    }
-    Ok(match parts.len() {
-        0 => None,
-        1 => parts.pop(),
-        _ => Some(Jitter::Sum(parts)),
-    })
-}
-
-fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
-    const KINDS: [&str; 5] = ["uniform", "normal", "pareto", "sine", "grant"];
-    if !value.is_table() {
-        if value.is_list() {
-            return Err(value.error("found a list", "a time or a table with `kind`"));
-        }
-        let max = value.time()?;
-        return Ok((max > Time::ZERO).then_some(Jitter::Uniform { max, step: Time::ZERO }));
-    }
-    let above_zero = |section: &Section<'_>, name: &'static str| {
-        let time = section.needed(name, |v| v.time_in((Time::from_us(1), Time::from_secs(86_400))));
-        time.unwrap_or_default()
-    };
-    let needed =
-        |section: &Section<'_>, name: &'static str| section.needed(name, Value::time).unwrap_or_default();
-    Ok(Some(match value.kind(&KINDS)? {
-        0 => {
-            let s = value.section(&schema::JITTER_UNIFORM)?;
-            Jitter::Uniform { max: needed(&s, "max"), step: s.time("step", Time::ZERO) }
-        }
-        1 => {
-            let s = value.section(&schema::JITTER_NORMAL)?;
-            let step = s.time("step", Time::ZERO);
-            Jitter::Normal { mean: needed(&s, "mean"), sigma: needed(&s, "sigma"), step }
-        }
-        2 => {
-            let s = value.section(&schema::JITTER_PARETO)?;
-            let median = needed(&s, "median");
-            let max = s.time("max", Time::from_ns(median.ns().saturating_mul(100)));
-            let shape = s.number("shape", 1.5, (0.1, 100.0));
-            Jitter::Pareto { median, shape, max, step: s.time("step", Time::ZERO) }
-        }
-        3 => {
-            let s = value.section(&schema::JITTER_SINE)?;
-            Jitter::Sine { amplitude: needed(&s, "amplitude"), period: above_zero(&s, "period") }
-        }
-        _ => {
-            let s = value.section(&schema::JITTER_GRANT)?;
-            let period = above_zero(&s, "period");
-            let longest =
-                if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
-            let delay = s.read("request-delay", |v| v.time_in((Time::ZERO, longest)));
-            let delay = delay.unwrap_or(Time::from_ms(500));
-            let demand = match s.get("assured") {
-                Some(_) => s
-                    .read("assured", |v| v.bytes((0, u64::MAX)))
-                    .map(|assured_bytes| Demand { assured_bytes, delay }),
-                None if s.get("request-delay").is_some() => {
-                    return Err(s.error(
-                        "assured",
-                        "it is missing",
-                        "bytes, where there is a `request-delay`",
-                    ));
-                }
-                None => None,
-            };
-            Jitter::Grant { period, jitter: s.time("jitter", Time::ZERO), demand }
-        }
-    }))
-}
-
-fn reordering(value: &Value<'_>) -> Result<Reordering, ScenarioError> {
-    let s = value.section(&schema::REORDERING)?;
-    let probability = s.needed("probability", Value::probability).unwrap_or_default();
-    Ok(Reordering { probability, delay: s.needed("delay", Value::time).unwrap_or_default() })
-}
-
-fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
-    const KINDS: [&str; 3] = ["random", "gilbert-elliott", "listed"];
-    let random = |probability: f64| {
-        if probability > 0.0 { LossConfig::Random { probability } } else { LossConfig::None }
-    };
-    if !value.is_table() {
-        return value.probability().map(random);
-    }
-    match value.kind(&KINDS)? {
-        0 => value.section(&schema::LOSS_RANDOM)?.need("probability")?.probability().map(random),
-        1 => {
-            let s = value.section(&schema::LOSS_GILBERT)?;
-            Ok(LossConfig::GilbertElliott {
-                to_bad: s.needed("to-bad", Value::probability).unwrap_or_default(),
-                to_good: s.needed("to-good", Value::probability).unwrap_or_default(),
-                good: s.probability("good", 0.0),
-                bad: s.probability("bad", 1.0),
-            })
-        }
-        _ => {
-            let list = value.section(&schema::LOSS_LISTED)?.need("packets")?;
-            let mut packets = Vec::new();
-            for element in list.elements() {
-                packets.push(element.count((0, u64::from(u32::MAX)))?);
-            }
-            packets.sort_unstable();
-            packets.dedup();
-            Ok(LossConfig::Listed(Arc::from(packets)))
-        }
-    }
-}
-
-fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>, ScenarioError> {
-    const KINDS: [&str; 2] = ["aggregate", "thin"];
-    if !value.is_table() {
-        if value.is_list() || value.is_flag() {
-            let allowed = format!("a time, or a table with `kind`: {}", listed(KINDS.into_iter()));
-            return Err(value.error(&format!("found {}", value.found()), &allowed));
-        }
-        let hold = value.time()?;
-        return Ok((hold > Time::ZERO).then_some(AckFilter::Aggregate { count: AGGREGATE_COUNT, hold }));
-    }
-    Ok(Some(if value.kind(&KINDS)? == 0 {
-        let s = value.section(&schema::ACK_AGGREGATE)?;
-        let count = s.count("count", u64::from(AGGREGATE_COUNT), (1, 1_000_000)) as u32;
-        AckFilter::Aggregate { count, hold: s.need("hold")?.time()? }
-    } else {
-        let s = value.section(&schema::ACK_THIN)?;
-        AckFilter::Thin { keep: s.need("keep")?.count((1, 1_000_000))? as u32 }
-    }))
 }

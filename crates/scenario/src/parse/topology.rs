@@ -5,9 +5,8 @@ use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagat
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, nearest, shortened};
-use crate::facts::smallest;
 use crate::model::{NamedLink, Topology};
-use crate::parse::links::{Surroundings, delays, link, map_delays};
+use crate::parse::links::{Surroundings, delays, link};
 use crate::schema;
 use crate::traces::Files;
 use crate::units::Buffer;
@@ -139,7 +138,7 @@ impl Build<'_> {
     }
 
     fn dumbbell(&mut self, s: &Section<'_>) -> Result<Shape, ScenarioError> {
-        let pairs = s.count("pairs", 2, (1, 1000)) as usize;
+        let pairs = s.of::<u32>("pairs") as usize;
         let side = s.read("access", access);
         let middle = self.middle(s, [&side, &side], true)?;
         let (left, right) = (self.node("left"), self.node("right"));
@@ -160,8 +159,8 @@ impl Build<'_> {
     }
 
     fn parking_lot(&mut self, s: &Section<'_>) -> Shape {
-        let hops = s.count("hops", 3, (1, 50)) as usize;
-        let hosts = s.count("hosts", 2, (1, 50)) as usize;
+        let hops = s.of::<u32>("hops") as usize;
+        let hosts = s.of::<u32>("hosts") as usize;
         let side = s.read("access", access);
         s.file.keep(s.need("delay"));
         let delay = s.file.keep(delays(s, "delay", "delay-period")).flatten();
@@ -169,8 +168,8 @@ impl Build<'_> {
         let side_delay = side.as_ref().map_or(Time::ZERO, |a| a.delay);
         let around = 2 * hops as u64 - 1;
         let rest =
-            Time::from_ns(smallest(&delay).ns().saturating_mul(around) + side_delay.ns().saturating_mul(4));
-        let config = link(s, self.around(delay, Some(rest), Buffer::Bdp(1.0)));
+            Time::from_ns(delay.smallest().ns().saturating_mul(around) + side_delay.ns().saturating_mul(4));
+        let config = link(s, self.around(delay, Some(rest)));
         let routers: Vec<usize> = (0..=hops).map(|r| self.node(&format!("router-{r}"))).collect();
         for pair in routers.windows(2) {
             self.add(&format!("backbone-{}", pair[1]), pair[0], pair[1], config.clone());
@@ -222,14 +221,14 @@ impl Build<'_> {
             }
             let delay = s.file.keep(delays(&s, "delay", "delay-period")).flatten();
             let delay = delay.unwrap_or(Propagation::Constant(Time::ZERO));
-            let config = link(&s, self.around(delay, None, Buffer::Unlimited));
+            let config = link(&s, self.around(delay, None));
             let given = s.get("name").map(|v| v.text()).transpose()?;
             let name = given.map_or_else(|| format!("{}->{}", self.nodes[a], self.nodes[b]), str::to_owned);
             let back = given.map_or_else(
                 || format!("{}->{}", self.nodes[b], self.nodes[a]),
                 |name| format!("{name}-reverse"),
             );
-            let both = s.flag("both-ways", true);
+            let both: bool = s.of("both-ways");
             last = b;
             for (name, a, b) in [(name, a, b), (back, b, a)].into_iter().take(1 + usize::from(both)) {
                 if !names.insert(name.clone()) {
@@ -279,18 +278,18 @@ impl Build<'_> {
         let rtt = s.file.keep(delays(s, "rtt", "rtt-period")).flatten();
         let rtt = rtt.unwrap_or(Propagation::Constant(Time::ZERO));
         let back = s.inner("reverse", &schema::REVERSE);
-        let back_delay = back.as_ref().and_then(|b| b.read("delay", Value::time));
+        let back_delay = back.as_ref().and_then(|b| b.maybe::<Time>("delay"));
         let around =
             sides.iter().filter_map(|a| a.as_ref()).map(|a| a.delay).fold(Time::ZERO, |sum, d| sum + d);
         let backward = |rtt: Time| back_delay.unwrap_or(Time::from_ns(rtt.ns() / 2));
-        let least = smallest(&rtt);
+        let least = rtt.smallest();
         if backward(least) < around || least < backward(least) + around {
             // Where the round-trip time is wrong, the fields of the link are read all the same.
             if !s.is_sound() {
                 let rtt = Propagation::Constant(Time::ZERO);
-                let forward = link(s, self.around(rtt.clone(), Some(Time::ZERO), Buffer::Unlimited));
+                let forward = link(s, self.around(rtt.clone(), Some(Time::ZERO)));
                 if let Some(back) = &back {
-                    let mut around = self.around(rtt, Some(Time::ZERO), Buffer::Unlimited);
+                    let mut around = self.around(rtt, Some(Time::ZERO));
                     around.capacity = Some(forward.capacity.clone());
                     link(back, around);
                 }
@@ -303,11 +302,11 @@ impl Build<'_> {
             );
             return Err(s.error("rtt", &problem, &allowed));
         }
-        let forward = map_delays(&rtt, |rtt| rtt - backward(rtt) - around);
-        let reverse = map_delays(&rtt, |rtt| backward(rtt) - around);
-        let rest = least - smallest(&forward);
-        let reverse_rest = least - smallest(&reverse);
-        let forward = link(s, self.around(forward, Some(rest), Buffer::Bdp(1.0)));
+        let forward = rtt.map(|rtt| rtt - backward(rtt) - around);
+        let reverse = rtt.map(|rtt| backward(rtt) - around);
+        let rest = least - forward.smallest();
+        let reverse_rest = least - reverse.smallest();
+        let forward = link(s, self.around(forward, Some(rest)));
         let capacity = match &forward.capacity {
             constant @ Capacity::Constant(_) => constant.clone(),
             other if mirrored => other.clone(),
@@ -315,7 +314,7 @@ impl Build<'_> {
         };
         let reverse = match &back {
             Some(back) => {
-                let mut around = self.around(reverse, Some(reverse_rest), Buffer::Unlimited);
+                let mut around = self.around(reverse, Some(reverse_rest));
                 around.capacity = Some(capacity);
                 let mut config = link(back, around);
                 if mirrored && back.get("buffer").is_none() && back.get("queue").is_none() {
@@ -338,12 +337,11 @@ impl Build<'_> {
         Ok(Middle { forward, reverse })
     }
 
-    fn around(&mut self, delay: Propagation, rest: Option<Time>, buffer: Buffer) -> Surroundings<'_> {
+    fn around(&mut self, delay: Propagation, rest: Option<Time>) -> Surroundings<'_> {
         Surroundings {
             delay,
             rest,
             capacity: None,
-            buffer,
             files: self.files,
             trace_offset_range: &mut self.trace_offset_range,
         }
@@ -428,8 +426,7 @@ fn access(value: &Value<'_>) -> Result<Access, ScenarioError> {
         return Ok(Access { config, delay: Time::ZERO });
     }
     let s = value.section(&schema::ACCESS)?;
-    let rate = s.needed("rate", Value::rate).unwrap_or(Rate::from_bits_per_s(1_000_000));
-    let delay = s.time("delay", Time::ZERO);
+    let (rate, delay): (Rate, Time) = (s.of("rate"), s.of("delay"));
     let limit = match s.get("buffer") {
         None => Limit::Unlimited,
         Some(value) => match value.buffer()? {

@@ -5,8 +5,9 @@ use rampcc_path::Capacity;
 
 use crate::document::{Section, Value};
 use crate::error::ScenarioError;
-use crate::facts::typical_rate;
 use crate::model::Scenario;
+use crate::names::Scale;
+use crate::rates::typical_rate;
 use crate::schema;
 use crate::settings;
 use crate::uncertain::{RANGE, Range, Uncertain, Values, twice};
@@ -43,7 +44,7 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
 /// One entry beside those before it.
 fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain, ScenarioError> {
     let first = name.split('.').next().unwrap_or_default();
-    if !schema::ROOT.fields.iter().any(|f| f.name == first) || !settings::is_field(name) {
+    if !schema::ROOT.entry(first).is_some() || !settings::is_field(name) {
         return Err(value.error("there is no such field", TABLE));
     }
     let pathless = !value.is_text() && !value.is_table();
@@ -75,8 +76,8 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
     }
     let s = value.section(&schema::UNCERTAIN)?;
     let scale = s.get("scale");
-    let linear = scale.as_ref().map(|v| v.choice(&["log", "linear"])).transpose()?;
-    let logarithmic = linear.map(|index| index == 0);
+    let logarithmic =
+        scale.as_ref().map(Value::one_of::<Scale>).transpose()?.map(|found| found == Scale::Log);
     let values = match (s.get("range"), s.get("values")) {
         (Some(given), None) => Values::Range(range(&given, logarithmic)?),
         (None, Some(given)) => {
@@ -90,7 +91,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         }
         (None, None) => return Err(s.error("range", "it is missing", RANGE)),
     };
-    let reason = s.text("reason", "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = s.of::<&str>("reason").split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(Uncertain { field, values, reason, option: None })
 }
 

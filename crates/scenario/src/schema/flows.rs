@@ -1,273 +1,141 @@
 //! Tables of flows, traffic, senders and receivers.
 
-use super::{Table, field};
+use rampcc::Time;
+use rampcc_tcp::{Avoidance, Pacing, Recovery};
 
-table!(
-    FLOW,
-    "[[flow]]",
-    "TCP flows, one by one.",
-    [
-        field("name", "text", "flow-1, …", "For tables and charts."),
-        field("size", "bytes or \"bulk\"", "bulk", "What it sends; bulk: until the run ends."),
-        field("chunks", "table", "none", "An application that writes now and then, instead of `size`."),
-        field("start", "time", "0 s", "When it opens."),
-        field("start-jitter", "time", "0 s", "The start is moved by up to this much, by the seed."),
-        field(
-            "algorithm",
-            "an algorithm's id",
-            "under test",
-            "What steers its start-up; without it, the compared algorithm does."
-        ),
-        field("congestion-control", "reno, cubic, vegas", "as `[sender]`", "After start-up."),
-        field(
-            "from",
-            "node",
-            "the first sender; in a graph, where the first link begins",
-            "Where it begins; flows with `count` take nodes in turn if `*` stands for several."
-        ),
-        field(
-            "to",
-            "node",
-            "the first receiver; in a graph, where the last link ends",
-            "Where it ends; as `from`."
-        ),
-        field("count", "1 to 200000", "1", "So many equal flows."),
-        field("sampled", "true, false", "true", "Whether its state is recorded."),
-        field("sender", "table", "as `[sender]`", "Fields of `[sender]` that differ."),
-        field("receiver", "table", "as `[receiver]`", "Fields of `[receiver]` that differ."),
-    ]
-);
-table!(
-    CHUNKS,
-    "chunks = { … }",
-    "An application-limited flow.",
-    [
-        field("size", "bytes", "required", "Written at once."),
-        field("interval", "time above 0", "required", "Between writes."),
-        field("count", "whole number", "0", "Writes; 0: until the run ends."),
-    ]
-);
+use crate::field::Default::{At, Count, Flag, Name, Number, Receiver, Required, Sender, Words};
+use crate::field::{
+    DAY, Entry, FLAG, RATE, TEXT, TIME, US, bytes, count, entries, number, one_of, packets, table, time,
+    words,
+};
+use crate::names::{Acks, SizeKind, kinds, name};
 
-/// Traffic tables share these.
-macro_rules! traffic {
-    ($id:ident, $kind:expr, $meaning:expr, [$($own:expr),* $(,)?]) => {
-        table!($id, concat!("[[traffic]] kind = \"", $kind, "\""), $meaning, [
-            field("kind", $kind, "required", ""),
-            field("name", "text", "the kind", "For tables."),
-            field("from", "node, pattern with `*`, or list", "all senders", "Where flows begin; each takes a pair at random."),
-            field("to", "node, pattern with `*`, or list", "all receivers", "Where flows end."),
-            field("both-ways", "true, false", "false", "Pairs are used in both directions."),
-            field("start", "time", "0 s", "From when."),
-            field("end", "time", "the end of the run", "Until when."),
-            $($own,)*
-        ]);
-    };
+/// Most listed flows in all.
+pub(crate) const FLOWS_MAX: u64 = 200_000;
+
+kinds! { TrafficTag {
+    Cbr = "cbr": TRAFFIC_CBR,
+    Poisson = "poisson": TRAFFIC_POISSON,
+    Web = "web": TRAFFIC_WEB,
+    Listed = "listed": TRAFFIC_LISTED,
+} }
+
+/// What all traffic has.
+static TRAFFIC: &[Entry] = entries! {
+    "name": TEXT => Words("the kind"), "For tables.";
+    "from": words("node, pattern with `*`, or list") => Words("all senders"), "Where flows begin; each takes a pair at random.";
+    "to": words("node, pattern with `*`, or list") => Words("all receivers"), "Where flows end.";
+    "both-ways": FLAG => Flag(false), "Pairs are used in both directions.";
+    "start": TIME => At(Time::ZERO), "From when.";
+    "end": TIME => Words("the end of the run"), "Until when.";
+};
+
+/// What traffic over TCP has.
+static TCP: &[Entry] = entries! {
+    "under-test": words("probability, true or false") => Words("0"), "Share of flows that the compared algorithm steers.";
+    "algorithm": words("an algorithm's id") => Words("slow_start"), "What steers the others.";
+    "congestion-control": one_of::<Avoidance>() => Words("as `[sender]`"), "After start-up.";
+    "sender": words("table") => Words("as `[sender]`"), "Fields of `[sender]` that differ.";
+    "receiver": words("table") => Words("as `[receiver]`"), "Fields of `[receiver]` that differ.";
+};
+
+table! { FLOW: "[[flow]]", "TCP flows, one by one.";
+    "name": TEXT => Words("flow-1, …"), "For tables and charts.";
+    "size": words("bytes or \"bulk\"") => Words("bulk"), "What it sends; bulk: until the run ends.";
+    "chunks": words("table") => Words("none"), "An application that writes now and then, instead of `size`.";
+    "start": TIME => At(Time::ZERO), "When it opens.";
+    "start-jitter": TIME => At(Time::ZERO), "The start is moved by up to this much, by the seed.";
+    "algorithm": words("an algorithm's id") => Words("under test"), "What steers its start-up; without it, the compared algorithm does.";
+    "congestion-control": one_of::<Avoidance>() => Words("as `[sender]`"), "After start-up.";
+    "from": words("node") => Words("the first sender; in a graph, where the first link begins"), "Where it begins; flows with `count` take nodes in turn if `*` stands for several.";
+    "to": words("node") => Words("the first receiver; in a graph, where the last link ends"), "Where it ends; as `from`.";
+    "count": count(1, FLOWS_MAX) => Count(1), "So many equal flows.";
+    "sampled": FLAG => Flag(true), "Whether its state is recorded.";
+    "sender": words("table") => Words("as `[sender]`"), "Fields of `[sender]` that differ.";
+    "receiver": words("table") => Words("as `[receiver]`"), "Fields of `[receiver]` that differ.";
 }
 
-/// TCP traffic tables share these.
-macro_rules! tcp_traffic {
-    ($id:ident, $kind:expr, $meaning:expr, [$($own:expr),* $(,)?]) => {
-        traffic!($id, $kind, $meaning, [
-            $($own,)*
-            field("under-test", "probability, true or false", "0", "Share of flows that the compared algorithm steers."),
-            field("algorithm", "an algorithm's id", "slow_start", "What steers the others."),
-            field("congestion-control", "reno, cubic, vegas", "as `[sender]`", "After start-up."),
-            field("sender", "table", "as `[sender]`", "Fields of `[sender]` that differ."),
-            field("receiver", "table", "as `[receiver]`", "Fields of `[receiver]` that differ."),
-        ]);
-    };
+table! { CHUNKS: "chunks = { … }", "An application-limited flow.";
+    "size": bytes(1, u64::MAX) => Required, "Written at once.";
+    "interval": time(US, DAY) => Required, "Between writes.";
+    "count": count(0, 4_294_967_295) => Count(0), "Writes; 0: until the run ends.";
 }
 
-traffic!(
-    TRAFFIC_CBR,
-    "cbr",
-    "Packets at a constant rate without feedback, like UDP; a burst if `start` and `end` are near.",
-    [
-        field("rate", "rate", "required", "Wire rate."),
-        field("packet", "bytes, 40 B to 64 KiB", "1000 B", "Wire size of each packet."),
-    ]
-);
-tcp_traffic!(
-    TRAFFIC_POISSON,
-    "poisson",
-    "TCP flows with exponential times between arrivals.",
-    [
-        field("flows-per-second", "number above 0, up to 1000000", "required", "Arrivals over all pairs."),
-        field(
-            "size",
-            "bytes or table",
-            "required",
-            "Size of a flow; a plain size is the mean of an exponential distribution."
-        ),
-        field("flows", "whole number", "0", "At most so many flows; 0: no limit."),
-    ]
-);
-tcp_traffic!(
-    TRAFFIC_WEB,
-    "web",
-    "Web sessions: pages of several objects one after the other, then time to think.",
-    [
-        field("sessions", "1 to 100000", "10", "Sessions at the same time."),
-        field("size", "bytes or table", "Pareto, mean 12 kB, shape 1.2", "Size of an object."),
-        field("objects", "1 to 10000", "5", "Objects per page."),
-        field("think", "time", "1 s", "Mean of the exponential time between pages."),
-    ]
-);
-tcp_traffic!(
-    TRAFFIC_LISTED,
-    "listed",
-    "Flows as listed in a file: `start_s,bytes` or `start_s,bytes,from,to` per line.",
-    [field(
-        "file",
-        "CSV file",
-        "required",
-        "Relative to the scenario file; `.gz` is understood, `#` begins a comment."
-    ),]
-);
-table!(
-    SIZE,
-    "size = { … }",
-    "A distribution of sizes in `[[traffic]]`.",
-    [
-        field("kind", "constant, exponential, pareto", "exponential", "Distribution."),
-        field("mean", "bytes, or packets of the sender's segment size", "required", "Mean."),
-        field("shape", "number above 1, up to 100", "1.2", "Tail index, for pareto alone."),
-    ]
-);
+table! { TRAFFIC_CBR: "[[traffic]] kind = \"cbr\"", "Packets at a constant rate without feedback, like UDP; a burst if `start` and `end` are near.", last TRAFFIC;
+    "kind": words("cbr") => Required, "Which one.";
+    "rate": RATE => Required, "Wire rate.";
+    "packet": bytes(40, 64 << 10) => Count(1000), "Wire size of each packet.";
+}
 
-table!(
-    SENDER,
-    "[sender]",
-    "How senders behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.",
-    [
-        field("mss", "bytes, 1 B to 65535 B", "1448 B / 1448 B / 1000 B", "Payload of a full segment."),
-        field(
-            "headers",
-            "bytes, 0 to 1000 B",
-            "52 B / 52 B / 40 B",
-            "Headers of every data packet, down to what links count."
-        ),
-        field("initial-window", "packets, 1 to 10000", "10 / 2", "Window before the first ACK."),
-        field("initial-ssthresh", "packets or \"none\"", "none", "Slow-start threshold at the start."),
-        field(
-            "abc-limit",
-            "packets, 0 to 1000",
-            "0 / 1",
-            "Growth per ACK in slow start (RFC 3465 L); 0: no limit, 1: packet counting."
-        ),
-        field("congestion-control", "reno, cubic, vegas", "cubic / reno", "After start-up."),
-        field(
-            "recovery",
-            "sack, sack-ns2, newreno-impatient, newreno-steady",
-            "sack / sack / sack-ns2",
-            "How losses are found and repaired."
-        ),
-        field("prr", "true, false", "true / false", "Proportional rate reduction (RFC 9937)."),
-        field("rack-tlp", "true, false", "true / false", "RACK-TLP (RFC 8985)."),
-        field("limited-transmit", "true, false", "true", "RFC 3042."),
-        field(
-            "undo",
-            "true, false",
-            "true / false",
-            "Undo reductions that time stamps or DSACK show to be spurious."
-        ),
-        field(
-            "frto",
-            "true, false",
-            "true / false",
-            "Undo timeouts after which ACKs tell of data that were not sent again (F-RTO, RFC 5682)."
-        ),
-        field("rto-initial", "time", "1 s / 3 s", "Retransmission timer before the first RTT sample."),
-        field("rto-min", "time", "200 ms", "Its lower bound."),
-        field("rto-max", "time", "120 s / 60 s", "Its upper bound."),
-        field("rto-tick", "time", "0 s / 10 ms", "Its clock's resolution; 0: exact."),
-        field(
-            "rto-count-ticks",
-            "true, false",
-            "false / false / true",
-            "ns-2: ticks are counted that begin while a segment is under way, one at a time; estimates are whole ticks."
-        ),
-        field(
-            "rto-min-of-variance",
-            "true, false",
-            "true / false",
-            "Linux: the bound holds for the variance term."
-        ),
-        field(
-            "pacing",
-            "algorithm, always",
-            "algorithm",
-            "Only when the start-up algorithm sets a rate, or always, as Linux with fq."
-        ),
-        field("max-burst", "packets, 0 to 1000000", "0", "New segments per ACK; 0: no limit."),
-        field("send-buffer", "bytes or \"unlimited\"", "unlimited", "Unacknowledged data never exceeds it."),
-        field(
-            "send-buffer-max",
-            "bytes",
-            "0 B",
-            "The send buffer grows with the window up to this; 0: fixed."
-        ),
-        field(
-            "idle-restart",
-            "true, false",
-            "true / false",
-            "Restart from the initial window after an idle timeout."
-        ),
-        field("handshake", "true, false", "true", "SYN exchange before the first data."),
-        field("cubic-beta", "ratio from 0.1 to 1", "0.7", "CUBIC's multiplicative decrease."),
-        field("vegas-alpha", "packets, 0 to 100000", "2 / 1", "Vegas grows while fewer packets are queued."),
-        field("vegas-beta", "packets, 0 to 100000", "4 / 3", "Vegas shrinks while more packets are queued."),
-        field(
-            "vegas-mean-rtt",
-            "true, false",
-            "false / true",
-            "Vegas decides by a round's mean RTT (ns-2) instead of its smallest (Linux)."
-        ),
-        field(
-            "extra-startup-rounds",
-            "0 to 100",
-            "0",
-            "What if: grow for so many rounds after the algorithm wanted to leave."
-        ),
-    ]
-);
+table! { TRAFFIC_POISSON: "[[traffic]] kind = \"poisson\"", "TCP flows with exponential times between arrivals.", last TRAFFIC, last TCP;
+    "kind": words("poisson") => Required, "Which one.";
+    "flows-per-second": number(1e-6, 1e6) => Required, "Arrivals over all pairs.";
+    "size": words("bytes or table") => Required, "Size of a flow; a plain size is the mean of an exponential distribution.";
+    "flows": count(0, 4_294_967_295) => Count(0), "At most so many flows; 0: no limit.";
+}
 
-table!(
-    RECEIVER,
-    "[receiver]",
-    "How receivers behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.",
-    [
-        field(
-            "acks",
-            "quick, delayed, linux",
-            "linux / quick",
-            "Every segment; every `ack-every`-th; or `quick-acks` at once, and all while the window grows, then every second."
-        ),
-        field("ack-every", "1 to 1000", "2", "Segments per ACK, for `delayed`."),
-        field("ack-timer", "time", "40 ms", "Longest wait before an ACK, for `delayed` and `linux`."),
-        field("quick-acks", "0 to 1000000", "16", "For `linux`."),
-        field("sack-blocks", "0 to 4", "3", "Most SACK blocks per ACK; 0: no SACK."),
-        field(
-            "sack-suppression",
-            "packets, 0 to 1000000",
-            "0",
-            "From so many out-of-order segments on, no SACK and no reassembly (Windows XP); 0: never."
-        ),
-        field(
-            "window",
-            "bytes, \"autotuned\" or \"unlimited\"",
-            "unlimited",
-            "What it advertises; a `modern` receiver's SYN-ACK 65 535 bytes of it at most, as TCP's can."
-        ),
-        field("window-initial", "bytes", "64 KiB", "First window, for `autotuned`."),
-        field("window-max", "bytes", "6 MiB", "Largest window, for `autotuned`."),
-        field("ack-size", "bytes, 1 B to 1000 B", "52 B / 40 B", "An ACK on the wire."),
-        field("sack-block-size", "bytes, 0 to 100 B", "0 B / 0 B / 8 B", "And every SACK block on it."),
-        field(
-            "ns2-sink",
-            "true, false",
-            "false / false / true",
-            "ns-2's sink does not know the end of the data, reports no duplicates and may delay their ACKs."
-        ),
-    ]
-);
+table! { TRAFFIC_WEB: "[[traffic]] kind = \"web\"", "Web sessions: pages of several objects one after the other, then time to think.", last TRAFFIC, last TCP;
+    "kind": words("web") => Required, "Which one.";
+    "sessions": count(1, 100_000) => Count(10), "Sessions at the same time.";
+    "size": words("bytes or table") => Words("Pareto, mean 12 kB, shape 1.2"), "Size of an object.";
+    "objects": count(1, 10_000) => Count(5), "Objects per page.";
+    "think": TIME => At(Time::from_secs(1)), "Mean of the exponential time between pages.";
+}
+
+table! { TRAFFIC_LISTED: "[[traffic]] kind = \"listed\"", "Flows as listed in a file: `start_s,bytes` or `start_s,bytes,from,to` per line.", last TRAFFIC, last TCP;
+    "kind": words("listed") => Required, "Which one.";
+    "file": words("CSV file") => Required, "Relative to the scenario file; `.gz` is understood, `#` begins a comment.";
+}
+
+table! { SIZE: "size = { … }", "A distribution of sizes in `[[traffic]]`.";
+    "kind": one_of::<SizeKind>() => Name("exponential"), "Distribution.";
+    "mean": words("bytes, or packets of the sender's segment size") => Required, "Mean.";
+    "shape": number(1.01, 100.0) => Number(1.2), "Tail index, for pareto alone.";
+}
+
+table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.";
+    "mss": bytes(1, 65_535) => Sender(|c| Count(c.mss_bytes.into())), "Payload of a full segment.";
+    "headers": bytes(0, 1000) => Sender(|c| Count(c.header_bytes.into())), "Headers of every data packet, down to what links count.";
+    "initial-window": packets(1, 10_000) => Sender(|c| Count(c.initial_window_packets.into())), "Window before the first ACK.";
+    "initial-ssthresh": words("packets or \"none\"") => Words("none"), "Slow-start threshold at the start.";
+    "abc-limit": packets(0, 1000) => Sender(|c| Count(c.abc_limit_packets.into())), "Growth per ACK in slow start (RFC 3465 L); 0: no limit, 1: packet counting.";
+    "congestion-control": one_of::<Avoidance>() => Sender(|c| Name(name(c.avoidance))), "After start-up.";
+    "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired.";
+    "prr": FLAG => Sender(|c| Flag(c.prr)), "Proportional rate reduction (RFC 9937).";
+    "rack-tlp": FLAG => Sender(|c| Flag(c.rack_tlp)), "RACK-TLP (RFC 8985).";
+    "limited-transmit": FLAG => Sender(|c| Flag(c.limited_transmit)), "RFC 3042.";
+    "undo": FLAG => Sender(|c| Flag(c.undo)), "Undo reductions that time stamps or DSACK show to be spurious.";
+    "frto": FLAG => Sender(|c| Flag(c.frto)), "Undo timeouts after which ACKs tell of data that were not sent again (F-RTO, RFC 5682).";
+    "rto-initial": time(US, DAY) => Sender(|c| At(c.rto.initial)), "Retransmission timer before the first RTT sample.";
+    "rto-min": time(US, DAY) => Sender(|c| At(c.rto.min)), "Its lower bound.";
+    "rto-max": time(US, DAY) => Sender(|c| At(c.rto.max)), "Its upper bound.";
+    "rto-tick": time(Time::ZERO, DAY) => Sender(|c| At(c.rto.tick)), "Its clock's resolution; 0: exact.";
+    "rto-count-ticks": FLAG => Sender(|c| Flag(c.rto.count_ticks)), "ns-2: ticks are counted that begin while a segment is under way, one at a time; estimates are whole ticks.";
+    "rto-min-of-variance": FLAG => Sender(|c| Flag(c.rto.min_of_variance)), "Linux: the bound holds for the variance term.";
+    "pacing": one_of::<Pacing>() => Sender(|c| Name(name(c.pacing))), "Only when the start-up algorithm sets a rate, or always, as Linux with fq.";
+    "max-burst": packets(0, 1_000_000) => Sender(|c| Count(c.max_burst_packets.into())), "New segments per ACK; 0: no limit.";
+    "send-buffer": words("bytes or \"unlimited\"") => Words("unlimited"), "Unacknowledged data never exceeds it.";
+    "send-buffer-max": bytes(0, u64::MAX) => Sender(|c| Count(c.send_buffer_max_bytes)), "The send buffer grows with the window up to this; 0: fixed.";
+    "idle-restart": FLAG => Sender(|c| Flag(c.idle_restart)), "Restart from the initial window after an idle timeout.";
+    "handshake": FLAG => Sender(|c| Flag(c.handshake)), "SYN exchange before the first data.";
+    "cubic-beta": number(0.1, 1.0) => Sender(|c| Number((f64::from(c.cubic_beta_1024) / 10.24).round() / 100.0)), "CUBIC's multiplicative decrease.";
+    "vegas-alpha": packets(0, 100_000) => Sender(|c| Count(c.vegas.alpha_packets.into())), "Vegas grows while fewer packets are queued.";
+    "vegas-beta": packets(0, 100_000) => Sender(|c| Count(c.vegas.beta_packets.into())), "Vegas shrinks while more packets are queued.";
+    "vegas-mean-rtt": FLAG => Sender(|c| Flag(c.vegas.mean_rtt)), "Vegas decides by a round's mean RTT (ns-2) instead of its smallest (Linux).";
+    "extra-startup-rounds": count(0, 100) => Sender(|c| Count(c.extra_startup_rounds.into())), "What if: grow for so many rounds after the algorithm wanted to leave.";
+}
+
+table! { RECEIVER: "[receiver]", "How receivers behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.";
+    "acks": one_of::<Acks>() => Receiver(|c| Name(name(Acks::of(c.ack_policy)))), "Every segment; every `ack-every`-th; or `quick-acks` at once, and all while the window grows, then every second.";
+    "ack-every": count(1, 1000) => Count(2), "Segments per ACK, for `delayed`.";
+    "ack-timer": TIME => At(Time::from_ms(40)), "Longest wait before an ACK, for `delayed` and `linux`.";
+    "quick-acks": count(0, 1_000_000) => Count(16), "For `linux`.";
+    "sack-blocks": count(0, 4) => Receiver(|c| Count(c.sack_blocks.into())), "Most SACK blocks per ACK; 0: no SACK.";
+    "sack-suppression": packets(0, 1_000_000) => Receiver(|c| Count(c.sack_suppression_segments.into())), "From so many out-of-order segments on, no SACK and no reassembly (Windows XP); 0: never.";
+    "window": words("bytes, \"autotuned\" or \"unlimited\"") => Words("unlimited"), "What it advertises; a `modern` receiver's SYN-ACK 65 535 bytes of it at most, as TCP's can.";
+    "window-initial": bytes(1, u64::MAX) => Count(64 << 10), "First window, for `autotuned`.";
+    "window-max": bytes(1, u64::MAX) => Count(6 << 20), "Largest window, for `autotuned`.";
+    "ack-size": bytes(1, 1000) => Receiver(|c| Count(c.ack_bytes.into())), "An ACK on the wire.";
+    "sack-block-size": bytes(0, 100) => Receiver(|c| Count(c.sack_block_bytes.into())), "And every SACK block on it.";
+    "ns2-sink": FLAG => Receiver(|c| Flag(c.ns2_sink)), "ns-2's sink does not know the end of the data, reports no duplicates and may delay their ACKs.";
+}
