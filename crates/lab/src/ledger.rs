@@ -204,7 +204,7 @@ impl Ledger {
                 let queued = sent.and_then(|sent| self.queue.largest(sent, event.now));
                 test.exit = Some(ExitRecord {
                     flow: event.flow,
-                    reason: reason.into(),
+                    reason,
                     evidence,
                     limit,
                     time_s: (event.now - opened).secs_f64(),
