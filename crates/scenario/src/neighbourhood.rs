@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 use crate::document::Section;
 use crate::error::{File, ScenarioError, shortened};
 use crate::model::Scenario;
-use crate::parse::Written;
+use crate::parse::Text;
 use crate::schema;
 use crate::settings::Setting;
 use crate::uncertain::{Range, Uncertain, Values, twice};
@@ -110,7 +110,7 @@ impl Scenario {
         let text = written(&document.to_string(), &[]);
         let directory = self.directory.as_deref();
         let traces = self.original.traces.clone();
-        let given = Written { name: &self.name, text: &text, written: None, directory, traces };
+        let given = Text { name: &self.name, text: &text, written: None, directory, traces };
         let mut scenario = Self::parse_blaming(&given, &settings)?;
         scenario.name.clone_from(&self.name);
         Ok(scenario)

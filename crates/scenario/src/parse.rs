@@ -24,7 +24,7 @@ use crate::schema;
 use crate::traces::{Files, SCENARIO_MAX, Traces};
 
 /// What a scenario is made from.
-pub(crate) struct Written<'a> {
+pub(crate) struct Text<'a> {
     /// See [`Scenario::parse`].
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
@@ -40,11 +40,11 @@ impl Scenario {
     ///
     /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
     pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
-        Self::parse_text(&Written { name, text, written: None, directory, traces: Traces::default() })
+        Self::parse_text(&Text { name, text, written: None, directory, traces: Traces::default() })
     }
 
-    pub(crate) fn parse_text(given: &Written<'_>) -> Result<Self, ScenarioError> {
-        let Written { name, text, written, directory, traces } = given;
+    pub(crate) fn parse_text(given: &Text<'_>) -> Result<Self, ScenarioError> {
+        let Text { name, text, written, directory, traces } = given;
         let mut file = File::new(name, text);
         if let Some(written) = written {
             file = file.changed_from(written);
