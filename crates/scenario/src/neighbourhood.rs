@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 use crate::document::Section;
 use crate::error::{File, ScenarioError, shortened};
 use crate::model::Scenario;
-use crate::parse::Text;
+use crate::parse::Given;
 use crate::schema;
 use crate::settings::Setting;
 use crate::uncertain::{Range, Uncertain, Values, twice};
@@ -110,7 +110,7 @@ impl Scenario {
         let text = written(&document.to_string(), &[]);
         let directory = self.directory.as_deref();
         let traces = self.original.traces.clone();
-        let given = Text { name: &self.name, text: &text, written: None, directory, traces };
+        let given = Given { name: &self.name, text: &text, written: None, directory, traces };
         let mut scenario = Self::parse_blaming(&given, &settings)?;
         scenario.name.clone_from(&self.name);
         Ok(scenario)
@@ -224,7 +224,7 @@ impl Uncertain {
         let (field, values) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let (field, values) = (field.trim(), values.trim());
         let first = field.split('.').next().unwrap_or_default();
-        if !crate::settings::is_field(field) || !schema::ROOT.entry(first).is_some() {
+        if !crate::settings::is_field(field) || schema::ROOT.entry(first).is_none() {
             return Err(wrong("the part before `=` is not a field"));
         }
         if crate::parse::uncertain::PATHLESS.contains(&first) {

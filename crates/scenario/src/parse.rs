@@ -24,7 +24,7 @@ use crate::schema;
 use crate::traces::{Files, SCENARIO_MAX, Traces};
 
 /// What a scenario is made from.
-pub(crate) struct Text<'a> {
+pub(crate) struct Given<'a> {
     /// See [`Scenario::parse`].
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
@@ -40,11 +40,11 @@ impl Scenario {
     ///
     /// `name` stands in messages, and for the scenario's name if the text gives none; a path is cut to its stem.
     pub fn parse(name: &str, text: &str, directory: Option<&Path>) -> Result<Self, ScenarioError> {
-        Self::parse_text(&Text { name, text, written: None, directory, traces: Traces::default() })
+        Self::parse_text(&Given { name, text, written: None, directory, traces: Traces::default() })
     }
 
-    pub(crate) fn parse_text(given: &Text<'_>) -> Result<Self, ScenarioError> {
-        let Text { name, text, written, directory, traces } = given;
+    pub(crate) fn parse_text(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Given { name, text, written, directory, traces } = given;
         let mut file = File::new(name, text);
         if let Some(written) = written {
             file = file.changed_from(written);
@@ -92,7 +92,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     let ends = Ends { sender, receiver, settings };
     let flows = root.file.keep(flows::flows(root, &built, &ends)).unwrap_or_default();
     let traffic = root.file.keep(flows::traffic(root, &built, &ends, files)).unwrap_or_default();
-    let stop = root.file.keep(stop(root, &flows, &traffic));
+    let stop = stop(root, &flows, &traffic);
     let uncertain = root.file.keep(uncertain::uncertain(root)).flatten();
     let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
     let mut scenario = Scenario {
@@ -103,7 +103,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
         topology: built.topology,
         flows,
         traffic,
-        stop: stop.unwrap_or(Stop { after: Time::ZERO, when_complete: false }),
+        stop,
         runs: root.of("runs"),
         seed: root.of("seed"),
         steering,
@@ -127,7 +127,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     Ok(Some(scenario))
 }
 
-fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Result<Stop, ScenarioError> {
+fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Stop {
     let endless = |source: &Source| match source {
         Source::Bulk => true,
         Source::Sized(_) => false,
@@ -152,7 +152,7 @@ fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Result
     });
     let when_complete = stop.unwrap_or(ends);
     let default = Time::from_secs(if when_complete { 600 } else { 60 });
-    Ok(Stop { after: root.maybe("duration").unwrap_or(default), when_complete })
+    Stop { after: root.maybe("duration").unwrap_or(default), when_complete }
 }
 
 /// Every flow and every pair must have a way there and a way back.

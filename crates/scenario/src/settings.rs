@@ -6,7 +6,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, 
 
 use crate::error::{ScenarioError, shortened};
 use crate::model::Scenario;
-use crate::parse::Text;
+use crate::parse::Given;
 use crate::traces::Traces;
 
 /// Most parts of a dotted key.
@@ -209,14 +209,14 @@ impl Scenario {
             }
         }
         let changed = document.to_string();
-        let given = Text { name, text: &changed, written: Some(text), directory, traces: Traces::default() };
+        let given = Given { name, text: &changed, written: Some(text), directory, traces: Traces::default() };
         let mut scenario = Self::parse_blaming(&given, settings)?;
         scenario.original.text = Some(text.to_owned());
         Ok(scenario)
     }
 
     /// An error in a field that one of `settings` has put there names it.
-    pub(crate) fn parse_blaming(given: &Text<'_>, settings: &[Setting]) -> Result<Self, ScenarioError> {
+    pub(crate) fn parse_blaming(given: &Given<'_>, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let setting = |field: &str| {
             settings.iter().rev().find(|s| s.concerns(field)).map(|setting| setting.text.as_str())
         };

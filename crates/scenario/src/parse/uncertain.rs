@@ -44,7 +44,7 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
 /// One entry beside those before it.
 fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain, ScenarioError> {
     let first = name.split('.').next().unwrap_or_default();
-    if !schema::ROOT.entry(first).is_some() || !settings::is_field(name) {
+    if schema::ROOT.entry(first).is_none() || !settings::is_field(name) {
         return Err(value.error("there is no such field", TABLE));
     }
     let pathless = !value.is_text() && !value.is_table();
