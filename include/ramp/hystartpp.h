@@ -146,8 +146,7 @@ RAMP_FN void ramp_hystartpp_on_ack(struct ramp_hystartpp *s, const struct ramp_a
 	if (ramp_round_advance(&s->round, a) && ramp_hystartpp_end_round(s, d))
 		return;
 	/* RFC 9406 §4.3: L is infinite for a paced sender. */
-	credit = ramp_credit(a, a->flags & RAMP_PACED ? s->growth.abc_limit_packets
-							: s->limit_packets);
+	credit = ramp_credit(a, a->flags & RAMP_PACED ? s->growth.abc_limit_packets : s->limit_packets);
 	if (d->phase == RAMP_CONSERVATIVE) {
 		ramp_grow_fine(&s->growth, ramp_mul(credit, s->css_reciprocal), d);
 		credit = 0;

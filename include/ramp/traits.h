@@ -14,14 +14,14 @@
 #define RAMP_OF_CUBIC 128u
 
 /* X(NAME, word, meaning) */
-#define RAMP_TRAITS(X)                                                                         \
+#define RAMP_TRAITS(X)                                                                          \
 	X(PACES, "paces", "writes a pacing field of the decision: its host must space packets") \
-	X(REARMS, "rearms", "a timeout begins its start-up again")                             \
-	X(READS_RATE, "reads-rate", "reads rate samples, which may cost a division per ACK")   \
-	X(NEEDS_HISTORY, "needs-history", "is another algorithm without a hint from history")  \
-	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender") \
-	X(DEFAULT, "default", "compared where nobody says what to compare")                    \
-	X(STANDARD, "standard", "what a sender does that nobody steers")                       \
+	X(REARMS, "rearms", "a timeout begins its start-up again")                              \
+	X(READS_RATE, "reads-rate", "reads rate samples, which may cost a division per ACK")    \
+	X(NEEDS_HISTORY, "needs-history", "is another algorithm without a hint from history")   \
+	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender")  \
+	X(DEFAULT, "default", "compared where nobody says what to compare")                     \
+	X(STANDARD, "standard", "what a sender does that nobody steers")                        \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")
 
 #endif

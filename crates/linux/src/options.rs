@@ -4,7 +4,6 @@ use rampcc::{Algorithm, Config, ConfigFlags, Environment, Hint, PARAMETERS_MAX};
 
 /// Options of an algorithm in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
     /// Name of the congestion control, at most 15 bytes; `None`: `ramp_<id>`. Two loads need two names.
     pub name: Option<String>,
