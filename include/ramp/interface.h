@@ -3,20 +3,22 @@
  * The contract between a start-up algorithm and its host.
  *
  * The core decides; the host acts. Every quantity is an unsigned integer with its unit in its name.
- * Bytes are payload. Structures have no hidden padding, so that recorded events compare byte by
- * byte.
+ * Bytes are payload, and an MSS is the payload of a full packet. Times are of one clock that never
+ * goes back; where it begins does not matter. Structures have no hidden padding, so that recorded
+ * events compare byte by byte.
  *
  * The host owns the connection. Three calls, in this order:
- *   init      once, when the connection is established. State arrives zeroed.
- *   on_ack    every ACK that advances SND.UNA or SACKs new data while the phase is not RAMP_DONE,
- *             before the ACK is searched for losses
+ *   init      once, when the connection is established. State arrives zeroed; the whole decision
+ *             is init's to write (ramp_begin in window.h does)
+ *   on_ack    every ACK that newly acknowledges data, in order (SND.UNA) or not (SACK), while the
+ *             phase is not RAMP_DONE, before the ACK is searched for losses
  *   on_event  every event of RAMP_EVENTS, in every phase
  *
- * After each the host obeys the decision:
- *   - send while in flight + one MSS <= cwnd_bytes;
- *   - space packets as the four pacing fields say;
+ * After each the host obeys the decision, and keeps it for the next call:
+ *   - send while nothing is in flight, or in flight + one MSS <= cwnd_bytes;
+ *   - space packets, retransmissions too, as the four pacing fields say;
  *   - on a loss, a mark or a timeout, reduce from the flight size by its own rule, unless the core
- *     has set ssthresh_bytes in that call;
+ *     has changed ssthresh_bytes in that call;
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
  *
  * Recovery is the host's. While ACKs carry RAMP_RECOVERING the host ignores what the core writes to
@@ -71,13 +73,14 @@ struct ramp_hint {
 struct ramp_config {
 	ramp_u32 mss_bytes;
 	ramp_u32 flags;
-	ramp_u64 initial_window_bytes;
+	ramp_u64 initial_window_bytes;   /* of the host's own rule; init may begin with another */
 	ramp_u64 initial_ssthresh_bytes; /* RAMP_UNSET: none */
-	ramp_u64 size_bytes;           /* offered so far to send; 0: unknown; RAMP_UNSET: endless */
-	ramp_u64 receive_window_bytes; /* as first advertised; RAMP_UNSET: never in the way */
+	ramp_u64 size_bytes;           /* written so far by the application; 0: unknown; RAMP_UNSET:
+					  endless */
+	ramp_u64 receive_window_bytes; /* flow control's, as first advertised; RAMP_UNSET: none */
 	ramp_u32 abc_limit_packets;    /* growth per ACK, MSS (RFC 3465 L); 0: no limit */
-	ramp_u32 handshake_rtt_us;     /* of the SYN and its answer; 0: no valid sample */
-	ramp_u32 unpaced_packets;      /* the connection's first so many leave unspaced always */
+	ramp_u32 handshake_rtt_us;     /* of the first packet and its answer; 0: no valid sample */
+	ramp_u32 unpaced_packets;      /* of the connection's first, which the host cannot space */
 	ramp_u32 reserved;
 	struct ramp_hint hint;
 	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table */
@@ -87,31 +90,39 @@ struct ramp_config {
 #define RAMP_CWND_LIMITED 1u /* the window, not application or receiver, held the sender back */
 #define RAMP_APP_LIMITED 2u  /* the newest acknowledged packet was sent with nothing more to send */
 #define RAMP_ECE 4u          /* this ACK reports congestion marks */
-#define RAMP_PACED 8u        /* the host paces now, for itself or the core: ACK trains are spread */
+#define RAMP_PACED 8u        /* the host spaces packets now, for itself or the core */
 #define RAMP_RECOVERING 16u  /* the host repairs a loss: the window is its own for now */
 #define RAMP_RATE_APP_LIMITED 32u /* the rate sample holds pauses of the application */
 
-struct ramp_ack {                       /* one acknowledgement, as the sender saw it */
+/*
+ * One acknowledgement, as the sender saw it. Its newest packet is, of those that it newly
+ * acknowledges, the one sent last. sent_bytes counts along the order in which packets left, so that
+ * newest_acked_bytes > an earlier sent_bytes means: something sent after that moment has arrived.
+ */
+struct ramp_ack {
 	ramp_u64 now_ns;
-	ramp_u64 newest_sent_ns;        /* when the newest acknowledged packet left; 0: unknown */
-	ramp_u64 sent_bytes;            /* ever sent, retransmissions included */
-	ramp_u64 newest_acked_bytes;    /* sent_bytes just after the newest acked packet left */
-	ramp_u64 delivered_bytes;       /* ever delivered, this ACK included */
-	ramp_u64 acked_bytes;           /* newly delivered by this ACK */
-	ramp_u64 in_flight_bytes;       /* just before this ACK */
-	ramp_u64 lost_bytes;            /* ever believed lost, by what was known before this ACK */
-	ramp_u64 receive_window_bytes;  /* from SND.UNA, as last advertised; RAMP_UNSET: no limit */
-	ramp_u64 delivery_bytes_per_s;  /* the host's rate sample; 0: none (RAMP_READS_RATE) */
-	ramp_u64 pacing_bytes_per_s;    /* the host's nominal rate, paced or not; 0: none */
-	ramp_u32 rtt_us;                /* 0: this ACK carries no valid sample */
-	ramp_u32 mss_bytes;
+	ramp_u64 newest_sent_ns;       /* when its newest packet left; 0: unknown */
+	ramp_u64 sent_bytes;           /* ever sent, retransmissions included */
+	ramp_u64 newest_acked_bytes;   /* what sent_bytes was just after its newest packet had left */
+	ramp_u64 delivered_bytes;      /* ever acknowledged, each byte once, this ACK included */
+	ramp_u64 acked_bytes;          /* newly acknowledged by this ACK */
+	ramp_u64 in_flight_bytes;      /* neither acknowledged nor believed lost, before this ACK */
+	ramp_u64 lost_bytes;           /* ever believed lost, rightly or not, before this ACK */
+	ramp_u64 receive_window_bytes; /* flow control's, from the first byte that is not
+					  acknowledged; RAMP_UNSET: none */
+	ramp_u64 delivery_bytes_per_s; /* the host's rate sample; 0: none (RAMP_READS_RATE) */
+	ramp_u64 pacing_bytes_per_s;   /* at which the host spaces, or would; 0: none */
+	ramp_u32 rtt_us;               /* of its newest packet, the receiver's delay included; 0: no
+					  valid sample */
+	ramp_u32 mss_bytes;            /* now */
 	ramp_u32 flags;
 	ramp_u32 reserved;
 };
 
 /*
  * ramp_event.kind: X(NAME, word, when it is told). All but RAMP_RECOVERED are told before the host
- * changes the windows for them.
+ * changes the windows for them. In QUIC, TIMEOUT is persistent congestion (RFC 9002 §7.6), not a
+ * probe timeout, and a recovery period ends with RECOVERED.
  */
 #define RAMP_EVENTS(X)                                                                        \
 	X(LOSS, "loss", "entry into fast recovery: three duplicate ACKs, SACK, RACK")         \
@@ -126,8 +137,8 @@ RAMP_ENUMERATE(EVENT_, RAMP_EVENTS)
 
 struct ramp_event {
 	ramp_u64 now_ns;
-	ramp_u64 lost_bytes;      /* found lost by this event */
-	ramp_u64 in_flight_bytes; /* just before this event: outstanding less SACKed */
+	ramp_u64 lost_bytes;      /* found lost by this event; 0: none, or not known yet */
+	ramp_u64 in_flight_bytes; /* just before it: not acknowledged, those lost included */
 	ramp_u32 kind;
 	ramp_u32 mss_bytes;
 };
@@ -174,21 +185,30 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 #define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
 
-/* ramp_decision.pacing_bytes_per_s */
+/*
+ * How packets are spaced. pacing_bytes_per_s is one of three:
+ *   RAMP_AS_HOST_LIKES  pacing_percent of cwnd / smoothed RTT. 0: as without the core
+ *   RAMP_BACK_TO_BACK   not at all, whatever the host does for others
+ *   a rate              a packet at a time, or as many as pacing_burst_bytes holds; but not at
+ *                       all until sent_bytes is burst_until_bytes
+ * With RAMP_DONE the core sets all but pacing_percent back to 0 (ramp_leave does), which therefore
+ * is the only one in force after start-up. A host may space packets of a share in batches of about
+ * a millisecond, as it does its own.
+ */
 #define RAMP_AS_HOST_LIKES ((ramp_u64)0)
-#define RAMP_BACK_TO_BACK RAMP_UNSET /* unspaced, whatever the host does for others */
+#define RAMP_BACK_TO_BACK RAMP_UNSET
 
-struct ramp_decision { /* updated by every call; the host may write cwnd and ssthresh */
+struct ramp_decision { /* updated by every call; between calls the host may write the first two */
 	ramp_u64 cwnd_bytes;
-	ramp_u64 ssthresh_bytes;       /* RAMP_UNSET until somebody sets it */
-	ramp_u64 pacing_bytes_per_s;   /* one of the two above, or a rate; ends with start-up */
-	ramp_u64 burst_until_bytes;    /* unspaced until sent_bytes is this, spaced from there on */
-	ramp_u64 evidence;
-	ramp_u64 limit;
-	ramp_u32 pacing_burst_bytes;   /* with a rate: so much at once, and a pause; 0: a packet */
-	ramp_u32 pacing_percent;       /* without: of cwnd / RTT, after RAMP_DONE too; 0: none */
+	ramp_u64 ssthresh_bytes;     /* RAMP_UNSET until somebody sets it */
+	ramp_u64 pacing_bytes_per_s;
+	ramp_u64 burst_until_bytes;  /* 0: no burst */
+	ramp_u64 evidence;           /* for the exit, in its unit (RAMP_EXITS); from RAMP_LEAVING on */
+	ramp_u64 limit;              /* the other side of that comparison */
+	ramp_u32 pacing_burst_bytes; /* 0: a packet */
+	ramp_u32 pacing_percent;
 	ramp_u32 phase;
-	ramp_u32 exit_reason;
+	ramp_u32 exit_reason;        /* RAMP_EXIT_NONE before RAMP_LEAVING */
 };
 
 #endif

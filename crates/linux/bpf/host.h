@@ -185,25 +185,33 @@ static __always_inline void set_rate(struct sock *sk, __u64 rate)
 	sk->sk_pacing_rate = rate > sk->sk_max_pacing_rate ? sk->sk_max_pacing_rate : rate;
 }
 
+/* So fast that the next packet is due at once, yet by the pacing timer, which asks again. */
+#define BURST_BYTES_PER_S 65536000000ull /* a full segment of 64 KiB in a microsecond */
+
 /*
  * Lets a packet go, or as many as the decision lets leave at once, at the core's rate. The kernel
  * paces batches: only a window with room for no more makes every gap exact, and its timer calls
- * again for the next. Returns how many.
+ * again for the next. A burst's last packet is the first of the spaced ones, since without the timer
+ * nothing would call for what follows it. Returns how many.
  */
 static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u64 sent = tp->bytes_sent - f->sent_base, rate = f->decision.pacing_bytes_per_s;
-	__u32 some = 1, window;
+	__u32 mss = tp->mss_cache, some = 1, room, window;
 
-	if (sent < f->decision.burst_until_bytes) {
-		some = packets(f->decision.burst_until_bytes - sent, tp->mss_cache);
-		rate = ~0ull;
+	if (sent + mss < f->decision.burst_until_bytes) {
+		some = packets(f->decision.burst_until_bytes - sent - mss, mss);
+		rate = BURST_BYTES_PER_S;
 	} else if (f->decision.pacing_burst_bytes) {
-		some = packets(f->decision.pacing_burst_bytes, tp->mss_cache);
+		some = packets(f->decision.pacing_burst_bytes, mss);
 	}
 	set_rate(sk, rate);
-	window = tcp_packets_in_flight(tp) + some;
+	room = some;
+	/* The kernel sets no timer after these. */
+	if (tp->data_segs_out + some < UNPACED_SEGMENTS)
+		room = UNPACED_SEGMENTS - tp->data_segs_out;
+	window = tcp_packets_in_flight(tp) + room;
 	if (tp->snd_cwnd == f->cwnd_packets) /* else somebody else's since the last ACK */
 		write_cwnd(tp, f, window < f->window_packets ? window : f->window_packets);
 	return some;
@@ -313,8 +321,8 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 		a->flags |= RAMP_APP_LIMITED;
 	if (tp->delivered_ce != f->marked_packets)
 		a->flags |= RAMP_ECE;
-	if (sk->sk_pacing_status != SK_PACING_NONE) /* fq sets it with the first packet */
-		a->flags |= RAMP_PACED;
+	if (sk->sk_pacing_status != SK_PACING_NONE && !(marks(sk) & MARK_AT_ONCE))
+		a->flags |= RAMP_PACED; /* fq sets it with the first packet */
 	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
 		a->flags |= RAMP_RECOVERING;
 #if TRAITS & RAMP_READS_RATE

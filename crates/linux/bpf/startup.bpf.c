@@ -223,10 +223,12 @@ __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
 		f = flow_of(sk);
 		if (f)
 			keep_share(sk, f);
-	} else if (m & MARK_PACING && tcp_ca_state(sk) <= TCP_CA_Disorder) {
+	} else if (m & MARK_PACING) {
 		f = flow_of(sk);
-		if (f)
+		if (f && tcp_ca_state(sk) <= TCP_CA_Disorder)
 			return release_some(sk, f);
+		if (f) /* the window is recovery's, and packets leave in the kernel's batches */
+			set_rate(sk, f->decision.pacing_bytes_per_s);
 	}
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 }

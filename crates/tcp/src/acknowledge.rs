@@ -84,8 +84,7 @@ impl Sender {
             self.judge_tail_probe(now, segment, &delivery);
         }
         // Linux keeps it always; in congestion avoidance nobody but the pacer asks.
-        let shares = self.startup.decision().pacing_percent != 0;
-        if self.rules.pacing_always || shares || self.starting() {
+        if self.paces_by_share() || self.starting() {
             self.update_host_rate();
         }
     }

@@ -420,6 +420,9 @@ impl Sender {
         self.due = Due::Nothing;
         self.last_sent_at = now;
         self.begin_startup(now);
+        if self.paces_by_share() {
+            self.update_host_rate();
+        }
         self.events.push_back(FlowEventKind::Established);
     }
 

@@ -73,12 +73,18 @@ impl Sender {
         false
     }
 
+    /// Whether packets are spaced over the round trip where the algorithm sets no rate.
+    #[inline]
+    pub(crate) fn paces_by_share(&self) -> bool {
+        self.rules.pacing_always || self.startup.decision().pacing_percent != 0
+    }
+
     /// Bytes per second at which packets are spaced; 0: not at all.
     #[inline]
     pub(crate) fn pacing_bytes_per_s(&self) -> u64 {
         let decision = self.startup.decision();
         match decision.pacing_bytes_per_s {
-            0 if self.rules.pacing_always || decision.pacing_percent != 0 => self.host_rate,
+            0 if self.paces_by_share() => self.host_rate,
             BACK_TO_BACK => 0,
             rate => rate,
         }
@@ -199,12 +205,18 @@ impl Sender {
 
     #[inline]
     fn held_by_pacer(&mut self, now: Time) -> bool {
-        let bursting = self.sent_bytes < self.startup.decision().burst_until_bytes;
-        if self.pacing_bytes_per_s() == 0 || bursting || self.pacer.ready(now) {
+        if self.pacing_bytes_per_s() == 0 || self.bursting() || self.pacer.ready(now) {
             return false;
         }
         self.timers.pacing = self.pacer.next();
         true
+    }
+
+    /// Whether the next packet belongs to a burst before a paced rest.
+    #[inline]
+    fn bursting(&self) -> bool {
+        let decision = self.startup.decision();
+        decision.pacing_bytes_per_s != 0 && self.sent_bytes < decision.burst_until_bytes
     }
 
     #[inline]
@@ -226,9 +238,9 @@ impl Sender {
     fn space(&mut self, now: Time, bytes: u32, rate: u64) {
         let decision = self.startup.decision();
         let own = decision.pacing_bytes_per_s != 0;
-        let packets = decision.pacing_burst_bytes / bytes.max(1);
+        let packets = decision.pacing_burst_bytes / self.rules.mss;
         let exempt = self.rules.linux_pacer && self.sent_segments < u64::from(UNPACED_SEGMENTS);
-        if self.sent_bytes < decision.burst_until_bytes || (own && exempt) {
+        if self.bursting() || (own && exempt) {
             self.pacer.on_sent_unspaced(now);
         } else if own && packets > 1 {
             self.pacer.on_sent_of_several(now, bytes, rate, packets);

@@ -14,7 +14,10 @@ use support::path::Path;
 use support::ready::unobstructed;
 use support::{Bottleneck, EMULATED, Network, Open, ready, run, small};
 
+#[path = "../../../ramp/tests/scratch/mod.rs"]
+mod algorithms;
 mod connections;
+mod forms;
 mod loaders;
 mod other_kernels;
 mod paced;

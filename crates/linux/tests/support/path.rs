@@ -51,6 +51,11 @@ impl Path {
         result
     }
 
+    /// For connections of another kind.
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
+    }
+
     pub(crate) fn stop(self) -> ErrorReport {
         self.running.stop().expect("the emulator ran")
     }

@@ -1,14 +1,15 @@
-//! An algorithm outside the registry: one header and one row (`ramp/`), compiled when a test asks for it.
+//! Algorithms outside the registry: one header and one row each (`ramp/`), compiled when a test asks for them.
 #![allow(dead_code, reason = "each test uses its own part")]
-#![expect(unsafe_code, reason = "the algorithm comes from a shared object")]
+#![expect(unsafe_code, reason = "the algorithms come from a shared object")]
 
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use libloading::Library;
-use rampcc::{Algorithm, Hint, HintSource};
+use rampcc::{Algorithm, Hint, HintSource, PARAMETERS_MAX};
 
 fn core() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ramp")
@@ -30,10 +31,26 @@ fn compile(compiler: &str, source: &Path, options: &[&str], output: &Path) {
     assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
 }
 
-/// Careful Resume, for this process.
+/// Careful Resume.
 pub(crate) fn careful() -> &'static Algorithm {
-    static ONE: OnceLock<Algorithm> = OnceLock::new();
-    ONE.get_or_init(|| {
+    row("careful")
+}
+
+/// What says only what its parameters say; those named here are not as in its table.
+pub(crate) fn forms(said: &[(&str, u64)]) -> (&'static Algorithm, [u64; PARAMETERS_MAX]) {
+    let forms = row("forms");
+    let mut values = forms.default_parameters();
+    for (name, value) in said {
+        let place = forms.parameters.iter().position(|p| p.name == *name).expect("a parameter");
+        values[place] = *value;
+    }
+    (forms, values)
+}
+
+/// A row of the scratch registry, compiled once in this process.
+fn row(id: &str) -> &'static Algorithm {
+    static ROWS: OnceLock<Vec<Algorithm>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| {
         let output =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scratch-{}.so", std::process::id()));
         let options = ["-shared", "-fPIC", "-O2", "-std=c99", "-Wall", "-Wextra", "-Werror"];
@@ -43,22 +60,24 @@ pub(crate) fn careful() -> &'static Algorithm {
             Box::leak(Box::new(unsafe { Library::new(&output) }.expect("it loads")));
         std::fs::remove_file(&output).expect("it is ours");
         // SAFETY: both are what `shim.c` defines under these names, and the library stays.
-        let mut rows = unsafe {
+        unsafe {
             let rows = library.get::<*const c_void>(b"ramp_algorithm_rows\0").expect("the table");
             let count = library.get::<*const usize>(b"ramp_algorithm_count\0").expect("its length");
             rampcc::foreign_algorithms(*rows, **count)
-        };
-        assert_eq!(rows.len(), 1);
-        rows.remove(0)
-    })
+        }
+    });
+    rows.iter().find(|row| row.id == id).expect("a row of the scratch registry")
 }
 
-/// The same for the kernel.
-pub(crate) fn careful_object() -> Vec<u8> {
-    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scratch-{}.bpf.o", std::process::id()));
+/// One of them for the kernel.
+pub(crate) fn object(algorithm: &Algorithm) -> Vec<u8> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let output =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scratch-{}-{number}.bpf.o", std::process::id()));
     let system = format!("/usr/include/{}-linux-gnu", std::env::consts::ARCH);
     let (id, traits) =
-        (format!("-DALGORITHM={}", careful().id), format!("-DTRAITS={}u", careful().traits.bits()));
+        (format!("-DALGORITHM={}", algorithm.id), format!("-DTRAITS={}u", algorithm.traits.bits()));
     let options = [
         "--target=bpf",
         "-mcpu=v3",
