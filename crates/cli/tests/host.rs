@@ -297,6 +297,32 @@ mod with_the_kernel {
         assert!(said.contains("RemainAfterExtra"), "systemd-analyze sees nothing: {said}");
     }
 
+    /// Names are the kernel's and records each directory's own, so two may choose the same name.
+    #[test]
+    fn replacements_at_once_each_find_a_free_name() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let replaced = |number: u32| {
+            let live = Live::new(&format!("at_once_{number}"));
+            let before = live.default();
+            for threshold in 1..=4 {
+                let setting = format!("algorithm.best.threshold={threshold}MB/s");
+                let said =
+                    live.succeed(&["attach", "best", "--scope", "netns", &live.netns, "--set", &setting]);
+                assert_eq!(live.default(), said.split(' ').next().expect("its name"));
+            }
+            live.succeed(&["detach"]);
+            assert_eq!(live.default(), before);
+        };
+        std::thread::scope(|threads| {
+            let all: Vec<_> = (0..4).map(|number| threads.spawn(move || replaced(number))).collect();
+            for thread in all {
+                thread.join().expect("each finds its name");
+            }
+        });
+    }
+
     /// A namespace, a BPF file system and a directory of records of a test's own.
     struct Live {
         root: PathBuf,

@@ -89,7 +89,7 @@ impl Host {
                 {
                     let record = self.drop_retired(*record)?;
                     check_replaceable(&record, algorithm, options, replace)?;
-                    return self.attach_over(record, algorithm, options);
+                    return with_a_free_name(|| self.attach_over(record.clone(), algorithm, options));
                 }
                 Entry::Known(record) => {
                     let what = match record.phase {
@@ -109,14 +109,8 @@ impl Host {
                 Entry::Foreign(version) => return Err(foreign(&key, version)),
             }
         }
-        let mut attempts = 0;
-        loop {
-            match self.attach_anew(scope, target.clone(), algorithm, options) {
-                // Somebody was quicker to register this name; the next attempt takes another.
-                Err(HostError::Load(LoadError::NameTaken { .. })) if attempts < ATTEMPTS => attempts += 1,
-                attached => return attached.map(|attached| Attached { recovered, ..attached }),
-            }
-        }
+        let attached = with_a_free_name(|| self.attach_anew(scope, target.clone(), algorithm, options))?;
+        Ok(Attached { recovered, ..attached })
     }
 
     fn attach_anew(
@@ -338,6 +332,17 @@ fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result
         name: free_name(algorithm)?,
         since_s: since.map_or(0, |since| since.as_secs()),
     })
+}
+
+/// Attaches, again where somebody was quicker to register the name: each attempt looks for a free one.
+fn with_a_free_name(attach: impl Fn() -> Result<Attached, HostError>) -> Result<Attached, HostError> {
+    for _ in 0..ATTEMPTS {
+        match attach() {
+            Err(HostError::Load(LoadError::NameTaken { .. })) => {}
+            attached => return attached,
+        }
+    }
+    attach()
 }
 
 /// `ramp_<id>`, or `r2_<id>` and so on while that is taken.
