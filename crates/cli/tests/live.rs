@@ -221,8 +221,17 @@ impl Begun {
 fn begin(place: &Place, cgroup: &Cgroup, out: &str) -> Begun {
     let path = cgroup.0.to_str().expect("its name is ASCII");
     let arguments = ["trial", "enhanced", "--cgroup", path, "--for", "10m", "--out", out];
-    let mut child =
-        place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ramp");
+    let ramp = place.command(&arguments);
+    // Under `nohup` the tests ignore SIGHUP, and what they start would as well.
+    let mut child = Command::new("env")
+        .arg("--default-signal=HUP")
+        .arg(ramp.get_program())
+        .args(ramp.get_args())
+        .current_dir(place.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ramp");
     let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
