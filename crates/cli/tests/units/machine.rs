@@ -15,6 +15,9 @@ const INIT: &str = "/lib/systemd/systemd";
 const PROGRAMS: &[&str] =
     &["unshare", "nsenter", "systemctl", "systemd-analyze", "pivot_root", "curl", "python3"];
 
+/// Tests run side by side, and each looks.
+static PROBES: AtomicU32 = AtomicU32::new(0);
+
 /// Whether systemd can be started here.
 pub(crate) fn ready() -> bool {
     let missing = || {
@@ -31,7 +34,8 @@ pub(crate) fn ready() -> bool {
     };
     let no_cgroup = || {
         let Some(mount) = cgroup2() else { return Some("no cgroup2 is mounted".to_owned()) };
-        let probe = mount.join(format!("ramp-units-probe-{}", process::id()));
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let probe = mount.join(format!("ramp-units-probe-{}-{number}", process::id()));
         let made = fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe));
         made.err().map(|error| format!("no control group can be made in {}: {error}", mount.display()))
     };

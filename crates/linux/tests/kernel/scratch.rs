@@ -8,7 +8,7 @@ use crate::algorithms::{careful, object, remembered};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::ready::unobstructed;
-use crate::support::{Open, ready, small};
+use crate::support::{NO_COMPILER, Open, ready, small};
 use crate::{ack, all_events, exits, replayed};
 
 /// What 40 Mbit/s and 20 ms hold.
@@ -36,7 +36,7 @@ fn phases(events: &[Event]) -> impl Iterator<Item = Phase> + '_ {
 
 #[test]
 fn it_jumps_where_the_handshake_is_as_remembered_and_lands_where_that_was_too_much() {
-    if !ready() || !unobstructed(small().then_some("an emulated machine has no compiler")) {
+    if !ready() || !unobstructed(small().then_some(NO_COMPILER)) {
         return;
     }
     repeated(|| {

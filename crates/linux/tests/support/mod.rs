@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why an emulated machine skips a test.
 pub(crate) const EMULATED: &str = "an emulated machine is too slow for it";
+/// What needs a compiler is not tested in an emulated machine.
+pub(crate) const NO_COMPILER: &str = "an emulated machine has no compiler";
 
 /// Whether to send little: in emulated machines.
 #[expect(clippy::disallowed_methods, reason = "a machine is told through its environment")]
