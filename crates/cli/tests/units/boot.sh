@@ -19,7 +19,6 @@ mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 mount -t bpf -o mode=0700 bpf "$root/sys/fs/bpf"
 mount -t tmpfs -o mode=0755 tmpfs "$root/run"
-mount -t tmpfs tmpfs "$root/tmp"
 mount -t tmpfs -o mode=0755 tmpfs "$root/dev"
 for device in null zero full random urandom tty; do
 	touch "$root/dev/$device"
