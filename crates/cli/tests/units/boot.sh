@@ -1,9 +1,9 @@
 #!/bin/sh
 # Starts this machine's systemd on this machine's files, in namespaces of its own: processes, mounts, network, control
 # groups. What it writes stays in memory. The kernel is the real one; of its settings only the network's can be written.
-# Usage: boot.sh SCRATCH RAMP (an empty directory, the command)
+# Usage: boot.sh SCRATCH RAMP PACKAGING (an empty directory, the command, the directory of its units)
 set -e
-scratch=$1 ramp=$2
+scratch=$1 ramp=$2 packaging=$3
 # Whoever reads it sees the process as this machine does; `exec` keeps it.
 read -r init _ </proc/self/stat
 mount --make-rprivate /
@@ -19,6 +19,7 @@ mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 mount -t bpf -o mode=0700 bpf "$root/sys/fs/bpf"
 mount -t tmpfs -o mode=0755 tmpfs "$root/run"
+mount -t tmpfs tmpfs "$root/tmp"
 mount -t tmpfs -o mode=0755 tmpfs "$root/dev"
 for device in null zero full random urandom tty; do
 	touch "$root/dev/$device"
@@ -37,6 +38,9 @@ for unit in dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount s
 	ln -s /dev/null "$root/etc/systemd/system/$unit"
 done
 cp "$ramp" "$root/usr/bin/ramp"
+# systemd empties /tmp, where the repository may be.
+mkdir -p "$root/usr/src/ramp"
+cp -r "$packaging" "$root/usr/src/ramp/packaging"
 ip link set lo up
 cd "$root"
 mkdir -p "$root/old"

@@ -78,7 +78,8 @@ impl Machine {
             .arg(&cgroup)
             .arg(script)
             .arg(&scratch)
-            .arg(env!("CARGO_BIN_EXE_ramp"));
+            .arg(env!("CARGO_BIN_EXE_ramp"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging"));
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("sh");
         let mut init = String::new();
         let stdout = child.stdout.take().expect("it is piped");
@@ -115,10 +116,9 @@ impl Machine {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// A script, in the directory of the repository.
+    /// A script, in a directory that has of the repository what the guide's commands need.
     pub(crate) fn script(&self, text: &str) -> String {
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        self.run(&["sh", "-euc", &format!("cd '{}'\n{text}", repository.display())])
+        self.run(&["sh", "-euc", &format!("cd /usr/src/ramp\n{text}")])
     }
 
     /// A file of root's.
