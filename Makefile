@@ -16,7 +16,7 @@ help: ## List the targets
 # --- The commands of the README ---------------------------------------------------------------------------------
 
 .PHONY: compare
-compare: ## Compare all algorithms on the default path; ARGS="..." goes to `ramp compare`
+compare: ## Compare algorithms on the default path; ARGS="..." goes to `ramp compare`
 	@scripts/setup compare
 	cargo run --release --locked -- compare $(ARGS)
 

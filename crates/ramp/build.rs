@@ -55,7 +55,11 @@ fn lists(preprocessed: &str) -> String {
     );
     for part in parts {
         let list = list(&without_markers(part));
-        rust += &if list.name == "Traits" { constants(&list) } else { enumeration(&list) };
+        rust += &match list.name.as_str() {
+            "Traits" => constants(&list),
+            "Needs" | "Families" => traits(&list),
+            _ => enumeration(&list),
+        };
     }
     rust
 }
@@ -152,10 +156,26 @@ fn constants(list: &List) -> String {
         writeln!(rust, "    /// `{}`: {}.\n    pub const {name}: Self = Self({value});", texts[0], texts[1])
             .expect("writing to a string");
     }
-    let all: Vec<_> = list.entries.iter().map(|e| format!("(Self::{}, {:?})", e.name, e.texts[0])).collect();
-    writeln!(rust, "    const WORDS: [(Self, &'static str); {}] = [{}];\n}}", all.len(), all.join(", "))
-        .expect("writing to a string");
-    rust
+    rust.push_str("}\n");
+    rust + &traits(list)
+}
+
+/// The traits of a list, with word and meaning.
+fn traits(list: &List) -> String {
+    let name = if list.name == "Traits" { "ALL".to_owned() } else { list.name.to_uppercase() };
+    let all: Vec<_> = list
+        .entries
+        .iter()
+        .map(|Entry { name, texts, .. }| {
+            format!("Trait {{ bit: Self::{name}, word: {:?}, meaning: {:?} }}", texts[0], texts[1])
+        })
+        .collect();
+    format!(
+        "impl Traits {{\n    /// The list `{}` of the contract.\n    pub const {name}: [Trait; {}] = [{}];\n}}\n",
+        list.name,
+        all.len(),
+        all.join(", ")
+    )
 }
 
 /// `docs/<id>.md`, sorted by id: an algorithm's document is found by its name alone.

@@ -18,22 +18,27 @@
 #include "traits.h"
 
 #define RAMP_ALGORITHMS(X)                                                                         \
-	X(slow_start, SLOW_START, RAMP_DEFAULT | RAMP_STANDARD, "slow-start", "RFC 5681",          \
+	X(slow_start, SLOW_START,                                                                  \
+	  RAMP_DEFAULT | RAMP_PAPERS | RAMP_DEPLOYED | RAMP_STANDARD, "slow-start", "RFC 5681",    \
 	  "double every round trip until ssthresh or loss")                                        \
-	X(limited, LIMITED, RAMP_DEFAULT | RAMP_REARMS, "limited-slow-start", "RFC 3742",          \
+	X(limited, LIMITED, RAMP_DEFAULT | RAMP_PAPERS | RAMP_DEPLOYED | RAMP_REARMS,              \
+	  "limited-slow-start", "RFC 3742",                                                        \
 	  "double up to 100 packets, then add at most 50 a round trip")                            \
-	X(hystart11, HYSTART11, RAMP_DEFAULT | RAMP_REARMS, "hystart-paper", "[HR11] Algorithm 1", \
+	X(hystart11, HYSTART11, RAMP_DEFAULT | RAMP_PAPERS | RAMP_REARMS, "hystart-paper",         \
+	  "[HR11] Algorithm 1",                                                                    \
 	  "leave when an ACK train lasts half the minimum RTT, or a round's RTT rises")            \
-	X(hystart, HYSTART, RAMP_DEFAULT | RAMP_REARMS | RAMP_OF_CUBIC, "hystart-linux",           \
-	  "Linux tcp_cubic.c",                                                                     \
+	X(hystart, HYSTART,                                                                        \
+	  RAMP_DEFAULT | RAMP_PAPERS | RAMP_DEPLOYED | RAMP_REARMS | RAMP_OF_CUBIC,                \
+	  "hystart-linux", "Linux tcp_cubic.c",                                                    \
 	  "as hystart11, with the rises measured from the connection's minimum RTT")               \
-	X(hystartpp, HYSTARTPP, RAMP_DEFAULT, "hystart++", "RFC 9406",                             \
+	X(hystartpp, HYSTARTPP, RAMP_DEFAULT | RAMP_MODERN | RAMP_DEPLOYED, "hystart++",           \
+	  "RFC 9406",                                                                              \
 	  "when a round's RTT rises grow a quarter as fast, and leave if it stays up five rounds") \
-	X(paced, PACED, RAMP_DEFAULT | RAMP_PACES, "paced-start", "[HS03]",                        \
+	X(paced, PACED, RAMP_DEFAULT | RAMP_PAPERS | RAMP_PACES, "paced-start", "[HS03]",          \
 	  "search for the path's packet gap with paced trains, then open the window to RTT / gap") \
-	X(best, BEST, RAMP_DEFAULT, "best", "[AK23]",                                              \
+	X(best, BEST, RAMP_DEFAULT | RAMP_PAPERS | RAMP_MODERN, "best", "[AK23]",                  \
 	  "end slow start at the median of a round's per-ACK bandwidths times the RTT")            \
-	X(enhanced, ENHANCED, RAMP_DEFAULT, "enhanced-start", "[LU]",                              \
+	X(enhanced, ENHANCED, RAMP_DEFAULT | RAMP_PAPERS, "enhanced-start", "[LU]",                \
 	  "halve the growth each time Vegas' backlog estimate crosses three packets")              \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")

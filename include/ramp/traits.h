@@ -12,16 +12,42 @@
 #define RAMP_DEFAULT 32u
 #define RAMP_STANDARD 64u
 #define RAMP_OF_CUBIC 128u
+#define RAMP_NEEDS_ROUTER 256u
+#define RAMP_NEEDS_INTERFACE 512u
+#define RAMP_NEEDS_RECEIVER 1024u
+#define RAMP_NEEDS_GAPS 2048u
+#define RAMP_PAPERS 4096u
+#define RAMP_MODERN 8192u
+#define RAMP_DEPLOYED 16384u
 
-/* X(NAME, word, meaning) */
-#define RAMP_TRAITS(X)                                                                          \
-	X(PACES, "paces", "writes a pacing field of the decision: its host must space packets") \
-	X(REARMS, "rearms", "a timeout begins its start-up again")                              \
-	X(READS_RATE, "reads-rate", "reads rate samples, which may cost a division per ACK")    \
-	X(NEEDS_HISTORY, "needs-history", "is another algorithm without a hint from history")   \
-	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender")  \
-	X(DEFAULT, "default", "compared where nobody says what to compare")                     \
-	X(STANDARD, "standard", "what a sender does that nobody steers")                        \
+/*
+ * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
+ * hint's source are told the hint.
+ */
+#define RAMP_NEEDS(X)                                                                           \
+	X(PACES, "pacing",                                                                      \
+	  "writes a pacing field of the decision: its host must space packets")                 \
+	X(READS_RATE, "rate", "reads rate samples, which may cost a division an ACK")           \
+	X(NEEDS_HISTORY, "history",                                                             \
+	  "begins with what an earlier connection to the same place has left")                  \
+	X(NEEDS_ROUTER, "router", "begins at a rate that the path's routers have granted")      \
+	X(NEEDS_INTERFACE, "interface", "is told the rate of the sender's own interface")       \
+	X(NEEDS_RECEIVER, "receiver", "asks more of the receiver's ACKs than the standards do") \
+	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")
+
+/* X(NAME, word, meaning): a row is in at least one, the yardstick in none. */
+#define RAMP_FAMILIES(X)                                                            \
+	X(PAPERS, "papers", "run or cited by the four papers that ramp began with") \
+	X(MODERN, "modern", "published or revised since 2016")                      \
+	X(DEPLOYED, "deployed", "in released hosts, now or in its time")
+
+#define RAMP_OTHER_TRAITS(X)                                                                   \
+	X(REARMS, "rearms", "a timeout begins its start-up again")                             \
+	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender") \
+	X(DEFAULT, "default", "compared where nobody says what to compare")                    \
+	X(STANDARD, "standard", "what a sender does that nobody steers")                       \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")
+
+#define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 
 #endif

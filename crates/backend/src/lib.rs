@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use rampcc::{Time, Traits};
+use rampcc::{Lacking, Time, Traits};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Emulation, Observer, Outcome};
 
@@ -46,6 +46,11 @@ pub trait Backend: Sync {
     /// Availability of one of its [`controls`](Self::controls) here; the error says what to do.
     fn offers(&self, _: &Control) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Needs of algorithms that it does not meet. A row with one of them is refused, or left out where nobody named it.
+    fn lacks(&self) -> &'static [Lacking] {
+        &[]
     }
 
     /// What keeps flows from being steered so in this process, and what to do; `None`: nothing that is known beforehand.

@@ -25,7 +25,8 @@ use crate::terminal::Terminal;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ramp compare                                    a GEO satellite download, all algorithms
+  ramp compare                                    a GEO satellite download, the default algorithms
+  ramp compare --algorithms deployed              a group: all, default, papers, modern or deployed
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30 --out DIR
   ramp compare my-path.toml                       a scenario file (docs/guide/scenarios.md)
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
@@ -42,11 +43,12 @@ pub(crate) struct CompareArgs {
     /// (docs/guide/linux.md).
     #[arg(long, value_parser = backends::by_name(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
     on: Vec<On>,
-    /// Algorithms to compare, separated by commas, each with optional settings [default: all]
+    /// Algorithms and groups to compare, separated by commas [default: the group `default`]
     ///
-    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; with --on linux also
-    /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
-    #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows))]
+    /// [LABEL=]ALGORITHM[:PARAMETER=VALUE,...], e.g. `hystart,late=hystart:low_window=64,best`; or a group: `all`,
+    /// `default`, `papers`, `modern`, `deployed`, each with the yardstick; with --on linux also `cubic`,
+    /// `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
+    #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
     algorithms: Vec<String>,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; at most 3
     /// on linux, where runs are in real time]

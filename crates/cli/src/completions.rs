@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use clap_complete::Shell;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
+use rampcc_experiment::groups;
 use rampcc_scenario::{Scenario, schema};
 
 use crate::backends;
@@ -42,10 +43,20 @@ pub(crate) fn rows(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(current, before, algorithms.chain(controls()))
 }
 
+/// The same, and groups of rows where no label stands before.
+pub(crate) fn rows_and_groups(current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_str().unwrap_or_default();
+    let before = &text[..text.rfind([',', '=']).map_or(0, |at| at + 1)];
+    let labelled = before.ends_with('=');
+    let groups = groups().filter(|_| !labelled).map(|(word, _)| word.to_owned());
+    beginning(current, before, groups).into_iter().chain(rows(current)).collect()
+}
+
 /// Algorithms alone, as `attach` takes them.
 #[cfg(all(target_os = "linux", feature = "linux"))]
 pub(crate) fn algorithms(current: &OsStr) -> Vec<CompletionCandidate> {
-    beginning(current, "", rampcc::algorithms().iter().map(|algorithm| algorithm.id.to_owned()))
+    let carried = rampcc::algorithms().iter().filter(|row| row.runs_without(rampcc::LINUX_LACKS));
+    beginning(current, "", carried.map(|algorithm| algorithm.id.to_owned()))
 }
 
 /// What `explain` explains.
@@ -100,6 +111,9 @@ mod tests {
     #[test]
     fn names_go_on_as_they_begin() {
         assert_eq!(values(&rows(OsStr::new("best,late=hystartp"))), ["best,late=hystartpp"]);
+        assert_eq!(values(&rows_and_groups(OsStr::new("best,pap"))), ["best,papers"]);
+        assert!(values(&rows_and_groups(OsStr::new("pa"))).contains(&"paced"));
+        assert!(values(&rows_and_groups(OsStr::new("late=pap"))).is_empty());
         assert_eq!(values(&topics(OsStr::new("download_t"))), ["download_time"]);
         assert_eq!(values(&scenarios(OsStr::new("geo-sat"))), ["geo-satellite"]);
         assert!(values(&fields(OsStr::new("path.rev"))).contains(&"path.reverse.rate="));

@@ -41,7 +41,7 @@ use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  ramp compare                                     a GEO satellite download, all algorithms
+  ramp compare                                     a GEO satellite download, the default algorithms
   ramp compare --rate 100mbit --rtt 50ms --buffer 1bdp --size 10MB
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
   ramp compare --on linux                          the same with this kernel's own TCP

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
+use rampcc::Algorithm;
 use rampcc_backend::Backend;
 use rampcc_scenario::{Scenario, schema};
 use serde_json::{Value, json};
@@ -58,7 +59,12 @@ enum Topic {
 struct Listing {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Columns at the end that a narrow terminal does without.
+    dispensable: usize,
 }
+
+/// A terminal of fewer columns is narrow.
+const WIDE: usize = 120;
 
 /// Run the command.
 pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
@@ -80,14 +86,16 @@ pub(crate) fn list(args: &ListArgs, terminal: Terminal, out: &mut impl Write) ->
         serde_json::to_writer_pretty(&mut *out, &listing.json()).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{}", table(&listing.header, &listing.rows, terminal.width))?;
+        let shown = listing.header.len() - if terminal.width < WIDE { listing.dispensable } else { 0 };
+        let rows: Vec<_> = listing.rows.iter().map(|row| row[..shown].to_vec()).collect();
+        writeln!(out, "{}", table(&listing.header[..shown], &rows, terminal.width))?;
     }
     Ok(())
 }
 
 impl Listing {
     fn new(header: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self { header: header.iter().map(|h| (*h).to_owned()).collect(), rows }
+        Self { header: header.iter().map(|h| (*h).to_owned()).collect(), rows, dispensable: 0 }
     }
 
     fn json(&self) -> Value {
@@ -108,8 +116,21 @@ fn topics() -> Listing {
 }
 
 fn algorithms() -> Listing {
-    let rows = rampcc::algorithms().iter().map(|a| owned([a.id, a.source, a.idea])).collect();
-    Listing::new(&["algorithm", "source", "idea"], rows)
+    let words = |words: Vec<&str>| if words.is_empty() { "–".to_owned() } else { words.join(" ") };
+    let row = |a: &Algorithm| {
+        let runs = backends::ALL.iter().filter(|backend| a.runs_without(backend.lacks()));
+        vec![
+            a.id.to_owned(),
+            words(a.traits.needs().map(|need| need.word).collect()),
+            words(runs.map(|backend| backend.name()).collect()),
+            a.idea.to_owned(),
+            words(a.traits.families().map(|family| family.word).collect()),
+            a.source.to_owned(),
+        ]
+    };
+    let rows = rampcc::algorithms().iter().map(row).collect();
+    let listing = Listing::new(&["algorithm", "needs", "runs on", "idea", "groups", "source"], rows);
+    Listing { dispensable: 2, ..listing }
 }
 
 fn kernel_rows() -> Listing {

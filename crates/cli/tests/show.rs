@@ -119,6 +119,29 @@ fn tables_fit_the_width_that_columns_gives() {
 }
 
 #[test]
+fn algorithms_are_listed_with_what_they_need_and_where_they_run() {
+    let place = Place::new("needs");
+    let listed = place.stdout(&["list", "algorithms", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    let row = |id: &str| rows.iter().find(|row| row["algorithm"] == id).unwrap().clone();
+    assert_eq!(row("paced")["needs"], "pacing");
+    assert_eq!(row("hystartpp")["groups"], "modern deployed");
+    assert_eq!(row("best")["runs on"], if cfg!(target_os = "linux") { "sim linux" } else { "sim" });
+    let narrow = place.command(&["list", "algorithms"]).env("COLUMNS", "80").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    assert!(narrow.starts_with("algorithm ") && !narrow.contains("groups"), "{narrow}");
+}
+
+#[test]
+fn groups_are_completed_and_a_wrong_one_is_bad_input() {
+    let place = Place::new("groups");
+    assert_eq!(completed(&place, &["compare", "--algorithms", "best,mod"]), ["best,modern"]);
+    let output = place.ramp(&["compare", "--algorithms", "pappers"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `papers`?"), "{}", stderr(&output));
+}
+
+#[test]
 fn colour_is_for_terminals_and_for_those_who_ask() {
     let place = Place::new("colour");
     assert!(!place.stdout(&["explain", "hystart"]).contains('\x1b'));

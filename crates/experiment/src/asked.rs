@@ -5,7 +5,7 @@ use std::slice;
 
 use rampcc::Traits;
 use rampcc_backend::Backend;
-use rampcc_scenario::{Arm, Setting};
+use rampcc_scenario::{Arm, Setting, nearest};
 
 use crate::error::ExperimentError;
 use crate::row::{Row, control};
@@ -47,33 +47,16 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The rows of a comparison: `named` ones (none: the default ones, or only the yardstick beside swept rows), each
-    /// swept algorithm in the place of its plain row.
+    /// The rows of a comparison: `named` ones and those of named groups (none: the default ones, or only the yardstick
+    /// beside swept rows), each swept algorithm in the place of its plain row.
     pub fn rows(&self, named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
-        let mut all: Vec<Row> = Vec::new();
-        if !named.is_empty() {
-            if named.iter().all(|text| text.trim().is_empty()) {
-                return Err(ExperimentError::request("algorithms", "is empty"));
-            }
-            for text in whole_arms(named, backends) {
-                if text.is_empty() {
-                    return Err(ExperimentError::request(
-                        "algorithms",
-                        "has an empty row between two commas",
-                    ));
-                }
-                all.push(Row::parse(&text, backends)?);
-            }
+        let mut all = if !named.is_empty() {
+            named_rows(named, backends)?
         } else if self.rows.is_empty() {
-            let compared = |traits: Traits| traits.has(Traits::DEFAULT) || traits.has(Traits::KNOWS_PATH);
-            for algorithm in rampcc::algorithms().iter().filter(|algorithm| compared(algorithm.traits)) {
-                all.push(Arm::parse(algorithm.id)?.into());
-            }
+            members(Some(Traits::DEFAULT)).collect()
         } else {
-            for algorithm in rampcc::having(Traits::KNOWS_PATH) {
-                all.push(Arm::parse(algorithm.id)?.into());
-            }
-        }
+            members(Some(Traits::KNOWS_PATH)).collect()
+        };
         for rows in self.rows.iter().rev() {
             let plain = |row: &Row| row.label == rows[0].algorithm.id;
             let place = all.iter().position(plain).unwrap_or(0);
@@ -90,6 +73,71 @@ impl Sweep {
             None => Ok(all),
         }
     }
+}
+
+/// Every row of the registry, as `--algorithms` calls them.
+pub(crate) const EVERY: &str = "all";
+
+/// Groups of rows that a request may name, each with its meaning.
+pub fn groups() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let default = Traits::ALL.into_iter().filter(|each| each.bit == Traits::DEFAULT);
+    let named = default.chain(Traits::FAMILIES).map(|each| (each.word, each.meaning));
+    [(EVERY, "every algorithm")].into_iter().chain(named)
+}
+
+/// The trait of a group's members; `Some(None)`: everybody is one.
+fn group(word: &str) -> Option<Option<Traits>> {
+    if word == EVERY {
+        return Some(None);
+    }
+    let default = Traits::ALL.into_iter().filter(|each| each.bit == Traits::DEFAULT);
+    default.chain(Traits::FAMILIES).find(|each| each.word == word).map(|each| Some(each.bit))
+}
+
+/// Rows of a group in registry order, the yardstick among them.
+fn members(of: Option<Traits>) -> impl Iterator<Item = Row> {
+    let member = move |traits: Traits| of.is_none_or(|of| traits.has(of)) || traits.has(Traits::KNOWS_PATH);
+    rampcc::algorithms()
+        .iter()
+        .filter(move |algorithm| member(algorithm.traits))
+        .map(|algorithm| Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() })
+        .map(|arm| Row { brought: true, ..arm.into() })
+}
+
+/// Rows as they are asked for; what is named by itself is not brought again by a group.
+fn named_rows(named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
+    if named.iter().all(|text| text.trim().is_empty()) {
+        return Err(ExperimentError::request("algorithms", "is empty"));
+    }
+    let texts = whole_arms(named, backends);
+    if texts.iter().any(String::is_empty) {
+        return Err(ExperimentError::request("algorithms", "has an empty row between two commas"));
+    }
+    let alone: Vec<Row> = texts
+        .iter()
+        .filter(|text| group(text).is_none())
+        .map(|text| Row::parse(text, backends).map_err(|error| near_group(text).unwrap_or(error)))
+        .collect::<Result<_, _>>()?;
+    let mut labels: BTreeSet<String> = alone.iter().map(|row| row.label.clone()).collect();
+    let mut alone = alone.into_iter();
+    let mut rows = Vec::new();
+    for text in &texts {
+        match group(text) {
+            Some(of) => rows.extend(members(of).filter(|row| labels.insert(row.label.clone()))),
+            None => rows.extend(alone.next()),
+        }
+    }
+    Ok(rows)
+}
+
+/// The error for a text that is nearly a group's name.
+fn near_group(text: &str) -> Option<ExperimentError> {
+    let known: Vec<&str> = groups().map(|(word, _)| word).collect();
+    let word = nearest(text, known.iter().copied())?;
+    Some(ExperimentError::input_help(
+        format!("there is no algorithm or group `{text}`; did you mean `{word}`?"),
+        format!("groups: {}; algorithms: ramp list algorithms", known.join(", ")),
+    ))
 }
 
 /// Rows as people separate them: a comma also separates the settings of one row (`best:a=1,b=2,hystart`).
@@ -135,8 +183,36 @@ mod tests {
     }
 
     #[test]
-    fn without_names_all_algorithms_are_compared() {
-        assert_eq!(labels(&[], &[]).len(), rampcc::algorithms().len());
+    fn without_names_the_default_group_is_compared() {
+        assert_eq!(labels(&[], &[]), labels(&["default"], &[]));
+        assert!(labels(&[], &[]).contains(&"ideal".to_owned()));
+    }
+
+    #[test]
+    fn a_group_brings_its_rows_once_and_the_yardstick() {
+        let all: Vec<&str> = rampcc::algorithms().iter().map(|algorithm| algorithm.id).collect();
+        assert_eq!(labels(&["all"], &[]), all);
+        for family in Traits::FAMILIES {
+            let members = labels(&[family.word], &[]);
+            let belongs = |id: &String| {
+                let traits = rampcc::algorithm(id).unwrap().traits;
+                traits.has(family.bit) || traits.has(Traits::KNOWS_PATH)
+            };
+            assert!(members.len() > 1 && members.iter().all(belongs), "{members:?}");
+        }
+        let both = labels(&["deployed,papers,all"], &[]);
+        assert_eq!(both.len(), all.len(), "{both:?}");
+        let mixed = labels(&["best,papers,late=hystart,best:track=1"], &[]);
+        assert_eq!(mixed.iter().filter(|label| *label == "best").count(), 1);
+        assert_eq!(
+            (mixed[0].as_str(), &mixed[mixed.len() - 2..]),
+            ("best", &["late".to_owned(), "best track=1".to_owned()][..])
+        );
+        let sweep = Sweep::parse(&[]).unwrap();
+        let rows = sweep.rows(&strings(&["best,all"]), &[]).unwrap();
+        assert!(!rows[0].brought && rows[1..].iter().all(|row| row.brought));
+        let error = sweep.rows(&strings(&["pappers"]), &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean `papers`?"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rampcc_backend::{Backend, Clock};
 use rampcc_lab::Comparison;
 use rampcc_scenario::{Scenario, TrafficKind};
 
-use crate::asked::Sweep;
+use crate::asked::{EVERY, Sweep};
 use crate::error::ExperimentError;
 use crate::judged::Found;
 use crate::place::{self, PLAN};
@@ -62,7 +62,8 @@ impl<'a> Experiment<'a> {
     /// Whatever is wrong with the request, before anything is played or written.
     pub fn plan(request: Request<'a>, progress: &dyn Progress) -> Result<Self, ExperimentError> {
         let sweep = Sweep::parse(&request.sweep)?;
-        let named = !request.algorithms.is_empty();
+        let everything = request.algorithms.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
+        let named = !request.algorithms.is_empty() && !everything;
         let rows = sweep.rows(&request.algorithms, request.backends)?;
         let backends = ordered(&request)?;
         let mut played = Vec::new();

@@ -54,7 +54,7 @@ mod sweep;
 mod variant;
 mod version;
 
-pub use asked::Sweep;
+pub use asked::{Sweep, groups};
 pub use context::{context, digest};
 pub use error::ExperimentError;
 pub use experiment::{Experiment, Finished, check};

@@ -15,6 +15,8 @@ pub struct Row {
     pub label: String,
     /// Algorithm or congestion control of the flows under test.
     pub steering: Steering,
+    /// True if a group brought it, such as the default one: where it cannot be played it is left out.
+    pub brought: bool,
 }
 
 /// Algorithm or congestion control of the flows under test.
@@ -50,7 +52,7 @@ impl Row {
             ));
         }
         if let Some(control) = control(name, backends) {
-            return Ok(Self { label: label.to_owned(), steering: Steering::Own(control) });
+            return Ok(Self { label: label.to_owned(), steering: Steering::Own(control), brought: false });
         }
         Ok(Arm::parse(text)?.into())
     }
@@ -59,7 +61,7 @@ impl Row {
     pub fn simulated(&self) -> Option<Self> {
         let Steering::Own(control) = self.steering else { return Some(self.clone()) };
         let arm = Arm::parse(rampcc::having(control.simulated_by?).next()?.id).ok()?;
-        Some(Self { label: self.label.clone(), steering: Steering::Core(arm) })
+        Some(Self { steering: Steering::Core(arm), ..self.clone() })
     }
 
     /// Full description of the algorithm of the flows under test, independent of the row's label: the algorithm with the
@@ -95,6 +97,14 @@ impl Row {
         matches!(&self.steering, Steering::Core(arm) if arm.algorithm.traits.has(Traits::KNOWS_PATH))
     }
 
+    /// The row, and the first of its needs that `backend` does not meet, with the reason; `None`: it meets all.
+    pub fn unmet(&self, backend: &dyn Backend) -> Option<String> {
+        let Steering::Core(arm) = &self.steering else { return None };
+        let lacking = arm.algorithm.unmet(backend.lacks()).next()?;
+        let need = lacking.need.words().next().unwrap_or_default();
+        Some(format!("{}, which needs `{need}`: {}", self.label, lacking.reason))
+    }
+
     /// The backend's own control that steers the flows under test; `None`: an algorithm of the registry does.
     pub fn control(&self) -> Option<&'static Control> {
         match self.steering {
@@ -114,7 +124,7 @@ impl Row {
 
 impl From<Arm> for Row {
     fn from(arm: Arm) -> Self {
-        Self { label: arm.label.clone(), steering: Steering::Core(arm) }
+        Self { label: arm.label.clone(), steering: Steering::Core(arm), brought: false }
     }
 }
 
@@ -134,8 +144,9 @@ pub fn control(name: &str, backends: &[&dyn Backend]) -> Option<&'static Control
 
 /// Those of `rows` that `backend` can play, and what must be said of the others.
 ///
-/// If the rows were `named`, each is played or refused; if not, the backend's own are beside them, and what is not here is left out.
-/// A row that only another backend has is left out, unless this one is `alone`.
+/// If the rows were `named`, each is played or refused, but those that a group brought; if not, the backend's own are
+/// beside them. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
+/// this one is `alone`.
 pub fn playable(
     rows: &[Row],
     backend: &dyn Backend,
@@ -145,27 +156,45 @@ pub fn playable(
     if let Some(row) = rows.iter().find(foreign).filter(|_| alone) {
         return Err(foreign_row(row, backend));
     }
-    let mut rows: Vec<Row> = rows.iter().filter(|row| !foreign(row)).cloned().collect();
+    let here = rows.iter().filter(|row| !foreign(row)).cloned();
+    let (needy, mut rows): (Vec<Row>, Vec<Row>) = here.partition(|row| row.unmet(backend).is_some());
+    let refused = needy.iter().find(|row| !row.brought && alone);
+    if let Some(row) = refused.or_else(|| needy.first().filter(|_| rows.is_empty())) {
+        return Err(needy_row(row, backend));
+    }
+    let mut left_out: Vec<String> = needy.iter().filter_map(|row| row.unmet(backend)).collect();
     if !named {
         let here = backend.controls().iter().filter(|control| backend.offers(control).is_ok());
-        rows.extend(
-            here.map(|control| Row { label: control.name.to_owned(), steering: Steering::Own(control) }),
-        );
+        rows.extend(here.map(|control| Row {
+            label: control.name.to_owned(),
+            steering: Steering::Own(control),
+            brought: true,
+        }));
     }
-    let obstacle = rows.iter().find_map(|row| backend.obstacle(row.control()));
-    let Some(obstacle) = obstacle else { return Ok((rows, None)) };
-    let (without, with): (Vec<Row>, Vec<Row>) =
-        rows.into_iter().partition(|row| backend.obstacle(row.control()).is_none());
-    let labels: Vec<&str> = with.iter().map(|row| row.label.as_str()).collect();
-    let labels = labels.join(", ");
-    if named || without.is_empty() {
-        return Err(ExperimentError::Unavailable {
-            backend: backend.title(),
-            rows: labels,
-            help: Some(obstacle),
-        });
+    if let Some(obstacle) = rows.iter().find_map(|row| backend.obstacle(row.control())) {
+        let (without, with): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| backend.obstacle(row.control()).is_none());
+        let labels: Vec<&str> = with.iter().map(|row| row.label.as_str()).collect();
+        let labels = labels.join(", ");
+        if without.is_empty() || with.iter().any(|row| !row.brought) {
+            return Err(ExperimentError::Unavailable {
+                backend: backend.title(),
+                rows: labels,
+                help: Some(obstacle),
+            });
+        }
+        left_out.push(format!("{labels}: {obstacle}"));
+        rows = without;
     }
-    Ok((without, Some(format!("without {labels}: {obstacle}"))))
+    let said = (!left_out.is_empty()).then(|| format!("without {}", left_out.join("; without ")));
+    Ok((rows, said))
+}
+
+fn needy_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
+    ExperimentError::input_help(
+        format!("{} cannot play {}", backend.title(), row.unmet(backend).unwrap_or_default()),
+        "play it on `sim` (--on sim), which meets every need; `ramp list algorithms` says where each row runs",
+    )
 }
 
 fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
@@ -236,7 +265,13 @@ mod tests {
         simulated_by: Some(Traits::STANDARD),
     };
 
+    static LACKS: [rampcc::Lacking; 1] =
+        [rampcc::Lacking { need: Traits::PACES, reason: "its packets leave as they come" }];
+
     impl Backend for Other {
+        fn lacks(&self) -> &'static [rampcc::Lacking] {
+            &LACKS
+        }
         fn name(&self) -> &'static str {
             "other"
         }
@@ -274,8 +309,28 @@ mod tests {
         assert!(error.is_input() && error.to_string().contains("`quick`"), "{error}");
         let error = playable(&rows, &Other, (true, true)).unwrap_err();
         assert_eq!(error.to_string(), "other cannot be given best");
-        let (own, said) = playable(&rows[..1], &Other, (false, true)).unwrap();
+        let brought = [Row { brought: true, ..row("best") }];
+        let (own, said) = playable(&brought, &Other, (false, true)).unwrap();
         assert_eq!((own[0].label.as_str(), own.len()), ("quick", 1));
         assert_eq!(said.as_deref(), Some("without best: it has the core not"));
+    }
+
+    #[test]
+    fn a_row_whose_needs_are_not_met_is_refused_by_name_or_left_out_of_a_group() {
+        let row = |text| Row::parse(text, &[&Simulator, &Other]).unwrap();
+        let told = "paced, which needs `pacing`: its packets leave as they come";
+        let error = playable(&[row("paced"), row("quick")], &Other, (true, true)).unwrap_err();
+        assert!(error.is_input(), "{error}");
+        assert_eq!(error.to_string(), format!("other cannot play {told}"));
+        let brought = Row { brought: true, ..row("paced") };
+        for (rows, alone) in [([brought.clone(), row("quick")], true), ([row("paced"), row("quick")], false)]
+        {
+            let (left, said) = playable(&rows, &Other, (true, alone)).unwrap();
+            assert_eq!((left.len(), left[0].label.as_str()), (1, "quick"));
+            assert_eq!(said.unwrap(), format!("without {told}"));
+        }
+        let alone = playable(&[brought], &Other, (true, false)).unwrap_err();
+        assert_eq!(alone.to_string(), format!("other cannot play {told}"), "nothing is left");
+        assert!(playable(&[row("paced")], &Simulator, (true, true)).is_ok());
     }
 }

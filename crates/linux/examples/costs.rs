@@ -53,7 +53,7 @@ fn main() {
     let say = |name: &str, cost: &Cost| {
         if json { println!("{}", cost.json(name)) } else { println!("{name:22} {cost}") }
     };
-    for algorithm in algorithms().iter().filter(|a| chosen(a.id)) {
+    for algorithm in algorithms().iter().filter(|a| chosen(a.id) && a.runs_without(rampcc::LINUX_LACKS)) {
         say(algorithm.id, &compare(algorithm, ENDLESS, rounds));
     }
     // The same few instructions whichever algorithm it was.

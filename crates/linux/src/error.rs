@@ -19,6 +19,16 @@ pub enum LoadError {
         /// As asked for.
         name: String,
     },
+    /// The algorithm needs what Linux does not do.
+    #[error("{algorithm} needs `{need}`, which the kernel does not give: {reason}")]
+    Unmet {
+        /// Its identifier.
+        algorithm: &'static str,
+        /// Word of the need.
+        need: &'static str,
+        /// Reason.
+        reason: &'static str,
+    },
     /// The name is taken.
     #[error(
         "a congestion control named {name:?} is already registered; detach it first, or load under another name"

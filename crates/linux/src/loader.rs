@@ -14,7 +14,7 @@ use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, PrintCallback,
     PrintLevel, RingBuffer, RingBufferBuilder, set_print,
 };
-use rampcc::Algorithm;
+use rampcc::{Algorithm, LINUX_LACKS};
 
 use crate::error::LoadError;
 use crate::event::{Counters, Event};
@@ -108,6 +108,10 @@ pub fn probe(algorithm: &'static Algorithm, options: &Options) -> Result<(), Loa
 
 /// In the kernel, but not yet registered.
 fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) -> Result<Loaded, LoadError> {
+    if let Some(unmet) = algorithm.unmet(LINUX_LACKS).next() {
+        let need = unmet.need.words().next().unwrap_or_default();
+        return Err(LoadError::Unmet { algorithm: algorithm.id, need, reason: unmet.reason });
+    }
     let name = options.name.clone().unwrap_or_else(|| format!("ramp_{}", algorithm.id));
     if !valid_name(&name) {
         return Err(LoadError::Name { name });

@@ -42,6 +42,17 @@ impl AckFlags {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Traits(u32);
 
+/// One bit of [`Traits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trait {
+    /// The bit.
+    pub bit: Traits,
+    /// As command lines and tables spell it.
+    pub word: &'static str,
+    /// What it says of an algorithm.
+    pub meaning: &'static str,
+}
+
 impl Traits {
     /// True if it has all of these.
     pub const fn has(self, traits: Self) -> bool {
@@ -53,9 +64,23 @@ impl Traits {
         self.0
     }
 
-    /// The words of all it has.
+    /// Words of all it has.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        Self::WORDS.into_iter().filter(move |(each, _)| self.has(*each)).map(|(_, word)| word)
+        self.of(&Self::ALL).map(|each| each.word)
+    }
+
+    /// What an algorithm needs from its host or the path.
+    pub fn needs(self) -> impl Iterator<Item = &'static Trait> {
+        self.of(&Self::NEEDS)
+    }
+
+    /// Families that an algorithm is in.
+    pub fn families(self) -> impl Iterator<Item = &'static Trait> {
+        self.of(&Self::FAMILIES)
+    }
+
+    fn of(self, list: &'static [Trait]) -> impl Iterator<Item = &'static Trait> {
+        list.iter().filter(move |each| self.has(each.bit))
     }
 }
 

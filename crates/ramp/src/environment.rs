@@ -1,8 +1,8 @@
-//! Parameters whose values depend on where an algorithm runs: the one place that says so.
+//! What depends on where an algorithm runs, parameters and needs that are not met: the one place that says so.
 
 use std::fmt;
 
-use crate::{Algorithm, PARAMETERS_MAX};
+use crate::{Algorithm, PARAMETERS_MAX, Traits};
 
 /// Environment of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +27,27 @@ pub struct Override {
     /// Reason.
     pub reason: &'static str,
 }
+
+/// A need that a kind of host does not meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lacking {
+    /// One of [`Traits::NEEDS`].
+    pub need: Traits,
+    /// Why not, to stand after a colon.
+    pub reason: &'static str,
+}
+
+/// Needs that the Linux kernel's TCP does not meet. A row that has one of them does not run there.
+pub const LINUX_LACKS: &[Lacking] = &[
+    Lacking {
+        need: Traits::NEEDS_ROUTER,
+        reason: "Linux sends no Quick-Start request (RFC 4782), and no router would answer it",
+    },
+    Lacking {
+        need: Traits::NEEDS_GAPS,
+        reason: "Linux asks a congestion control for one pacing rate, and never for the gap before each packet",
+    },
+];
 
 /// All of them.
 pub const OVERRIDES: &[Override] = &[
@@ -84,6 +105,15 @@ impl Algorithm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_linux_lacks_is_one_need_each() {
+        for lacking in LINUX_LACKS {
+            assert!(Traits::NEEDS.iter().any(|need| need.bit == lacking.need), "{lacking:?}");
+        }
+        let plain = crate::algorithm("best").expect("a row of the registry");
+        assert_eq!(plain.unmet(LINUX_LACKS).count(), 0);
+    }
 
     #[test]
     fn every_override_changes_a_parameter_of_the_registry_within_its_range() {

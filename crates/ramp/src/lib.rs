@@ -12,8 +12,8 @@ mod words;
 
 pub use abi::{
     Ack, AckFlags, BACK_TO_BACK, CONTRACT, Config, ConfigFlags, Decision, Event, EventKind, ExitReason, Hint,
-    HintSource, PARAMETERS_MAX, Phase, Traits, UNSET, foreign_algorithms,
+    HintSource, PARAMETERS_MAX, Phase, Trait, Traits, UNSET, foreign_algorithms,
 };
-pub use environment::{Environment, OVERRIDES, Override};
+pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override};
 pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard};
 pub use units::{Rate, Time};

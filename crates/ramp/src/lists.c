@@ -12,4 +12,6 @@ ramp_list EventKind RAMP_EVENTS(WORD)
 ramp_list Phase RAMP_PHASES(WORD)
 ramp_list ExitReason RAMP_EXITS(EXIT)
 ramp_list Traits RAMP_TRAITS(TRAIT)
+ramp_list Needs RAMP_NEEDS(TRAIT)
+ramp_list Families RAMP_FAMILIES(TRAIT)
 ramp_end

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::abi::{self, Functions, State};
-use crate::{Ack, Config, Decision, Event, Hint, HintSource, PARAMETERS_MAX, Traits};
+use crate::{Ack, Config, Decision, Event, Hint, HintSource, Lacking, PARAMETERS_MAX, Traits};
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
@@ -73,10 +73,27 @@ impl Algorithm {
         DOCUMENTS.iter().find(|(id, _)| *id == self.id).map_or("", |(_, text)| text)
     }
 
-    /// Part of a hint that it may get: the path itself only if it is a yardstick.
+    /// Part of a hint that it may get: all of it if it needs what that source knows, otherwise nothing.
     pub fn admitted(&self, hint: Hint) -> Hint {
-        let secret = hint.source() == HintSource::Path && !self.traits.has(Traits::KNOWS_PATH);
-        if secret { Hint::NONE } else { hint }
+        let of = match hint.source() {
+            HintSource::None => return Hint::NONE,
+            HintSource::History => Traits::NEEDS_HISTORY,
+            HintSource::Router => Traits::NEEDS_ROUTER,
+            HintSource::Interface => Traits::NEEDS_INTERFACE,
+            HintSource::Path => Traits::KNOWS_PATH,
+        };
+        if self.traits.has(of) { hint } else { Hint::NONE }
+    }
+
+    /// Needs of its own that a host does not meet.
+    pub fn unmet(&self, lacking: &'static [Lacking]) -> impl Iterator<Item = &'static Lacking> {
+        let traits = self.traits;
+        lacking.iter().filter(move |lacking| traits.has(lacking.need))
+    }
+
+    /// True if a host that lacks this meets all its needs.
+    pub fn runs_without(&self, lacking: &'static [Lacking]) -> bool {
+        self.unmet(lacking).next().is_none()
     }
 
     /// The defaults of all parameters, in table order, for [`Config::parameter`]; a host may have its own:

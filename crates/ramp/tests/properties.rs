@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rampcc::{
-    Algorithm, Config, Decision, Event, EventKind, ExitReason, Hint, Phase, Startup, Traits, algorithms,
+    AckFlags, Algorithm, Config, Decision, Event, EventKind, ExitReason, Hint, HintSource, Phase, Startup,
+    Traits, UNSET, algorithms,
 };
 use support::MSS;
 use support::events::{Host, Input, Step, configs, runner, steps};
@@ -174,15 +175,61 @@ fn traits_are_what_an_algorithm_does() {
     }
 }
 
+/// Where an algorithm is told something before its first packet, it begins otherwise, if only in its state.
 #[test]
-fn only_a_yardstick_is_told_the_path() {
+fn a_hint_is_told_to_those_who_need_its_source_and_they_heed_it() {
+    let sources = [
+        (HintSource::None, None),
+        (HintSource::History, Some(Traits::NEEDS_HISTORY)),
+        (HintSource::Router, Some(Traits::NEEDS_ROUTER)),
+        (HintSource::Interface, Some(Traits::NEEDS_INTERFACE)),
+        (HintSource::Path, Some(Traits::KNOWS_PATH)),
+    ];
+    assert_eq!(sources.map(|(source, _)| source), HintSource::ALL);
     for algorithm in algorithms() {
-        let mut config = Config::new(algorithm, MSS, 10);
-        let untold = Startup::new(algorithm, &config);
-        config.hint = Hint::path(1 << 24, 1 << 26);
-        let told = Startup::new(algorithm, &config);
-        let heeds = told.decision() != untold.decision() || told.state() != untold.state();
-        assert_eq!(heeds, algorithm.traits.has(Traits::KNOWS_PATH), "{}", algorithm.id);
+        for (source, need) in sources {
+            let mut config = Config::new(algorithm, MSS, 10);
+            (config.handshake_rtt_us, config.size_bytes) = (100_000, UNSET);
+            let untold = Startup::new(algorithm, &config);
+            config.hint = Hint::of(source);
+            (config.hint.window_bytes, config.hint.bytes_per_s) = (1 << 24, 1 << 26);
+            (config.hint.rtt_us, config.hint.age_s) = (100_000, 1);
+            let told = Startup::new(algorithm, &config);
+            let heeds = told.decision() != untold.decision() || told.state() != untold.state();
+            let needs = need.is_some_and(|need| algorithm.traits.has(need));
+            assert_eq!(heeds, needs, "{}: {}", algorithm.id, source.word());
+        }
+    }
+}
+
+/// A host may leave the samples out for those who do not read them: they cost a division an ACK.
+#[test]
+fn rate_samples_change_nothing_for_those_who_do_not_read_them() {
+    for_every_algorithm(|algorithm, mut startup, steps| {
+        if algorithm.traits.has(Traits::READS_RATE) {
+            return Ok(());
+        }
+        let mut other = startup.clone();
+        let mut host = Host::default();
+        for step in &steps {
+            let input = host.event(step, startup.decision());
+            let mut without = input.clone();
+            if let Input::Ack(ack) = &mut without {
+                ack.delivery_bytes_per_s = 0;
+                ack.flags &= !AckFlags::RATE_APP_LIMITED;
+            }
+            prop_assert_eq!(apply(&mut startup, &input), apply(&mut other, &without));
+            prop_assert_eq!(startup.state(), other.state());
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_row_but_the_yardstick_is_in_a_family() {
+    for algorithm in algorithms() {
+        let families = algorithm.traits.families().count();
+        assert_eq!(families == 0, algorithm.traits.has(Traits::KNOWS_PATH), "{}", algorithm.id);
     }
 }
 

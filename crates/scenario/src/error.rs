@@ -301,7 +301,7 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// The nearest of `names` to `name`, if one is near.
-pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > 64 {
         return None;
     }

@@ -29,7 +29,7 @@ mod units;
 mod words;
 
 pub use ad_hoc::AdHoc;
-pub use error::{FieldError, ScenarioError};
+pub use error::{FieldError, ScenarioError, nearest};
 pub use model::{
     Arm, FlowConfig, NamedLink, Original, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop,
     Topology, Traffic, TrafficKind,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc::Time;
+use rampcc::{LINUX_LACKS, Lacking, Time};
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Emulation, Observer};
@@ -73,6 +73,10 @@ impl Backend for Kernel {
 
     fn offers(&self, control: &Control) -> Result<(), String> {
         if row(Some(control)).offered() { Ok(()) } else { Err(format!("modprobe tcp_{}", control.name)) }
+    }
+
+    fn lacks(&self) -> &'static [Lacking] {
+        LINUX_LACKS
     }
 
     fn obstacle(&self, control: Option<&Control>) -> Option<String> {

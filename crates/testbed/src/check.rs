@@ -1,9 +1,10 @@
 //! Settings that a scenario may ask of a kernel's hosts.
 
-use rampcc::Time;
+use rampcc::{LINUX_LACKS, Time};
 use rampcc_scenario::{FlowConfig, Scenario};
 use rampcc_tcp::{AckPolicy, Avoidance, ReceiverConfig, Recovery, SenderConfig};
 
+use crate::controls::{Steered, steered};
 use crate::row::Row;
 
 /// Most flows: each has two threads.
@@ -31,6 +32,8 @@ pub enum Unsupported {
     Receiver { flow: String, field: &'static str, asked: String, kernel: &'static str },
     #[error("flow `{flow}` has another `{field}` than `{first}`; it is set for a whole network namespace")]
     Mixed { flow: String, first: String, field: &'static str },
+    #[error("flow `{flow}`: `{algorithm}` needs `{need}`: {reason}")]
+    Needs { flow: String, algorithm: &'static str, need: &'static str, reason: &'static str },
     #[error("one round more in start-up is a question for the simulator")]
     ExtraRounds,
 }
@@ -47,6 +50,7 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     for flow in &scenario.flows {
         all.extend(sender(flow, row));
         all.extend(receiver(flow));
+        all.extend(needs(flow, row));
         if flow.sender.extra_startup_rounds > 0 && !all.contains(&Unsupported::ExtraRounds) {
             all.push(Unsupported::ExtraRounds);
         }
@@ -118,6 +122,18 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
     let name =
         |(_, field, asked, kernel)| Unsupported::Sender { flow: flow.name.clone(), field, asked, kernel };
     refusals.into_iter().filter(|refusal| refusal.0).map(name).collect()
+}
+
+/// The first need of the flow's algorithm that the kernel does not meet.
+fn needs(flow: &FlowConfig, row: Row) -> Option<Unsupported> {
+    let algorithm = flow.sender.startup;
+    let lacking = algorithm.unmet(LINUX_LACKS).next().filter(|_| steered(flow, row) == Steered::Core)?;
+    Some(Unsupported::Needs {
+        flow: flow.name.clone(),
+        algorithm: algorithm.id,
+        need: lacking.need.words().next().unwrap_or_default(),
+        reason: lacking.reason,
+    })
 }
 
 fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::{Algorithm, Traits};
+use rampcc::{Algorithm, LINUX_LACKS, Traits};
 use rampcc_host::{Change, HostError, Scope, privileges};
 use rampcc_linux::Options;
 use rampcc_scenario::Arm;
@@ -167,7 +167,7 @@ fn is_yardstick(algorithm: &Algorithm) -> bool {
 fn known() -> Vec<&'static str> {
     rampcc::algorithms()
         .iter()
-        .filter(|algorithm| !is_yardstick(algorithm))
+        .filter(|algorithm| !is_yardstick(algorithm) && algorithm.runs_without(LINUX_LACKS))
         .map(|algorithm| algorithm.id)
         .collect()
 }
@@ -178,7 +178,13 @@ fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
             format!("`{name}` must know its path in advance, which is impossible on a live host"),
             format!("known: {}", known().join(", ")),
         )),
-        Some(algorithm) => Ok(algorithm),
+        Some(algorithm) => match algorithm.unmet(LINUX_LACKS).next() {
+            Some(unmet) => Err(CliError::input_help(
+                format!("`{name}` cannot run in the kernel: {}", unmet.reason),
+                format!("known: {}", known().join(", ")),
+            )),
+            None => Ok(algorithm),
+        },
         None => {
             let (near, known) = (nearest(name, &known(), 1).join(", "), known().join(", "));
             let help = format!("did you mean `{near}`? Known: {known}");
@@ -294,6 +300,7 @@ mod tests {
     #[test]
     fn what_knows_the_path_is_not_for_live_hosts() {
         assert!(algorithm("ideal").unwrap_err().to_string().contains("know its path"));
-        assert!(known().len() + 1 == rampcc::algorithms().len() && !known().contains(&"ideal"));
+        let carried = rampcc::algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS));
+        assert!(known().len() + 1 == carried.count() && !known().contains(&"ideal"));
     }
 }

@@ -9,6 +9,7 @@ use caps::Capability;
 use flate2::read::GzDecoder;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
+use rampcc::LINUX_LACKS;
 use rampcc_linux::{Options, probe};
 
 use crate::bpffs::{USUAL, is_bpffs};
@@ -131,6 +132,7 @@ impl Facts {
 fn loads() -> Vec<(String, Result<(), String>)> {
     rampcc::algorithms()
         .iter()
+        .filter(|algorithm| algorithm.runs_without(LINUX_LACKS))
         .map(|algorithm| {
             let result = probe(algorithm, &Options::new(algorithm)).map_err(|error| error.to_string());
             (algorithm.id.to_owned(), result)

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rampcc::{Algorithm, ExitReason, Hint, Traits, algorithm, algorithms};
+use rampcc::{Algorithm, ExitReason, Hint, LINUX_LACKS, Traits, algorithm, algorithms};
 use rampcc_linux::{
     CallEvent, Calls, Counters, Event, FlowEvent, LoadError, Loaded, Options, Pinned, Record, detach_pinned,
     load, load_pinned,
@@ -38,6 +38,11 @@ const SIZE: u64 = 3 * MEGABYTES;
 
 /// `rtt_source = "tagged"`: one sample in a round.
 const TAGGED: u64 = 1;
+
+/// Rows that the kernel runs.
+fn carried() -> impl Iterator<Item = &'static Algorithm> {
+    algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS))
+}
 
 /// Registered under a name of its own, so that tests run side by side.
 fn put_in(algorithm: &'static Algorithm, tag: &str, record: Record) -> Loaded {
@@ -103,7 +108,7 @@ fn every_algorithm_loads_and_leaves_for_its_own_reason_on_both_kinds_of_open() {
     for (path, bytes, leaving_by_loss) in [(DEEP, 2 * SIZE, false), (SHALLOW, SIZE, true)] {
         let path = Path::new(path);
         let leaves_so = |a: &&Algorithm| (own_reasons(a.id) == [ExitReason::Loss]) == leaving_by_loss;
-        for algorithm in algorithms().iter().filter(leaves_so) {
+        for algorithm in carried().filter(leaves_so) {
             repeated(|| leaves_for_its_own_reason(algorithm, &path, bytes));
         }
         path.stop();
@@ -142,8 +147,7 @@ fn the_kernel_decides_as_the_native_core() {
 }
 
 fn decides_as_the_native_core() {
-    let mut recorded: Vec<_> =
-        algorithms().iter().map(|a| (put_in(a, "b", Record::All), Vec::new())).collect();
+    let mut recorded: Vec<_> = carried().map(|a| (put_in(a, "b", Record::All), Vec::new())).collect();
     for (loaded, ..) in &recorded {
         let how = if loaded.linked() { "with a link" } else { "without a link" };
         println!("kernel: {} registered {how}", loaded.algorithm().id); // read by other_kernels

@@ -68,7 +68,8 @@ fn boots(series: &str, expected: &str) {
     };
     assert!(skipped.iter().all(allowed), "{series}: {skipped:#?}");
     let ways: Vec<_> = said.lines().filter_map(|line| line.split("kernel: ").nth(1)).collect();
-    assert_eq!(ways.len(), rampcc::algorithms().len(), "{series}: {said}");
+    let carried = rampcc::algorithms().iter().filter(|row| row.runs_without(rampcc::LINUX_LACKS));
+    assert_eq!(ways.len(), carried.count(), "{series}: {said}");
     assert!(ways.iter().all(|way| way.contains(expected)), "{series}: {ways:?}");
     // Not by a macro, whose words the test harness keeps for itself.
     let _ = writeln!(io::stderr(), "Linux {release}: {} algorithms {expected}; {result}", ways.len());
