@@ -7,6 +7,7 @@
 #define RAMP_REGISTRY_H
 
 #include "best.h"
+#include "careful.h"
 #include "enhanced.h"
 #include "hystart.h"
 #include "hystart11.h"
@@ -40,6 +41,9 @@
 	  "end slow start at the median of a round's per-ACK bandwidths times the RTT")            \
 	X(enhanced, ENHANCED, RAMP_DEFAULT | RAMP_PAPERS, "enhanced-start", "[LU]",                \
 	  "halve the growth each time Vegas' backlog estimate crosses three packets")              \
+	X(careful, CAREFUL, RAMP_MODERN | RAMP_PACES | RAMP_NEEDS_HISTORY, "careful-resume",       \
+	  "RFC 9959",                                                                              \
+	  "jump to half of the window that an earlier connection saw; retreat if that was lost")   \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

@@ -13,6 +13,7 @@
 mod support;
 
 mod best;
+mod careful;
 mod enhanced;
 mod hystart;
 mod hystart11;

@@ -1,4 +1,4 @@
-//! Three algorithms written a second time, from their sources, in packets and floating point, and compared with
+//! Algorithms written a second time, from their sources, in packets and floating point, and compared with
 //! the core ACK by ACK.
 //!
 //! Nothing here is taken from the C: a rule misread there would have to be misread here in the same way.
@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod careful;
 mod enhanced;
 mod hystartpp;
 mod slow_start;

@@ -144,8 +144,11 @@ fn number() -> impl Strategy<Value = u64> {
 /// Any configuration that a scenario may ask for.
 pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Config> {
     let windows = (1..=20_u64, prop_oneof![3 => Just(UNSET), 1 => 1..1_000_000_u64]);
-    let hint =
-        (prop::sample::select(HintSource::ALL.to_vec()), number(), number(), any::<u32>(), any::<u32>());
+    let sources = || prop::sample::select(HintSource::ALL.to_vec());
+    let hint = prop_oneof![
+        1 => (sources(), number(), number(), any::<u32>(), any::<u32>()),
+        1 => (sources(), 0..4_000_000_u64, 0..100_000_000_u64, 8_000..60_000_u32, 0..1_000_u32),
+    ];
     let connection = (number(), number(), 0..1_000_000_u32, 0..20_u32);
     let flags = prop::sample::select(vec![0, ConfigFlags::DELAYED_ACKS]);
     let values =
