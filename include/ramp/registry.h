@@ -6,6 +6,7 @@
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
 
+#include "astart.h"
 #include "best.h"
 #include "careful.h"
 #include "enhanced.h"
@@ -37,6 +38,8 @@
 	  "when a round's RTT rises grow a quarter as fast, and leave if it stays up five rounds") \
 	X(paced, PACED, RAMP_DEFAULT | RAMP_PAPERS | RAMP_PACES, "paced-start", "[HS03]",          \
 	  "search for the path's packet gap with paced trains, then open the window to RTT / gap") \
+	X(astart, ASTART, RAMP_PAPERS, "adaptive-start", "[WPY04]",                                \
+	  "raise ssthresh to an eligible rate times the RTT, double below it and creep at it")     \
 	X(best, BEST, RAMP_DEFAULT | RAMP_PAPERS | RAMP_MODERN, "best", "[AK23]",                  \
 	  "end slow start at the median of a round's per-ACK bandwidths times the RTT")            \
 	X(enhanced, ENHANCED, RAMP_DEFAULT | RAMP_PAPERS, "enhanced-start", "[LU]",                \

@@ -12,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod astart;
 mod best;
 mod careful;
 mod enhanced;

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod astart;
 mod careful;
 mod enhanced;
 mod hystartpp;
