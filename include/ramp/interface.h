@@ -180,7 +180,10 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	X(TIMEOUT, "timeout", "bytes", "the retransmission timer expired",                 \
 	  "its retransmission timer expired")                                              \
 	X(KNOWN, "known", "bytes", "the window reached the path's BDP, {limit}",           \
-	  "it knows the path")
+	  "it knows the path")                                                             \
+	X(DELIVERY, "delivery", "bytes",                                                   \
+	  "only {evidence} arrived in a window, against a bound of {limit}",               \
+	  "what arrived no longer kept up with what it sent")
 
 #define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)

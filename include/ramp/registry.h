@@ -16,6 +16,8 @@
 #include "ideal.h"
 #include "limited.h"
 #include "paced.h"
+#include "search.h"
+#include "search4.h"
 #include "slow_start.h"
 #include "traits.h"
 
@@ -47,6 +49,10 @@
 	X(careful, CAREFUL, RAMP_MODERN | RAMP_PACES | RAMP_NEEDS_HISTORY, "careful-resume",       \
 	  "RFC 9959",                                                                              \
 	  "jump to half of the window that an earlier connection saw; retreat if that was lost")   \
+	X(search, SEARCH, RAMP_MODERN | RAMP_REARMS, "search", "SEARCH 3.1 for Linux [SE25]",      \
+	  "leave when a window brings clearly less than twice what it brought an RTT before")      \
+	X(search4, SEARCH4, RAMP_MODERN | RAMP_REARMS, "search-4", "draft-chung-ccwg-search-09",   \
+	  "leave when a window brings clearly less than was sent an RTT before; drain the queue")  \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

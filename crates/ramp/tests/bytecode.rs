@@ -32,9 +32,12 @@ fn bytecode_gives_the_same_bytes_on_recorded_start_ups() {
     for algorithm in algorithms() {
         let object = Bytecode::compile(algorithm);
         let mut ended = 0;
-        for (rate, rtt_us, buffer, ack_every) in
-            [(100_000_000, 80_000, 1000, 1), (20_000_000, 40_000, 30, 2), (400_000_000, 20_000, 2000, 1)]
-        {
+        for (rate, rtt_us, buffer, ack_every) in [
+            (100_000_000, 80_000, 1000, 1),
+            (20_000_000, 40_000, 30, 2),
+            (400_000_000, 20_000, 2000, 1),
+            (20_000_000, 20_000, 5000, 1),
+        ] {
             let mut pipe = Pipe::new(rate, rtt_us, 1000, buffer);
             pipe.ack_every = ack_every;
             pipe.limit_ns = 3_000_000_000;

@@ -284,6 +284,7 @@ fn the_streams_reach_the_exits() {
             "hystartpp" => &[ExitReason::Delay],
             "paced" => &[ExitReason::Gap],
             "best" => &[ExitReason::Bandwidth],
+            "search" | "search4" => &[ExitReason::Delivery],
             "ideal" => &[ExitReason::Known],
             _ => &[],
         };

@@ -91,6 +91,7 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "hystartpp" => &[ExitReason::Delay],
         "paced" => &[ExitReason::Gap],
         "best" => &[ExitReason::Bandwidth],
+        "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "ideal" => &[ExitReason::Known],
         _ => &[ExitReason::Loss],
     }

@@ -22,6 +22,8 @@ mod hystartpp;
 mod ideal;
 mod limited;
 mod paced;
+mod search;
+mod search4;
 mod slow_start;
 
 use rampcc::{Algorithm, Config, Startup};

@@ -10,6 +10,7 @@ mod astart;
 mod careful;
 mod enhanced;
 mod hystartpp;
+mod search;
 mod slow_start;
 
 use proptest::prelude::*;
@@ -28,6 +29,10 @@ pub(crate) struct Seen {
     /// Whole microseconds.
     pub(crate) rtt_us: Option<f64>,
     pub(crate) window_full: bool,
+    /// A whole number.
+    pub(crate) now_ns: f64,
+    /// The newest packet left when there was nothing more to send.
+    pub(crate) app_limited: bool,
 }
 
 /// What both say.
@@ -68,6 +73,8 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
                     una: ack.newest_acked_bytes as f64 / mss,
                     rtt_us: (ack.rtt_us > 0).then_some(f64::from(ack.rtt_us)),
                     window_full: ack.flags & AckFlags::CWND_LIMITED != 0,
+                    now_ns: ack.now_ns as f64,
+                    app_limited: ack.flags & AckFlags::APP_LIMITED != 0,
                 });
                 if says.undecided {
                     break;
