@@ -79,6 +79,42 @@ fn a_text_file_is_everybodys_to_read_and_replaces_nothing_else() {
     assert_eq!(place.files("."), before);
 }
 
+/// Of two users who may write in the collector's directory, neither owns it.
+#[test]
+fn a_strangers_draft_in_a_sticky_directory_keeps_nobody_from_writing() {
+    let no_root = || (!ready::root()).then(|| "not root".to_owned());
+    let no_setpriv = || {
+        ready::program_path("setpriv")
+            .is_none()
+            .then(|| "setpriv is missing: run scripts/setup test".to_owned())
+    };
+    if !ready::unobstructed(no_root().or_else(no_setpriv).as_deref()) {
+        return;
+    }
+    let place = Place::new("live-sticky");
+    let ramp = place.path("ramp");
+    fs::copy(env!("CARGO_BIN_EXE_ramp"), &ramp).expect("a copy that everybody may run");
+    let collector = place.path("collector");
+    fs::create_dir(&collector).expect("a directory");
+    fs::set_permissions(&collector, fs::Permissions::from_mode(0o1777)).expect("its owner may");
+    let planted = collector.join(format!(".ramp.prom.{}.new", "0".repeat(32)));
+    fs::write(&planted, "").expect("a file");
+    std::os::unix::fs::chown(&planted, Some(65_534), Some(65_534)).expect("root may");
+    for _ in 0..2 {
+        let output = Command::new("setpriv")
+            .args(["--reuid=65533", "--regid=65533", "--clear-groups", "--"])
+            .arg(&ramp)
+            .args(["export", "--pins", "bpf", "--records", "records", "--textfile", "collector/ramp.prom"])
+            .current_dir(place.path("."))
+            .output()
+            .expect("setpriv");
+        assert_eq!(code(&output), Some(0), "{}", text(&output.stderr));
+    }
+    let names: Vec<_> = fs::read_dir(&collector).expect("a directory").flatten().map(|e| e.path()).collect();
+    assert!(names.len() == 2 && names.contains(&planted), "{names:?}");
+    assert!(place.read("collector/ramp.prom").contains("# TYPE ramp_attached gauge"));
+}
+
 #[test]
 fn whoever_connects_the_exporter_goes_on_and_stops_at_ctrl_c() {
     let place = Place::new("live-export");

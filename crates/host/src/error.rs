@@ -117,6 +117,9 @@ fn permission(path: &Path) -> String {
     } else if path.to_string_lossy().contains("bpf") {
         format!("let this user pin, as root: {FOR_A_USER}")
     } else {
-        format!("let this user write there, as root: install -d -o USER {path_text}")
+        let is_file = path.is_file() || path.extension().is_some();
+        let parent = path.parent().filter(|_| is_file).unwrap_or(path);
+        let own = if path.is_file() { format!(" && chown USER {path_text}") } else { String::new() };
+        format!("let this user write there, as root: install -d -o USER {}{own}", parent.display())
     }
 }

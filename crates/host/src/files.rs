@@ -16,7 +16,7 @@ use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat, renameat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstat, fstatat};
-use nix::unistd::{UnlinkatFlags, fsync, geteuid, mkdir, unlinkat};
+use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, fsync, geteuid, mkdir, unlinkat};
 
 use crate::error::HostError;
 
@@ -130,8 +130,8 @@ impl Directory {
         })
     }
 
-    /// A file to be locked, which only its owner can open and so lock.
-    pub(crate) fn private(&self, name: &str) -> io::Result<File> {
+    /// A file to be locked, the directory's owner's if that can be; [`Self::keep_private`] closes it to all others.
+    pub(crate) fn lockable(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_RDWR
             | OFlag::O_CREAT
             | OFlag::O_NOFOLLOW
@@ -141,11 +141,24 @@ impl Directory {
         let file = File::from(openat(&self.fd, name, flags, PRIVATE).map_err(unfollowed)?);
         let found = fstat(&file)?;
         regular(&found)?;
-        if found.st_mode & 0o7777 != PRIVATE.bits() {
-            // Of an older version, or made with a strange umask. Root may, its owner may.
-            fchmod(&file, PRIVATE)?;
+        if found.st_nlink > 1 {
+            return Err(distrusted("it has another name".into()));
+        }
+        let home = fstat(&self.fd)?;
+        // Root may come first, and must not lock the owner out. A lock is empty: nothing else is given away.
+        if geteuid().is_root() && found.st_uid != home.st_uid && found.st_size == 0 {
+            let _ = fchown(&file, Some(Uid::from_raw(home.st_uid)), Some(Gid::from_raw(home.st_gid)));
         }
         Ok(file)
+    }
+
+    /// Lets nobody but its owner open a file from now on.
+    pub(crate) fn keep_private(file: &File) -> io::Result<()> {
+        if fstat(file)?.st_mode & 0o7777 != PRIVATE.bits() {
+            // Of an older version, or made with a strange umask. Root may, its owner may.
+            fchmod(file, PRIVATE)?;
+        }
+        Ok(())
     }
 
     /// What is not there need not be removed.
@@ -169,8 +182,9 @@ impl Directory {
                 continue;
             }
             // Held while it is removed, so that its writer, if it has only just made it, takes another.
+            // What may not be removed (somebody else's, in a sticky directory) stays, too.
             if let Ok(_dead) = Flock::lock(File::from(fd), FlockArg::LockExclusiveNonblock) {
-                self.remove(draft)?;
+                let _ = self.remove(draft);
             }
         }
         Ok(())
@@ -327,7 +341,7 @@ fn random() -> io::Result<String> {
 mod tests {
     use std::fs::{self, File};
     use std::io::ErrorKind;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{env, process, thread};
@@ -427,7 +441,7 @@ mod tests {
             let error = publish(Path::new(name), b"text").expect_err(name);
             assert!(error.to_string().contains(why), "{error}");
         }
-        let locked = place.directory().private("link.prom").expect_err("a link is not locked");
+        let locked = place.directory().lockable("link.prom").expect_err("a link is not locked");
         assert!(locked.to_string().contains("a symbolic link"), "{locked}");
     }
 
@@ -457,8 +471,36 @@ mod tests {
         fs::write(place.0.join("old"), "").expect("a file");
         fs::set_permissions(place.0.join("old"), fs::Permissions::from_mode(0o666)).expect("its owner may");
         for name in ["new", "old"] {
-            place.directory().private(name).expect("it can be opened");
+            let file = place.directory().lockable(name).expect("it can be opened");
+            Directory::keep_private(&file).expect("its owner may");
             assert_eq!(place.mode(name), 0o600);
+        }
+        fs::write(place.0.join("data"), "x").expect("a file");
+        fs::hard_link(place.0.join("data"), place.0.join("linked")).expect("a link");
+        let error = place.directory().lockable("linked").expect_err("it is another file as well");
+        assert!(
+            error.kind() == ErrorKind::InvalidData && error.to_string().contains("another name"),
+            "{error}"
+        );
+    }
+
+    /// Only root can give files away; the tests of attaching do the rest of it as somebody else.
+    #[test]
+    fn roots_lock_is_its_directorys_owners_and_nothing_else_is_given_away() {
+        const NOBODY: u32 = 65_534;
+        if !geteuid().is_root() {
+            return;
+        }
+        let place = Place::new("given");
+        if chown(&place.0, Some(NOBODY), Some(NOBODY)).is_err() {
+            return;
+        }
+        fs::write(place.0.join("secret"), "x").expect("a file");
+        for (name, owner) in [("lock", NOBODY), ("secret", 0)] {
+            for _ in 0..2 {
+                place.directory().lockable(name).expect("root may");
+                assert_eq!(fs::metadata(place.0.join(name)).expect("it is there").uid(), owner, "{name}");
+            }
         }
     }
 

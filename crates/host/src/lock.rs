@@ -63,28 +63,45 @@ impl Host {
         let records = self.records();
         let directory = Directory::make(records).map_err(HostError::file("make", records))?;
         let path = records.join(LOCK);
+        let remove = || directory.remove(LOCK).map_err(HostError::file("remove", &path));
         let deadline = Instant::now() + self.patience();
         loop {
-            let file = directory.private(LOCK).map_err(HostError::file("open", &path))?;
+            let file = match directory.lockable(LOCK) {
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied && forsaken(records, &path) => {
+                    remove()?;
+                    continue;
+                }
+                file => file.map_err(HostError::file("open", &path))?,
+            };
             let (file, error) = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 // The name may have been given to another file since.
-                Ok(file) if names(&path, &file) => return Ok(Lock { _file: Some(file) }),
+                Ok(file) if names(&path, &file) => {
+                    Directory::keep_private(&file).map_err(HostError::file("close to others", &path))?;
+                    return Ok(Lock { _file: Some(file) });
+                }
                 Ok(_) => continue,
                 Err(failed) => failed,
             };
             if error != Errno::EWOULDBLOCK {
                 return Err(HostError::file("lock", &path)(error.into()));
             }
-            let holders = Holder::of(&file).map_err(HostError::file("read", Path::new(LOCKS)))?;
+            let found = file.metadata().map_err(HostError::file("look at", &path))?;
+            // Without the kernel's list the holder is out of sight, and there all the same.
+            let holders = Holder::of(&found).unwrap_or_default();
             let owner = fs::metadata(records).map(|metadata| metadata.uid()).ok();
-            if !holders.is_empty() && holders.iter().all(|holder| holder.is_stranger(owner)) {
-                // From when anybody could open it. What a stranger holds is no lock.
+            let strangers = !holders.is_empty() && holders.iter().all(|holder| holder.is_stranger(owner));
+            let over = Instant::now() >= deadline;
+            // From when anybody could open it. Then nobody out of sight, and nobody who has ended, keeps it for ever.
+            let anybodys = found.mode() & 0o077 != 0;
+            let known = |holder: &Holder| holder.user.is_some() && !holder.is_stranger(owner);
+            if strangers || over && anybodys && !holders.iter().any(known) {
+                // What a stranger holds is no lock.
                 if names(&path, &file) {
-                    directory.remove(LOCK).map_err(HostError::file("remove", &path))?;
+                    remove()?;
                 }
                 continue;
             }
-            if Instant::now() >= deadline {
+            if over {
                 return Err(held(&path, self.patience(), &holders));
             }
             thread::sleep(PAUSE);
@@ -95,18 +112,32 @@ impl Host {
     /// is full or read-only, or because it is no file, no other process gets it either.
     pub(crate) fn lock_to_undo(&self) -> Result<Lock, HostError> {
         match self.lock() {
-            Err(HostError::File { cause, .. }) if cause.kind() != io::ErrorKind::PermissionDenied => {
-                Ok(Lock { _file: None })
-            }
+            Err(HostError::File { cause, .. }) if nobody_gets_it(&cause) => Ok(Lock { _file: None }),
             lock => lock,
         }
     }
 }
 
+/// Whether every process would fail to lock by this, not this one alone.
+fn nobody_gets_it(cause: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(cause.kind(), ReadOnlyFilesystem | StorageFull | QuotaExceeded | InvalidData)
+}
+
+/// Whether the lock is somebody else's, in a directory of the caller's, and nobody holds it: root was the first, before
+/// it gave its locks to the directory's owner, or before the directory had that owner.
+fn forsaken(records: &Path, path: &Path) -> bool {
+    let caller = geteuid().as_raw();
+    let (Ok(directory), Ok(lock)) = (fs::metadata(records), fs::symlink_metadata(path)) else { return false };
+    directory.uid() == caller
+        && lock.uid() != caller
+        && Holder::of(&lock).is_ok_and(|holders| holders.is_empty())
+}
+
 impl Holder {
     /// Who has locked this file, as far as this process may know.
-    pub(crate) fn of(file: &File) -> io::Result<Vec<Self>> {
-        let locked = Locked::of(&file.metadata()?);
+    pub(crate) fn of(file: &fs::Metadata) -> io::Result<Vec<Self>> {
+        let locked = Locked::of(file);
         let all = Self::all(&fs::read_to_string(LOCKS)?);
         Ok(all.into_iter().filter(|(_, file)| *file == locked).map(|(holder, _)| holder).collect())
     }
@@ -157,14 +188,34 @@ fn held(path: &Path, patience: Duration, holders: &[Holder]) -> HostError {
     let who = if names.is_empty() { "a process that is out of sight".to_owned() } else { names.join(", ") };
     HostError::refused(
         format!("{who} holds {}, and has for {} s", path.display(), patience.as_secs()),
-        "it is changing this host, or was stopped while it did: wait, or kill it and try again; what it leaves \
-         unfinished is undone",
+        format!(
+            "it is changing this host, or was stopped while it did: wait, or kill it (fuser {}) and try again; what it \
+             leaves unfinished is undone",
+            path.display()
+        ),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_keeps_everybody_from_locking_lets_undoing_go_on_without() {
+        for (error, goes_on) in [
+            (Errno::EROFS, true),
+            (Errno::ENOSPC, true),
+            (Errno::EDQUOT, true),
+            (Errno::EMFILE, false),
+            (Errno::ENFILE, false),
+            (Errno::ENOLCK, false),
+            (Errno::EACCES, false),
+            (Errno::ENOENT, false),
+        ] {
+            assert_eq!(nobody_gets_it(&error.into()), goes_on, "{error}");
+        }
+        assert!(nobody_gets_it(&io::Error::new(io::ErrorKind::InvalidData, "it is a pipe")));
+    }
 
     #[test]
     fn the_kernels_list_of_locks_is_read() {
