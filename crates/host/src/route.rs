@@ -79,10 +79,7 @@ impl Route {
     ///
     /// Refuses to choose among several.
     pub(crate) fn find(prefix: &Prefix) -> Result<Option<Self>, HostError> {
-        let mut found: Vec<_> = main_table(prefix.address.is_ipv4())?
-            .into_iter()
-            .filter(|route| route.leads_to(prefix))
-            .collect();
+        let mut found = main_table(prefix.address.is_ipv4(), |route| route.leads_to(prefix))?;
         if found.len() > 1 {
             let metrics: Vec<_> = found.iter().map(Self::metric).collect();
             let mut different = metrics.clone();
@@ -106,7 +103,7 @@ impl Route {
 
     /// Destinations of the main table, for messages.
     pub(crate) fn destinations(prefix: &Prefix) -> Result<Vec<String>, HostError> {
-        let routes = main_table(prefix.address.is_ipv4())?;
+        let routes = main_table(prefix.address.is_ipv4(), |_| true)?;
         let mut all: Vec<_> = routes.iter().map(|route| route.prefix().to_string()).collect();
         all.sort();
         all.dedup();
@@ -226,18 +223,18 @@ impl Route {
 
     /// Routes of the main table with a congestion control such as these, in the thread's network namespace.
     pub(crate) fn of_main_table(which: impl Fn(&str) -> bool) -> Result<Vec<Self>, HostError> {
-        let mut all = main_table(true)?;
-        all.extend(main_table(false)?);
-        all.retain(|route| route.congestion_control.as_deref().is_some_and(&which));
+        let ours = |route: &Self| route.congestion_control.as_deref().is_some_and(&which);
+        let mut all = main_table(true, ours)?;
+        all.extend(main_table(false, ours)?);
         Ok(all)
     }
 
     /// Routes of any table that one of these congestion controls is set on, in the thread's network namespace.
     pub(crate) fn that_name(names: &[String]) -> Result<Vec<Self>, HostError> {
-        let mut all = all_tables(true)?;
-        all.extend(all_tables(false)?);
         let named = |route: &Self| route.congestion_control.as_ref().is_some_and(|name| names.contains(name));
-        Ok(all.into_iter().filter(named).collect())
+        let mut all = all_tables(true, named)?;
+        all.extend(all_tables(false, named)?);
+        Ok(all)
     }
 
     /// Takes its congestion control off, if no other route could be meant.
@@ -257,9 +254,7 @@ impl Route {
         };
         let own = place(self);
         let source = self.attributes.get(&RTA_SRC);
-        let mut found = all_tables(self.is_ipv4())?;
-        found.retain(|route| place(route) == own && route.attributes.get(&RTA_SRC) == source);
-        Ok(found)
+        all_tables(self.is_ipv4(), |route| place(route) == own && route.attributes.get(&RTA_SRC) == source)
     }
 
     /// As `ip route` shows it, in part.
@@ -356,21 +351,22 @@ impl Header {
     }
 }
 
-fn main_table(ipv4: bool) -> Result<Vec<Route>, HostError> {
-    let mut routes = all_tables(ipv4)?;
-    routes.retain(|route| route.table() == TABLE_MAIN);
-    Ok(routes)
+/// The wanted ones: a router's table is too long to be kept whole.
+fn main_table(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>, HostError> {
+    all_tables(ipv4, |route| route.table() == TABLE_MAIN && wanted(route))
 }
 
-fn all_tables(ipv4: bool) -> Result<Vec<Route>, HostError> {
+fn all_tables(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>, HostError> {
     let family = if ipv4 { AF_INET } else { AF_INET6 };
     let mut request = [0; HEADER];
     request[0] = family;
-    let messages = Netlink::open(SockProtocol::NetlinkRoute)
-        .and_then(|socket| socket.dump(RTM_GETROUTE, &request))
-        .map_err(HostError::system::<io::Error>("read the routes"))?;
-    let routes = messages.iter().filter_map(|message| Route::parse(message));
-    Ok(routes.filter(|route| route.header.flags & RTM_F_CLONED == 0).collect())
+    let keep = |routes: &mut Vec<Route>, message: &[u8]| {
+        let route = Route::parse(message).filter(|route| route.header.flags & RTM_F_CLONED == 0);
+        routes.extend(route.filter(|route| wanted(route)));
+    };
+    Netlink::open(SockProtocol::NetlinkRoute)
+        .and_then(|socket| socket.dump(RTM_GETROUTE, &request, keep))
+        .map_err(HostError::system::<io::Error>("read the routes"))
 }
 
 fn address(family: u8, bytes: &[u8]) -> Option<IpAddr> {

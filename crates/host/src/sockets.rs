@@ -24,11 +24,18 @@ pub(crate) fn by_congestion_control(groups: Option<&BTreeSet<u64>>) -> io::Resul
     let socket = Netlink::open(SockProtocol::NetlinkSockDiag)?;
     let mut counts = BTreeMap::new();
     for family in [AF_INET, AF_INET6] {
-        for message in socket.dump(SOCK_DIAG_BY_FAMILY, &request(family))? {
-            let Some((name, group)) = connection(&message) else { continue };
-            if groups.is_none_or(|groups| group.is_some_and(|group| groups.contains(&group))) {
-                *counts.entry(name).or_insert(0) += 1;
-            }
+        let of_family = socket.dump(
+            SOCK_DIAG_BY_FAMILY,
+            &request(family),
+            |counts: &mut BTreeMap<String, u64>, message| {
+                let Some((name, group)) = connection(message) else { return };
+                if groups.is_none_or(|groups| group.is_some_and(|group| groups.contains(&group))) {
+                    *counts.entry(name).or_insert(0) += 1;
+                }
+            },
+        )?;
+        for (name, count) in of_family {
+            *counts.entry(name).or_insert(0) += count;
         }
     }
     Ok(counts)

@@ -31,12 +31,15 @@ impl Netlink {
         Ok(Self(socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, family)?))
     }
 
-    /// Asks for a table; gives out the bodies of its messages.
-    pub fn dump(&self, kind: u16, body: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    /// Asks for a table, and tells the body of each of its messages; a table may be larger than memory.
+    ///
+    /// What `each` gathers begins anew if the table changes while it is read.
+    pub fn dump<T: Default>(&self, kind: u16, body: &[u8], each: impl Fn(&mut T, &[u8])) -> io::Result<T> {
         for _ in 0..ATTEMPTS {
             self.send(kind, NLM_F_REQUEST | NLM_F_DUMP, body)?;
-            if let Some(messages) = self.answers()? {
-                return Ok(messages);
+            let mut gathered = T::default();
+            if self.answers(|body| each(&mut gathered, body))? {
+                return Ok(gathered);
             }
         }
         Err(io::Error::other("the kernel's table changes faster than it can be read"))
@@ -45,7 +48,7 @@ impl Netlink {
     /// Asks for a change and waits for its acknowledgement.
     pub fn change(&self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
         self.send(kind, NLM_F_REQUEST | NLM_F_ACK | flags, body)?;
-        self.answers().map(|_| ())
+        self.answers(|_| ()).map(|_| ())
     }
 
     fn send(&self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
@@ -60,9 +63,8 @@ impl Netlink {
         Ok(())
     }
 
-    /// Until the end of the table or the acknowledgement; `None`: the table changed while it was read.
-    fn answers(&self) -> io::Result<Option<Vec<Vec<u8>>>> {
-        let mut messages = Vec::new();
+    /// Until the end of the table or the acknowledgement; false: the table changed while it was read.
+    fn answers(&self, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
         let mut torn = false;
         let mut buffer = vec![0; 256 << 10];
         loop {
@@ -72,15 +74,15 @@ impl Netlink {
                 torn |= flags & NLM_F_DUMP_INTR != 0;
                 let body = &rest[HEADER..size];
                 match kind {
-                    NLMSG_DONE => return Ok((!torn).then_some(messages)),
+                    NLMSG_DONE => return Ok(!torn),
                     NLMSG_ERROR => {
                         let error = body.first_chunk().map_or(0, |error| i32::from_ne_bytes(*error));
                         return match error {
-                            0 => Ok(Some(messages)),
+                            0 => Ok(true),
                             error => Err(Errno::from_raw(error.wrapping_neg()).into()),
                         };
                     }
-                    _ => messages.push(body.to_vec()),
+                    _ => each(body),
                 }
                 rest = &rest[aligned(size).min(rest.len())..];
             }

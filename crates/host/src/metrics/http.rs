@@ -1,8 +1,8 @@
 //! As much of HTTP as a scrape needs, for whoever may connect.
 //!
 //! One request without a body on each connection, then it is closed. Everything is bounded: the head in length, reading and
-//! writing in time, connections in number; where one too many comes, the oldest goes, which a scrape is not. One thread
-//! serves all, so nobody can make it wait for a single one.
+//! writing in time, connections in number; where one too many comes, one goes that has not asked, or else one that has its
+//! answer, and only then one that is being answered. One thread serves all, so nobody can make it wait for a single one.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -97,7 +97,11 @@ impl Server {
     /// Goes on with whatever can go on, after waiting for that no longer than `patience`.
     ///
     /// What becomes of a client is its own trouble; an error is the listener's.
-    pub(super) fn poll(&mut self, patience: Duration, answer: impl Fn(&str) -> Answer) -> io::Result<()> {
+    pub(super) fn poll(
+        &mut self,
+        patience: Duration,
+        mut answer: impl FnMut(&str) -> Answer,
+    ) -> io::Result<()> {
         let now = Instant::now();
         let due = self.clients.iter().map(|client| client.deadline.saturating_duration_since(now)).min();
         let wait = due.map_or(patience, |due| due.min(patience));
@@ -112,7 +116,7 @@ impl Server {
         let ready: Vec<bool> = polled.iter().map(|fd| fd.any().unwrap_or(true)).collect();
         let now = Instant::now();
         for (client, _) in self.clients.iter_mut().zip(&ready[1..]).filter(|(_, ready)| **ready) {
-            client.go_on(now, self.limits, &answer);
+            client.go_on(self.limits, &mut answer);
         }
         for client in &mut self.clients {
             if client.deadline <= now {
@@ -121,12 +125,12 @@ impl Server {
         }
         self.clients.retain(|client| !matches!(client.doing, Doing::Over));
         if ready[0] {
-            self.accept(now)?;
+            self.accept(&mut answer)?;
         }
         Ok(())
     }
 
-    fn accept(&mut self, now: Instant) -> io::Result<()> {
+    fn accept(&mut self, answer: &mut impl FnMut(&str) -> Answer) -> io::Result<()> {
         // No more at once than may be there, so that those who connect and go away again do not keep this thread.
         for _ in 0..self.limits.connections {
             let stream = match self.listener.accept() {
@@ -136,7 +140,7 @@ impl Server {
                     Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM
                         if !self.clients.is_empty() =>
                     {
-                        self.clients.remove(0);
+                        self.make_room();
                         continue;
                     }
                     // The client has gone, or its network has.
@@ -147,13 +151,33 @@ impl Server {
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
-            if self.clients.len() >= self.limits.connections {
-                self.clients.remove(0);
+            // Answering others takes time of nobody else's.
+            let deadline = Instant::now() + self.limits.patience;
+            let mut client = Client { stream, deadline, doing: Doing::Reading(Vec::new()) };
+            // A scrape has mostly asked already, and then gives way last.
+            client.go_on(self.limits, answer);
+            if matches!(client.doing, Doing::Over) {
+                continue;
             }
-            let deadline = now + self.limits.patience;
-            self.clients.push(Client { stream, deadline, doing: Doing::Reading(Vec::new()) });
+            if self.clients.len() >= self.limits.connections {
+                self.make_room();
+            }
+            self.clients.push(client);
         }
         Ok(())
+    }
+
+    /// Ends the oldest of those that are worth the least.
+    fn make_room(&mut self) {
+        let worth = |client: &Client| match &client.doing {
+            Doing::Over => 0,
+            Doing::Reading(head) if head.is_empty() => 1,
+            Doing::Reading(_) | Doing::Closing(_) => 2,
+            Doing::Writing(..) => 3,
+        };
+        if let Some((oldest, _)) = self.clients.iter().enumerate().min_by_key(|(_, client)| worth(client)) {
+            self.clients.remove(oldest);
+        }
     }
 }
 
@@ -165,7 +189,7 @@ impl Client {
         }
     }
 
-    fn go_on(&mut self, now: Instant, limits: Limits, answer: &impl Fn(&str) -> Answer) {
+    fn go_on(&mut self, limits: Limits, answer: &mut impl FnMut(&str) -> Answer) {
         if let Doing::Reading(head) = &mut self.doing {
             let mut block = [0; 2048];
             match self.stream.read(&mut block) {
@@ -173,7 +197,7 @@ impl Client {
                 Ok(count) => {
                     head.extend_from_slice(&block[..count]);
                     if let Some(answered) = respond(head, limits, answer) {
-                        self.answer(now, limits, answered);
+                        self.answer(limits, answered);
                     }
                 }
                 Err(error) => self.failed(&error),
@@ -200,9 +224,9 @@ impl Client {
         }
     }
 
-    fn answer(&mut self, now: Instant, limits: Limits, text: Vec<u8>) {
+    fn answer(&mut self, limits: Limits, text: Vec<u8>) {
         self.doing = Doing::Writing(text, 0);
-        self.deadline = now + limits.patience;
+        self.deadline = Instant::now() + limits.patience;
     }
 
     fn failed(&mut self, error: &io::Error) {
@@ -224,7 +248,7 @@ impl Client {
 }
 
 /// The answer to a head, once that is whole or beyond hope.
-fn respond(head: &[u8], limits: Limits, answer: &impl Fn(&str) -> Answer) -> Option<Vec<u8>> {
+fn respond(head: &[u8], limits: Limits, answer: &mut impl FnMut(&str) -> Answer) -> Option<Vec<u8>> {
     let too_large = || written(&Answer::plain(HEAD_TOO_LARGE, "the head of the request is too long\n"), true);
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
@@ -411,5 +435,48 @@ mod tests {
         });
         assert!(answered.ends_with("counted 1\n"), "{answered}");
         assert_eq!(most, 4);
+    }
+
+    #[test]
+    fn who_is_being_answered_gives_way_to_nobody_who_has_not_asked() {
+        let patient = Limits { patience: Duration::from_secs(60), ..LIMITS };
+        let (length, most) = beside(patient, |address| {
+            let slow = connect(address, "GET /long HTTP/1.1\r\n\r\n");
+            // Its answer has begun.
+            let mut first = [0; 1];
+            slow.peek(&mut first).expect("it comes");
+            let _held: Vec<_> = (0..100).map(|n| connect(address, &SCRAPE[..n % 20])).collect();
+            assert!(ask(address, SCRAPE).ends_with("counted 1\n"));
+            rest(slow).len()
+        });
+        assert!(length > LONG, "{length}");
+        assert_eq!(most, 4);
+    }
+
+    #[test]
+    fn nobodys_time_passes_while_another_is_answered() {
+        let mut server = Server::listen(([127, 0, 0, 1], 0).into(), LIMITS).expect("it listens");
+        let address = server.address().expect("of IP");
+        let asking = connect(address, SCRAPE);
+        let mut waiting = None;
+        while waiting.is_none() {
+            server
+                .poll(Duration::from_millis(20), |path| {
+                    // He comes while the answer is made, which takes longer than anybody has.
+                    waiting = Some(connect(address, ""));
+                    let began = Instant::now();
+                    while began.elapsed() < LIMITS.patience {
+                        thread::yield_now();
+                    }
+                    answer(path)
+                })
+                .expect("it can wait");
+        }
+        while server.clients.len() < 2 {
+            server.poll(Duration::from_millis(20), answer).expect("it can wait");
+        }
+        let now = Instant::now();
+        assert!(server.clients.iter().all(|client| client.deadline > now), "both have time left");
+        drop(asking);
     }
 }
