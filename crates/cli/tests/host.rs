@@ -35,7 +35,7 @@ mod with_the_kernel {
     #[test]
     fn bad_input_names_what_is_wrong_and_what_is_allowed() {
         let place = Place::new("host_input");
-        let cases: [(&[&str], &[&str]); 17] = [
+        let cases: [(&[&str], &[&str]); 20] = [
             (&["attach", "best"], &["--yes", "every new TCP connection of system", "cgroup"]),
             (&["attach", "best", "--scope", "route", "default"], &["--yes", "route default"]),
             (&["attach"], &["which algorithm", "best"]),
@@ -55,6 +55,9 @@ mod with_the_kernel {
                 &["paced", "not the algorithm"],
             ),
             (&["detach", "--scope", "nowhere"], &["nowhere", "system"]),
+            (&["detach", "--unit", ""], &["--unit", "1 to 255 bytes"]),
+            (&["detach", "--unit", "best", "--scope", "system"], &["--unit", "--scope"]),
+            (&["attach", "best", "--yes", "--unit", "a\u{1b}[2J"], &["--unit", "1 to 255 bytes"]),
             (&["status", "--jsno"], &["--jsno"]),
         ];
         let before = place.files(".");
@@ -218,6 +221,26 @@ mod with_the_kernel {
         let said = full(&["detach"]);
         assert!(said.contains(&format!("restored: {before}")), "{said}");
         assert_eq!(live.default(), before);
+    }
+
+    #[test]
+    fn what_a_unit_has_attached_goes_with_the_unit() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let live = Live::new("host_unit_of");
+        let before = live.default();
+        let scope = ["--scope", "netns", &live.netns];
+        live.succeed(&[&["attach", "best", "--unit", "shop"], &scope[..]].concat());
+        let status = live.succeed(&["status"]);
+        assert!(status.lines().any(|line| line.split_whitespace().eq(["unit", "shop"])), "{status}");
+        let status: Value = serde_json::from_str(&live.succeed(&["status", "--json"])).expect("JSON");
+        assert_eq!(status[0]["unit"], "shop");
+        assert_eq!(live.succeed(&["detach", "--unit", "other"]), "Nothing is attached by unit other.\n");
+        assert_ne!(live.default(), before);
+        assert!(live.succeed(&["detach", "--unit", "shop"]).contains(&format!("restored: {before}")));
+        assert_eq!(live.default(), before);
+        live.succeed(&["detach", "--unit", "shop"]);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Host {
         let _lock = self.lock()?;
         self.prepare_pins()?;
         let key = target.key();
-        let mut recovered = self.drop_remade(&target)?;
+        let mut recovered = self.drop_others(&target)?;
         if self.has_entry(&key) {
             match self.entry(&key)? {
                 Entry::Known(record)
@@ -88,7 +88,7 @@ impl Host {
                         && !back_already(&record)? =>
                 {
                     let record = self.drop_retired(*record)?;
-                    check_replaceable(&record, algorithm, options, replace)?;
+                    self.check_replaceable(&record, algorithm, options, replace)?;
                     return with_a_free_name(|| self.attach_over(record.clone(), algorithm, options));
                 }
                 Entry::Known(record) => {
@@ -107,6 +107,7 @@ impl Host {
                 Entry::Stale(_) => self.erase(&key)?,
                 Entry::Lost => self.undo_lost(&key)?,
                 Entry::Foreign(version) => return Err(foreign(&key, version)),
+                Entry::Unreadable(cause) => return Err(self.unreadable(&key, cause)),
             }
         }
         let attached = with_a_free_name(|| self.attach_anew(scope, target.clone(), algorithm, options))?;
@@ -129,6 +130,7 @@ impl Host {
         let instance = new_instance(1, algorithm, options)?;
         let name = instance.name.clone();
         let mut record = Record::new(scope.to_string(), target, replaced, instance)?;
+        record.unit = self.unit().map(str::to_owned);
         let done = self.write(&record).and_then(|()| {
             self.make_mirror(&record.target.key())?;
             self.write(&record)?;
@@ -180,6 +182,10 @@ impl Host {
             }
         }
         if old.is(algorithm, options) {
+            if self.unit().is_some() && record.unit.is_none() {
+                record.unit = self.unit().map(str::to_owned);
+                self.write(&record)?;
+            }
             let (name, change) = (old.name, Change::None);
             return Ok(Attached { name, replaced, change, recovered: None, notes: Vec::new() });
         }
@@ -193,13 +199,23 @@ impl Host {
         }
         record.instances.swap(0, 1);
         record.phase = Phase::Attached;
+        // Whoever has attached what is in force takes it off again.
+        let unit = std::mem::replace(&mut record.unit, self.unit().map(str::to_owned));
         if let Err(error) = self.write(&record) {
+            record.unit = unit;
             record.instances.swap(0, 1);
             return Err(after(error, self.go_back(record)));
         }
-        self.drop_retired(record)?;
+        // It is done, and on record; what is left of the old one is the next command's as well.
+        let left = self.drop_retired(record).err();
+        let left = left.map(|error| {
+            format!(
+                "{} remains registered: {error}. The next ramp attach or ramp detach takes it out.",
+                old.name
+            )
+        });
         let change = Change::Replaced;
-        Ok(Attached { name, replaced, change, recovered: None, notes: Vec::new() })
+        Ok(Attached { name, replaced, change, recovered: None, notes: left.into_iter().collect() })
     }
 
     /// The last instance into the kernel, and in force.
@@ -230,19 +246,48 @@ impl Host {
         }
     }
 
-    /// Takes away what was attached to control groups that had the name of this one.
-    fn drop_remade(&self, target: &Target) -> Result<Option<String>, HostError> {
+    /// Takes away what was attached to others of this target's name, and what this unit has attached elsewhere.
+    fn drop_others(&self, target: &Target) -> Result<Option<String>, HostError> {
         let mut recovered = None;
         for (key, entry) in self.entries()? {
-            if let Entry::Known(record) = entry
-                && key != target.key()
-                && record.target.named_like(target)
-            {
-                self.undo(*record)?;
-                recovered = Some("what was attached to an earlier control group of this name".to_owned());
-            }
+            let Entry::Known(record) = entry else { continue };
+            let what = if key == target.key() {
+                continue;
+            } else if record.is_of(target) {
+                match target {
+                    Target::Cgroup { .. } => {
+                        "what was attached to an earlier control group of this name".into()
+                    }
+                    _ => "what an older version had attached to it".into(),
+                }
+            } else if self.unit().is_some() && record.unit.as_deref() == self.unit() {
+                format!("what this unit had attached to {}", record.scope)
+            } else {
+                continue;
+            };
+            self.undo(*record)?;
+            recovered = Some(what);
         }
         Ok(recovered)
+    }
+
+    fn check_replaceable(
+        &self,
+        record: &Record,
+        algorithm: &Algorithm,
+        options: &Options,
+        replace: bool,
+    ) -> Result<(), HostError> {
+        let Some(old) = record.current() else { return Ok(()) };
+        let by = match (self.unit(), record.unit.as_deref()) {
+            (Some(own), Some(other)) if own != other => format!("by unit {other} "),
+            _ if replace || old.is(algorithm, options) => return Ok(()),
+            _ => String::new(),
+        };
+        Err(HostError::refused(
+            format!("{} is attached to {} {by}already, and is not to be replaced", old.name, record.scope),
+            format!("ramp detach --scope {} first, or choose another scope", record.scope),
+        ))
     }
 
     /// Whether the instance in force is still registered.
@@ -260,21 +305,6 @@ fn back_already(record: &Record) -> Result<bool, HostError> {
     }
     let now = record.target.now(&record.replaced, None)?;
     Ok(matches!(now, Now::Runs(name) if name.as_deref() == record.replaced.congestion_control()))
-}
-
-fn check_replaceable(
-    record: &Record,
-    algorithm: &Algorithm,
-    options: &Options,
-    replace: bool,
-) -> Result<(), HostError> {
-    match record.current() {
-        Some(old) if !replace && !old.is(algorithm, options) => Err(HostError::refused(
-            format!("{} is attached to {} already, and is not to be replaced", old.name, record.scope),
-            format!("ramp detach --scope {} first, or choose another scope", record.scope),
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// An error whose traces have been removed, or not.

@@ -50,17 +50,60 @@ impl Host {
     pub fn detach(&self, scope: Option<&Scope>) -> Result<Vec<Detached>, HostError> {
         let _lock = self.lock_to_undo()?;
         let _ = self.sweep();
-        let mut entries = self.entries()?;
-        if let Some(scope) = scope {
-            entries = named(scope, entries)?;
-            if entries.is_empty() {
-                let advice = "ramp status shows what is attached";
-                return Err(match unrecorded_in(scope)? {
-                    Some(found) => found.refusal(),
-                    None => HostError::input(format!("nothing is attached to {scope}"), advice),
-                });
-            }
+        let entries = self.entries()?;
+        let Some(scope) = scope else {
+            let (done, failed) = self.detach_all(entries);
+            let unrecorded = || match unrecorded(&[]) {
+                Ok(found) => found.first().map(Unrecorded::refusal),
+                // What has been done is said all the same.
+                Err(error) => Some(error),
+            };
+            return outcome(done, failed.or_else(unrecorded));
+        };
+        let entries = named(scope, entries)?;
+        if entries.is_empty() {
+            let advice = "ramp status shows what is attached";
+            return Err(match unrecorded_in(scope)? {
+                Some(found) => found.refusal(),
+                None => HostError::input(format!("nothing is attached to {scope}"), advice),
+            });
         }
+        let (done, failed) = self.detach_all(entries);
+        outcome(done, failed)
+    }
+
+    /// The same for what this unit has attached ([`Host::for_unit`]), whatever its scope; nothing is no error.
+    ///
+    /// Fails if the unit has nothing on record, and something is in force here or pinned that may be the unit's.
+    pub fn detach_unit(&self, unit: &str) -> Result<Vec<Detached>, HostError> {
+        let _lock = self.lock_to_undo()?;
+        let _ = self.sweep();
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.entries()?.into_iter().partition(|(_, entry)| match entry {
+                Entry::Known(record) | Entry::Stale(record) => record.unit.as_deref() == Some(unit),
+                _ => false,
+            });
+        if !own.is_empty() {
+            let (done, failed) = self.detach_all(own);
+            return outcome(done, failed);
+        }
+        if let Some(found) = unrecorded(&others)?.first() {
+            return Err(found.refusal());
+        }
+        let unknown = others.into_iter().find_map(|(key, entry)| match entry {
+            Entry::Lost => Some(HostError::refused(
+                format!("the record of {key} is lost, and may have been of unit {unit}"),
+                "ramp detach takes it away if it is not in force",
+            )),
+            Entry::Foreign(version) => Some(foreign(&key, version)),
+            Entry::Unreadable(cause) => Some(self.unreadable(&key, cause)),
+            Entry::Known(_) | Entry::Stale(_) => None,
+        });
+        unknown.map_or(Ok(Vec::new()), Err)
+    }
+
+    /// Each of them, whatever becomes of the others; and the first error.
+    fn detach_all(&self, entries: Vec<(String, Entry)>) -> (Vec<Detached>, Option<HostError>) {
         let (mut done, mut failed) = (Vec::new(), None);
         for (key, entry) in entries {
             let result = match entry {
@@ -68,8 +111,8 @@ impl Host {
                 Entry::Stale(record) => self.erase(&key).map(|()| (before_boot(*record), None)),
                 Entry::Lost => self.undo_lost(&key).map(|()| (without_record(&key), None)),
                 Entry::Foreign(version) => Err(foreign(&key, version)),
+                Entry::Unreadable(cause) => Err(self.unreadable(&key, cause)),
             };
-            // The others are detached all the same.
             match result {
                 Ok((detached, left)) => {
                     done.push(detached);
@@ -78,14 +121,7 @@ impl Host {
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        if scope.is_none() && failed.is_none() {
-            failed = unrecorded(&[])?.first().map(Unrecorded::refusal);
-        }
-        match failed {
-            Some(cause) if done.is_empty() => Err(cause),
-            Some(cause) => Err(HostError::Partly { done, cause: Box::new(cause) }),
-            None => Ok(done),
-        }
+        (done, failed)
     }
 
     /// Takes everything of an attachment out of the kernel and off the record.
@@ -124,12 +160,19 @@ impl Host {
         let Some(failed) = record.instances.pop() else { return Ok(()) };
         let key = record.target.key();
         let pins = self.instance(&key, &failed);
-        if let (Now::Runs(Some(name)), Some(old)) =
-            (record.target.now(&record.replaced, Some((&pins, &failed.name)))?, record.instances.first())
-            && name == failed.name
-            && !matches!(record.target, Target::Cgroup { .. })
-        {
-            record.target.carry(&record.replaced, &old.name, &self.instance(&key, old))?;
+        let now = record.target.now(&record.replaced, Some((&pins, &failed.name)))?;
+        if let Some(old) = record.instances.first() {
+            match now {
+                Now::Runs(Some(name))
+                    if name == failed.name && !matches!(record.target, Target::Cgroup { .. }) =>
+                {
+                    record.target.carry(&record.replaced, &old.name, &self.instance(&key, old))?;
+                }
+                Now::Altered(route) if route.congestion_control.as_deref() == Some(&failed.name) => {
+                    record.target.carry_altered(&route, &old.name)?;
+                }
+                _ => {}
+            }
         }
         self.withdraw(&pins)?;
         record.phase = Phase::Attached;
@@ -251,24 +294,30 @@ impl Host {
     }
 }
 
+fn outcome(done: Vec<Detached>, failed: Option<HostError>) -> Result<Vec<Detached>, HostError> {
+    match failed {
+        Some(cause) if done.is_empty() => Err(cause),
+        Some(cause) => Err(HostError::Partly { done, cause: Box::new(cause) }),
+        None => Ok(done),
+    }
+}
+
 /// Those that a scope names, which may be gone, or have been made again.
 fn named(scope: &Scope, entries: Vec<(String, Entry)>) -> Result<Vec<(String, Entry)>, HostError> {
     let (target, text) = (Target::of(scope), scope.to_string());
-    let found: Vec<_> = entries
-        .into_iter()
-        .filter(|(key, entry)| {
-            let recorded = match entry {
-                Entry::Known(record) | Entry::Stale(record) => Some(record),
-                Entry::Lost | Entry::Foreign(_) => None,
-            };
-            match &target {
-                Ok(target) => {
-                    *key == target.key() || recorded.is_some_and(|record| record.target.named_like(target))
-                }
-                Err(_) => recorded.is_some_and(|record| record.scope == text),
-            }
-        })
-        .collect();
+    let recorded = |entry: &Entry, which: &dyn Fn(&Record) -> bool| match entry {
+        Entry::Known(record) | Entry::Stale(record) => which(record),
+        Entry::Lost | Entry::Foreign(_) | Entry::Unreadable(_) => false,
+    };
+    let (mut found, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(key, entry)| match &target {
+        Ok(target) => *key == target.key() || recorded(entry, &|record| record.is_of(target)),
+        Err(_) => recorded(entry, &|record| record.scope == text),
+    });
+    if let (Ok(target @ Target::Route { .. }), true) = (&target, found.is_empty()) {
+        // The route that had this name may be gone, and another one have it.
+        let meant = |record: &Record| record.scope == text && record.target.is_beside(target);
+        found = others.into_iter().filter(|(_, entry)| recorded(entry, &meant)).collect();
+    }
     match target {
         Err(error) if found.is_empty() => Err(error),
         _ => Ok(found),

@@ -18,6 +18,7 @@ pub struct Host {
     pins: PathBuf,
     records: PathBuf,
     patience: Duration,
+    unit: Option<String>,
     on_step: Option<Arc<dyn Fn(&'static str) + Send + Sync>>,
 }
 
@@ -29,7 +30,7 @@ impl Host {
 
     /// Places of one's own; `pins` lies in a BPF file system.
     pub fn at(pins: impl Into<PathBuf>, records: impl Into<PathBuf>) -> Self {
-        Self { pins: pins.into(), records: records.into(), patience: PATIENCE, on_step: None }
+        Self { pins: pins.into(), records: records.into(), patience: PATIENCE, unit: None, on_step: None }
     }
 
     /// Tells every step just before it is taken. A process may die at any of them: [`Host::detach`] recovers.
@@ -44,6 +45,13 @@ impl Host {
         Self { patience, ..self }
     }
 
+    /// What is attached from now on is this unit's of a service manager, and goes with [`Host::detach_unit`], whatever
+    /// its scope. A unit has one attachment: what it has on another scope is detached first.
+    #[must_use]
+    pub fn for_unit(self, unit: impl Into<String>) -> Self {
+        Self { unit: Some(unit.into()), ..self }
+    }
+
     /// Below which the kernel's objects are pinned.
     pub fn pins(&self) -> &Path {
         &self.pins
@@ -56,6 +64,10 @@ impl Host {
 
     pub(crate) fn patience(&self) -> Duration {
         self.patience
+    }
+
+    pub(crate) fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
     }
 
     pub(crate) fn step(&self, what: &'static str) {

@@ -34,6 +34,9 @@ pub(crate) struct Record {
     boot: String,
     /// As the user named it.
     pub(crate) scope: String,
+    /// The unit of a service manager that has attached it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unit: Option<String>,
     pub(crate) target: Target,
     /// What was there before the first attachment.
     pub(crate) replaced: Replaced,
@@ -78,7 +81,9 @@ pub(crate) enum Entry {
     Stale(Box<Record>),
     /// Written by a later version, in its format of this number.
     Foreign(u32),
-    /// Pins without a record that can be read.
+    /// Its record may not be read by this user, and has no copy.
+    Unreadable(io::Error),
+    /// Pins without a record.
     Lost,
 }
 
@@ -97,7 +102,7 @@ impl Record {
         instance: Instance,
     ) -> Result<Self, HostError> {
         let (phase, instances) = (Phase::Attaching, vec![instance]);
-        Ok(Self { version: VERSION, boot: boot()?, scope, target, replaced, phase, instances })
+        Ok(Self { version: VERSION, boot: boot()?, scope, unit: None, target, replaced, phase, instances })
     }
 
     /// Whether it may be acted on: it is of this attachment, and speaks only of what [`Host::attach`] could have done.
@@ -114,9 +119,22 @@ impl Record {
         let ours = |instance: &Instance| is_named_after(&instance.name, &instance.algorithm);
         self.target.key() == key
             && plain(&self.scope)
+            && self.unit.as_deref().is_none_or(plain)
             && replaced
             && !self.instances.is_empty()
             && self.instances.iter().all(ours)
+    }
+
+    /// Whether it is of this target, or of one that had its name: a control group is made again, and older versions did
+    /// not always put a route's metric on record.
+    pub(crate) fn is_of(&self, target: &Target) -> bool {
+        match (&self.target, target, &self.replaced) {
+            (Target::Cgroup { path, .. }, Target::Cgroup { path: other, .. }, _) => path == other,
+            (Target::Route { netns, .. }, Target::Route { netns: other, prefix }, Replaced::Route(route)) => {
+                netns == other && route.leads_to(prefix)
+            }
+            _ => self.target == *target,
+        }
     }
 
     /// The instance in force, as far as the record says.
@@ -246,7 +264,7 @@ impl Host {
 
     pub(crate) fn entry(&self, key: &str) -> Result<Entry, HostError> {
         let boot = boot()?;
-        let (file, mut unreadable) =
+        let (file, unreadable) =
             match Directory::open(self.records()).and_then(|records| records.read(&file_name(key))) {
                 Ok(text) => (text, None),
                 Err(cause) => (None, Some(cause)),
@@ -267,19 +285,27 @@ impl Host {
                 false => {}
             }
         }
-        let denied = |cause: &io::Error| cause.kind() == io::ErrorKind::PermissionDenied;
-        match (later, old, unreadable.take_if(|cause| denied(cause))) {
-            (Some(version), _, _) => Ok(Entry::Foreign(version)),
-            // Pins are never older than the kernel.
-            (None, Some(record), _) if self.instances_pinned(key).is_empty() => Ok(Entry::Stale(record)),
-            (None, None, Some(cause)) => Err(HostError::file("read", &self.record_file(key))(cause)),
-            _ => Ok(Entry::Lost),
+        if let Some(version) = later {
+            return Ok(Entry::Foreign(version));
         }
+        Ok(match (old, unreadable) {
+            // Pins are never older than the kernel.
+            (Some(record), _) if self.instances_pinned(key).is_empty() => Entry::Stale(record),
+            (None, Some(cause)) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                Entry::Unreadable(cause)
+            }
+            _ => Entry::Lost,
+        })
     }
 
     /// Whether an attachment of this key has left anything.
     pub(crate) fn has_entry(&self, key: &str) -> bool {
         self.record_file(key).exists() || self.pins().join(key).exists()
+    }
+
+    /// Why an attachment with such a record cannot be undone.
+    pub(crate) fn unreadable(&self, key: &str, cause: io::Error) -> HostError {
+        HostError::file("read", &self.record_file(key))(cause)
     }
 
     pub(crate) fn record_file(&self, key: &str) -> PathBuf {

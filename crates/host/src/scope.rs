@@ -119,7 +119,8 @@ impl fmt::Display for Prefix {
             (IpAddr::V4(_), 0) => f.write_str("default")?,
             (address, length) => write!(f, "{address}/{length}")?,
         }
-        self.metric.map_or(Ok(()), |metric| write!(f, " metric {metric}"))
+        // As `ip route` shows it.
+        self.metric.filter(|metric| *metric > 0).map_or(Ok(()), |metric| write!(f, " metric {metric}"))
     }
 }
 
@@ -146,6 +147,8 @@ mod tests {
             Scope::parse(&["route", "192.0.2.1"]).expect("an address").to_string(),
             "route 192.0.2.1/32"
         );
+        let zero = Scope::parse(&["route", "10.0.0.0/8", "metric", "0"]).expect("a metric");
+        assert_eq!(zero.to_string(), "route 10.0.0.0/8");
     }
 
     #[test]

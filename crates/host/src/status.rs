@@ -23,6 +23,8 @@ use crate::unrecorded::{Unrecorded, unrecorded};
 pub struct Attachment {
     /// As it was named when it was attached.
     pub scope: String,
+    /// The unit of a service manager that has attached it, and takes it off when it stops.
+    pub unit: Option<String>,
     /// State of its health.
     pub health: Health,
     /// Name of its record and its pins, below both directories.
@@ -32,7 +34,7 @@ pub struct Attachment {
     /// Setting that detaching restores; `None`: unknown.
     pub replaced: Option<String>,
     /// Connections now, by congestion control: all of the network namespace, or of the control group. `None`: it is
-    /// gone, or out of reach.
+    /// gone, out of reach, or not asked for.
     pub connections: Option<BTreeMap<String, u64>>,
 }
 
@@ -124,6 +126,15 @@ impl AttachedAlgorithm {
 impl Host {
     /// Every attachment that has a record or pins, and what is in force here without them.
     pub fn attachments(&self) -> Result<Vec<Attachment>, HostError> {
+        self.looked_at(true)
+    }
+
+    /// The same without its connections, whose number strangers decide: [`Attachment::connections`] is `None`.
+    pub fn attachments_alone(&self) -> Result<Vec<Attachment>, HostError> {
+        self.looked_at(false)
+    }
+
+    fn looked_at(&self, connections: bool) -> Result<Vec<Attachment>, HostError> {
         let entries = match self.entries() {
             // Pins are mostly root's; the records are everybody's to read.
             Err(HostError::File { path, cause, .. })
@@ -135,7 +146,8 @@ impl Host {
         };
         // What this user may not see is not there for him.
         let unrecorded = unrecorded(&entries).unwrap_or_default();
-        let mut all: Vec<_> = entries.into_iter().map(|(key, entry)| self.attachment(key, entry)).collect();
+        let mut all: Vec<_> =
+            entries.into_iter().map(|(key, entry)| self.attachment(key, entry, connections)).collect();
         all.extend(unrecorded.into_iter().map(|found| {
             let Unrecorded { scope, key, name } = found;
             unknown(scope, key, Health::Lost(Some(name)))
@@ -143,15 +155,19 @@ impl Host {
         Ok(all)
     }
 
-    fn attachment(&self, key: String, entry: Entry) -> Attachment {
+    fn attachment(&self, key: String, entry: Entry, connections: bool) -> Attachment {
         match entry {
             Entry::Known(record) => {
                 let health = self.health(&record);
-                let connections = record.target.connections().ok().flatten();
+                let connections = connections.then(|| record.target.connections().ok().flatten()).flatten();
                 Attachment { connections, ..self.recorded(key, *record, health) }
             }
             Entry::Stale(record) => self.recorded(key, *record, Health::Stale),
             Entry::Foreign(version) => unknown(key.clone(), key, Health::Foreign(version)),
+            Entry::Unreadable(cause) => {
+                let health = Health::Unknown(self.unreadable(&key, cause).to_string());
+                unknown(key.clone(), key, health)
+            }
             Entry::Lost => {
                 let health = Health::Lost(lost_default(&key));
                 unknown(key.clone(), key, health)
@@ -163,6 +179,7 @@ impl Host {
         let attached = record.instances.first().map(|instance| self.algorithm(&record, instance));
         Attachment {
             scope: record.scope,
+            unit: record.unit,
             health,
             key,
             attached,
@@ -229,7 +246,7 @@ impl Host {
 }
 
 fn unknown(scope: String, key: String, health: Health) -> Attachment {
-    Attachment { scope, health, key, attached: None, replaced: None, connections: None }
+    Attachment { scope, unit: None, health, key, attached: None, replaced: None, connections: None }
 }
 
 /// The default of the namespace that a lost record was of, if it is ours.

@@ -58,7 +58,10 @@ impl Target {
             Scope::System => Ok(Self::Default { netns: Namespace::own()?.inode }),
             Scope::Netns(name) => Ok(Self::Default { netns: Namespace::named(name)?.inode }),
             Scope::Route(prefix) => {
-                Ok(Self::Route { netns: Namespace::own()?.inode, prefix: prefix.clone() })
+                // The same route is the same target, whether its metric was named or not.
+                let found = Route::find(prefix)?.map(|route| route.metric());
+                let prefix = Prefix { metric: found.or(prefix.metric), ..prefix.clone() };
+                Ok(Self::Route { netns: Namespace::own()?.inode, prefix })
             }
             Scope::Cgroup(path) => {
                 let path = cgroup(path)?;
@@ -156,12 +159,14 @@ impl Target {
         }
     }
 
-    /// Whether the same control group was meant: one of this name, whichever it was at the time.
-    pub(crate) fn named_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Cgroup { path, .. }, Self::Cgroup { path: other, .. }) => path == other,
-            _ => self == other,
-        }
+    /// Whether both are routes of one network namespace.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Route { netns, .. }, Self::Route { netns: other, .. }) if netns == other)
+    }
+
+    /// Has a route that others have changed meanwhile use the congestion control `name` instead of one of ours.
+    pub(crate) fn carry_altered(&self, altered: &Route, name: &str) -> Result<(), HostError> {
+        self.namespace()?.within(|| altered.with(Some(name)).put_back())
     }
 
     /// Puts back what was there.

@@ -56,11 +56,10 @@ pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>,
     found.retain(|default| !known(&default.key));
     for route in Route::of_main_table(is_ours)? {
         let name = route.congestion_control.clone().unwrap_or_default();
-        let prefix = route.prefix();
-        let prefix = Prefix { metric: Some(route.metric()).filter(|metric| *metric > 0), ..prefix };
+        let prefix = Prefix { metric: Some(route.metric()), ..route.prefix() };
         let scope = Scope::Route(prefix.clone()).to_string();
         let target = Target::Route { netns: own.inode, prefix };
-        // Named with its metric or without, or naming what is attached elsewhere on this host.
+        // It may name what is attached elsewhere on this host.
         let recorded = entries.iter().any(|(key, entry)| match entry {
             Entry::Known(record) => record.instances.iter().any(|instance| instance.name == name),
             _ => key.starts_with(&format!("route-{}-", own.inode)),

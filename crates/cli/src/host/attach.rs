@@ -51,6 +51,9 @@ pub(crate) struct AttachArgs {
     /// Refuse if something else is attached to the scope, instead of replacing it
     #[arg(long)]
     no_replace: bool,
+    /// Attach in the name of a service's unit, for `ramp detach --unit NAME`: one attachment, on whatever scope
+    #[arg(long, value_name = "NAME", value_parser = super::unit_name)]
+    unit: Option<String>,
     /// Show the full output of the kernel's verifier if it rejects the program
     #[arg(long)]
     verifier_log: bool,
@@ -81,6 +84,9 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
         agreed(&scope, algorithm)?;
     }
     let mut host = args.host.host();
+    if let Some(unit) = &args.unit {
+        host = host.for_unit(unit);
+    }
     if args.verbose {
         host = host.on_step(|step| say!("- {step}"));
     }
@@ -90,31 +96,33 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
         host.attach(&scope, algorithm, &options)
     };
     let attached = attached.map_err(|error| explained(error, args.verifier_log))?;
-    privileges::keep_only(&[]).map_err(told)?;
+    // It is attached, whatever comes of this.
+    let kept = privileges::keep_only(&[]).err();
     if let Some(recovered) = &attached.recovered {
         writeln!(out, "Undone first: {recovered}.")?;
     }
     let name = terminal.bold(&attached.name);
     let verb = match attached.change {
-        Change::Made => "is attached to",
-        Change::Replaced => "takes over on",
-        Change::None => {
-            writeln!(out, "{name} is attached to {scope} already; nothing has changed.")?;
-            return Ok(());
-        }
+        Change::Made => Some("is attached to"),
+        Change::Replaced => Some("takes over on"),
+        Change::None => None,
     };
-    writeln!(
-        out,
-        "{name} {verb} {scope}: new connections start with {} and continue with CUBIC.",
-        algorithm.id
-    )?;
-    if matches!(scope, Scope::Cgroup(_)) {
-        writeln!(out, "Applications that choose a congestion control themselves keep it.")?;
+    if let Some(verb) = verb {
+        let id = algorithm.id;
+        writeln!(out, "{name} {verb} {scope}: new connections start with {id} and continue with CUBIC.")?;
+        if matches!(scope, Scope::Cgroup(_)) {
+            writeln!(out, "Applications that choose a congestion control themselves keep it.")?;
+        } else {
+            writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?;
+        }
     } else {
-        writeln!(out, "Before: {}. `ramp detach` puts that back.", attached.replaced)?;
+        writeln!(out, "{name} is attached to {scope} already; nothing has changed.")?;
     }
     for note in &attached.notes {
         writeln!(out, "{note}")?;
+    }
+    if let Some(error) = kept {
+        writeln!(out, "This command has kept its capabilities to its end: {error}.")?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::terminal::Terminal;
 Examples:
   ramp detach
   ramp detach --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
+  ramp detach --unit best          what `ramp attach --unit best` has attached, wherever
 
 Exit codes: 0 done, or nothing was attached; 1 something is still attached, or a part of it remains; 2 nothing is
 attached to that scope.")]
@@ -25,6 +26,9 @@ pub(crate) struct DetachArgs {
     /// Detach only this: system, netns NAME, cgroup PATH, route PREFIX
     #[arg(long, num_args = 1..=4, value_names = ["KIND", "NAME"])]
     scope: Vec<String>,
+    /// Detach only what `ramp attach --unit NAME` has attached, whatever its scope
+    #[arg(long, value_name = "NAME", conflicts_with = "scope", value_parser = super::unit_name)]
+    unit: Option<String>,
     /// Print every step
     #[arg(long, short)]
     verbose: bool,
@@ -39,8 +43,15 @@ pub(crate) fn detach(args: &DetachArgs, terminal: Terminal, out: &mut impl Write
     if args.verbose {
         host = host.on_step(|step| say!("- {step}"));
     }
-    match host.detach(scope.as_ref()) {
-        Ok(done) if done.is_empty() => writeln!(out, "Nothing is attached.")?,
+    let result = match &args.unit {
+        Some(unit) => host.detach_unit(unit),
+        None => host.detach(scope.as_ref()),
+    };
+    match result {
+        Ok(done) if done.is_empty() => match &args.unit {
+            Some(unit) => writeln!(out, "Nothing is attached by unit {unit}.")?,
+            None => writeln!(out, "Nothing is attached.")?,
+        },
         Ok(done) => say(&done, terminal, out)?,
         Err(HostError::Partly { done, cause }) => {
             say(&done, terminal, out)?;

@@ -75,6 +75,15 @@ fn delivered(work: impl FnOnce(&mut Vec<u8>) -> Result<(), CliError>) -> Result<
     done
 }
 
+/// For `--unit`.
+fn unit_name(text: &str) -> Result<String, String> {
+    if (1..=255).contains(&text.len()) && !text.contains(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err("the name of a unit is 1 to 255 bytes of text, as in ramp-attach@best's `best`".to_owned())
+    }
+}
+
 /// An error of the host, with what to do about it.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn told(error: HostError) -> CliError {

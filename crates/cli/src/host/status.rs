@@ -78,6 +78,9 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
         let settings: Vec<_> = settings(attached);
         let settings = if settings.is_empty() { "default".to_owned() } else { settings.join(", ") };
         lines.push(("algorithm", format!("{}, parameters {settings}", attached.id)));
+        if let Some(unit) = &attachment.unit {
+            lines.push(("unit", unit.clone()));
+        }
         lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s()))));
         if let Some(counters) = &attached.counters {
             lines.push(("exits", exits(counters)));
@@ -243,6 +246,7 @@ fn to_json(attachment: &Attachment) -> Value {
     });
     json!({
         "scope": attachment.scope,
+        "unit": attachment.unit,
         "state": state(&attachment.health),
         "in_force": attachment.health.in_force(),
         "trouble": trouble(attachment),

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
@@ -11,9 +12,20 @@ use crate::ready::{obstacle, program_path, unobstructed};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// Of one command, in seconds.
+const LONGEST: &str = "80";
 const INIT: &str = "/lib/systemd/systemd";
-const PROGRAMS: &[&str] =
-    &["unshare", "nsenter", "systemctl", "systemd-analyze", "pivot_root", "curl", "python3"];
+const PROGRAMS: &[&str] = &[
+    "timeout",
+    "unshare",
+    "nsenter",
+    "systemctl",
+    "systemd-run",
+    "systemd-analyze",
+    "pivot_root",
+    "curl",
+    "python3",
+];
 
 /// Tests run side by side, and each looks.
 static PROBES: AtomicU32 = AtomicU32::new(0);
@@ -80,11 +92,18 @@ impl Machine {
             .arg(&scratch)
             .arg(env!("CARGO_BIN_EXE_ramp"))
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging"));
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("sh");
-        let mut init = String::new();
-        let stdout = child.stdout.take().expect("it is piped");
-        BufReader::new(stdout).read_line(&mut init).expect("its first line");
-        let machine = Self { child, init: init.trim().to_owned(), scratch, cgroup };
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("sh");
+        // From here on, whatever fails, nothing of it stays.
+        let mut machine = Self { child, init: String::new(), scratch, cgroup };
+        let stdout = machine.child.stdout.take().expect("it is piped");
+        let (said, first) = mpsc::channel();
+        thread::spawn(move || {
+            let mut line = String::new();
+            let _ = BufReader::new(stdout).read_line(&mut line);
+            let _ = said.send(line);
+        });
+        let line = first.recv_timeout(PATIENCE).expect("boot.sh hangs");
+        line.trim().clone_into(&mut machine.init);
         assert!(!machine.init.is_empty(), "boot.sh has failed");
         machine.wait_until("it has started", || {
             let output = machine.command(&["systemctl", "is-system-running"]).output().expect("nsenter");
@@ -95,8 +114,11 @@ impl Machine {
 
     /// A command in there, in the directory of the repository.
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args(["--all", "--target", &self.init]).args(["--wd=/", "env", "-i"]);
+        // Whatever hangs in there ends here.
+        let mut command = Command::new("timeout");
+        command
+            .args(["--kill-after=5", LONGEST, "nsenter", "--all", "--target", &self.init])
+            .args(["--wd=/", "env", "-i"]);
         command.arg("PATH=/usr/sbin:/usr/bin:/sbin:/bin").args(words);
         command.stdin(Stdio::null());
         command

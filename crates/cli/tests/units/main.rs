@@ -123,8 +123,58 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
     // Root sees and undoes what the unit's user has done, and the unit can stop all the same.
     machine.run(&["ramp", "detach"]);
     assert_eq!(default(&machine), before);
-    machine.try_run(&["systemctl", "stop", "ramp-attach@best"]);
+    machine.run(&["systemctl", "stop", "ramp-attach@best"]);
+    let state = machine.try_run(&["systemctl", "is-failed", "ramp-attach@best"]);
+    assert_eq!(String::from_utf8_lossy(&state.stdout), "inactive\n", "{}", machine.journal());
     assert_eq!(default(&machine), before);
+}
+
+#[test]
+fn a_stopped_unit_detaches_what_it_has_attached_whatever_its_files_say_by_then() {
+    if !ready() {
+        return;
+    }
+    let machine = Machine::boot();
+    let before = default(&machine);
+    install(&machine);
+    let group = "cgroup /sys/fs/cgroup/web.slice";
+    machine.run(&["systemctl", "start", "web.slice"]);
+    let scope = |unit: &str, scope: &str| {
+        machine.write(&format!("/etc/ramp/{unit}.conf"), &format!("RAMP_SCOPE={scope}\n"));
+    };
+    let started = |unit: &str| machine.run(&["systemctl", "start", &format!("ramp-attach@{unit}")]);
+    let stopped = |unit: &str| machine.run(&["systemctl", "stop", &format!("ramp-attach@{unit}")]);
+
+    // Edited while it is active, then restarted.
+    scope("best", group);
+    machine.run(&["systemctl", "restart", "ramp-attach@best"]);
+    assert_eq!(default(&machine), before);
+    assert_eq!(in_force(&machine.status()), [attached(group, "best")]);
+    assert_eq!(machine.status()[0]["unit"], "best");
+
+    // Its file removed, so that its scope is another instance's by now.
+    scope("hystart", "system");
+    started("hystart");
+    let both = [attached(group, "best"), attached("system", "hystart")];
+    assert_eq!(in_force(&machine.status()), both);
+    machine.run(&["rm", "/etc/ramp/best.conf"]);
+    stopped("best");
+    assert_eq!(in_force(&machine.status()), [attached("system", "hystart")]);
+
+    // What fails to start takes nothing of the others' away, and leaves nothing of its own.
+    assert!(!machine.try_run(&["systemctl", "start", "ramp-attach@best"]).status.success());
+    assert_eq!(in_force(&machine.status()), [attached("system", "hystart")]);
+
+    // What cannot be looked at in the end does not hide what has been done.
+    let confined = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", "RestrictAddressFamilies=AF_UNIX"];
+    let output = machine.try_run(&[&confined[..], &["/usr/bin/ramp", "detach"]].concat());
+    let (said, told) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(said.contains(&format!("restored: {}", before.trim())), "{said}{told}");
+    assert!(!output.status.success() && told.contains("cannot read the routes"), "{said}{told}");
+    assert_eq!(default(&machine), before);
+    stopped("hystart");
+    assert_eq!(machine.status(), serde_json::json!([]));
 }
 
 #[test]

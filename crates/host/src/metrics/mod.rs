@@ -17,7 +17,7 @@ pub use server::MetricsServer;
 
 /// All counters of everything that is attached to this host, in the text format 0.0.4.
 pub fn text(host: &Host) -> Result<String, HostError> {
-    Ok(of(&host.attachments()?))
+    Ok(of(&host.attachments_alone()?))
 }
 
 /// Of an attachment.
@@ -167,6 +167,7 @@ mod tests {
         };
         Attachment {
             scope: scope.into(),
+            unit: None,
             health,
             key: "x".into(),
             attached: Some(attached),

@@ -8,6 +8,7 @@ mod rollback;
 mod routes;
 mod scopes;
 mod support;
+mod units;
 mod unprivileged;
 
 use std::env;
@@ -21,6 +22,7 @@ fn child() {
         "die" => crash::die(&words[1..]),
         "use" => scopes::use_in_cgroup(&words[1..]),
         "attach" => unprivileged::attach(),
+        "detach" => unprivileged::detach(),
         other => panic!("{other:?} is nothing to do"),
     }
 }

@@ -124,25 +124,35 @@ fn what_cannot_be_put_on_record_is_not_attached_and_what_is_attached_stays() {
 }
 
 /// Somebody who holds a lock until he is dropped.
-struct Holding(Child);
+struct Holding {
+    child: Child,
+    heir: u32,
+}
 
 impl Holding {
     fn as_nobody(path: &Path) -> Self {
         let mut command = Command::new("setpriv");
-        command.args([NOBODY, "--regid=65534", "--clear-groups", "flock", "-x"]).arg(path);
-        command.args(["sh", "-c", "echo held; exec sleep 1000"]).stdout(Stdio::piped());
+        command.args([NOBODY, "--regid=65534", "--clear-groups", "flock", "-w", "30", "-x"]).arg(path);
+        command.args(["sh", "-c", "echo $$; exec sleep 1000"]).stdout(Stdio::piped());
         let mut child = command.spawn().expect("setpriv");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its answer");
-        assert_eq!(line, "held\n");
-        Self(child)
+        let heir = line.trim().parse().expect("a process");
+        Self { child, heir }
+    }
+
+    /// The process that the kernel names ends, and the lock stays with the one that it has started.
+    fn bequeath(&mut self) {
+        self.child.kill().expect("it is there");
+        self.child.wait().expect("it has ended");
     }
 }
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = Command::new("kill").args(["-KILL", &self.heir.to_string()]).status();
     }
 }
 
@@ -165,6 +175,45 @@ fn a_stranger_who_holds_the_lock_holds_up_nobody() {
     assert_eq!((place.default().as_str(), mode(&lock)), ("reno", 0o600));
     place.assert_clean(&[attached.name]);
     drop(holding);
+
+    // Whose parent has ended holds it as long as anybody may, and no longer.
+    let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+    fs::set_permissions(&lock, Permissions::from_mode(0o644)).expect("permissions");
+    let mut holding = Holding::as_nobody(&lock);
+    holding.bequeath();
+    let detached = host.with_patience(Duration::ZERO).detach(None).expect("detaches");
+    assert_eq!(detached[0].restored, Restored::PutBack("reno".into()));
+    assert_eq!((place.default().as_str(), mode(&lock)), ("reno", 0o600));
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
+fn what_is_done_is_not_said_to_have_failed() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let scope = Scope::Netns(place.netns());
+    let attached = place.host().attach(&scope, best(), &usual(best())).expect("attaches");
+    let bpf = place.root().join("bpf");
+    let remount = |how: &str| run(&format!("mount -o remount,{how} {}", bpf.display()));
+    let hindered = bpf.clone();
+    // Nothing can be taken away any more when the other one is in force and on record.
+    let host = place.host().on_step(move |step| {
+        if step == "stop assigning it" {
+            run(&format!("mount -o remount,ro {}", hindered.display()));
+        }
+    });
+    let hystart = algorithm("hystart");
+    let other = host.attach(&scope, hystart, &usual(hystart));
+    remount("rw");
+    let other = other.expect("it is in force");
+    assert_eq!((other.change, place.default()), (rampcc_host::Change::Replaced, other.name.clone()));
+    assert!(other.notes.iter().any(|note| note.contains(&attached.name)), "{other:?}");
+    assert_eq!(place.host().attachments().expect("status")[0].health, Health::InForce);
+    place.host().detach(None).expect("detaches");
+    assert_eq!(place.default(), "reno");
+    place.assert_clean(&[attached.name, other.name]);
 }
 
 #[test]

@@ -209,3 +209,86 @@ fn a_route_that_cannot_be_put_back_is_refused() {
     place.within(|| host.detach(Some(&named))).expect("detaches");
     assert_eq!(place.routes(), before);
 }
+
+#[test]
+fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let (netns, scope) = (place.netns(), route("10.80.0.0/16"));
+    run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
+    let attached = place.within(|| place.host().attach(&scope, best(), &usual(best()))).expect("attaches");
+    // Somebody changes something else of the route before it is looked at.
+    let host = place.host().on_step(move |step| {
+        if step == "verify that it is in force" {
+            let congctl = "congctl ramp_hystart";
+            run(&format!("ip -n {netns} route replace 10.80.0.0/16 via 10.78.1.2 mtu 1300 {congctl}"));
+        }
+    });
+    let hystart = crate::support::algorithm("hystart");
+    let error = place.within(|| host.attach(&scope, hystart, &usual(hystart))).expect_err("it was changed");
+    assert!(matches!(error, HostError::Refused { .. }), "{error:?}");
+    let routes = place.routes();
+    assert!(
+        routes.contains("mtu 1300") && routes.contains(&format!("congctl {}", attached.name)),
+        "{routes}"
+    );
+    let detached = place.within(|| place.host().detach(None)).expect("detaches");
+    assert!(matches!(detached[0].restored, Restored::LeftForeign(_)), "{detached:?}");
+    // Whoever comes next under that name has nothing to do with this route.
+    place.within(|| place.host().attach(&Scope::System, hystart, &usual(hystart))).expect("attaches");
+    let routes = place.routes();
+    assert!(routes.contains("mtu 1300") && !routes.contains("congctl"), "{routes}");
+    place.within(|| place.host().detach(None)).expect("detaches");
+    place.assert_clean(&[attached.name]);
+}
+
+#[test]
+fn a_route_is_the_same_with_its_metric_named_or_not() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let (host, netns) = (place.host(), place.netns());
+    run(&format!("ip -n {netns} route add default via 10.78.1.2 metric 100 mtu 1400"));
+    let before = place.routes();
+    let (plain, exact) = (route("default"), route("default metric 100"));
+    let hystart = crate::support::algorithm("hystart");
+    for [first, second] in [[&plain, &exact], [&exact, &plain]] {
+        place.within(|| host.attach(first, best(), &usual(best()))).expect("attaches");
+        let again = place.within(|| host.attach(second, best(), &usual(best()))).expect("it is the same");
+        assert_eq!(again.change, Change::None, "{first} and {second}");
+        let other = place.within(|| host.attach(second, hystart, &usual(hystart))).expect("replaces");
+        assert_eq!(other.change, Change::Replaced);
+        assert_eq!(host.attachments().expect("status").len(), 1);
+        let detached = place.within(|| host.detach(Some(second))).expect("detaches");
+        assert!(matches!(detached[0].restored, Restored::PutBack(_)), "{detached:?}");
+        assert_eq!(place.routes(), before);
+    }
+    // A record of an older version knows only what the user said.
+    let attached = place.within(|| host.attach(&plain, best(), &usual(best()))).expect("attaches");
+    let key = host.attachments().expect("status")[0].key.clone();
+    let old_key = key.trim_end_matches("_metric_100");
+    assert_ne!(key, old_key);
+    let file = |key: &str| place.records().join(format!("{key}.json"));
+    let text = std::fs::read_to_string(file(&key)).expect("the record");
+    let old = text.replace("\"metric\": 100", "\"metric\": null");
+    assert_ne!(text, old);
+    std::fs::remove_file(file(&key)).expect("the record");
+    std::fs::remove_file(place.pins().join(&key).join("record")).expect("its copy");
+    std::fs::rename(place.pins().join(&key), place.pins().join(old_key)).expect("the pins");
+    std::fs::write(file(old_key), old).expect("an older record");
+    let detached = place.within(|| host.detach(Some(&exact))).expect("detaches");
+    assert!(matches!(detached[0].restored, Restored::PutBack(_)), "{detached:?}");
+    assert_eq!(place.routes(), before);
+    place.assert_clean(&[attached.name]);
+
+    // It has gone, and another one of its prefix is there.
+    place.within(|| host.attach(&plain, best(), &usual(best()))).expect("attaches");
+    run(&format!("ip -n {netns} route del default metric 100"));
+    run(&format!("ip -n {netns} route add default via 10.78.1.3 metric 200"));
+    let detached = place.within(|| host.detach(Some(&plain))).expect("detaches");
+    assert!(matches!(detached[0].restored, Restored::Gone(_)), "{detached:?}");
+    place.assert_clean(&[]);
+}

@@ -1,11 +1,12 @@
 //! Three capabilities are enough, and each of them is needed.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use caps::{CapSet, Capability};
+use nix::fcntl::{Flock, FlockArg};
 use rampcc_host::{Change, Host, Scope, privileges};
 
 use crate::support::{Place, best, finish, ready, usual};
@@ -30,11 +31,26 @@ pub(crate) fn attach() {
     }
 }
 
+/// In a child: detaches, and tells what it was told.
+pub(crate) fn detach() {
+    let root = PathBuf::from(std::env::var("RAMP_PLACE").expect("set by the parent"));
+    match Host::at(root.join("bpf/ramp"), root.join("records")).detach(None) {
+        Ok(detached) => println!("detached: {}", detached.len()),
+        Err(error) => println!("told: {error}; {}", error.advice().unwrap_or_default()),
+    }
+}
+
 /// The child as nobody, with these capabilities alone.
 fn as_nobody(place: &Place, capabilities: &[Capability]) -> String {
+    nobody_does("attach", place, capabilities)
+}
+
+fn nobody_does(what: &str, place: &Place, capabilities: &[Capability]) -> String {
     let executable = place.root().join("child");
-    fs::copy(std::env::current_exe().expect("its own path"), &executable)
-        .expect("a copy that nobody may read");
+    if !executable.exists() {
+        fs::copy(std::env::current_exe().expect("its own path"), &executable)
+            .expect("a copy that nobody may read");
+    }
     let list: Vec<_> = capabilities
         .iter()
         .map(|capability| format!("+{}", capability.to_string().trim_start_matches("CAP_").to_lowercase()))
@@ -44,7 +60,7 @@ fn as_nobody(place: &Place, capabilities: &[Capability]) -> String {
     command.args(["netns", "exec", &place.netns(), "setpriv", "--reuid=65534", "--regid=65534"]);
     command.args(["--clear-groups", &format!("--inh-caps={list}"), &format!("--ambient-caps={list}")]);
     command.arg(&executable).args(["--exact", "child", "--nocapture"]);
-    command.env("RAMP_CHILD", "attach").env("RAMP_PLACE", place.root());
+    command.env("RAMP_CHILD", what).env("RAMP_PLACE", place.root());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let (status, said) = finish(command.spawn().expect("a child"));
     assert!(status.success(), "{capabilities:?}: {said}");
@@ -93,4 +109,51 @@ fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
     let said = as_nobody(&place, &privileges::NEEDED);
     assert!(said.contains("bpf/ramp") && said.contains("mount -t bpf -o mode=0700"), "{said}");
     assert_eq!(place.default(), "reno");
+}
+
+#[test]
+fn roots_lock_in_a_users_directory_locks_nobody_out() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
+    for directory in [place.pins(), place.records()] {
+        fs::create_dir(&directory).expect("a directory");
+        chown(&directory, Some(NOBODY), Some(NOBODY)).expect("for nobody");
+    }
+    let lock = place.records().join("lock");
+    let attach = || {
+        let said = as_nobody(&place, &privileges::NEEDED);
+        said.lines().find_map(|line| line.split_once("attached: ")).expect(&said).1.to_owned()
+    };
+    // Root looks first, and again while something is attached.
+    assert_eq!(place.host().detach(None).expect("nothing is attached"), []);
+    assert_eq!(fs::metadata(&lock).expect("the lock").uid(), NOBODY);
+    let name = attach();
+    fs::remove_file(&lock).expect("the lock");
+    place.within(|| place.host().attach(&Scope::System, best(), &usual(best()))).expect("it is the same");
+    let said = nobody_does("detach", &place, &privileges::NEEDED);
+    assert!(said.contains("detached: 1"), "{said}");
+    assert_eq!(place.default(), "reno");
+    // As root's older versions left it, and as it is before the directory is given to its user.
+    for mode in [0o644, 0o600] {
+        for what in ["attach", "detach"] {
+            fs::remove_file(&lock).expect("the lock");
+            fs::write(&lock, "").expect("a file");
+            fs::set_permissions(&lock, fs::Permissions::from_mode(mode)).expect("permissions");
+            let said = nobody_does(what, &place, &privileges::NEEDED);
+            assert!(said.contains("ed: ") && !said.contains("told: "), "{what}, {mode:o}: {said}");
+        }
+        assert_eq!(place.default(), "reno");
+    }
+    // While root holds it, nobody takes it away.
+    fs::remove_file(&lock).expect("the lock");
+    let held =
+        Flock::lock(fs::File::create(&lock).expect("a file"), FlockArg::LockExclusive).expect("it is free");
+    fs::set_permissions(&lock, fs::Permissions::from_mode(0o600)).expect("permissions");
+    let said = as_nobody(&place, &privileges::NEEDED);
+    assert!(said.contains("told: ") && said.contains("chown USER"), "{said}");
+    drop(held);
+    place.assert_clean(&[name]);
 }
