@@ -10,6 +10,7 @@
 #include "best.h"
 #include "careful.h"
 #include "enhanced.h"
+#include "hoe.h"
 #include "hystart.h"
 #include "hystart11.h"
 #include "hystartpp.h"
@@ -20,6 +21,8 @@
 #include "search4.h"
 #include "slow_start.h"
 #include "traits.h"
+#include "vegas.h"
+#include "vegas_lin.h"
 
 #define RAMP_ALGORITHMS(X)                                                                         \
 	X(slow_start, SLOW_START,                                                                  \
@@ -53,6 +56,13 @@
 	  "leave when a window brings clearly less than twice what it brought an RTT before")      \
 	X(search4, SEARCH4, RAMP_MODERN | RAMP_REARMS, "search-4", "draft-chung-ccwg-search-09",   \
 	  "leave when a window brings clearly less than was sent an RTT before; drain the queue")  \
+	X(hoe, HOE, RAMP_PAPERS, "hoe", "[HOE96]",                                                 \
+	  "end slow start at the rate of the first pair of ACKs times the RTT")                    \
+	X(vegas, VEGAS, RAMP_PAPERS | RAMP_REARMS, "vegas-start", "[BP95], ns-2 tcp-vegas.cc",     \
+	  "double every other round trip until more than one packet is queued")                    \
+	X(vegas_lin, VEGAS_LIN, RAMP_DEPLOYED | RAMP_REARMS, "vegas-start-linux",                  \
+	  "Linux tcp_vegas.c",                                                                     \
+	  "double until a round's smallest RTT says that more than one packet is queued")          \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

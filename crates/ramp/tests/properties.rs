@@ -285,6 +285,8 @@ fn the_streams_reach_the_exits() {
             "paced" => &[ExitReason::Gap],
             "best" => &[ExitReason::Bandwidth],
             "search" | "search4" => &[ExitReason::Delivery],
+            "best" | "hoe" => &[ExitReason::Bandwidth],
+            "vegas" | "vegas_lin" => &[ExitReason::Delay],
             "ideal" => &[ExitReason::Known],
             _ => &[],
         };

@@ -92,6 +92,8 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "paced" => &[ExitReason::Gap],
         "best" => &[ExitReason::Bandwidth],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
+        "best" | "hoe" => &[ExitReason::Bandwidth],
+        "vegas" | "vegas_lin" => &[ExitReason::Delay],
         "ideal" => &[ExitReason::Known],
         _ => &[ExitReason::Loss],
     }

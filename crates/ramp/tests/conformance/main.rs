@@ -16,6 +16,7 @@ mod astart;
 mod best;
 mod careful;
 mod enhanced;
+mod hoe;
 mod hystart;
 mod hystart11;
 mod hystartpp;
@@ -25,6 +26,8 @@ mod paced;
 mod search;
 mod search4;
 mod slow_start;
+mod vegas;
+mod vegas_lin;
 
 use rampcc::{Algorithm, Config, Startup};
 use support::{MSS, pipe::Pipe};

@@ -9,9 +9,12 @@ mod support;
 mod astart;
 mod careful;
 mod enhanced;
+mod hoe;
 mod hystartpp;
 mod search;
 mod slow_start;
+mod vegas;
+mod vegas_lin;
 
 use proptest::prelude::*;
 use rampcc::{AckFlags, Phase, Startup};
@@ -20,6 +23,9 @@ use support::{MSS, config, row};
 
 /// An ACK as an RFC speaks of it.
 pub(crate) struct Seen {
+    pub(crate) now_s: f64,
+    /// When its newest packet left.
+    pub(crate) sent_s: f64,
     /// Packets newly acknowledged.
     pub(crate) acked: f64,
     /// Packets sent so far, before what this ACK releases: SND.NXT.
@@ -33,6 +39,8 @@ pub(crate) struct Seen {
     pub(crate) now_ns: f64,
     /// The newest packet left when there was nothing more to send.
     pub(crate) app_limited: bool,
+    /// Packets in flight before it.
+    pub(crate) in_flight: f64,
 }
 
 /// What both say.
@@ -45,6 +53,8 @@ pub(crate) struct Says {
 
 pub(crate) trait Oracle {
     fn new(initial_window: f64, ssthresh: f64, abc_limit: f64) -> Self;
+    /// The round trip of the SYN, if it was measured.
+    fn on_handshake(&mut self, _rtt_us: f64) {}
     fn on_ack(&mut self, seen: &Seen) -> Says;
 }
 
@@ -53,21 +63,28 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
     let algorithm = row(id);
     let compared = std::cell::RefCell::new([0_u32; 3]);
     let start = (1..20_u32, prop_oneof![2 => Just(None), 1 => (20..200_u32).prop_map(Some)], 0..3_u32);
+    let handshake = prop_oneof![1 => Just(0), 3 => 20_000..22_000_u32];
     runner(300)
-        .run(&(start, plausible_acks()), |((window, ssthresh, limit), steps)| {
+        .run(&(start, handshake, plausible_acks()), |((window, ssthresh, limit), handshake, steps)| {
             let mut config = config(algorithm, u64::from(window));
             config.abc_limit_packets = limit;
+            config.handshake_rtt_us = handshake;
             if let Some(ssthresh) = ssthresh {
                 config.initial_ssthresh_bytes = u64::from(ssthresh * MSS);
             }
             let limit = if limit == 0 { f64::INFINITY } else { f64::from(limit) };
             let mut oracle = O::new(f64::from(window), ssthresh.map_or(f64::INFINITY, f64::from), limit);
+            if handshake > 0 {
+                oracle.on_handshake(f64::from(handshake));
+            }
             let mut startup = Startup::new(algorithm, &config);
             let mut host = Host::default();
             for step in &steps {
                 let Input::Ack(ack) = host.event(step, startup.decision()) else { continue };
                 let mss = f64::from(MSS);
                 let says = oracle.on_ack(&Seen {
+                    now_s: ack.now_ns as f64 / 1e9,
+                    sent_s: ack.newest_sent_ns as f64 / 1e9,
                     acked: ack.acked_bytes as f64 / mss,
                     next: ack.sent_bytes as f64 / mss,
                     una: ack.newest_acked_bytes as f64 / mss,
@@ -75,6 +92,7 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
                     window_full: ack.flags & AckFlags::CWND_LIMITED != 0,
                     now_ns: ack.now_ns as f64,
                     app_limited: ack.flags & AckFlags::APP_LIMITED != 0,
+                    in_flight: ack.in_flight_bytes as f64 / mss,
                 });
                 if says.undecided {
                     break;
