@@ -283,7 +283,6 @@ fn the_streams_reach_the_exits() {
             "hystart11" | "hystart" => &[ExitReason::AckTrain, ExitReason::Delay],
             "hystartpp" => &[ExitReason::Delay],
             "paced" => &[ExitReason::Gap],
-            "best" => &[ExitReason::Bandwidth],
             "search" | "search4" => &[ExitReason::Delivery],
             "best" | "hoe" => &[ExitReason::Bandwidth],
             "vegas" | "vegas_lin" => &[ExitReason::Delay],

@@ -90,7 +90,6 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "hystart11" | "hystart" => &[ExitReason::Delay, ExitReason::AckTrain],
         "hystartpp" => &[ExitReason::Delay],
         "paced" => &[ExitReason::Gap],
-        "best" => &[ExitReason::Bandwidth],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "best" | "hoe" => &[ExitReason::Bandwidth],
         "vegas" | "vegas_lin" => &[ExitReason::Delay],

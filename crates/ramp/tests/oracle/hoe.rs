@@ -41,14 +41,14 @@ impl Oracle for Hoe {
             self.base_rtt_us = self.base_rtt_us.min(seen.rtt_us.unwrap_or(f64::INFINITY));
         }
         if !self.found {
-            self.acks.push((seen.now_s, seen.acked, seen.sent_s));
+            self.acks.push((seen.now_ns, seen.acked, seen.sent_ns));
             if let [.., (t2, before, left2), (t3, acked, left3)] = self.acks[..]
                 && t3 > t2
                 && acked == before
                 && (left3 - left2).max(0.0) <= (t3 - t2) / 2.0
             {
                 self.found = true;
-                let packets = acked * self.base_rtt_us * 1e-6 / (t3 - t2);
+                let packets = acked * self.base_rtt_us * 1000.0 / (t3 - t2);
                 // One nanosecond of the clock, or the last bit of a quotient.
                 self.doubtful = (packets - packets.round()).abs() < packets * 1e-4;
                 if packets.is_finite() {

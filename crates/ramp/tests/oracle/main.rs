@@ -23,9 +23,8 @@ use support::{MSS, config, row};
 
 /// An ACK as an RFC speaks of it.
 pub(crate) struct Seen {
-    pub(crate) now_s: f64,
-    /// When its newest packet left.
-    pub(crate) sent_s: f64,
+    /// When its newest packet left: a whole number.
+    pub(crate) sent_ns: f64,
     /// Packets newly acknowledged.
     pub(crate) acked: f64,
     /// Packets sent so far, before what this ACK releases: SND.NXT.
@@ -83,8 +82,7 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
                 let Input::Ack(ack) = host.event(step, startup.decision()) else { continue };
                 let mss = f64::from(MSS);
                 let says = oracle.on_ack(&Seen {
-                    now_s: ack.now_ns as f64 / 1e9,
-                    sent_s: ack.newest_sent_ns as f64 / 1e9,
+                    sent_ns: ack.newest_sent_ns as f64,
                     acked: ack.acked_bytes as f64 / mss,
                     next: ack.sent_bytes as f64 / mss,
                     una: ack.newest_acked_bytes as f64 / mss,
