@@ -183,7 +183,10 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "it knows the path")                                                             \
 	X(DELIVERY, "delivery", "bytes",                                                   \
 	  "only {evidence} arrived in a window, against a bound of {limit}",               \
-	  "what arrived no longer kept up with what it sent")
+	  "what arrived no longer kept up with what it sent")                              \
+	X(PLATEAU, "plateau", "bytes/s",                                                   \
+	  "the delivery rate of {evidence} fell short of {limit}, which would be growth",  \
+	  "its delivery rate had stopped growing")
 
 #define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)

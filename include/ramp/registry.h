@@ -7,6 +7,8 @@
 #define RAMP_REGISTRY_H
 
 #include "astart.h"
+#include "bbr.h"
+#include "bbr3.h"
 #include "best.h"
 #include "careful.h"
 #include "enhanced.h"
@@ -63,6 +65,16 @@
 	X(vegas_lin, VEGAS_LIN, RAMP_DEPLOYED | RAMP_REARMS, "vegas-start-linux",                  \
 	  "Linux tcp_vegas.c",                                                                     \
 	  "double until a round's smallest RTT says that more than one packet is queued")          \
+	X(bbr, BBR,                                                                                \
+	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS |        \
+		  RAMP_OF_BBR,                                                                     \
+	  "bbr-startup", "Linux tcp_bbr.c",                                                        \
+	  "pace at 2.9 times the delivery rate until three rounds add no quarter, then drain")     \
+	X(bbr3, BBR3,                                                                              \
+	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS |        \
+		  RAMP_OF_BBR3,                                                                    \
+	  "bbr3-startup", "draft-ietf-ccwg-bbr-06",                                                \
+	  "as bbr with twice the BDP as window, and out after a round that lost over 2 %")         \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

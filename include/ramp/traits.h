@@ -19,6 +19,9 @@
 #define RAMP_PAPERS 4096u
 #define RAMP_MODERN 8192u
 #define RAMP_DEPLOYED 16384u
+#define RAMP_OUTLASTS_LOSS 32768u
+#define RAMP_OF_BBR 65536u
+#define RAMP_OF_BBR3 131072u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -46,7 +49,10 @@
 	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender") \
 	X(DEFAULT, "default", "compared where nobody says what to compare")                    \
 	X(STANDARD, "standard", "what a sender does that nobody steers")                       \
-	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")
+	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
+	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
+	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
+	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 

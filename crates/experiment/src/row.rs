@@ -57,6 +57,19 @@ impl Row {
         Ok(Arm::parse(text)?.into())
     }
 
+    /// The row as `backend` plays it: a control that it lacks, by the algorithm of the same name if there is one.
+    fn on(&self, backend: &dyn Backend) -> Self {
+        let foreign = self.control().filter(|control| !backend.controls().contains(control));
+        match (foreign, self.simulated()) {
+            (Some(control), Some(simulated)) if simulated.is_called(control.name) => simulated,
+            _ => self.clone(),
+        }
+    }
+
+    fn is_called(&self, id: &str) -> bool {
+        matches!(&self.steering, Steering::Core(arm) if arm.algorithm.id == id)
+    }
+
     /// The same in the simulator; `None`: the simulator has nothing like it.
     pub fn simulated(&self) -> Option<Self> {
         let Steering::Own(control) = self.steering else { return Some(self.clone()) };
@@ -152,6 +165,7 @@ pub fn playable(
     backend: &dyn Backend,
     (named, alone): (bool, bool),
 ) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
+    let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| row.control().is_some_and(|control| !backend.controls().contains(control));
     if let Some(row) = rows.iter().find(foreign).filter(|_| alone) {
         return Err(foreign_row(row, backend));

@@ -1,6 +1,6 @@
 //! An exit in words.
 
-use crate::format::{bytes, count, number, of_bdp, seconds};
+use crate::format::{bit_rate, bytes, count, number, of_bdp, seconds};
 use crate::{Context, ExitReason, ExitRecord, RunRecord};
 
 /// Explanation of a run's exit from start-up: reason, time, window, and the effect of one more round.
@@ -52,6 +52,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
         "bytes" => bytes(value as f64),
         "us" => seconds(value as f64 * 1e-6),
         "ns" => seconds(value as f64 * 1e-9),
+        "bytes/s" => bit_rate(value as f64 * 8.0),
         _ => value.to_string(),
     };
     let mut text =

@@ -127,7 +127,8 @@ fn an_undone_reduction_leaves_start_up_as_if_it_had_not_been() {
             for kind in [EventKind::Loss, EventKind::Mark, EventKind::Timeout] {
                 let mut other = startup.clone();
                 if tell(&mut other, kind).phase() < Phase::Leaving {
-                    prop_assert!(kind == EventKind::Timeout && algorithm.traits.has(Traits::REARMS));
+                    let rearms = kind == EventKind::Timeout && algorithm.traits.has(Traits::REARMS);
+                    prop_assert!(rearms || algorithm.traits.has(Traits::OUTLASTS_LOSS));
                     continue;
                 }
                 let mut final_exit = other.clone();
@@ -160,6 +161,11 @@ fn traits_are_what_an_algorithm_does() {
                     let input = host.event(step, &before);
                     let after = apply(&mut startup, &input);
                     let timeout = matches!(input, Input::Event(e) if e.kind == EventKind::Timeout);
+                    let lost = matches!(input, Input::Event(e) if e.kind == EventKind::Loss);
+                    if lost && matches!(before.phase(), Phase::Startup | Phase::Conservative) {
+                        let goes_on = after.phase() < Phase::Leaving;
+                        prop_assert_eq!(goes_on, algorithm.traits.has(Traits::OUTLASTS_LOSS));
+                    }
                     if timeout && before.phase() == Phase::Done {
                         let rearmed = after.phase() != Phase::Done;
                         prop_assert_eq!(rearmed, algorithm.traits.has(Traits::REARMS));
@@ -170,7 +176,7 @@ fn traits_are_what_an_algorithm_does() {
             .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
         assert_eq!(paced.get(), algorithm.traits.has(Traits::PACES), "{}", algorithm.id);
     }
-    for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::KNOWS_PATH] {
+    for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::OF_BBR, Traits::OF_BBR3, Traits::KNOWS_PATH] {
         assert_eq!(rampcc::having(one).count(), 1, "{:?}", one.words().collect::<Vec<_>>());
     }
 }
@@ -286,10 +292,16 @@ fn the_streams_reach_the_exits() {
             "search" | "search4" => &[ExitReason::Delivery],
             "best" | "hoe" => &[ExitReason::Bandwidth],
             "vegas" | "vegas_lin" => &[ExitReason::Delay],
+            "bbr" | "bbr3" => &[ExitReason::Plateau],
             "ideal" => &[ExitReason::Known],
             _ => &[],
         };
-        for reason in own.iter().chain(&[ExitReason::Loss, ExitReason::Ssthresh]) {
+        let others: &[ExitReason] = if algorithm.traits.has(Traits::OUTLASTS_LOSS) {
+            &[]
+        } else {
+            &[ExitReason::Loss, ExitReason::Ssthresh]
+        };
+        for reason in own.iter().chain(others) {
             // Adaptive Start's ssthresh is its own, and it stays there.
             if algorithm.id == "astart" && *reason == ExitReason::Ssthresh {
                 continue;

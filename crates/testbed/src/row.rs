@@ -51,13 +51,13 @@ impl Row {
         Self::KERNEL.into_iter().find(|row| row.name() == name)
     }
 
-    /// The trait of the algorithm that leaves start-up in the simulator as it does in the kernel, with CUBIC behind it;
-    /// `None`: there is none.
+    /// The trait of the algorithm that leaves start-up in the simulator as it does in the kernel; `None`: there is none.
     pub const fn simulated_by(self) -> Option<Traits> {
         match self {
             Self::Cubic => Some(Traits::OF_CUBIC),
             Self::CubicWithoutHystart => Some(Traits::STANDARD),
-            Self::Core | Self::Bbr | Self::Reno => None,
+            Self::Bbr => Some(Traits::OF_BBR),
+            Self::Core | Self::Reno => None,
         }
     }
 
@@ -85,8 +85,11 @@ mod tests {
     fn rows_are_found_by_their_names() {
         for row in Row::KERNEL {
             assert_eq!(Row::of_kernel(row.name()), Some(row));
-            assert!(rampcc::algorithm(row.name()).is_none(), "{} is an algorithm's name", row.name());
-            assert!(row.simulated_by().is_none_or(|traits| rampcc::having(traits).count() == 1));
+            let simulated = row.simulated_by().map(|traits| rampcc::having(traits).collect::<Vec<_>>());
+            assert!(simulated.as_ref().is_none_or(|all| all.len() == 1));
+            // One name has one meaning: where the simulator has a row of that name, it is the same control.
+            let of_that_name = rampcc::algorithm(row.name());
+            assert!(of_that_name.is_none_or(|other| simulated.is_some_and(|all| all[0].id == other.id)));
         }
         assert_eq!(Row::of_kernel("core"), None);
     }

@@ -55,6 +55,7 @@ pub(crate) fn evidence(reason: ExitReason, evidence: u64, limit: u64) -> Option<
         "bytes" => Some(bytes(value)),
         "us" => Some(seconds(value as f64 * 1e-6)),
         "ns" => Some(seconds(value as f64 * 1e-9)),
+        "bytes/s" => Some(rate(value)),
         _ => None,
     };
     if limit == 0 {

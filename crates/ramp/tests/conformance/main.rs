@@ -13,6 +13,8 @@
 mod support;
 
 mod astart;
+mod bbr;
+mod bbr3;
 mod best;
 mod careful;
 mod enhanced;

@@ -7,6 +7,7 @@
 mod support;
 
 mod astart;
+mod bbr;
 mod careful;
 mod enhanced;
 mod hoe;

@@ -59,7 +59,8 @@ impl Host {
                     in_flight_bytes,
                     lost_bytes: 0,
                     receive_window_bytes: UNSET,
-                    delivery_bytes_per_s: 0,
+                    // A window per round trip.
+                    delivery_bytes_per_s: in_flight_bytes * 1_000_000 / u64::from(rtt_us.max(1)),
                     pacing_bytes_per_s: decision.pacing_bytes_per_s,
                     rtt_us: if sampled { rtt_us } else { 0 },
                     mss_bytes: MSS,

@@ -75,12 +75,25 @@ enum Event {
     Pace,
 }
 
+/// What rate samples need of a packet (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy)]
+struct Sent {
+    at: u64,
+    /// Packets delivered when it left, and when the last of them was.
+    delivered: u64,
+    delivered_at: u64,
+    /// When the newest packet delivered by then had left.
+    first_at: u64,
+}
+
 struct Run<'a> {
     pipe: &'a Pipe,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     order: u64,
-    sent_at: VecDeque<u64>,
+    sent: VecDeque<Sent>,
     acked: u64,
+    acked_at: u64,
+    first_at: u64,
     next: u64,
     access_free: u64,
     pace_free: u64,
@@ -100,8 +113,10 @@ pub(crate) fn play(pipe: &Pipe, algorithm: &'static Algorithm, config: &Config) 
         pipe,
         events: BinaryHeap::new(),
         order: 0,
-        sent_at: VecDeque::new(),
+        sent: VecDeque::new(),
         acked: 0,
+        acked_at: 0,
+        first_at: 0,
         next: 0,
         access_free: 0,
         pace_free: 0,
@@ -198,11 +213,11 @@ impl Run<'_> {
         let size = self.pipe.packet_bytes;
         let count = up_to - self.acked;
         let in_flight = (self.next - self.acked) * size;
-        let mut newest_sent_ns = 0;
-        for _ in 0..count {
-            newest_sent_ns = self.sent_at.pop_front().expect("only sent packets are acknowledged");
-        }
-        self.acked = up_to;
+        let newest =
+            self.sent.drain(..count as usize).next_back().expect("only sent packets are acknowledged");
+        let newest_sent_ns = newest.at;
+        (self.acked, self.acked_at, self.first_at) = (up_to, now, newest.at);
+        let interval = (newest.at - newest.first_at).max(now - newest.delivered_at);
         Ack {
             now_ns: now,
             // The core takes 0 for unknown; the first packets leave at time zero.
@@ -212,6 +227,9 @@ impl Run<'_> {
             delivered_bytes: up_to * size,
             acked_bytes: count * size,
             in_flight_bytes: in_flight,
+            delivery_bytes_per_s: ((up_to - newest.delivered) * size * 1_000_000_000)
+                .checked_div(interval)
+                .unwrap_or(0),
             pacing_bytes_per_s: self.pipe.host_pacing_bytes_per_s,
             rtt_us: u32::try_from((now - newest_sent_ns) / 1000).expect("an RTT below an hour"),
             mss_bytes: u32::try_from(size).expect("a packet"),
@@ -231,7 +249,15 @@ impl Run<'_> {
                 self.pace_free = self.pace_free.max(now) + gap;
             }
             self.access_free = self.access_free.max(now) + size * 8_000_000_000 / self.pipe.access_bits_per_s;
-            self.sent_at.push_back(now);
+            if self.next == self.acked {
+                (self.acked_at, self.first_at) = (now, now);
+            }
+            self.sent.push_back(Sent {
+                at: now,
+                delivered: self.acked,
+                delivered_at: self.acked_at,
+                first_at: self.first_at,
+            });
             self.push(self.access_free, Event::Arrive(self.next));
             self.next += 1;
         }
