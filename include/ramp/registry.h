@@ -22,6 +22,7 @@
 #include "search.h"
 #include "search4.h"
 #include "slow_start.h"
+#include "suss.h"
 #include "traits.h"
 #include "vegas.h"
 #include "vegas_lin.h"
@@ -75,6 +76,8 @@
 		  RAMP_OF_BBR3,                                                                    \
 	  "bbr3-startup", "draft-ietf-ccwg-bbr-06",                                                \
 	  "as bbr with twice the BDP as window, and out after a round that lost over 2 %")         \
+	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                  \
+	  "quadruple, the second half paced, while HyStart would still double a round later")      \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

@@ -286,7 +286,7 @@ fn the_streams_reach_the_exits() {
             })
             .expect("nothing is asserted");
         let own: &[ExitReason] = match algorithm.id {
-            "hystart11" | "hystart" => &[ExitReason::AckTrain, ExitReason::Delay],
+            "hystart11" | "hystart" | "suss" => &[ExitReason::AckTrain, ExitReason::Delay],
             "hystartpp" => &[ExitReason::Delay],
             "paced" => &[ExitReason::Gap],
             "search" | "search4" => &[ExitReason::Delivery],

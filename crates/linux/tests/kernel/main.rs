@@ -87,7 +87,7 @@ fn exits(events: &[Event]) -> Vec<&FlowEvent> {
 /// Why this algorithm leaves where a queue builds up.
 fn own_reasons(id: &str) -> &'static [ExitReason] {
     match id {
-        "hystart11" | "hystart" => &[ExitReason::Delay, ExitReason::AckTrain],
+        "hystart11" | "hystart" | "suss" => &[ExitReason::Delay, ExitReason::AckTrain],
         "hystartpp" => &[ExitReason::Delay],
         "paced" => &[ExitReason::Gap],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],

@@ -28,6 +28,7 @@ mod paced;
 mod search;
 mod search4;
 mod slow_start;
+mod suss;
 mod vegas;
 mod vegas_lin;
 

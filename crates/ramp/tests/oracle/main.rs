@@ -14,6 +14,7 @@ mod hoe;
 mod hystartpp;
 mod search;
 mod slow_start;
+mod suss;
 mod vegas;
 mod vegas_lin;
 

@@ -241,7 +241,10 @@ impl Run<'_> {
     fn transmit(&mut self, now: u64, decision: &Decision) {
         let size = self.pipe.packet_bytes;
         while (self.next - self.acked + 1) * size <= decision.cwnd_bytes {
-            if let Some(gap) = (size * 1_000_000_000).checked_div(decision.pacing_bytes_per_s) {
+            let spaced = self.next * size >= decision.burst_until_bytes;
+            if let Some(gap) = (size * 1_000_000_000).checked_div(decision.pacing_bytes_per_s)
+                && spaced
+            {
                 if self.pace_free > now {
                     self.push(self.pace_free, Event::Pace);
                     return;
