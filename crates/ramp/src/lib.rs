@@ -5,6 +5,7 @@
 
 mod abi;
 mod environment;
+mod history;
 mod startup;
 mod units;
 #[cfg(feature = "serde")]
@@ -15,5 +16,6 @@ pub use abi::{
     HintSource, PARAMETERS_MAX, Phase, Trait, Traits, UNSET, foreign_algorithms,
 };
 pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override};
+pub use history::{Memory, Seen};
 pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard};
 pub use units::{Rate, Time};

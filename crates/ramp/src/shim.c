@@ -2,6 +2,7 @@
 /* The registry as a table that Rust can read. No algorithm is named here. */
 #include <stddef.h>
 
+#include <ramp/history.h>
 #include <ramp/registry.h>
 
 struct ramp_parameter_row {
@@ -119,3 +120,31 @@ const size_t ramp_layout[] = {
 	AT(decision, exit_reason),
 };
 const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);
+
+/* The rule of a host's history. */
+const ramp_u64 ramp_memory_lifetime_ns = RAMP_MEMORY_LIFETIME_NS;
+
+ramp_u32 ramp_history_remember(struct ramp_memory *m, const struct ramp_seen *s)
+{
+	return ramp_observe(m, s);
+}
+
+ramp_u32 ramp_history_recall(const struct ramp_memory *m, ramp_u64 now_ns, struct ramp_hint *hint)
+{
+	return ramp_recall(m, now_ns, hint);
+}
+
+const size_t ramp_history_layout[] = {
+	sizeof(struct ramp_seen),
+	offsetof(struct ramp_seen, now_ns),
+	offsetof(struct ramp_seen, initial_window_bytes),
+	offsetof(struct ramp_seen, bytes_per_s),
+	offsetof(struct ramp_seen, rtt_us),
+	offsetof(struct ramp_seen, flags),
+	sizeof(struct ramp_memory),
+	offsetof(struct ramp_memory, window_bytes),
+	offsetof(struct ramp_memory, bytes_per_s),
+	offsetof(struct ramp_memory, seen_ns),
+	offsetof(struct ramp_memory, rtt_us),
+	offsetof(struct ramp_memory, reserved),
+};

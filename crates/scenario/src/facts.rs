@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use rampcc::{Hint, Rate, Time};
+use rampcc::{Algorithm, Hint, Rate, Time, Traits};
 use rampcc_path::{Capacity, Limit, LinkConfig, Propagation};
 use rampcc_tcp::SenderConfig;
 
@@ -77,27 +77,33 @@ impl Scenario {
         let mut scenario = self.clone();
         scenario.steering = steering;
         let mut known = BTreeMap::new();
-        for (index, flow) in self.flows.iter().enumerate().filter(|(_, f)| f.under_test) {
-            let key = (flow.from, flow.to, flow.sender.mss_bytes, flow.sender.header_bytes);
-            let told = *known.entry(key).or_insert_with(|| {
-                self.measure(flow.from, flow.to, &flow.sender, flow.receiver.ack_bytes).told()
-            });
+        for (index, flow) in self.flows.iter().enumerate() {
             let sender = &mut scenario.flows[index].sender;
-            sender.startup = steering.algorithm;
-            sender.parameters = steering.parameters;
-            sender.hint = told;
+            if flow.under_test {
+                sender.startup = steering.algorithm;
+                sender.parameters = steering.parameters;
+            } else if !sender.startup.traits.has(Traits::NEEDS_HISTORY) {
+                continue;
+            }
+            let key = (flow.from, flow.to, flow.sender.mss_bytes, flow.sender.header_bytes);
+            let measured = known
+                .entry(key)
+                .or_insert_with(|| self.measure(flow.from, flow.to, &flow.sender, flow.receiver.ack_bytes));
+            sender.hint = self.told(sender.startup, measured);
         }
         for traffic in &mut scenario.traffic {
             let first = traffic.pairs.first().copied();
             if let (
-                TrafficKind::Poisson { sender, receiver, .. }
-                | TrafficKind::Web { sender, receiver, .. }
-                | TrafficKind::Listed { sender, receiver, .. },
+                TrafficKind::Poisson { sender, receiver, under_test_share, .. }
+                | TrafficKind::Web { sender, receiver, under_test_share, .. }
+                | TrafficKind::Listed { sender, receiver, under_test_share, .. },
                 Some((from, to)),
             ) = (&mut traffic.kind, first)
             {
                 let measured = self.measure(from, to, sender, receiver.ack_bytes);
-                sender.hint = measured.told();
+                let steered = *under_test_share > 0.0;
+                let algorithm = if steered { steering.algorithm } else { sender.startup };
+                sender.hint = self.told(algorithm, &measured);
             }
         }
         scenario
@@ -194,6 +200,16 @@ impl Scenario {
         let unlimited = payload_rate.bits_per_s() == u64::MAX;
         let bdp_bytes = if unlimited { u64::MAX } else { payload_rate.bytes_in(base_rtt) };
         Measured { base_rtt, bottleneck, payload_rate, bdp_bytes }
+    }
+
+    /// What an algorithm is told of its path: what is remembered, if it needs that, or the truth.
+    fn told(&self, algorithm: &Algorithm, measured: &Measured<'_>) -> Hint {
+        if !algorithm.traits.has(Traits::NEEDS_HISTORY) {
+            return measured.told();
+        }
+        let Measured { base_rtt, bdp_bytes, payload_rate, .. } = *measured;
+        self.history
+            .map_or(Hint::NONE, |history| history.hint(base_rtt, bdp_bytes, payload_rate.bytes_per_s()))
     }
 
     fn steering_of(&self, arm: &Arm) -> Steering {

@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod facts;
 mod field;
+mod history;
 mod model;
 mod names;
 mod neighbourhood;
@@ -30,6 +31,7 @@ mod words;
 
 pub use ad_hoc::AdHoc;
 pub use error::{FieldError, ScenarioError, nearest};
+pub use history::{History, Quantity};
 pub use model::{
     Arm, FlowConfig, NamedLink, Original, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop,
     Topology, Traffic, TrafficKind,

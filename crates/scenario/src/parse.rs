@@ -15,6 +15,7 @@ use toml::de::DeTable;
 
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
+use crate::history;
 use crate::model::{FlowConfig, Original, Scenario, Source, Stop, Traffic, TrafficKind};
 use crate::names::Stopping;
 use crate::parse::flows::Ends;
@@ -108,6 +109,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
         seed: root.of("seed"),
         steering,
         settings: ends.settings,
+        history: history::history(root),
         trace_offset_range: built.trace_offset_range,
         files: std::mem::take(&mut files.read),
         directory: files.directory.clone(),
@@ -119,6 +121,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     }
     check_routes(root, &scenario)?;
     scenario.bottleneck = bottleneck(root, &scenario, built.bottleneck)?;
+    history::check(root, &scenario)?;
     scenario.traffic.extend(flows::cross_traffic(root, &scenario)?);
     scenario.uncertain = match uncertain {
         Some(stated) => stated,

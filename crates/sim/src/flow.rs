@@ -1,6 +1,6 @@
 //! One connection: a sender, a receiver and the application that writes.
 
-use rampcc::Time;
+use rampcc::{Time, Traits};
 use rampcc_scenario::Source;
 use rampcc_trace::next_round_number;
 
@@ -26,6 +26,8 @@ pub(crate) struct Flow<T: Transport> {
     /// In-order bytes from which the next `Received` is due.
     pub(crate) report_from_bytes: u64,
     pub(crate) data_packets: u64,
+    /// Its ends, if its host remembers what it has seen.
+    pub(crate) remembered: Option<(usize, usize)>,
     /// When it will be woken.
     pub(crate) armed: Time,
     /// Generator and web session to tell of completion.
@@ -35,10 +37,20 @@ pub(crate) struct Flow<T: Transport> {
 /// What makes a flow.
 pub(crate) struct FlowSpec<'a> {
     pub(crate) ends: Connecting<'a>,
+    /// Nodes of sender and receiver.
+    pub(crate) between: (usize, usize),
     pub(crate) forward: Route,
     pub(crate) backward: Route,
     pub(crate) source: &'a Source,
     pub(crate) session: Option<(u32, u32)>,
+}
+
+impl FlowSpec<'_> {
+    /// Its ends, if its algorithm needs history.
+    pub(crate) fn remembered(&self) -> Option<(usize, usize)> {
+        let needs_history = self.ends.sender.startup.traits.has(Traits::NEEDS_HISTORY);
+        needs_history.then_some(self.between)
+    }
 }
 
 impl<T: Transport> Flow<T> {
@@ -61,6 +73,7 @@ impl<T: Transport> Flow<T> {
             completed: false,
             report_from_bytes: 1,
             data_packets: 0,
+            remembered: spec.remembered(),
             armed: Time::NEVER,
             session: spec.session,
         };

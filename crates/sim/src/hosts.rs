@@ -2,14 +2,16 @@
 
 use rampcc::Time;
 use rampcc_path::Packet;
+use rampcc_tcp::SenderConfig;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
 use crate::SimulationError;
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
+use crate::history::History;
 use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
-use crate::transport::{Datagram, Endpoint, Receiving, Sending, Transport};
+use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
 
 /// Live flows in slots that are used again, and the totals of all flows by id.
 pub(crate) struct Hosts<T: Transport> {
@@ -26,6 +28,7 @@ pub(crate) struct World<'a, T: Transport, O> {
     pub(crate) queue: EventQueue,
     pub(crate) network: Network<T::Packet>,
     pub(crate) transport: &'a mut T,
+    pub(crate) history: History,
     pub(crate) observer: &'a mut O,
 }
 
@@ -123,7 +126,14 @@ impl<T: Transport> Hosts<T> {
             self.slots.len() as u32 - 1
         });
         self.announce(world, spec.ends.flow);
-        let mut ends = world.transport.connect(&spec.ends);
+        let mut ends = match spec.remembered() {
+            Some(place) => {
+                let hint = world.history.recall(place, &spec.ends.sender.hint, world.now);
+                let sender = &SenderConfig { hint, ..spec.ends.sender.clone() };
+                world.transport.connect(&Connecting { sender, ..spec.ends })
+            }
+            None => world.transport.connect(&spec.ends),
+        };
         let recorded = spec.ends.sender.sampled && world.observer.wants_decisions();
         if recorded {
             ends.0.record_decisions();
@@ -189,6 +199,7 @@ impl<T: Transport> Hosts<T> {
         if flow.over()
             && let Some(flow) = self.slots[slot as usize].take()
         {
+            remember(world, &flow, true);
             self.account(world.now, &flow);
             self.free_slots.push(slot);
             world.queue.set(self.first_source + slot, Time::NEVER);
@@ -201,6 +212,16 @@ impl<T: Transport> Hosts<T> {
         totals.received_bytes = flow.receiver.received_bytes();
         totals.retransmitted_bytes = flow.sender.sample(now).retransmitted_bytes;
         totals.data_packets = flow.data_packets;
+    }
+}
+
+/// The host may learn from how a flow stands.
+#[cold]
+fn remember<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &Flow<T>, closing: bool) {
+    if let Some(place) = flow.remembered
+        && let Some(seen) = flow.sender.seen(world.now, closing)
+    {
+        world.history.remember(place, &seen);
     }
 }
 
@@ -219,6 +240,9 @@ fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &m
         }
     }
     while let Some(kind) = flow.sender.poll_event() {
+        if flow.remembered.is_some() && matches!(kind, FlowEventKind::StartupExit { .. }) {
+            remember(world, flow, false);
+        }
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
     }
     arm(world, flow, source, flow.sender.poll_timeout());

@@ -11,6 +11,7 @@ mod error;
 mod event_queue;
 mod fifo;
 mod flow;
+mod history;
 mod hosts;
 mod link_sampler;
 mod network;

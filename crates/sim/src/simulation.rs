@@ -12,6 +12,7 @@ use crate::SimulationError;
 use crate::drops::Drop;
 use crate::event_queue::EventQueue;
 use crate::flow::FlowSpec;
+use crate::history::History;
 use crate::hosts::{Completion, Hosts, World};
 use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
@@ -124,7 +125,14 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         let mut simulation = Self {
             scenario,
             seed,
-            world: World { now: Time::ZERO, queue: EventQueue::default(), network, transport, observer },
+            world: World {
+                now: Time::ZERO,
+                queue: EventQueue::default(),
+                network,
+                transport,
+                history: History::default(),
+                observer,
+            },
             hosts,
             streams: vec![None; generators.len()],
             generators,
@@ -297,6 +305,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     receiver: &config.receiver,
                     seed: self.seed,
                 },
+                between: (config.from, config.to),
                 forward: self.world.network.routes.between(config.from, config.to),
                 backward: self.world.network.routes.between(config.to, config.from),
                 source: &config.source,
@@ -332,6 +341,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 receiver: &receiver,
                 seed: self.seed,
             },
+            between: (from, to),
             forward: self.world.network.routes.between(from, to),
             backward: self.world.network.routes.between(to, from),
             source: &Source::Sized(drawn.size_bytes),

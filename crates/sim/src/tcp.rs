@@ -1,6 +1,6 @@
 //! TCP as a transport of the simulation.
 
-use rampcc::Time;
+use rampcc::{Seen, Time};
 use rampcc_scenario::random::{Purpose, Stream};
 use rampcc_tcp::{Receiver, Segment, Sender};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
@@ -81,6 +81,9 @@ impl Sending for Sender {
     }
     fn poll_decision(&mut self) -> Option<FlowDecision> {
         self.poll_decision()
+    }
+    fn seen(&self, now: Time, closing: bool) -> Option<Seen> {
+        Some(self.seen(now, closing))
     }
     fn sample(&self, now: Time) -> FlowSample {
         self.sample(now)

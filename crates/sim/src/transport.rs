@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use rampcc::Time;
+use rampcc::{Seen, Time};
 use rampcc_path::Packet;
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
@@ -56,6 +56,12 @@ pub trait Sending: Endpoint {
     fn record_decisions(&mut self) {}
     /// What its start-up algorithm was told and decided, oldest first; until `None`.
     fn poll_decision(&mut self) -> Option<FlowDecision> {
+        None
+    }
+    /// How the connection stands, for its host to remember; `None`: this transport remembers nothing. `closing`: it has
+    /// sent all it had.
+    fn seen(&self, now: Time, closing: bool) -> Option<Seen> {
+        let _ = (now, closing);
         None
     }
     /// State of the sender now.

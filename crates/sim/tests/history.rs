@@ -1,111 +1,121 @@
-//! Start-ups that begin with what an earlier connection has seen: on the path as it was, and on one that has changed.
+//! What hosts remember: from before the run, as the scenario says, and of the run's own connections.
 
 mod common;
 
-use common::{Log, empty, flow, link, mbit, ms, plain, play};
-use rampcc::{ExitReason, Hint, HintSource, Phase, Time, algorithm};
-use rampcc_scenario::Source;
-use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
-use rampcc_trace::{FlowEventKind, SenderState};
+use common::{Log, play};
+use rampcc::{HintSource, Time};
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_trace::FlowEventKind;
 
-const MSS: u64 = 1448;
-/// 100 ms at 40 Mbit/s of payload and headers.
-const BDP: u64 = 40_000_000 / 8 / 10;
+/// 1.25 MB.
+const PATH: &str = "[path]\nrate = '100 Mbit/s'\nrtt = '100 ms'\n";
 
-/// What an earlier connection has seen.
-fn remembered(window_bytes: u64, rtt_us: u32) -> Hint {
-    let mut hint = Hint::of(HintSource::History);
-    (hint.window_bytes, hint.rtt_us) = (window_bytes, rtt_us);
-    hint
+fn played(algorithm: &str, text: &str) -> Log {
+    let scenario = Scenario::parse("x", text, None).unwrap_or_else(|e| panic!("{}", e.explain()));
+    play(&scenario.with_arm(&Arm::parse(algorithm).expect("an arm")), 1).1
 }
 
-/// Four megabytes over 100 ms and this rate, with a queue of 60 packets.
-fn download(id: &str, hint: Hint, rate: u64) -> Log {
-    let mut scenario = empty(2, 60.0);
-    link(&mut scenario, 0, 1, plain(mbit(rate), ms(50.0), 60));
-    link(&mut scenario, 1, 0, plain(mbit(1000), ms(50.0), 1000));
-    let mut flow = flow(0, 1, Source::Sized(4_000_000), "slow_start");
-    flow.sender = SenderConfig::new(Profile::Modern, algorithm(id).expect("a row"));
-    flow.sender.hint = hint;
-    flow.sender.sampled = true;
-    flow.receiver = ReceiverConfig::new(Profile::Modern);
-    scenario.flows.push(flow);
-    scenario.stop.when_complete = true;
-    play(&scenario, 1).1
+/// When each flow has arrived, counted from its opening.
+fn downloads(log: &Log) -> Vec<Time> {
+    let time = |flow, wanted: fn(&FlowEventKind) -> bool| {
+        log.events.iter().find(|e| e.flow == flow && wanted(&e.kind)).expect("it opens and arrives").now
+    };
+    let flows = log.events.iter().filter(|e| matches!(e.kind, FlowEventKind::Opened { .. })).count();
+    let download = |flow| {
+        let opened = time(flow, |kind| matches!(kind, FlowEventKind::Opened { .. }));
+        time(flow, |kind| matches!(kind, FlowEventKind::Completed { .. })) - opened
+    };
+    (0..flows as u32).map(download).collect()
 }
 
-fn completed(log: &Log) -> Time {
-    log.first(|kind| matches!(kind, FlowEventKind::Completed { .. }).then_some(())).expect("it arrives").0
-}
-
-fn left(log: &Log) -> ExitReason {
-    log.first(|kind| match kind {
-        FlowEventKind::StartupExit { reason, .. } => Some(*reason),
-        _ => None,
-    })
-    .map_or(ExitReason::None, |(_, reason)| reason)
+/// One download after the other.
+fn in_a_row(starts: &[&str]) -> String {
+    let flows: Vec<String> =
+        starts.iter().map(|start| format!("[[flow]]\nsize = '5 MB'\nstart = '{start}'\n")).collect();
+    format!("duration = '3 h'\n{PATH}{}", flows.concat())
 }
 
 #[test]
-fn without_a_hint_that_fits_careful_resume_is_slow_start() {
-    let plain = download("slow_start", Hint::NONE, 40);
-    for hint in [Hint::NONE, remembered(BDP, 300_000), remembered(BDP, 9_000), Hint::path(BDP, BDP * 10)] {
-        let careful = download("careful", hint, 40);
-        assert_eq!((&careful.flows, &careful.events), (&plain.flows, &plain.events), "{hint:?}");
+fn a_connection_begins_with_what_the_one_before_it_has_left() {
+    let text = in_a_row(&["0 s", "5 s", "10 s"]);
+    let times = downloads(&played("careful", &text));
+    assert!(times[1] + Time::from_ms(150) < times[0], "{times:?}");
+    assert!(times[2] < times[0], "{times:?}");
+    let plain = downloads(&played("slow_start", &text));
+    assert_eq!(plain[0], plain[1], "who needs no history has none");
+    assert_eq!(plain[0], times[0], "nothing was known");
+}
+
+#[test]
+fn an_hour_later_it_is_forgotten() {
+    let times = downloads(&played("careful", &in_a_row(&["0 s", "3601 s"])));
+    assert!(times[1] + Time::from_ms(150) < times[0], "it closed less than an hour ago: {times:?}");
+    let times = downloads(&played("careful", &in_a_row(&["0 s", "3605 s"])));
+    assert_eq!(times[0], times[1]);
+}
+
+#[test]
+fn places_are_remembered_each_by_itself() {
+    let flow = |to: &str, start: &str| format!("[[flow]]\nto = '{to}'\nsize = '5 MB'\nstart = '{start}'\n");
+    let link =
+        |to: &str| format!("[[link]]\nfrom = 'server'\nto = '{to}'\nrate = '100 Mbit/s'\ndelay = '50 ms'\n");
+    let text =
+        format!("{}{}{}{}{}", link("a"), link("b"), flow("a", "0 s"), flow("b", "5 s"), flow("a", "10 s"));
+    let times = downloads(&played("careful", &text));
+    assert_eq!(times[0], times[1]);
+    assert!(times[2] < times[0], "{times:?}");
+}
+
+#[test]
+fn what_a_scenario_says_is_remembered_is_told() {
+    let download = |history: &str| {
+        downloads(&played("careful", &format!("size = '5 MB'\n{PATH}[history]\n{history}\n")))[0]
+    };
+    let nothing = downloads(&played("careful", &format!("size = '5 MB'\n{PATH}")))[0];
+    assert!(download("") + Time::from_ms(150) < nothing);
+    assert_eq!(download("age = '59 min'"), download(""));
+    assert_eq!(download("age = '61 min'"), nothing, "forgotten");
+    assert_eq!(download("rtt = '1100 ms'"), nothing, "not the same path");
+    assert!(download("window = '0.25 bdp'") > download(""));
+}
+
+#[test]
+fn shares_are_of_the_path_and_values_are_as_given() {
+    let hint = |history: &str| {
+        let text = format!("{PATH}[history]\n{history}\n");
+        let scenario = Scenario::parse("x", &text, None).unwrap_or_else(|e| panic!("{}", e.explain()));
+        let facts = scenario.facts(0);
+        let steered = |arm: &str| scenario.with_arm(&Arm::parse(arm).expect("an arm")).flows[0].sender.hint;
+        assert_eq!(steered("slow_start").source(), HintSource::Path, "nobody else is told");
+        (steered("careful"), facts)
+    };
+    let (told, facts) = hint("");
+    assert_eq!((told.source(), told.age_s), (HintSource::History, 60));
+    assert_eq!((told.window_bytes, u64::from(told.rtt_us)), (facts.bdp_bytes, facts.base_rtt.us()));
+    let payload = facts.capacity[0].1.bytes_per_s();
+    assert!(told.bytes_per_s.abs_diff(payload) < payload / 1000, "{told:?}");
+    let (told, facts) = hint("window = '0.5 bdp'\nrtt = '200 %'\nage = '1 h'");
+    assert_eq!((told.window_bytes, told.age_s), (facts.bdp_bytes.div_ceil(2), 3600));
+    assert!(told.bytes_per_s.abs_diff(payload / 4) < payload / 1000, "{told:?}");
+    let (told, _) = hint("window = '2 MB'\nrate = '50 %'\nrtt = '80 ms'");
+    assert_eq!((told.window_bytes, told.bytes_per_s, told.rtt_us), (2_000_000, payload / 2, 80_000));
+    assert_eq!(hint("rate = '8 Mbit/s'").0.bytes_per_s, 1_000_000);
+}
+
+#[test]
+fn what_is_wrong_in_a_history_is_told() {
+    for (history, said) in [
+        ("window = '3 packets'", "0.5 bdp"),
+        ("window = 5", "0.5 bdp"),
+        ("rate = '-3 %'", "50 %"),
+        ("rtt = 4", "200 %"),
+        ("age = 'old'", "age"),
+        ("whence = 1", "whence"),
+    ] {
+        let error = Scenario::parse("x", &format!("{PATH}[history]\n{history}\n"), None).expect_err(history);
+        assert!(error.explain().contains(said), "{}", error.explain());
     }
-}
-
-#[test]
-fn half_of_what_the_path_held_goes_out_at_once_and_evenly() {
-    let (plain, careful) =
-        (download("careful", Hint::NONE, 40), download("careful", remembered(BDP, 100_000), 40));
-    let saved = completed(&plain) - completed(&careful);
-    assert!(saved > ms(500.0), "{saved}");
-    let jump = careful.flows.iter().find(|sample| sample.pacing_bytes_per_s > 0).expect("it jumps");
-    assert_eq!(jump.cwnd_bytes, BDP / 2);
-    let rate = BDP / 2 * 10;
-    assert!(
-        (rate * 96 / 100..=rate).contains(&jump.pacing_bytes_per_s),
-        "over the round trip that the initial window had: {jump:?}"
-    );
-    // One round trip later all of it has left, and ACKs are the clock again.
-    let after: Vec<_> = careful.flows.iter().filter(|s| s.now > jump.now + ms(108.0)).collect();
-    assert!(after.iter().all(|sample| sample.pacing_bytes_per_s == 0));
-    let at_once = careful.flows.iter().filter(|s| s.now < jump.now + ms(105.0)).map(|s| s.sent_bytes).max();
-    assert!(at_once > Some(BDP / 2), "{at_once:?}");
-    assert!(after[0].lost_bytes == 0, "the path is as it was");
-}
-
-#[test]
-fn on_a_path_that_has_become_narrow_careful_resume_retreats_to_what_that_delivers() {
-    let narrow = 10_000_000 / 8 / 10;
-    for times in [2, 4, 16] {
-        let log = download("careful", remembered(times * BDP / 2, 100_000), 10);
-        assert_eq!(left(&log), ExitReason::Loss);
-        let first = log.flows.iter().find(|s| s.state == SenderState::Recovery).expect("it loses packets");
-        let goal = first.ssthresh_bytes;
-        assert!(goal <= narrow && goal >= narrow / 3, "half of what slow start would have reached: {goal}");
-        // Nothing moves it until the repair is over: then the window is there, and ssthresh beyond.
-        let repaired =
-            log.first(|kind| matches!(kind, FlowEventKind::RecoveryEnd).then_some(())).expect("repaired").0;
-        let during = log.flows.iter().filter(|s| s.now >= first.now && s.now < repaired);
-        assert!(during.clone().all(|s| s.ssthresh_bytes == goal && s.phase == Phase::Leaving));
-        assert!(during.count() > 10);
-        let after = log.flows.iter().find(|s| s.now > repaired).expect("it goes on");
-        assert!(after.cwnd_bytes <= goal + 2 * MSS, "{after:?}");
-        let pipe = 2 * after.ssthresh_bytes;
-        assert!((narrow..=3 * narrow).contains(&pipe), "what a round and a queue deliver: {pipe}");
-        completed(&log);
-    }
-}
-
-/// The retreat costs at most what slow start's own overshoot does, where the remembered window is not far too large.
-#[test]
-fn a_window_remembered_too_large_costs_little_and_far_too_large_costs_much() {
-    let plain = completed(&download("slow_start", Hint::NONE, 10)).secs_f64();
-    let [twice, far] = [2, 16].map(|times| {
-        completed(&download("careful", remembered(times * BDP / 4, 100_000), 10)).secs_f64() / plain
-    });
-    assert!((0.9..1.1).contains(&twice), "{twice}");
-    assert!((1.1..1.5).contains(&far), "{far}");
+    let unlimited = "[[link]]\nfrom = 'a'\nto = 'b'\nrate = 'unlimited'\ndelay = '5 ms'\n[history]\n";
+    let Err(error) = Scenario::parse("x", unlimited, None) else { return };
+    assert!(error.explain().contains("share") || error.explain().contains("rate"), "{}", error.explain());
 }

@@ -4,7 +4,7 @@ use rampcc::Time;
 use rampcc_trace::SenderState;
 
 use crate::Recovery;
-use crate::record::Delivery;
+use crate::record::{Delivery, Flags};
 use crate::recovery::AckFacts;
 use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
@@ -32,9 +32,12 @@ impl Sender {
             if delivery.bytes > 0 {
                 self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
             }
-            if self.starting() || self.rules.sampled {
+            if self.starting() || self.rules.sampled || self.rules.remembered {
                 view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
                 self.last_rate = view.rate;
+            }
+            if self.rules.remembered {
+                self.lasting_rate.take(view.rate, delivery.newest.flags & Flags::APP_LIMITED != 0);
             }
             if self.rules.rack {
                 self.rack.on_delivery(now, &delivery, fack, self.rtt.min());

@@ -21,6 +21,7 @@ mod record;
 mod recovery;
 mod rtt;
 mod scoreboard;
+mod seen;
 mod segment;
 mod sender;
 mod spurious;

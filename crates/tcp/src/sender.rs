@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rampcc::{Config, ConfigFlags, Phase, Startup, Time, UNSET};
+use rampcc::{Config, ConfigFlags, Phase, Startup, Time, Traits, UNSET};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
@@ -15,6 +15,7 @@ use crate::ranges::RangeSet;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
+use crate::seen::LastRate;
 use crate::segment::{Segment, SegmentKind};
 use crate::spurious::{Frto, Undo};
 use crate::steering::ExtraRounds;
@@ -73,6 +74,7 @@ pub struct Sender {
     pub(crate) host_rate: u64,
     pub(crate) last_rtt: Time,
     pub(crate) last_rate: u64,
+    pub(crate) lasting_rate: LastRate,
 }
 
 /// What of a [`SenderConfig`] is needed while a connection lives.
@@ -97,6 +99,8 @@ pub(crate) struct Rules {
     pub(crate) idle_restart: bool,
     pub(crate) handshake: bool,
     pub(crate) sampled: bool,
+    /// Its algorithm needs history, so that its host remembers what it has seen.
+    pub(crate) remembered: bool,
     pub(crate) max_burst: u32,
     pub(crate) extra_rounds: u32,
     pub(crate) send_buffer_max: u64,
@@ -241,6 +245,7 @@ impl Sender {
                 idle_restart: config.idle_restart,
                 handshake: config.handshake,
                 sampled: config.sampled,
+                remembered: config.startup.traits.has(Traits::NEEDS_HISTORY),
                 max_burst: if config.max_burst_packets == 0 { u32::MAX } else { config.max_burst_packets },
                 extra_rounds: config.extra_startup_rounds,
                 send_buffer_max: config.send_buffer_max_bytes,
@@ -304,6 +309,7 @@ impl Sender {
             host_rate: 0,
             last_rtt: Time::ZERO,
             last_rate: 0,
+            lasting_rate: LastRate::default(),
         }
     }
 

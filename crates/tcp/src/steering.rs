@@ -297,6 +297,6 @@ impl Sender {
 
 /// A round-trip time as the algorithm is told it; 0: there is none.
 #[inline]
-fn microseconds(rtt: Option<Time>) -> u32 {
+pub(crate) fn microseconds(rtt: Option<Time>) -> u32 {
     rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))
 }

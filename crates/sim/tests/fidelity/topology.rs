@@ -140,6 +140,7 @@ pub(crate) fn scenario(
         seed: 1,
         steering,
         settings: Vec::new(),
+        history: None,
         trace_offset_range: Time::ZERO,
         files: Vec::new(),
         directory: None,

@@ -1,0 +1,57 @@
+//! What of a connection its host may remember for the next one to the same place.
+
+use rampcc::{AckFlags, Seen, Time};
+
+use crate::sender::Sender;
+use crate::steering::microseconds;
+
+/// The last rate sample, kept as Linux keeps `rate_delivered`: a lower one that the application limited says nothing new.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastRate {
+    bytes_per_s: u64,
+    app_limited: bool,
+}
+
+impl LastRate {
+    pub(crate) fn take(&mut self, bytes_per_s: u64, app_limited: bool) {
+        if bytes_per_s != 0 && (!app_limited || bytes_per_s >= self.bytes_per_s) {
+            *self = Self { bytes_per_s, app_limited };
+        }
+    }
+}
+
+impl Sender {
+    /// How the connection stands; no rate where its algorithm needs no history. `closing`: it has sent all it had.
+    pub fn seen(&self, now: Time, closing: bool) -> Seen {
+        let LastRate { bytes_per_s, app_limited } = self.lasting_rate;
+        let min_rtt = self.rtt.min();
+        Seen {
+            now_ns: now.ns(),
+            initial_window_bytes: self.rules.initial_window,
+            bytes_per_s,
+            rtt_us: microseconds(Some(min_rtt).filter(|&rtt| rtt != Time::NEVER)),
+            flags: u32::from(app_limited || closing) * AckFlags::RATE_APP_LIMITED,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LastRate;
+
+    #[test]
+    fn an_application_that_paused_lowers_nothing() {
+        let mut last = LastRate::default();
+        for (rate, app_limited, kept) in [
+            (100, true, 100),
+            (80, true, 100),
+            (90, false, 90),
+            (0, false, 90),
+            (95, true, 95),
+            (50, false, 50),
+        ] {
+            last.take(rate, app_limited);
+            assert_eq!(last.bytes_per_s, kept, "{rate}");
+        }
+    }
+}
