@@ -10,6 +10,7 @@
 #include "bbr.h"
 #include "bbr3.h"
 #include "best.h"
+#include "capstart.h"
 #include "careful.h"
 #include "enhanced.h"
 #include "hoe.h"
@@ -17,12 +18,15 @@
 #include "hystart11.h"
 #include "hystartpp.h"
 #include "ideal.h"
+#include "inflight.h"
 #include "limited.h"
 #include "paced.h"
 #include "search.h"
 #include "search4.h"
 #include "slow_start.h"
+#include "smooth.h"
 #include "suss.h"
+#include "swiftstart.h"
 #include "traits.h"
 #include "vegas.h"
 #include "vegas_lin.h"
@@ -48,6 +52,15 @@
 	  "search for the path's packet gap with paced trains, then open the window to RTT / gap") \
 	X(astart, ASTART, RAMP_PAPERS, "adaptive-start", "[WPY04]",                                \
 	  "raise ssthresh to an eligible rate times the RTT, double below it and creep at it")     \
+	X(capstart, CAPSTART, RAMP_PAPERS | RAMP_NEEDS_INTERFACE, "capstart", "[CKTOG10]",         \
+	  "limited slow start, but only where the path is slower than the interface")              \
+	X(inflight, INFLIGHT, RAMP_PAPERS | RAMP_DEPLOYED, "inflight-limiter",                     \
+	  "FreeBSD 7 tcp_subr.c",                                                                  \
+	  "send no more than an average bandwidth times the RTT, and two segments")                \
+	X(swiftstart, SWIFTSTART, RAMP_PAPERS | RAMP_PACES, "swift-start", "[PRAKS02]",            \
+	  "pace half of the capacity that the first four packets show, then double")               \
+	X(smooth, SMOOTH, RAMP_PAPERS, "smooth-start", "[WXRS00]",                                 \
+	  "double up to half of ssthresh, then in smaller steps up to it")                         \
 	X(best, BEST, RAMP_DEFAULT | RAMP_PAPERS | RAMP_MODERN, "best", "[AK23]",                  \
 	  "end slow start at the median of a round's per-ACK bandwidths times the RTT")            \
 	X(enhanced, ENHANCED, RAMP_DEFAULT | RAMP_PAPERS, "enhanced-start", "[LU]",                \
