@@ -21,10 +21,17 @@
  *     has changed ssthresh_bytes in that call;
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
  *
+ * A timer that expires again while what it sent again is still missing is told once, unless the
+ * host reduces again. RAMP_UNDONE gives both windows back as they were before the last reduction,
+ * whatever the core writes then. Where the phase stays RAMP_DONE and there had been no threshold,
+ * the window given back becomes it, for nobody would end the slow start.
+ *
  * Recovery is the host's. While ACKs carry RAMP_RECOVERING the host ignores what the core writes to
  * cwnd_bytes. It reduces towards ssthresh_bytes, which the core may set on any ACK, and the window
  * ends there; RAMP_UNSET is no target and leaves the host's own. RAMP_RECOVERED says that it is
- * over: the core may then write both and go on, since the phase is its own throughout.
+ * over, and so does RAMP_UNDONE, which no RAMP_RECOVERED follows: the core may then go on, since
+ * the phase is its own throughout. After a timeout ACKs carry no RAMP_RECOVERING: the host repairs,
+ * yet the core's window counts at once.
  *
  * Invariant: after RAMP_DONE the core changes nothing, except that RAMP_TIMEOUT may re-arm a
  * detector whose source says so (RAMP_REARMS; phase back to RAMP_STARTUP), and that RAMP_UNDONE
@@ -91,7 +98,7 @@ struct ramp_config {
 #define RAMP_APP_LIMITED 2u  /* the newest acknowledged packet was sent with nothing more to send */
 #define RAMP_ECE 4u          /* this ACK reports congestion marks */
 #define RAMP_PACED 8u        /* the host spaces packets now, for itself or the core */
-#define RAMP_RECOVERING 16u  /* the host repairs a loss: the window is its own for now */
+#define RAMP_RECOVERING 16u  /* fast recovery: the window is the host's own for now */
 #define RAMP_RATE_APP_LIMITED 32u /* the rate sample holds pauses of the application */
 
 /*

@@ -218,6 +218,7 @@ impl Ledger {
                 });
                 test.cwnd = CwndHistory::default();
             }
+            FlowEventKind::StartupResumed => test.exit = None,
             _ => {}
         }
     }

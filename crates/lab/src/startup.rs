@@ -99,6 +99,7 @@ impl Startup {
                     self.stage = Stage::Over(now);
                 }
             }
+            (FlowEventKind::StartupResumed, _) => self.stage = Stage::Running,
             _ => {}
         }
     }

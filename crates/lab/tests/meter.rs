@@ -107,6 +107,47 @@ fn absent(found: &Measurements, ids: &[&str]) {
     assert!(present.is_empty(), "{present:?}");
 }
 
+/// A spike of delay longer than the retransmission timer, in start-up.
+#[test]
+fn an_exit_that_is_taken_back_is_not_the_runs() {
+    let spiked = |left: bool| {
+        let mut run = Run::new(&context());
+        run.open(1_000, 0, 500_000);
+        run.sample(1_200, |s| {
+            (s.cwnd_bytes, s.in_flight_bytes, s.sent_bytes, s.delivered_bytes) =
+                (40_000, 20_000, 50_000, 30_000);
+        });
+        run.event(1_400, 0, FlowEventKind::Timeout { backoff: 1 });
+        run.exit(1_400, ExitReason::Timeout, 40_000, 0);
+        run.sample(1_400, |s| {
+            (s.cwnd_bytes, s.sent_bytes, s.delivered_bytes, s.phase, s.state) =
+                (1_000, 51_000, 30_000, Phase::Done, SenderState::Loss);
+        });
+        run.event(1_500, 0, FlowEventKind::Undone).event(1_500, 0, FlowEventKind::StartupResumed);
+        run.event(1_500, 0, FlowEventKind::RecoveryEnd);
+        run.sample(1_600, |s| {
+            (s.cwnd_bytes, s.sent_bytes, s.delivered_bytes) = (80_000, 130_000, 70_000);
+        });
+        if left {
+            run.exit(1_700, ExitReason::Delay, 90_000, 1_600);
+            run.sample(1_800, |s| {
+                (s.cwnd_bytes, s.sent_bytes, s.delivered_bytes, s.phase) =
+                    (90_000, 150_000, 140_000, Phase::Done);
+            });
+        }
+        run.event(2_000, 0, FlowEventKind::Received { bytes: 500_000 });
+        run.event(2_000, 0, FlowEventKind::Completed { bytes: 500_000 });
+        run.finish(2_000)
+    };
+    let found = spiked(true);
+    let exit = found.exit.as_ref().expect("it left in the end");
+    assert_eq!((exit.reason, exit.cwnd_bytes), (ExitReason::Delay, 90_000));
+    values(&found, &[("exit_time", 0.7), ("startup_time", 0.7)]);
+    let found = spiked(false);
+    assert!(found.exit.is_none(), "{:?}", found.exit);
+    values(&found, &[("startup_time", 1.0)]);
+}
+
 #[test]
 fn an_exit_without_loss_ends_startup_at_once() {
     let mut run = Run::new(&context());

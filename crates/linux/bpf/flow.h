@@ -43,6 +43,7 @@ struct {
 #define MARK_AT_ONCE 32u /* packets leave unspaced, whatever the kernel would do */
 #define MARK_SHARE 64u   /* packets leave at the core's share of cwnd / RTT */
 #define MARK_REPAIR 128u /* a repair is under way whose end is to be told */
+#define MARK_UNDONE 256u /* the kernel has restored a window that start-up does not take up again */
 
 /*
  * The last word of the kernel's private area, which CUBIC leaves free and the kernel clears before

@@ -431,26 +431,58 @@ static __always_inline void resume(struct sock *sk, const struct flow *f)
 		set_marks(sk, (marks(sk) | MARK_STARTING) & ~(__u64)MARK_LEAVING);
 }
 
-/* The kernel restores the windows, in a moment. */
+/* The kernel restores the windows, in a moment, whatever the core makes of them. */
 static __always_inline void take_back(struct sock *sk, struct flow *f)
 {
+	__u64 cwnd_bytes, ssthresh_bytes;
+
+	notice(tcp_sk(sk), f);
+	cwnd_bytes = f->decision.cwnd_bytes;
+	ssthresh_bytes = f->decision.ssthresh_bytes;
 	report(sk, f, RAMP_UNDONE);
+	f->decision.cwnd_bytes = cwnd_bytes;
+	f->decision.ssthresh_bytes = ssthresh_bytes;
 	obey_phase(sk, f);
 	set_marks(sk, marks(sk) & ~(__u64)MARK_REPAIR);
 	resume(sk, f);
+	if (!(marks(sk) & MARK_STARTING))
+		set_marks(sk, marks(sk) | MARK_UNDONE);
+}
+
+/*
+ * Without a threshold slow start would now go on, and nobody would end it. Undoing, the kernel writes
+ * its threshold after it has asked for the window, so that it can be mended with the next growth.
+ */
+static __always_inline void bound_slow_start(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	set_marks(sk, marks(sk) & ~(__u64)MARK_UNDONE);
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH)
+		tp->snd_ssthresh = tp->snd_cwnd < 2 ? 2 : tp->snd_cwnd;
 }
 
 /*
  * A timeout that followed fast recovery has not been told yet. With a timer set it is none (see
  * reduce): the path's MTU has shrunk, and the kernel sends again what is too long for it. It reduces
- * nothing then, and neither does the core.
+ * nothing then, and neither does the core. Nor is it told again when what the last one sent again is
+ * still missing.
  */
 static __always_inline void time_out(struct sock *sk, struct flow *f)
 {
-	if (!f->timeout_told && inet_csk(sk)->icsk_pending)
-		return;
-	if (!f->timeout_told)
+	__u64 ssthresh_bytes;
+
+	if (!f->timeout_told) {
+		if (inet_csk(sk)->icsk_pending || tcp_ca_state(sk) == TCP_CA_Loss)
+			return;
+		notice(tcp_sk(sk), f);
+		ssthresh_bytes = f->decision.ssthresh_bytes;
 		report(sk, f, RAMP_TIMEOUT);
+		if (f->decision.ssthresh_bytes == RAMP_UNSET)
+			f->decision.ssthresh_bytes = ssthresh_bytes;
+		obey_ssthresh(tcp_sk(sk), f);
+		obey_phase(sk, f);
+	}
 	f->timeout_told = 0;
 	set_marks(sk, marks(sk) | MARK_REPAIR);
 	resume(sk, f);

@@ -141,6 +141,8 @@ void BPF_PROG(startup_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 			set_marks(sk, m & ~MARK_LEAVING);
 		return;
 	}
+	if (m & MARK_UNDONE)
+		bound_slow_start(sk);
 	if (with_cubic())
 		cubictcp_cong_avoid(sk, ack, acked);
 	else

@@ -95,6 +95,7 @@ impl Observer for Told {
             FlowEventKind::Received { bytes } => self.add(&[9, bytes]),
             FlowEventKind::Completed { bytes } => self.add(&[10, bytes]),
             FlowEventKind::Unfinished { bytes } => self.add(&[11, bytes]),
+            FlowEventKind::StartupResumed => self.add(&[12]),
         }
     }
 }

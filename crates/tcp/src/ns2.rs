@@ -91,6 +91,7 @@ impl Sender {
     /// stays at one packet.
     pub(crate) fn give_up_startup(&mut self, now: Time) {
         self.report_congestion(now, EventKind::Timeout, 0, Time::ZERO);
+        self.avoid.on_timeout();
         self.keep_whole_packets();
         let mss = self.mss();
         self.set_cwnd(mss);

@@ -54,14 +54,9 @@ impl Pacer {
         self.next = now + Rate::from_bytes_per_s(bytes_per_s).time_of(u64::from(bytes));
     }
 
-    /// The same under Linux's pacing: the connection's first packets follow at once, and after a pause half a gap is
-    /// forgiven (`tcp_update_skb_after_send`).
+    /// The same under Linux's pacing: after a pause half a gap is forgiven (`tcp_update_skb_after_send`).
     #[inline]
-    pub(crate) fn on_sent_singly(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
-        if sent_segments < u64::from(UNPACED_SEGMENTS) {
-            self.next = now;
-            return;
-        }
+    pub(crate) fn on_sent_singly(&mut self, now: Time, bytes: u32, bytes_per_s: u64) {
         let late = now - self.next;
         self.on_sent_exactly(now, bytes, bytes_per_s);
         let gap = self.next - now;
@@ -69,11 +64,7 @@ impl Pacer {
     }
 
     /// A packet left under Linux's pacing: bursts of about a millisecond, and half a gap forgiven when late.
-    pub(crate) fn on_sent_in_burst(&mut self, now: Time, bytes: u32, bytes_per_s: u64, sent_segments: u64) {
-        if sent_segments <= u64::from(UNPACED_SEGMENTS) || bytes_per_s == 0 {
-            self.next = now;
-            return;
-        }
+    pub(crate) fn on_sent_in_burst(&mut self, now: Time, bytes: u32, bytes_per_s: u64) {
         let bytes = u64::from(bytes.max(1));
         let gap = Rate::from_bytes_per_s(bytes_per_s).time_of(bytes);
         if self.burst_left == 0 {
@@ -128,21 +119,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_ten_packets_go_at_once_and_a_pause_forgives_half_a_gap() {
+    fn a_pause_forgives_half_a_gap() {
         let mut pacer = Pacer::default();
         let gap = Time::from_us(80);
-        let send = |pacer: &mut Pacer, now, sent| pacer.on_sent_singly(now, 1000, 12_500_000, sent);
-        for sent in 1..=9 {
-            send(&mut pacer, Time::from_ms(1), sent);
-            assert_eq!(pacer.next(), Time::from_ms(1));
-        }
-        send(&mut pacer, Time::from_ms(1), 10);
-        assert_eq!(pacer.next(), Time::from_ms(1) + gap, "the tenth is paced, and the window was not idle");
-        send(&mut pacer, Time::from_ms(1) + gap, 11);
+        let send = |pacer: &mut Pacer, now| pacer.on_sent_singly(now, 1000, 12_500_000);
+        pacer.on_sent_unspaced(Time::from_ms(1));
+        send(&mut pacer, Time::from_ms(1));
+        assert_eq!(pacer.next(), Time::from_ms(1) + gap, "it was not late");
+        send(&mut pacer, Time::from_ms(1) + gap);
         assert_eq!(pacer.next(), Time::from_ms(1) + gap + gap);
-        send(&mut pacer, Time::from_ms(9), 12);
+        send(&mut pacer, Time::from_ms(9));
         assert_eq!(pacer.next(), Time::from_ms(9) + Time::from_us(40));
-        send(&mut pacer, Time::from_ms(9) + Time::from_us(50), 13);
+        send(&mut pacer, Time::from_ms(9) + Time::from_us(50));
         assert_eq!(pacer.next(), Time::from_ms(9) + Time::from_us(120), "10 us late: as much sooner");
     }
 
@@ -173,7 +161,7 @@ mod tests {
         let mut pacer = Pacer::default();
         let mut at_once = 0;
         while pacer.ready(Time::from_secs(1)) {
-            pacer.on_sent_in_burst(Time::from_secs(1), 1000, 10_240_000, 100);
+            pacer.on_sent_in_burst(Time::from_secs(1), 1000, 10_240_000);
             at_once += 1;
         }
         assert_eq!(at_once, 10);

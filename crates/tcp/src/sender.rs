@@ -18,7 +18,7 @@ use crate::scoreboard::Scoreboard;
 use crate::seen::LastRate;
 use crate::segment::{Segment, SegmentKind};
 use crate::spurious::{Frto, Undo};
-use crate::steering::ExtraRounds;
+use crate::steering::{Exit, ExtraRounds};
 use crate::{Pacing, Recovery, SenderConfig};
 
 /// The sending end of a connection. It owns no clock and no path.
@@ -36,7 +36,7 @@ pub struct Sender {
     pub(crate) waiting: Option<Box<Config>>,
     pub(crate) congestion: Window,
     pub(crate) extra: Option<ExtraRounds>,
-    pub(crate) exit_reported: bool,
+    pub(crate) exit: Exit,
     pub(crate) avoid: Avoid,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
@@ -256,7 +256,7 @@ impl Sender {
             startup,
             waiting: Some(Box::new(waiting)),
             extra: None,
-            exit_reported: false,
+            exit: Exit::NotYet,
             avoid: Avoid::new(config),
             board: Scoreboard::default(),
             rtt: RttEstimator::new(config.rto),
@@ -425,11 +425,11 @@ impl Sender {
         self.timers.retransmit = Time::NEVER;
         self.due = Due::Nothing;
         self.last_sent_at = now;
+        self.events.push_back(FlowEventKind::Established);
         self.begin_startup(now);
         if self.paces_by_share() {
             self.update_host_rate();
         }
-        self.events.push_back(FlowEventKind::Established);
     }
 
     fn handle_syn_ack(&mut self, now: Time, segment: &Segment) {
@@ -458,6 +458,7 @@ impl Sender {
         self.update_window(segment.window_bytes());
         self.establish(now);
         self.answer_lost_syns(now);
+        self.renew_share();
     }
 
     pub(crate) fn update_window(&mut self, window: u64) {

@@ -5,7 +5,7 @@
 //! advances, new data go before further retransmissions. 3. An ACK for something that was sent before the timeout and
 //! never again says that it was spurious; a duplicate or SACKed new data that it was not.
 
-use rampcc::{EventKind, Time};
+use rampcc::{EventKind, Time, UNSET};
 use rampcc_trace::{FlowEventKind, SenderState};
 
 use crate::avoidance::Avoid;
@@ -126,16 +126,22 @@ impl Sender {
 
     fn undo(&mut self, now: Time) {
         let undo = std::mem::take(&mut self.repair.undo);
-        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        self.set_cwnd(cwnd.max(undo.cwnd));
-        self.set_ssthresh(ssthresh.max(undo.ssthresh));
+        let (cwnd, ssthresh) = (self.cwnd().max(undo.cwnd), self.ssthresh().max(undo.ssthresh));
+        let left = !self.starting();
+        self.report(now, EventKind::Undone);
+        self.set_cwnd(cwnd);
+        // Nobody would end a slow start that the algorithm does not take up again.
+        let unbounded = ssthresh == UNSET && !self.starting();
+        self.set_ssthresh(if unbounded { cwnd } else { ssthresh });
         if let Some(avoid) = undo.avoid {
             self.avoid = *avoid;
         }
         self.board.unmark_lost();
         self.rack.on_undone(self.board.una());
-        self.report(now, EventKind::Undone);
         self.events.push_back(FlowEventKind::Undone);
+        if left {
+            self.notice_return();
+        }
         if self.repair.state != SenderState::Open {
             self.repair.state = SenderState::Open;
             self.events.push_back(FlowEventKind::RecoveryEnd);

@@ -17,6 +17,15 @@ pub(crate) struct ExtraRounds {
     round_end: u64,
 }
 
+/// What has been told of the algorithm's exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    NotYet,
+    Told,
+    /// Told, and a timeout has begun start-up again since and another exit ended it.
+    Followed,
+}
+
 /// One ACK as the window's keepers see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckView {
@@ -79,21 +88,34 @@ impl Sender {
         // ns-2 halves the window, used or not.
         let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
-        let was_starting = self.starting();
-        self.tell(now, kind, lost);
-        let cwnd = self.cwnd();
-        if self.extra.take().is_some() {
-            let reason = if kind == EventKind::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
-            self.report_exit(reason, lost, 0, deciding);
-        } else if was_starting {
-            self.notice_exit(deciding);
-        }
-        let own = self.avoid.on_loss(flight, cwnd, mss);
+        self.tell_congestion(now, kind, lost, deciding);
+        let own = self.avoid.on_loss(flight, self.cwnd(), mss);
         if self.ssthresh() == before || self.ssthresh() == UNSET {
             self.set_ssthresh(own);
         }
-        if kind == EventKind::Timeout {
-            self.avoid.on_timeout();
+    }
+
+    /// The same where the last reduction was for the same window: only the algorithm may set the threshold once more.
+    pub(crate) fn report_further_congestion(&mut self, now: Time, kind: EventKind, lost: u64) {
+        let before = self.ssthresh();
+        self.tell_congestion(now, kind, lost, Time::ZERO);
+        if self.ssthresh() == UNSET {
+            self.set_ssthresh(before);
+        }
+    }
+
+    fn tell_congestion(&mut self, now: Time, kind: EventKind, lost: u64, deciding: Time) {
+        let was_starting = self.starting();
+        self.tell(now, kind, lost);
+        if self.extra.take().is_some() {
+            let reason = match kind {
+                EventKind::Timeout => ExitReason::Timeout,
+                EventKind::Mark => ExitReason::Ecn,
+                _ => ExitReason::Loss,
+            };
+            self.report_exit(reason, lost, 0, deciding);
+        } else if was_starting {
+            self.notice_exit(deciding);
         }
     }
 
@@ -134,6 +156,7 @@ impl Sender {
                 let told = Opening::told(self.startup.algorithm(), *config);
                 self.keep_call(now, told, before);
             }
+            self.notice_exit(Time::ZERO);
         }
     }
 
@@ -202,12 +225,19 @@ impl Sender {
         }
     }
 
-    /// The window belongs to recovery. With SACK, ssthresh is what recovery reduces it to and leaves it at, so that an
-    /// algorithm's own counts at once; NewReno and ns-2's Sack1 have halved the window on entry, and leave it there.
+    /// The window belongs to recovery, which an algorithm gives another goal by ssthresh. PRR goes there step by step;
+    /// the others have reduced on entry, and do so again.
     #[cold]
     fn keep_recovery(&mut self, wanted: Window) {
-        if wanted.ssthresh != UNSET {
-            self.set_ssthresh(wanted.ssthresh);
+        let ssthresh = wanted.ssthresh;
+        if ssthresh == UNSET || ssthresh == self.ssthresh() {
+            return;
+        }
+        self.set_ssthresh(ssthresh);
+        match self.recovery_in_use() {
+            Recovery::Sack if self.rules.prr => {}
+            mode if mode.is_newreno() => self.set_cwnd(ssthresh.saturating_add(self.repair.inflation)),
+            _ => self.set_cwnd(ssthresh),
         }
     }
 
@@ -215,10 +245,12 @@ impl Sender {
     #[cold]
     fn notice_exit(&mut self, deciding: Time) {
         let decision = *self.startup.decision();
-        if decision.phase() != Phase::Done || self.exit_reported {
+        if decision.phase() != Phase::Done || self.extra.is_some() {
             return;
         }
-        if self.rules.extra_rounds > 0 && !decision.exit_reason().is_congestion() {
+        if self.exit != Exit::NotYet {
+            self.exit = Exit::Followed;
+        } else if self.rules.extra_rounds > 0 && !decision.exit_reason().is_congestion() {
             self.extra = Some(ExtraRounds { left: self.rules.extra_rounds, round_end: self.sent_bytes });
         } else {
             self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, deciding);
@@ -226,8 +258,8 @@ impl Sender {
     }
 
     fn report_exit(&mut self, reason: ExitReason, evidence: u64, limit: u64, deciding: Time) {
-        if !self.exit_reported {
-            self.exit_reported = true;
+        if self.exit == Exit::NotYet {
+            self.exit = Exit::Told;
             self.events.push_back(FlowEventKind::StartupExit {
                 reason,
                 evidence,
@@ -235,6 +267,14 @@ impl Sender {
                 cwnd_bytes: self.cwnd(),
                 deciding_sent: deciding,
             });
+        }
+    }
+
+    /// An undone reduction may have taken the exit back that it caused.
+    pub(crate) fn notice_return(&mut self) {
+        if self.exit == Exit::Told && self.startup.decision().phase() != Phase::Done {
+            self.exit = Exit::NotYet;
+            self.events.push_back(FlowEventKind::StartupResumed);
         }
     }
 

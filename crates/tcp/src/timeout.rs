@@ -132,17 +132,16 @@ impl Sender {
         };
         self.rtt.back_off();
         self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
-        if !reduced {
-            self.arm_undo();
-        }
         let rack_rtt = self.rack.rtt();
         let spares = self.rack_in_use() && rack_rtt > Time::ZERO;
-        let before = self.ssthresh();
-        let flight = self.board.out_bytes();
-        self.report_congestion(now, EventKind::Timeout, flight - self.board.sacked_bytes(), Time::ZERO);
-        if reduced {
-            self.set_ssthresh(before);
+        let missing = self.board.out_bytes() - self.board.sacked_bytes();
+        if !reduced {
+            self.arm_undo();
+            self.report_congestion(now, EventKind::Timeout, missing, Time::ZERO);
+        } else if !again {
+            self.report_further_congestion(now, EventKind::Timeout, missing);
         }
+        self.avoid.on_timeout();
         if self.rules.recovery.is_ns2() {
             self.keep_whole_packets();
             self.repair.timed = None;
@@ -159,6 +158,7 @@ impl Sender {
         let mss = self.mss();
         // What was spared is still in flight.
         self.set_cwnd(self.board.in_flight() + mss);
+        self.renew_share();
         self.repair.state = SenderState::Loss;
         self.repair.point = self.board.next();
         self.repair.duplicates = 0;

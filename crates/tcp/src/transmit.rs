@@ -99,6 +99,14 @@ impl Sender {
         };
     }
 
+    /// Between ACKs Linux's own rate stays as it is; the algorithm's share follows the window.
+    #[cold]
+    pub(crate) fn renew_share(&mut self) {
+        if self.startup.decision().pacing_percent != 0 {
+            self.update_host_rate();
+        }
+    }
+
     /// What the window is compared with.
     #[inline]
     pub(crate) fn used_window(&self) -> u64 {
@@ -138,7 +146,8 @@ impl Sender {
         if self.repair.frto == Frto::NewDataFirst {
             match self.next_new() {
                 Ok(bytes) => return Ok(Choice::New { bytes }),
-                Err(blocked) if self.board.next() > self.repair.point => return Err(blocked),
+                // Segments wait to be sent again: neither application nor receiver holds the sender back.
+                Err(_) if self.board.next() > self.repair.point => return Err(Blocked::Other),
                 Err(_) => self.repair.frto = Frto::Off,
             }
         }
@@ -239,17 +248,18 @@ impl Sender {
         let decision = self.startup.decision();
         let own = decision.pacing_bytes_per_s != 0;
         let packets = decision.pacing_burst_bytes / self.rules.mss;
-        let exempt = self.rules.linux_pacer && self.sent_segments < u64::from(UNPACED_SEGMENTS);
-        if self.bursting() || (own && exempt) {
+        let linux = self.rules.linux_pacer || (self.rules.pacing_always && !own);
+        let exempt = linux && self.sent_segments < u64::from(UNPACED_SEGMENTS);
+        if self.bursting() || exempt {
             self.pacer.on_sent_unspaced(now);
         } else if own && packets > 1 {
             self.pacer.on_sent_of_several(now, bytes, rate, packets);
-        } else if own && self.rules.linux_pacer {
-            self.pacer.on_sent_singly(now, bytes, rate, self.sent_segments);
-        } else if own || !(self.rules.pacing_always || self.rules.linux_pacer) {
-            self.pacer.on_sent_exactly(now, bytes, rate);
+        } else if own && linux {
+            self.pacer.on_sent_singly(now, bytes, rate);
+        } else if linux {
+            self.pacer.on_sent_in_burst(now, bytes, rate);
         } else {
-            self.pacer.on_sent_in_burst(now, bytes, rate, self.sent_segments);
+            self.pacer.on_sent_exactly(now, bytes, rate);
         }
     }
 
@@ -367,6 +377,7 @@ impl Sender {
                 self.report(now, EventKind::IdleRestart);
                 self.set_ssthresh(self.ssthresh().max(cwnd / 4 * 3));
                 self.set_cwnd(self.rules.initial_window);
+                self.renew_share();
             }
         }
     }

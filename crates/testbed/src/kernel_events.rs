@@ -5,11 +5,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rampcc::{Ack, Decision, ExitReason, Time};
+use rampcc::{Ack, Decision, EventKind, ExitReason, Phase, Time};
 use rampcc_emulator::Clock;
 use rampcc_linux::{CallEvent, Calls, Event, Loaded};
 use rampcc_scenario::Scenario;
-use rampcc_trace::{FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
+use rampcc_trace::{Call, FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
 
 use crate::TestbedError;
 use crate::controls::{Controls, Steered};
@@ -69,6 +69,8 @@ impl Told {
         let mut known = FlowSample { flow: flow as u32, ..FlowSample::default() };
         let mut newest: Option<&Ack> = None;
         let mut acks = events.iter().filter_map(ack).skip(1);
+        // Of a start-up that a timeout has begun again the first exit is the run's.
+        let mut followed = false;
         for event in events {
             match event {
                 Event::Call(CallEvent { header, call, .. }) if matches!(call.told, CallTold::Open(_)) => {
@@ -77,6 +79,14 @@ impl Told {
                     known.ssthresh_bytes = call.after.ssthresh_bytes;
                     known.pacing_bytes_per_s = call.after.pacing_bytes_per_s;
                     told.samples.push(known);
+                }
+                Event::Call(event) if resumes(&event.call) => {
+                    if told.exited.is_some() && !followed {
+                        let now = clock.from_monotonic(event.header.time());
+                        let kind = FlowEventKind::StartupResumed;
+                        told.events.push(FlowEvent { now, flow: flow as u32, kind });
+                        told.exited = None;
+                    }
                 }
                 Event::Call(event) => {
                     let Some(ack) = event.ack() else { continue };
@@ -106,6 +116,7 @@ impl Told {
                     }
                     told.exited = Some(now);
                 }
+                Event::Exit(_) => followed = true,
                 _ => {}
             }
         }
@@ -151,6 +162,13 @@ fn steering(flow: usize, controls: &Controls) -> Option<usize> {
 
 fn ack(event: &Event) -> Option<&Ack> {
     if let Event::Call(call) = event { call.ack() } else { None }
+}
+
+/// Whether the exit that a reduction caused is taken back with it.
+fn resumes(call: &Call) -> bool {
+    matches!(&call.told, CallTold::Event(event) if event.kind == EventKind::Undone)
+        && call.before.phase() == Phase::Done
+        && call.after.phase() != Phase::Done
 }
 
 fn tuple(event: &Event) -> Option<[SocketAddr; 2]> {

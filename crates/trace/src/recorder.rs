@@ -121,6 +121,7 @@ impl Observer for Recorder {
             FlowEventKind::RecoveryEnd => MarkKind::RecoveryEnd,
             FlowEventKind::Timeout { .. } => MarkKind::Timeout,
             FlowEventKind::Undone => MarkKind::Undone,
+            FlowEventKind::StartupResumed => return flow.take_exit_back(),
             FlowEventKind::Completed { .. } => MarkKind::Completed,
             FlowEventKind::Dropped { data: true, .. } => return flow.drops.push(event.now),
             _ => return,
@@ -142,6 +143,12 @@ impl FlowRecorder {
             marks: Vec::new(),
             drops: Spaced::new(points / 2),
         }
+    }
+
+    fn take_exit_back(&mut self) {
+        self.left_to_keep = None;
+        self.near_exit.clear();
+        self.marks.retain(|mark| mark.kind != MarkKind::StartupExit);
     }
 
     fn series(mut self, flow: u32) -> FlowSeries {

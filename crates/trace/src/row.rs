@@ -185,6 +185,7 @@ impl From<&FlowEvent> for Row {
                 "timeout"
             }
             FlowEventKind::Undone => "undone",
+            FlowEventKind::StartupResumed => "startup_resumed",
             FlowEventKind::Dropped { link, wire_bytes, data } => {
                 row.link = Some(link);
                 row.wire_bytes = Some(wire_bytes);
@@ -276,6 +277,7 @@ impl Row {
             "recovery_end" => FlowEventKind::RecoveryEnd,
             "timeout" => FlowEventKind::Timeout { backoff: need("backoff", self.backoff)? },
             "undone" => FlowEventKind::Undone,
+            "startup_resumed" => FlowEventKind::StartupResumed,
             "dropped" => FlowEventKind::Dropped {
                 link: need("link", self.link)?,
                 wire_bytes: need("wire_bytes", self.wire_bytes)?,
@@ -289,7 +291,7 @@ impl Row {
                     column: "record",
                     found: self.record.clone(),
                     allowed: "flow, link, opened, established, startup_exit, recovery_start, recovery_end, timeout, \
-                              undone, dropped, received, completed, unfinished"
+                              undone, startup_resumed, dropped, received, completed, unfinished"
                         .to_owned(),
                 });
             }

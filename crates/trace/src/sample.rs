@@ -89,7 +89,8 @@ pub enum FlowEventKind {
     },
     /// The handshake is over and data may flow.
     Established,
-    /// The start-up algorithm decided to leave. Emitted once, with the window after the decision.
+    /// The start-up algorithm decided to leave. Emitted once, with the window after the decision; and once more after
+    /// each [`StartupResumed`](Self::StartupResumed).
     StartupExit {
         /// Reason of the exit.
         reason: ExitReason,
@@ -118,6 +119,8 @@ pub enum FlowEventKind {
     },
     /// The last reduction was undone.
     Undone,
+    /// With it the exit that it caused: start-up goes on, and there has been no exit.
+    StartupResumed,
     /// A link dropped one of the flow's packets.
     Dropped {
         /// Link.

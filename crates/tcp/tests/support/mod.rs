@@ -39,12 +39,19 @@ impl Script {
     }
 
     pub(crate) fn with_bytes(config: &SenderConfig, bytes: u64) -> Self {
+        let mut script = Self::offering(config, bytes);
+        if bytes != u64::MAX {
+            script.sender.finish(Time::ZERO);
+        }
+        script
+    }
+
+    /// So much at first, and perhaps more later. Calls of the algorithm are kept.
+    pub(crate) fn offering(config: &SenderConfig, bytes: u64) -> Self {
         let mut sender = Sender::new(7, config);
+        sender.record_decisions();
         sender.open(Time::ZERO);
         sender.write(Time::ZERO, bytes);
-        if bytes != u64::MAX {
-            sender.finish(Time::ZERO);
-        }
         Self { sender, now: Time::ZERO, events: vec![] }
     }
 
@@ -197,6 +204,7 @@ pub(crate) fn transfer(
         sender: to.clone(),
     };
     let mut now = Time::ZERO;
+    to.record_decisions();
     to.open(now);
     to.write(now, bytes);
     to.finish(now);

@@ -20,8 +20,12 @@
 	P(N, together, "packets", 0, 0, 1000, "a test", "leave at once")                        \
 	P(N, percent, "percent", 0, 0, 1000, "a test", "of cwnd / RTT")                         \
 	P(N, after, "packets", 0, 0, 100000, "a test", "delivered when it begins to say so")    \
-	P(N, leave, "packets", 100000, 1, 100000, "a test", "delivered when it leaves")         \
-	P(N, keep, "percent", 0, 0, 100, "a test", "of what a loss finds in flight; 0: the host's rule")
+	P(N, leave, "packets", 100000, 0, 100000, "a test", "delivered when it leaves")         \
+	P(N, keep, "percent", 0, 0, 100, "a test",                                              \
+	  "of what a loss finds in flight; 0: the host's rule")                                 \
+	P(N, expired, "packets", 0, 0, 100000, "a test",                                        \
+	  "ssthresh that it sets when the timer expires, and goes on")                          \
+	P(N, undone, "packets", 0, 0, 100000, "a test", "both windows as UNDONE has them")
 
 RAMP_PARAMETERS(FORMS)
 
@@ -35,6 +39,8 @@ struct ramp_forms {
 	ramp_u64 after;
 	ramp_u64 leave;
 	ramp_u64 keep;
+	ramp_u64 expired;
+	ramp_u64 undone;
 	ramp_u64 goal_bytes;
 	ramp_u32 said;
 	ramp_u32 reserved;
@@ -53,6 +59,14 @@ RAMP_FN void ramp_forms_say(struct ramp_forms *s, ramp_u64 sent_bytes, ramp_u32 
 	d->pacing_percent = (ramp_u32)s->percent;
 }
 
+RAMP_FN void ramp_forms_leave(struct ramp_decision *d)
+{
+	d->ssthresh_bytes = d->cwnd_bytes;
+	d->evidence = d->cwnd_bytes;
+	d->limit = d->cwnd_bytes;
+	ramp_leave(RAMP_EXIT_KNOWN, d);
+}
+
 RAMP_FN void ramp_forms_init(struct ramp_forms *s, const struct ramp_config *c,
 			     struct ramp_decision *d)
 {
@@ -65,8 +79,12 @@ RAMP_FN void ramp_forms_init(struct ramp_forms *s, const struct ramp_config *c,
 	s->after = ramp_parameter(c, FORMS, after);
 	s->leave = ramp_parameter(c, FORMS, leave);
 	s->keep = ramp_parameter(c, FORMS, keep);
+	s->expired = ramp_parameter(c, FORMS, expired);
+	s->undone = ramp_parameter(c, FORMS, undone);
 	if (!s->after)
 		ramp_forms_say(s, 0, c->mss_bytes, d);
+	if (!s->leave)
+		ramp_forms_leave(d);
 }
 
 RAMP_FN void ramp_forms_on_ack(struct ramp_forms *s, const struct ramp_ack *a,
@@ -84,20 +102,22 @@ RAMP_FN void ramp_forms_on_ack(struct ramp_forms *s, const struct ramp_ack *a,
 		ramp_forms_say(s, a->sent_bytes, a->mss_bytes, d);
 	if (!s->window || !s->said)
 		ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
-	if (a->delivered_bytes >= s->leave * a->mss_bytes) {
-		d->ssthresh_bytes = d->cwnd_bytes;
-		d->evidence = d->cwnd_bytes;
-		d->limit = d->cwnd_bytes;
-		ramp_leave(RAMP_EXIT_KNOWN, d);
-	}
+	if (a->delivered_bytes >= s->leave * a->mss_bytes)
+		ramp_forms_leave(d);
 }
 
 RAMP_FN void ramp_forms_on_event(struct ramp_forms *s, const struct ramp_event *e,
 				 struct ramp_decision *d)
 {
+	if (e->kind == RAMP_UNDONE && s->undone) {
+		d->cwnd_bytes = s->undone * e->mss_bytes;
+		d->ssthresh_bytes = d->cwnd_bytes;
+	}
 	if (d->phase == RAMP_DONE)
 		return;
-	if (e->kind == RAMP_LOSS && s->keep) {
+	if (e->kind == RAMP_TIMEOUT && s->expired) {
+		d->ssthresh_bytes = s->expired * e->mss_bytes;
+	} else if (e->kind == RAMP_LOSS && s->keep) {
 		s->goal_bytes = ramp_mul_div(e->in_flight_bytes, s->keep, 100);
 	} else if (e->kind == RAMP_RECOVERED && s->keep) {
 		d->ssthresh_bytes = RAMP_UNSET;
