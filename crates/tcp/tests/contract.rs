@@ -4,7 +4,7 @@
 mod scratch;
 mod support;
 
-use rampcc::{AckFlags, EventKind, ExitReason, Phase, Time, UNSET};
+use rampcc::{AckFlags, EventKind, ExitReason, Phase, Time};
 use rampcc_tcp::{Pacing, Profile, Recovery, SenderConfig};
 use rampcc_trace::{FlowEventKind, FlowSample, SenderState, Told};
 use scratch::forms;
