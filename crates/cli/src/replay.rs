@@ -1,5 +1,6 @@
 //! `ramp replay`: recorded decisions put to other algorithms.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -97,7 +98,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(row: &str, flow: u32, course: &Course, parameters: &[u64; PARAMETERS_MAX]) -> Self {
+    fn new(row: &str, flow: u32, course: &Course) -> Self {
         let exit = course.exit;
         let unit = exit.map(|exit| exit.reason.unit()).filter(|unit| !unit.is_empty());
         let sided = exit.filter(|_| unit.is_some());
@@ -107,7 +108,7 @@ impl Line {
             recorded: false,
             algorithm: course.algorithm,
             parameters: rampcc::algorithm(course.algorithm)
-                .map_or_else(String::new, |algorithm| named(algorithm, parameters)),
+                .map_or_else(String::new, |algorithm| named(algorithm, &course.parameters)),
             opened_ns: course.opened.ns(),
             left_ns: exit.map(|exit| exit.at.ns()),
             reason: exit.map(|exit| exit.reason.word()),
@@ -196,24 +197,33 @@ pub(crate) fn replay(args: &ReplayArgs, terminal: Terminal, out: &mut impl Write
     }
     let label = if provenance.arm.is_empty() { "recorded" } else { &provenance.arm };
     let openings: Vec<Opening> = recording.openings().copied().collect();
+    // A label begins with its algorithm, unless the user has chosen it.
+    let arm = label.split(' ').next().and_then(rampcc::algorithm).map(|algorithm| algorithm.id);
     let mut rows: Vec<Line> = recorded
         .courses()
         .iter()
-        .zip(&openings)
-        .map(|((flow, course), opening)| Line {
-            recorded: true,
-            ..Line::new(label, *flow, course, &opening.config.parameter)
+        .map(|(flow, course)| {
+            // A scenario may give a flow an algorithm of its own.
+            let row = if arm.is_none_or(|arm| arm == course.algorithm) { label } else { course.algorithm };
+            Line { recorded: true, ..Line::new(row, *flow, course) }
         })
         .collect();
     for (text, arm) in args.algorithm.iter().zip(&arms) {
         admissible(text, arm.algorithm, &openings)?;
-        let parameters = parameters(arm, &provenance, &openings);
-        let mut replay = Replay::other(arm.algorithm, parameters);
+        // Each flow is asked about by itself: they may have had other parameters.
+        let mut replays = BTreeMap::new();
         for decision in &recording.0 {
-            // What is missing is missing for the recorded row, too, which says so.
-            let _ = replay.handle_decision(decision);
+            if let Told::Open(opening) = &decision.call.told {
+                let parameters = parameters(arm, &provenance, opening, &openings);
+                replays.insert(decision.flow, Replay::other(arm.algorithm, parameters));
+            }
+            if let Some(replay) = replays.get_mut(&decision.flow) {
+                // What is missing is missing for the recorded row, too, which says so.
+                let _ = replay.handle_decision(decision);
+            }
         }
-        rows.extend(replay.courses().map(|(flow, course)| Line::new(&arm.label, flow, course, &parameters)));
+        let courses = replays.values().flat_map(Replay::courses);
+        rows.extend(courses.map(|(flow, course)| Line::new(&arm.label, flow, course)));
     }
     rows.sort_by_key(|line| line.flow);
     let answer =
@@ -270,8 +280,14 @@ fn admissible(text: &str, algorithm: &Algorithm, openings: &[Opening]) -> Result
 
 /// What the row would have had in that run: what was recorded of the same algorithm, or what the scenario gives it, and what
 /// the command line sets on top.
-fn parameters(arm: &Arm, provenance: &Provenance, openings: &[Opening]) -> [u64; PARAMETERS_MAX] {
-    let same = openings.iter().find(|opening| opening.algorithm.id == arm.algorithm.id);
+fn parameters(
+    arm: &Arm,
+    provenance: &Provenance,
+    own: &Opening,
+    openings: &[Opening],
+) -> [u64; PARAMETERS_MAX] {
+    let mut recorded = std::iter::once(own).chain(openings);
+    let same = recorded.find(|opening| opening.algorithm.id == arm.algorithm.id);
     let mut values = same.map_or_else(
         || {
             let scenario = Scenario::parse(&provenance.scenario, &provenance.scenario_text, None);

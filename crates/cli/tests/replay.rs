@@ -57,6 +57,44 @@ fn a_simulation_decides_again_as_recorded_and_tells_what_others_would_have_done(
     assert!(lines.len() == 3 && lines[0].starts_with("row,flow,recorded,algorithm,"), "{csv}");
 }
 
+/// The flow that is listed first opens last, and the other one has an algorithm of its own.
+#[test]
+fn every_flow_has_its_own_algorithm_and_parameters() {
+    let place = Place::new("replay-flows");
+    place.write(
+        "two.toml",
+        "duration = \"20 s\"\n[dumbbell]\npairs = 2\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\n\
+         access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n\
+         [[flow]]\nfrom = \"sender-1\"\nto = \"receiver-1\"\nstart = \"5 s\"\nsize = \"1 MB\"\n\
+         [[flow]]\nalgorithm = \"hystart11\"\nfrom = \"sender-2\"\nto = \"receiver-2\"\nsize = \"1 MB\"\n",
+    );
+    place.stdout(&["run", "two.toml", "--algorithm", "hystart:low_window=64", "--decisions", "two.csv"]);
+    let opened: Vec<String> =
+        place.read("two.csv").lines().filter(|line| line.starts_with("open,")).map(str::to_owned).collect();
+    let json = answer(&place, &["two.csv", "-a", "hystart"]);
+    assert!(json["differs"].is_null(), "{json}");
+    let rows = json["rows"].as_array().unwrap();
+    let row = |flow: u64, recorded: bool| {
+        let found = rows.iter().find(|row| row["flow"] == flow && row["recorded"] == recorded);
+        found.unwrap_or_else(|| panic!("flow {flow}: {json}"))
+    };
+    assert_eq!(opened.len(), 2, "{opened:?}");
+    assert!(row(0, true)["opened_ns"].as_u64() > row(1, true)["opened_ns"].as_u64(), "{json}");
+    assert_eq!(row(0, true)["algorithm"], "hystart");
+    assert!(row(0, true)["parameters"].as_str().unwrap().contains("low_window=64 "), "{json}");
+    assert_eq!(
+        (&row(1, true)["algorithm"], &row(1, true)["row"]),
+        (&"hystart11".into(), &"hystart11".into())
+    );
+    let own = row(1, true)["parameters"].as_str().unwrap();
+    assert!(own.contains("low_window=16"), "{json}");
+    // What the same algorithm had in that flow, or in the run.
+    for flow in [0, 1] {
+        assert!(row(flow, false)["parameters"].as_str().unwrap().contains("low_window=64 "), "{json}");
+    }
+    assert_eq!(row(0, false)["left_ns"], row(0, true)["left_ns"]);
+}
+
 #[test]
 fn the_same_run_is_the_same_with_its_decisions_recorded() {
     let place = Place::new("replay-same");

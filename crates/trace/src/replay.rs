@@ -28,6 +28,8 @@ pub struct Exit {
 pub struct Course {
     /// Its identifier.
     pub algorithm: &'static str,
+    /// Its parameters, in the order of its table.
+    pub parameters: [u64; PARAMETERS_MAX],
     /// Payload bytes of a full segment.
     pub mss_bytes: u32,
     /// When the connection was established.
@@ -45,10 +47,11 @@ pub struct Course {
 }
 
 impl Course {
-    fn new(opening: &Opening, algorithm: &'static str, now: Time) -> Self {
+    fn new(algorithm: &Algorithm, config: &rampcc::Config, now: Time) -> Self {
         Self {
-            algorithm,
-            mss_bytes: opening.config.mss_bytes,
+            algorithm: algorithm.id,
+            parameters: config.parameter,
+            mss_bytes: config.mss_bytes,
             opened: now,
             exit: None,
             exits: 0,
@@ -116,7 +119,7 @@ impl Recorded {
     pub fn handle_decision(&mut self, decision: &FlowDecision) {
         let &FlowDecision { now, flow, call: Call { ref told, before, after }, .. } = decision;
         if let Told::Open(opening) = told {
-            self.flows.insert(flow, Course::new(opening, opening.algorithm.id, now));
+            self.flows.insert(flow, Course::new(opening.algorithm, &opening.config, now));
         }
         if let Some(course) = self.flows.get_mut(&flow) {
             course.note(now, before.phase(), &after);
@@ -208,7 +211,7 @@ impl Replay {
         };
         let startup = Startup::new(algorithm, &config);
         let native = *startup.decision();
-        let mut course = Course::new(opening, algorithm.id, decision.now);
+        let mut course = Course::new(algorithm, &config, decision.now);
         course.note(decision.now, Phase::Startup, &native);
         let recorded = decision.call.after;
         let mut flow = Flow {
