@@ -1,7 +1,7 @@
 //! A trial's file: its plan, a line for each connection that is done, its end.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,8 @@ use super::plan::Plan;
 use crate::error::HostError;
 use crate::files::Directory;
 
+/// Bytes that no line takes.
+const LONGEST: usize = 1 << 20;
 /// In the directory of `--out`.
 const NAME: &str = "trial.jsonl";
 
@@ -73,14 +75,24 @@ impl TrialReport {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let file = file.and_then(|file| file.ok_or_else(missing)).map_err(HostError::file("open", &path))?;
         let (mut plan, mut ending, mut connections) = (None, None, Vec::new());
-        for (number, line) in BufReader::new(file).lines().enumerate() {
-            let line = line.map_err(HostError::file("read", &path))?;
-            match serde_json::from_str(&line) {
+        let mut lines = BufReader::new(file);
+        for number in 0.. {
+            let mut line = Vec::new();
+            lines
+                .by_ref()
+                .take(LONGEST as u64)
+                .read_until(b'\n', &mut line)
+                .map_err(HostError::file("read", &path))?;
+            if line.is_empty() {
+                break;
+            }
+            let whole = line.pop_if(|byte| *byte == b'\n').is_some();
+            match serde_json::from_slice(&line) {
                 Ok(Line::Trial(first)) if number == 0 => plan = Some(first),
                 Ok(Line::Connection(connection)) if connection.arm < 2 => connections.push(connection),
                 Ok(Line::End(last)) => ending = Some(last),
                 // The last line of a process that died may be torn.
-                Err(_) if plan.is_some() && !line.ends_with('}') => break,
+                Err(_) if plan.is_some() && !whole && line.len() < LONGEST => break,
                 _ => {
                     return Err(HostError::input(
                         format!("{}, line {}: not a line of a trial", path.display(), number + 1),
@@ -109,5 +121,61 @@ fn died(connections: &[Connection]) -> Ending {
         chosen: 0,
         without_storage: 0,
         lost_events: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            arms: ["best".into(), "cubic".into()],
+            controls: ["try_best".into(), "cubic".into()],
+            cgroup: "/sys/fs/cgroup/web".into(),
+            share: 5_000,
+            length_s: 600.0,
+            block_s: 30.0,
+            margin: 0.05,
+            alpha: 0.05,
+            all: false,
+            tick_s: 0.004,
+            began_s: 0,
+            command: String::new(),
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn only_the_last_line_may_be_torn() {
+        let directory = env::temp_dir().join(format!("ramp-trial-file-{}", process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        let mut trial = TrialFile::create(&directory, &plan()).expect("it can be written");
+        trial.end(&died(&[])).expect("it can be written");
+        drop(trial);
+        let path = directory.join(NAME);
+        let text = fs::read_to_string(&path).expect("the file");
+        let lines: Vec<_> = text.lines().collect();
+        let [first, last] = lines[..] else { panic!("{text}") };
+        let read = |text: &str| {
+            fs::write(&path, text).expect("a file");
+            TrialReport::read(&directory).map_err(|error| error.to_string())
+        };
+        assert!(read(&text).is_ok() && read(&format!("{first}\n{last}")).is_ok());
+        let torn = &last[..last.len() / 2];
+        let report = read(&format!("{first}\n{torn}")).expect("its process has died");
+        assert_eq!(report.ending.how, How::Unknown);
+        for damaged in [
+            format!("{first}\n{torn}\n{last}\n"),
+            format!("{first}\nxxx\n{last}\n"),
+            format!("{first}\n\n{last}\n"),
+            format!("{first}\n{}", "x".repeat(LONGEST + 1)),
+        ] {
+            let error = read(&damaged).expect_err("it is damaged");
+            assert!(error.contains("line 2: not a line of a trial"), "{error}");
+        }
+        fs::remove_dir_all(directory).expect("it is ours");
     }
 }
