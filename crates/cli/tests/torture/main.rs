@@ -64,13 +64,16 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     drop(bench);
 
     let all = [kills, races, disks, records, requests, peers];
-    let report = report(seconds, seed, whole, &all);
+    let complaints = kernel.complaints();
+    let report = report(seconds, seed, whole, &all) + kernel.verdict(&complaints);
     let _ = io::stderr().write_all(report.as_bytes());
     let failures: Vec<_> = all.iter().flat_map(|tally| &tally.failures).collect();
     for failure in &failures {
         let _ = writeln!(io::stderr(), "- {failure}");
     }
-    let complaints = kernel.complaints();
+    if !kernel.readable() {
+        ready::skip("the kernel's log cannot be read: what it says of all this is not known");
+    }
     assert!(
         failures.is_empty(),
         "seed {seed}: {} failures, the first of them: {}",
@@ -107,11 +110,29 @@ struct KernelLog(Option<fs::File>);
 
 impl KernelLog {
     fn open() -> Self {
-        let log = OpenOptions::new().read(true).custom_flags(NONBLOCK).open("/dev/kmsg").ok();
-        let mut log = Self(log);
+        let mut log = Self(OpenOptions::new().read(true).custom_flags(NONBLOCK).open("/dev/kmsg").ok());
+        // Opening may be allowed where reading is not.
+        let readable = log.0.as_mut().is_some_and(|log| match log.read(&mut [0; 8192]) {
+            Ok(_) => true,
+            Err(error) => error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(32),
+        });
+        log.0 = log.0.filter(|_| readable);
         // What it has said before.
         log.complaints();
         log
+    }
+
+    fn readable(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The report's last line.
+    fn verdict(&self, complaints: &[String]) -> &'static str {
+        match (self.readable(), complaints.is_empty()) {
+            (false, _) => "\nThe kernel's log could not be read.\n",
+            (true, true) => "\nThe kernel has logged no complaint.\n",
+            (true, false) => "\nThe kernel has logged complaints.\n",
+        }
     }
 
     /// Lines that a sound kernel does not write. One read is one line.
