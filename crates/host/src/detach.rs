@@ -1,12 +1,14 @@
 //! Detaching: what was there before comes back, whatever state things are in.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use rampcc_linux::{Pinned, detach_pinned};
+use rampcc_linux::{Pinned, withdraw_pinned};
 
 use crate::assign::Assign;
 use crate::attach::{foreign, is_ours};
 use crate::error::HostError;
+use crate::files::Directory;
 use crate::host::Host;
 use crate::namespace::{self, Namespace};
 use crate::record::{Entry, Phase, Record};
@@ -277,21 +279,53 @@ impl Host {
         }
     }
 
-    /// Takes an instance out of the kernel.
+    /// Takes an instance out of the kernel. Others may write in the directory of pins: what a link there leads to is not
+    /// the instance's.
     fn withdraw(&self, pins: &Path) -> Result<(), HostError> {
-        self.step("stop assigning it");
-        Assign::detach_pinned(pins)?;
-        self.step("unregister it");
-        detach_pinned(pins).map_err(HostError::file("remove the pins in", pins))
+        let failed = || HostError::file("remove the pins in", pins);
+        let name = |path: Option<&Path>| path.and_then(Path::file_name)?.to_str().map(str::to_owned);
+        let (Some(key), Some(number)) = (name(pins.parent()), name(Some(pins))) else { return Ok(()) };
+        let of_key = match Directory::open(self.pins()).and_then(|all| all.below(&key)) {
+            Ok(Some(of_key)) => of_key,
+            Ok(None) => return Ok(()),
+            Err(cause) if is_none_of_ours(&cause) => return Ok(()),
+            Err(cause) => return Err(failed()(cause)),
+        };
+        match of_key.below(&number) {
+            Ok(Some(own)) => {
+                self.step("stop assigning it");
+                Assign::detach_pinned(&own.path())?;
+                self.step("unregister it");
+                withdraw_pinned(&own.path()).map_err(failed())?;
+            }
+            Err(cause) if !is_none_of_ours(&cause) => return Err(failed()(cause)),
+            _ => {}
+        }
+        of_key.remove_directory(&number).map_err(failed())
     }
 
-    /// Directories of instances.
-    pub(crate) fn instances_pinned(&self, key: &str) -> Vec<std::path::PathBuf> {
-        let entries = std::fs::read_dir(self.pins().join(key)).into_iter().flatten().flatten();
-        let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    /// Directories of instances, which are numbers.
+    pub(crate) fn instances_pinned(&self, key: &str) -> Vec<PathBuf> {
+        let directory = self.pins().join(key);
+        let is_own = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let is_number = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.parse::<u32>().is_ok()
+        };
+        if !is_own(&directory) {
+            return Vec::new();
+        }
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut paths: Vec<_> = paths.filter(|path| is_number(path) && is_own(path)).collect();
         paths.sort();
         paths
     }
+}
+
+/// Not there, or a link, behind which nothing is ours.
+fn is_none_of_ours(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData)
 }
 
 fn outcome(done: Vec<Detached>, failed: Option<HostError>) -> Result<Vec<Detached>, HostError> {

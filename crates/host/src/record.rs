@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
+use rampcc_linux::Held;
 use serde::{Deserialize, Serialize};
 
 use crate::attach::is_named_after;
@@ -162,9 +163,9 @@ impl Host {
             })
             .map_err(HostError::file("write", &path))?;
         let mirror = self.mirror(&record.target.key());
-        if mirror.exists() {
+        if let Some(held) = Held::open(&mirror).map_err(HostError::file("open", &mirror))? {
             self.step("copy the record beside the pins");
-            let map = MapHandle::from_pinned_path(&mirror)
+            let map = MapHandle::from_pinned_path(held.path())
                 .map_err(io::Error::other)
                 .map_err(HostError::file("open", &mirror))?;
             fill(&map, text).map_err(HostError::file("write", &mirror))?;
@@ -203,9 +204,9 @@ impl Host {
     /// Forgets an attachment, whose pins are gone.
     pub(crate) fn erase(&self, key: &str) -> Result<(), HostError> {
         self.step("remove the map of the record");
-        remove(&self.mirror(key), fs::remove_file)?;
+        self.clear_pins(key, false).map_err(HostError::file("remove", &self.mirror(key)))?;
         self.step("remove the directory of the pins");
-        remove(&self.pins().join(key), fs::remove_dir)?;
+        self.clear_pins(key, true).map_err(HostError::file("remove", &self.pins().join(key)))?;
         self.step("remove the record");
         let name = file_name(key);
         let forget = || -> io::Result<()> {
@@ -219,6 +220,24 @@ impl Host {
             records.remove(&format!("{key}.new"))
         };
         forget().map_err(HostError::file("remove", &self.record_file(key)))
+    }
+
+    /// Removes the map of an attachment's record, then the directory of its pins. Others may write there.
+    fn clear_pins(&self, key: &str, directory: bool) -> io::Result<()> {
+        let pins = match Directory::open(self.pins()) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            pins => pins?,
+        };
+        if directory {
+            return pins.remove_directory(key);
+        }
+        match pins.below(key) {
+            Ok(Some(own)) => own.remove(MIRROR).and_then(|()| own.remove_links()),
+            Ok(None) => Ok(()),
+            // A link, behind which nothing is ours.
+            Err(cause) if cause.kind() == io::ErrorKind::InvalidData => Ok(()),
+            Err(cause) => Err(cause),
+        }
     }
 
     /// Every attachment that has left a record or pins, in order of their keys.
@@ -363,14 +382,6 @@ fn names(directory: &Path) -> Result<Vec<String>, HostError> {
         Ok(entries) => Ok(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(HostError::file("read", directory)(cause)),
-    }
-}
-
-/// What is not there need not be removed.
-fn remove(path: &Path, how: fn(PathBuf) -> io::Result<()>) -> Result<(), HostError> {
-    match how(path.to_path_buf()) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HostError::file("remove", path)(cause)),
-        _ => Ok(()),
     }
 }
 

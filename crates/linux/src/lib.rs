@@ -22,4 +22,4 @@ pub use event::{CallEvent, Calls, Counters, Event, FlowEvent, Header, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Access, Avoidance, Options, Record};
-pub use pinned::{Pinned, detach_pinned, read_only, share};
+pub use pinned::{Held, Pinned, detach_pinned, read_only, share, withdraw_pinned};

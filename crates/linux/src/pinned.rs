@@ -1,10 +1,13 @@
 //! Objects that outlive their loader: names in a directory of a BPF file system.
 
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
+use nix::fcntl::OFlag;
 
 use crate::event::Counters;
 use crate::loader::{EVENTS, EXITS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS, PINNED_TABLE};
@@ -78,35 +81,59 @@ pub fn read_only(map: &Path) -> io::Result<MapHandle> {
     MapHandle::from_pinned_path_with_file_flags(map, libbpf_sys::BPF_F_RDONLY).map_err(io::Error::other)
 }
 
+/// A pinned object itself, and not what a link of its name leads to: others may write in its directory.
+#[derive(Debug)]
+pub struct Held(File);
+
+impl Held {
+    /// `None`: there is no object of this name.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW;
+        match fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
+            Ok(file) => Ok(file.metadata()?.is_file().then_some(Self(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A name for it that nobody else can give to another.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
+}
+
 /// Takes back what [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left in a directory, and
 /// the directory.
 ///
 /// Whatever is missing already is passed over, so an interrupted attempt can be made again.
 pub fn detach_pinned(directory: &Path) -> io::Result<()> {
-    let operations = directory.join(PINNED_OPERATIONS);
-    let link = directory.join(PINNED_LINK);
-    if link.exists() {
+    withdraw_pinned(directory)?;
+    missing_ok(fs::remove_dir(directory))
+}
+
+/// The same, and the directory stays. Links in it are removed and never followed.
+pub fn withdraw_pinned(directory: &Path) -> io::Result<()> {
+    if let Some(link) = Held::open(&directory.join(PINNED_LINK))? {
         // Detaching acts at once, but only Linux 6.11 can; removing the last reference acts a moment later.
-        if let Err(error) = Link::open(&link).and_then(|link| link.detach())
+        if let Err(error) = Link::open(link.path()).and_then(|link| link.detach())
             && !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput | ErrorKind::Other)
         {
             return Err(io::Error::other(error));
         }
-        fs::remove_file(link)?;
-    } else if operations.exists() {
+    } else if let Some(operations) = Held::open(&directory.join(PINNED_OPERATIONS))? {
         // Registered without a link, or with one that is gone: deleting the only element unregisters it. All other
         // errors say that there is nothing to unregister.
-        let map = MapHandle::from_pinned_path(&operations).map_err(io::Error::other)?;
+        let map = MapHandle::from_pinned_path(operations.path()).map_err(io::Error::other)?;
         if let Err(error) = map.delete(&0u32.to_ne_bytes())
             && error.kind() == ErrorKind::PermissionDenied
         {
             return Err(io::Error::other(error));
         }
     }
-    for name in [PINNED_OPERATIONS, PINNED_COUNTERS, PINNED_TABLE, EVENTS, FLOWS, EXITS] {
+    for name in [PINNED_LINK, PINNED_OPERATIONS, PINNED_COUNTERS, PINNED_TABLE, EVENTS, FLOWS, EXITS] {
         missing_ok(fs::remove_file(directory.join(name)))?;
     }
-    missing_ok(fs::remove_dir(directory))
+    Ok(())
 }
 
 fn missing_ok(result: io::Result<()>) -> io::Result<()> {

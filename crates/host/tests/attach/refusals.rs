@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rampcc_host::{Health, Host, HostError, Restored, Scope};
 
-use crate::support::{Place, available, best, foreign, ready, usual};
+use crate::support::{Cgroup, Place, available, best, foreign, ready, usual};
 
 #[test]
 fn a_scope_that_does_not_exist_is_bad_input() {
@@ -74,6 +74,36 @@ fn what_is_planted_among_the_records_is_neither_followed_nor_waited_for() {
     assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
     assert_eq!(fs::read_to_string(&victim).expect("a file"), "whole");
     place.assert_clean(&[attached.name]);
+}
+
+/// Whoever owns the directory of pins can make links in it, and root detaches there.
+#[test]
+fn what_a_link_among_the_pins_leads_to_is_not_touched() {
+    if !ready() {
+        return;
+    }
+    let (place, group) = (Place::new(), Cgroup::new());
+    let other = Host::at(place.root().join("bpf/other"), place.root().join("other"));
+    let scope = Scope::Cgroup(group.path.clone());
+    let attached = other.attach(&scope, best(), &usual(best())).expect("attaches");
+    let key = other.attachments().expect("status")[0].key.clone();
+    let (theirs, pins) = (other.pins().join(key), place.pins());
+    let make = |path: PathBuf| fs::create_dir_all(path).expect("a directory");
+    make(pins.join("cgroup-1"));
+    symlink(theirs.join("1"), pins.join("cgroup-1/1")).expect("a link");
+    symlink(&theirs, pins.join("cgroup-2")).expect("a link");
+    make(pins.join("cgroup-3/1"));
+    for name in ["link", "operations", "assign", "counters"] {
+        symlink(theirs.join("1").join(name), pins.join("cgroup-3/1").join(name)).expect("a link");
+    }
+    symlink(theirs.join("record"), pins.join("cgroup-3/record")).expect("a link");
+    let detached = place.within(|| place.host().detach(None)).expect("nothing is attached here");
+    assert_eq!(detached.len(), 3, "{detached:?}");
+    assert_eq!(other.attachments().expect("status")[0].health, Health::InForce);
+    assert!(available().contains(&attached.name) && theirs.join("1/assign").exists());
+    place.assert_clean(&[]);
+    other.detach(None).expect("detaches");
+    assert!(!available().contains(&attached.name));
 }
 
 #[test]
