@@ -330,6 +330,57 @@ fn however_a_trial_ends_the_host_is_as_before() {
     assert_eq!(offered(), Vec::<String>::new());
 }
 
+/// A process that holds the directory's lock, as anybody may who can open it.
+struct Holder(Child);
+
+impl Holder {
+    fn as_nobody(path: &Path) -> Self {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "flock", "-w", "30", "--no-fork"]);
+        command.arg(path).args(["sh", "-c", "echo held; exec sleep 1000"]).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("setpriv");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its answer");
+        assert_eq!(line, "held\n");
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_stranger_who_locks_the_control_group_lets_no_second_trial_in() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("live-rival");
+    let group = cgroup2().expect("it is mounted").join(format!("ramp-cli-rival-{}", process::id()));
+    fs::create_dir(&group).expect("a control group");
+    let cgroup = Cgroup(group);
+    let holder = Holder::as_nobody(&cgroup.0);
+    let path = cgroup.0.to_str().expect("its name is ASCII");
+    // Of two kernel's own, so that it leaves no names for the other tests to see.
+    let arguments = |out| ["trial", "reno", "--cgroup", path, "--for", "10m", "--out", out];
+    let mut first = place.command(&arguments("first")).stderr(Stdio::piped()).spawn().expect("ramp");
+    let mut line = String::new();
+    let mut said = BufReader::new(first.stderr.take().expect("it is piped"));
+    said.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("trying reno against cubic on "), "{line}");
+    let second = place.ramp(&arguments("second"));
+    let told = text(&second.stderr);
+    let status = Command::new("kill").args(["-INT", &first.id().to_string()]).status().expect("kill");
+    assert!(status.success() && first.wait().expect("it ends").code() == Some(130));
+    drop(holder);
+    assert_eq!(code(&second), Some(1), "{told}");
+    assert!(told.contains("another trial tries something on "), "{told}");
+    assert!(!place.path("second/trial.jsonl").exists());
+}
+
 #[test]
 fn the_exporters_unit_is_well_formed() {
     if !ready::unobstructed(ready::program_path("systemd-analyze").is_none().then_some("no systemd-analyze"))

@@ -241,8 +241,7 @@ static __always_inline void change(struct bpf_sock_ops *ops, __u32 state)
 	listen_for(ops, 0, BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG);
 }
 
-SEC("sockops")
-int assign_connection(struct bpf_sock_ops *ops)
+static __always_inline int handle(struct bpf_sock_ops *ops)
 {
 	switch (ops->op) {
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
@@ -257,4 +256,17 @@ int assign_connection(struct bpf_sock_ops *ops)
 		break;
 	}
 	return 1;
+}
+
+/* One of them is loaded: the kernel's list of programs then tells a trial from an attachment. */
+SEC("sockops")
+int assign_program(struct bpf_sock_ops *ops)
+{
+	return handle(ops);
+}
+
+SEC("sockops")
+int trial_program(struct bpf_sock_ops *ops)
+{
+	return handle(ops);
 }

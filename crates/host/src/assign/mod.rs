@@ -2,6 +2,7 @@
 
 mod event;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,9 +10,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter};
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, RingBuffer, RingBufferBuilder};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
-use rampcc_linux::{explained, read_only, share};
+use rampcc_linux::{Held, explained, read_only, share};
 
 pub use event::{AssignCounters, AssignEvent, Done, Opened};
 
@@ -31,6 +33,9 @@ const LEAST_RING_BYTES: u32 = 1 << 16;
 const ASSIGN_ALL: u32 = 1;
 const ASSIGN_RECORD: u32 = 2;
 
+/// Programs that do the same, so that the kernel's list of programs tells a trial from an attachment.
+const ASSIGNS: &str = "assign_program";
+const FOLLOWS: &str = "trial_program";
 const SETTINGS: &str = ".rodata.settings";
 const COUNTERS: &str = ".bss.counters";
 const OVER: &str = ".bss.over";
@@ -91,9 +96,14 @@ impl Assign {
                     _ => {}
                 }
             }
+            let wanted = if options.record { FOLLOWS } else { ASSIGNS };
+            for mut program in open.progs_mut() {
+                let autoload = program.name() == wanted;
+                program.set_autoload(autoload);
+            }
             let object = open.load()?;
-            let program = object.progs_mut().next().expect("the object has one program");
-            let link = program.attach_cgroup(directory.as_raw_fd())?;
+            let program = object.progs_mut().find(|program| program.name() == wanted);
+            let link = program.expect("the object has it").attach_cgroup(directory.as_raw_fd())?;
             Ok((object, link))
         })?;
         let mut assign = Self { link, ring: None, received: Arc::default(), object };
@@ -107,6 +117,21 @@ impl Assign {
     pub fn close(&self) -> Result<(), HostError> {
         let map = self.object.maps().find(|map| map.name() == OVER).expect("the object has its switch");
         map.update(&0u32.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(bpf("end the assignment"))
+    }
+
+    /// Whether another one records what becomes of its connections in one of these control groups, as far as this process
+    /// may know: without `CAP_SYS_ADMIN` it may not.
+    pub(crate) fn has_rival(&self, groups: &BTreeSet<u64>) -> Result<bool, HostError> {
+        let own = self.link.info().map_err(bpf("look at the link"))?.id;
+        let trials: BTreeSet<u32> = ProgInfoIter::default()
+            .filter(|program| program.name == FOLLOWS)
+            .map(|program| program.id)
+            .collect();
+        Ok(LinkInfoIter::default().any(|link| {
+            let there =
+                matches!(&link.info, LinkTypeInfo::Cgroup(found) if groups.contains(&found.cgroup_id));
+            there && link.id != own && trials.contains(&link.prog_id)
+        }))
     }
 
     /// Assignments so far.
@@ -171,9 +196,9 @@ impl Assign {
     /// Ends what [`Assign::pin`] left in a directory; nothing there is no error.
     pub fn detach_pinned(directory: &Path) -> Result<(), HostError> {
         let link = directory.join(PINNED_LINK);
-        if link.exists() {
+        if let Some(held) = Held::open(&link).map_err(HostError::file("open", &link))? {
             // Acts at once; removing the last name alone would act a moment later.
-            let opened = Link::open(&link).map_err(bpf("open the pinned link"))?;
+            let opened = Link::open(held.path()).map_err(bpf("open the pinned link"))?;
             opened.detach().map_err(bpf("detach from the control group"))?;
         }
         for path in [link, directory.join(PINNED_COUNTERS)] {

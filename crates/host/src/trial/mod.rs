@@ -177,10 +177,13 @@ impl Trial {
             controls.into_iter().zip(shares).map(|(control, share)| AssignArm { control, share }).collect();
         let began = now()?;
         let following = AssignOptions { all: options.all, record: true };
-        let assign = match Assign::attach(&options.cgroup, &assigned, following) {
+        let attached = Assign::attach(&options.cgroup, &assigned, following);
+        let alone = attached.and_then(|assign| place.alone(&assign).map(|()| assign));
+        let assign = match alone {
             Ok(assign) => assign,
             Err(error) => {
-                file.map_or(Ok(()), TrialFile::discard)?;
+                // Why it does not begin matters more than what may be left of its file.
+                let _ = file.map(TrialFile::discard);
                 return Err(error);
             }
         };

@@ -7,6 +7,7 @@ use std::{io, process};
 
 use nix::fcntl::{Flock, FlockArg};
 
+use crate::assign::Assign;
 use crate::error::HostError;
 use crate::lock::{Holder, Locked};
 use crate::scope::printable;
@@ -16,7 +17,8 @@ const LOCKS: &str = "/proc/locks";
 
 /// A control group that this trial has to itself, as far as trials go.
 ///
-/// Its directory is locked. Anybody may do so, but only what root or the caller locks counts.
+/// Its directory is locked. Anybody may do so, but only what root or the caller locks counts. What the kernel says of the
+/// programs there ([`Self::alone`]) is surer, but mostly root's to know.
 pub(super) struct Place {
     path: PathBuf,
     inode: u64,
@@ -31,16 +33,29 @@ impl Place {
         let lock = Flock::lock(directory, FlockArg::LockExclusiveNonblock).ok();
         let place = Self { path, inode, lock };
         match place.others().map_err(HostError::file("read", Path::new(LOCKS)))?.first() {
-            Some(other) => Err(HostError::refused(
-                format!(
-                    "{} tries something on {}, or on one above or below it: each would take connections from the other",
-                    other.name(),
-                    printable(&place.path.to_string_lossy())
-                ),
-                "wait until it is over, or stop it",
-            )),
+            Some(other) => Err(place.taken(&other.name())),
             None => Ok(place),
         }
+    }
+
+    /// Whether no other trial is there, now that this one's program is: of two that begin at once neither goes on.
+    pub(super) fn alone(&self, assign: &Assign) -> Result<(), HostError> {
+        let inode = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.ino());
+        let mut groups = groups_below(&self.path);
+        groups.extend(
+            self.path.ancestors().skip(1).take_while(|path| is_control_group(path)).filter_map(inode),
+        );
+        if assign.has_rival(&groups)? { Err(self.taken("another trial")) } else { Ok(()) }
+    }
+
+    fn taken(&self, by: &str) -> HostError {
+        HostError::refused(
+            format!(
+                "{by} tries something on {}, or on one above or below it: each would take connections from the other",
+                printable(&self.path.to_string_lossy())
+            ),
+            "wait until it is over, or stop it",
+        )
     }
 
     /// Whether it has not been removed, be it that another one has its name now.
@@ -65,5 +80,9 @@ impl Place {
 
 /// A directory, if it is one of control groups.
 fn control_group(path: &Path) -> Option<Locked> {
-    path.join("cgroup.procs").exists().then(|| fs::metadata(path).ok())?.map(|metadata| Locked::of(&metadata))
+    is_control_group(path).then(|| fs::metadata(path).ok())?.map(|metadata| Locked::of(&metadata))
+}
+
+fn is_control_group(path: &Path) -> bool {
+    path.join("cgroup.procs").exists()
 }
