@@ -112,7 +112,7 @@ RAMP_FN void ramp_careful_resume(struct ramp_careful *s, const struct ramp_ack *
 	s->entered_ns = a->now_ns;
 	s->jump_rtt_us = a->rtt_us ? a->rtt_us : s->growth.least_rtt_us;
 	s->pipe_bytes = ramp_sub(a->in_flight_bytes, a->acked_bytes);
-	s->rate = ramp_spread(s->jump_bytes, s->jump_rtt_us);
+	s->rate = ramp_spaced(s->jump_bytes, s->jump_rtt_us);
 	ramp_hold(s->jump_bytes, a->mss_bytes, d);
 	d->pacing_bytes_per_s = s->rate;
 }

@@ -13,18 +13,23 @@
 #include "capstart.h"
 #include "careful.h"
 #include "enhanced.h"
+#include "fast_start.h"
 #include "hoe.h"
 #include "hystart.h"
 #include "hystart11.h"
 #include "hystartpp.h"
 #include "ideal.h"
 #include "inflight.h"
+#include "jump.h"
 #include "limited.h"
 #include "paced.h"
+#include "quicly.h"
 #include "search.h"
 #include "search4.h"
 #include "slow_start.h"
 #include "smooth.h"
+#include "spread.h"
+#include "stateful.h"
 #include "suss.h"
 #include "swiftstart.h"
 #include "traits.h"
@@ -91,6 +96,20 @@
 	  "as bbr with twice the BDP as window, and out after a round that lost over 2 %")         \
 	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                  \
 	  "quadruple, the second half paced, while HyStart would still double a round later")      \
+	X(quicly, QUICLY, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_NEEDS_HISTORY,           \
+	  "quicly-jumpstart", "quicly cc.h",                                                       \
+	  "jump to an earlier connection's rate, or to 20 packets; then slow start from there")    \
+	X(jump, JUMP, RAMP_PAPERS | RAMP_PACES, "jump-start", "[LAJW07]",                          \
+	  "send all that the receiver takes in the first round trip, evenly spaced")               \
+	X(fast_start, FAST_START, RAMP_PAPERS | RAMP_PACES | RAMP_NEEDS_HISTORY,                   \
+	  "tcp-fast-start", "[PK98]",                                                              \
+	  "begin with an earlier connection's window; a loss leads back to the initial one")       \
+	X(stateful, STATEFUL, RAMP_PAPERS | RAMP_MODERN | RAMP_PACES | RAMP_NEEDS_HISTORY,         \
+	  "stateful-tcp", "draft-lee-tcpm-stateful-tcp-00",                                        \
+	  "begin with an earlier connection's rate times its RTT, paced at that rate")             \
+	X(spread, SPREAD, RAMP_MODERN | RAMP_PACES, "initial-spreading",                           \
+	  "draft-irtf-iccrg-sallantin-initial-spreading",                                          \
+	  "slow start whose first window is spaced over one round trip")                           \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

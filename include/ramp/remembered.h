@@ -27,12 +27,15 @@ RAMP_FN ramp_u64 ramp_remembered_rate(const struct ramp_hint *h)
 	return ramp_mul_div(h->window_bytes, 1000000, h->rtt_us);
 }
 
-/* A window spread over a round trip, as a rate; RAMP_AS_HOST_LIKES if no round trip is known. */
-RAMP_FN ramp_u64 ramp_spread(ramp_u64 window_bytes, ramp_u64 rtt_us)
+/* No rate of ours is taken for RAMP_BACK_TO_BACK. */
+#define RAMP_RATE_MAX_BYTES_PER_S ((ramp_u64)1 << 62)
+
+/* A window spaced over a round trip, as a rate; RAMP_AS_HOST_LIKES if no round trip is known. */
+RAMP_FN ramp_u64 ramp_spaced(ramp_u64 window_bytes, ramp_u64 rtt_us)
 {
 	if (!rtt_us)
 		return RAMP_AS_HOST_LIKES;
-	return ramp_clamp(ramp_mul_div(window_bytes, 1000000, rtt_us), 1, RAMP_BACK_TO_BACK - 1);
+	return ramp_clamp(ramp_mul_div(window_bytes, 1000000, rtt_us), 1, RAMP_RATE_MAX_BYTES_PER_S);
 }
 
 #endif

@@ -119,3 +119,51 @@ fn what_is_wrong_in_a_history_is_told() {
     let Err(error) = Scenario::parse("x", unlimited, None) else { return };
     assert!(error.explain().contains("share") || error.explain().contains("rate"), "{}", error.explain());
 }
+
+/// Seconds that the download takes, packets lost, and why start-up ended.
+fn outcome(id: &str, window_bytes: u64, rate: u64) -> (f64, u64, ExitReason) {
+    let hint = if window_bytes == 0 { Hint::NONE } else { remembered(window_bytes, 100_000) };
+    let log = download(id, hint, rate);
+    (completed(&log).secs_f64(), log.flows.last().expect("a sample").lost_bytes / MSS, left(&log))
+}
+
+#[test]
+fn what_was_right_saves_slow_starts_rounds_and_its_overshoot() {
+    let (slow_start, lost, _) = outcome("slow_start", 0, 40);
+    assert!(lost > 60, "{lost}");
+    for id in ["fast_start", "stateful"] {
+        let (seconds, lost, left) = outcome(id, BDP, 40);
+        assert!(seconds < 0.65 * slow_start, "{id}: {seconds} of {slow_start}");
+        assert!(lost < 40, "{id}: {lost}");
+        assert_eq!(left, ExitReason::Ssthresh, "{id}");
+        // Half of it is lost nowhere, and congestion avoidance has to find the rest.
+        let (seconds, lost, _) = outcome(id, BDP / 2, 40);
+        assert!(seconds < 0.85 * slow_start && lost == 0, "{id}: {seconds} {lost}");
+    }
+    // With what the receiver takes at first as its limit, a jump to any of them is the same one.
+    let [right, twice] = [BDP, 2 * BDP].map(|window| outcome("quicly", window, 40));
+    assert_eq!((right.0.to_bits(), right.1), (twice.0.to_bits(), twice.1));
+    assert!(right.0 < 0.9 * slow_start, "{right:?}");
+}
+
+#[test]
+fn what_is_sixteen_times_too_much_is_lost_and_the_download_goes_on() {
+    let (slow_start, lost_by_slow_start, _) = outcome("slow_start", 0, 10);
+    for (id, left) in [("fast_start", ExitReason::Loss), ("stateful", ExitReason::Ssthresh)] {
+        let (seconds, lost, reason) = outcome(id, 4 * BDP, 10);
+        assert_eq!(reason, left, "{id}");
+        assert!(lost > 5 * lost_by_slow_start, "{id}: {lost}, {lost_by_slow_start}");
+        assert!(seconds < 1.1 * slow_start, "{id}: {seconds} of {slow_start}");
+    }
+}
+
+/// The window never leaves what the receiver took at first, but by congestion avoidance.
+#[test]
+fn jump_start_sends_what_the_receiver_takes() {
+    let log = download("jump", Hint::NONE, 40);
+    let first = log.flows.iter().find(|s| s.sent_bytes > 0).expect("it sends");
+    assert!((44 * MSS..46 * MSS).contains(&first.cwnd_bytes), "{first:?}");
+    let round = log.flows.iter().find(|s| s.now > first.now + ms(99.0)).expect("it goes on");
+    assert!(round.sent_bytes >= first.cwnd_bytes - MSS, "all of it in a round trip: {round:?}");
+    assert_eq!(left(&log), ExitReason::Ssthresh);
+}

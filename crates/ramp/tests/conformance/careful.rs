@@ -1,110 +1,22 @@
 //! RFC 9959, the phases of its §3 and the numbers of its appendix.
 
-use rampcc::{
-    Ack, AckFlags, Config, Decision, Event, EventKind, ExitReason, Hint, HintSource, Phase, Startup, UNSET,
-};
+use rampcc::{AckFlags, Decision, EventKind, ExitReason, Hint, HintSource, Phase, UNSET};
 
-use super::support::{MSS, config, row, set};
+use super::sender::{MS, PACKET, Sender, remembered};
+use super::support::{row, set};
 
-const MS: u64 = 1_000_000;
-const PACKET: u64 = MSS as u64;
-
-/// What an earlier connection has seen.
-fn remembered(packets: u64, rtt_us: u32, age_s: u32) -> Hint {
-    let mut hint = Hint::of(HintSource::History);
-    (hint.window_bytes, hint.rtt_us, hint.age_s) = (packets * PACKET, rtt_us, age_s);
-    hint
+fn resuming(hint: Hint, rtt_us: u32) -> Sender {
+    Sender::with("careful", hint, rtt_us, |_| {})
 }
 
-/// A sender of packets that it numbers from 0, all of whose window is in flight at once or when told.
-struct Sender {
-    startup: Startup,
-    now_ns: u64,
-    sent: u64,
-    acked: u64,
-    rtt_us: u32,
-}
-
-impl Sender {
-    fn with(hint: Hint, rtt_us: u32, change: impl Fn(&mut Config)) -> Self {
-        let algorithm = row("careful");
-        let mut config = config(algorithm, 10);
-        config.hint = hint;
-        config.handshake_rtt_us = rtt_us;
-        change(&mut config);
-        Self { startup: Startup::new(algorithm, &config), now_ns: MS, sent: 0, acked: 0, rtt_us }
+/// The initial window is sent and acknowledged, one packet after the other.
+fn reconnoitre(sender: &mut Sender) -> Decision {
+    sender.fill();
+    for _ in 0..9 {
+        sender.ack(1);
+        sender.fill();
     }
-
-    fn new(hint: Hint, rtt_us: u32) -> Self {
-        Self::with(hint, rtt_us, |_| {})
-    }
-
-    fn decision(&self) -> Decision {
-        *self.startup.decision()
-    }
-
-    /// The window, in whole packets.
-    fn cwnd(&self) -> u64 {
-        let window = self.decision().cwnd_bytes;
-        assert_eq!(window % PACKET, 0);
-        window / PACKET
-    }
-
-    fn fill(&mut self) {
-        self.send(self.decision().cwnd_bytes / PACKET - (self.sent - self.acked));
-    }
-
-    fn send(&mut self, packets: u64) {
-        self.sent += packets;
-    }
-
-    /// An ACK of so many packets, in order.
-    fn ack(&mut self, packets: u64) -> Decision {
-        self.ack_with(packets, |_| {})
-    }
-
-    fn ack_with(&mut self, packets: u64, change: impl Fn(&mut Ack)) -> Decision {
-        let in_flight = self.sent - self.acked;
-        self.acked += packets;
-        self.now_ns += MS / 100;
-        let mut ack = Ack {
-            now_ns: self.now_ns,
-            newest_sent_ns: self.now_ns - u64::from(self.rtt_us) * 1000 % self.now_ns,
-            sent_bytes: self.sent * PACKET,
-            newest_acked_bytes: self.acked * PACKET,
-            delivered_bytes: self.acked * PACKET,
-            acked_bytes: packets * PACKET,
-            in_flight_bytes: in_flight * PACKET,
-            receive_window_bytes: UNSET,
-            rtt_us: self.rtt_us,
-            mss_bytes: MSS,
-            flags: AckFlags::CWND_LIMITED,
-            ..Ack::default()
-        };
-        change(&mut ack);
-        *self.startup.on_ack(&ack)
-    }
-
-    fn tell(&mut self, kind: EventKind, lost: u64) -> Decision {
-        let event = Event {
-            now_ns: self.now_ns,
-            lost_bytes: lost * PACKET,
-            in_flight_bytes: (self.sent - self.acked) * PACKET,
-            kind,
-            mss_bytes: MSS,
-        };
-        *self.startup.on_event(&event)
-    }
-
-    /// The initial window is sent and acknowledged, one packet after the other.
-    fn reconnoitre(&mut self) -> Decision {
-        self.fill();
-        for _ in 0..9 {
-            self.ack(1);
-            self.fill();
-        }
-        self.ack(1)
-    }
+    sender.ack(1)
 }
 
 #[test]
@@ -113,8 +25,8 @@ fn section_3_2_a_path_like_the_remembered_one_is_resumed() {
     for (rtt_ms, jumps) in
         [(40, false), (50, false), (51, true), (100, true), (999, true), (1000, true), (1001, false)]
     {
-        let mut sender = Sender::new(remembered(200, 100_000, 0), rtt_ms * 1000);
-        let decision = sender.reconnoitre();
+        let mut sender = resuming(remembered(200, 100_000, 0), rtt_ms * 1000);
+        let decision = reconnoitre(&mut sender);
         assert_eq!(decision.phase(), Phase::Startup);
         if jumps {
             let rate = 100 * PACKET * 1000 / u64::from(rtt_ms);
@@ -127,13 +39,13 @@ fn section_3_2_a_path_like_the_remembered_one_is_resumed() {
 
 #[test]
 fn section_3_2_the_smallest_round_trip_counts_and_the_current_one_paces() {
-    let mut sender = Sender::new(remembered(200, 100_000, 0), 51_000);
+    let mut sender = resuming(remembered(200, 100_000, 0), 51_000);
     sender.rtt_us = 2_000_000;
-    let decision = sender.reconnoitre();
+    let decision = reconnoitre(&mut sender);
     assert_eq!((sender.cwnd(), decision.pacing_bytes_per_s), (100, 50 * PACKET));
-    let mut sender = Sender::new(remembered(200, 100_000, 0), 2_000_000);
+    let mut sender = resuming(remembered(200, 100_000, 0), 2_000_000);
     sender.rtt_us = 50_000;
-    sender.reconnoitre();
+    reconnoitre(&mut sender);
     assert_eq!(sender.cwnd(), 20);
 }
 
@@ -150,19 +62,19 @@ fn section_3_2_what_is_unknown_too_old_or_small_is_not_used() {
         remembered(40, 100_000, 0),
     ];
     for hint in cases {
-        let mut sender = Sender::new(hint, 100_000);
-        let decision = sender.reconnoitre();
+        let mut sender = resuming(hint, 100_000);
+        let decision = reconnoitre(&mut sender);
         assert_eq!((sender.cwnd(), decision.pacing_bytes_per_s), (20, 0), "{hint:?}");
     }
-    let mut sender = Sender::new(remembered(200, 100_000, 3600), 100_000);
-    sender.reconnoitre();
+    let mut sender = resuming(remembered(200, 100_000, 3600), 100_000);
+    reconnoitre(&mut sender);
     assert_eq!(sender.cwnd(), 100);
 }
 
 #[test]
 fn section_3_2_a_sender_with_too_little_to_send_waits() {
     for flags in [0, AckFlags::CWND_LIMITED | AckFlags::APP_LIMITED] {
-        let mut sender = Sender::new(remembered(200, 100_000, 0), 100_000);
+        let mut sender = resuming(remembered(200, 100_000, 0), 100_000);
         sender.fill();
         for _ in 0..10 {
             sender.ack_with(1, |ack| ack.flags = flags);
@@ -177,14 +89,14 @@ fn section_3_2_a_sender_with_too_little_to_send_waits() {
 #[test]
 fn section_3_2_congestion_in_reconnaissance_leaves_normal_congestion_control() {
     for kind in [EventKind::Loss, EventKind::Mark, EventKind::Timeout] {
-        let mut sender = Sender::new(remembered(200, 100_000, 0), 100_000);
+        let mut sender = resuming(remembered(200, 100_000, 0), 100_000);
         sender.fill();
         sender.ack(1);
         let decision = sender.tell(kind, 1);
         assert_eq!((decision.phase(), decision.ssthresh_bytes), (Phase::Done, UNSET), "the host's own rule");
     }
     // A loss that the host has taken back is still one that was reported.
-    let mut sender = Sender::new(remembered(200, 100_000, 0), 100_000);
+    let mut sender = resuming(remembered(200, 100_000, 0), 100_000);
     sender.fill();
     for _ in 0..10 {
         sender.ack_with(1, |ack| ack.lost_bytes = PACKET);
@@ -199,16 +111,16 @@ fn the_configured_limits_hold() {
     let limits: [(&str, u64, u64); 3] = [("jump", 25, 50), ("max_jump", 64, 64), ("max_jump", 0, 100)];
     for (name, value, window) in limits {
         let hint = remembered(200, 100_000, 0);
-        let mut sender = Sender::with(hint, 100_000, |config| set(config, algorithm, name, value));
-        sender.reconnoitre();
+        let mut sender = Sender::with("careful", hint, 100_000, |config| set(config, algorithm, name, value));
+        reconnoitre(&mut sender);
         assert_eq!(sender.cwnd(), window, "{name} = {value}");
     }
 }
 
 /// 18 packets in flight, a jump to 100, and all of it sent.
 fn jumped() -> Sender {
-    let mut sender = Sender::new(remembered(200, 100_000, 0), 100_000);
-    sender.reconnoitre();
+    let mut sender = resuming(remembered(200, 100_000, 0), 100_000);
+    reconnoitre(&mut sender);
     assert_eq!((sender.sent, sender.acked), (28, 10));
     sender
 }
@@ -300,7 +212,8 @@ fn section_3_5_a_loss_while_unvalidated_and_beta() {
     for (beta, ssthresh) in [(50, 24_000), (70, 33_600)] {
         // Nothing is in flight when it jumps: 50 packets are sent, 20 of them acknowledged.
         let hint = remembered(200, 100_000, 0);
-        let mut sender = Sender::with(hint, 100_000, |config| set(config, algorithm, "beta", beta));
+        let mut sender =
+            Sender::with("careful", hint, 100_000, |config| set(config, algorithm, "beta", beta));
         sender.send(10);
         sender.ack(10);
         assert_eq!(sender.cwnd(), 100);
@@ -313,7 +226,7 @@ fn section_3_5_a_loss_while_unvalidated_and_beta() {
         assert_eq!(decision.ssthresh_bytes, ssthresh);
     }
     // Two packets are the least.
-    let mut sender = Sender::new(remembered(200, 100_000, 0), 100_000);
+    let mut sender = resuming(remembered(200, 100_000, 0), 100_000);
     sender.send(10);
     sender.ack(10);
     assert_eq!(sender.tell(EventKind::Mark, 0).ssthresh_bytes, 2 * PACKET);
@@ -384,10 +297,10 @@ fn a_pause_ends_the_trial() {
 
 #[test]
 fn a_window_beyond_ssthresh_is_left_once_it_is_validated() {
-    let mut sender = Sender::with(remembered(200, 100_000, 0), 100_000, |config| {
+    let mut sender = Sender::with("careful", remembered(200, 100_000, 0), 100_000, |config| {
         config.initial_ssthresh_bytes = 60 * PACKET;
     });
-    sender.reconnoitre();
+    reconnoitre(&mut sender);
     sender.fill();
     while sender.acked < 28 + 82 {
         assert_eq!((sender.decision().phase(), sender.cwnd()), (Phase::Startup, 100));
