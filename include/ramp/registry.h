@@ -6,6 +6,7 @@
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
 
+#include "aron.h"
 #include "astart.h"
 #include "bbr.h"
 #include "bbr3.h"
@@ -14,6 +15,7 @@
 #include "careful.h"
 #include "enhanced.h"
 #include "fast_start.h"
+#include "esse.h"
 #include "hoe.h"
 #include "hystart.h"
 #include "hystart11.h"
@@ -32,7 +34,9 @@
 #include "stateful.h"
 #include "suss.h"
 #include "swiftstart.h"
+#include "stopeg.h"
 #include "traits.h"
+#include "tris.h"
 #include "vegas.h"
 #include "vegas_lin.h"
 
@@ -110,6 +114,15 @@
 	X(spread, SPREAD, RAMP_MODERN | RAMP_PACES, "initial-spreading",                           \
 	  "draft-irtf-iccrg-sallantin-initial-spreading",                                          \
 	  "slow start whose first window is spaced over one round trip")                           \
+	X(aron, ARON, RAMP_PAPERS | RAMP_PACES, "aron-druschel", "[AD98], reconstructed",          \
+	  "pace slow start, and end it at the median rate of packet pairs times the RTT")          \
+	X(esse, ESSE, RAMP_PAPERS, "early-slow-start-exit", "[ESSE], reconstructed",               \
+	  "end slow start at the rate of a flight's first ACKs times the RTT")                     \
+	X(tris, TRIS, RAMP_PAPERS | RAMP_REARMS, "tri-s", "[WC91] in [BP95]",                      \
+	  "leave when a larger window no longer buys throughput, and take the last doubling back") \
+	X(stopeg, STOPEG, RAMP_PAPERS | RAMP_MODERN | RAMP_PACES, "stopeg",                        \
+	  "[STOPEG], reconstructed",                                                               \
+	  "leave when more than 60 % of what is in flight is on its way there")                    \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

@@ -12,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod aron;
 mod astart;
 mod bbr;
 mod bbr3;
@@ -19,6 +20,7 @@ mod best;
 mod capstart;
 mod careful;
 mod enhanced;
+mod esse;
 mod fast_start;
 mod hoe;
 mod hystart;
@@ -37,8 +39,10 @@ mod slow_start;
 mod smooth;
 mod spread;
 mod stateful;
+mod stopeg;
 mod suss;
 mod swiftstart;
+mod tris;
 mod vegas;
 mod vegas_lin;
 

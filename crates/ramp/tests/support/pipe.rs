@@ -97,6 +97,7 @@ struct Run<'a> {
     next: u64,
     access_free: u64,
     pace_free: u64,
+    burst_left: u64,
     departures: VecDeque<u64>,
     last_departure: u64,
     pending: u64,
@@ -120,6 +121,7 @@ pub(crate) fn play(pipe: &Pipe, algorithm: &'static Algorithm, config: &Config) 
         next: 0,
         access_free: 0,
         pace_free: 0,
+        burst_left: 0,
         departures: VecDeque::new(),
         last_departure: 0,
         pending: 0,
@@ -245,11 +247,15 @@ impl Run<'_> {
             if let Some(gap) = (size * 1_000_000_000).checked_div(decision.pacing_bytes_per_s)
                 && spaced
             {
-                if self.pace_free > now {
-                    self.push(self.pace_free, Event::Pace);
-                    return;
+                if self.burst_left == 0 {
+                    if self.pace_free > now {
+                        self.push(self.pace_free, Event::Pace);
+                        return;
+                    }
+                    self.burst_left = (u64::from(decision.pacing_burst_bytes) / size).max(1);
+                    self.pace_free = self.pace_free.max(now) + gap * self.burst_left;
                 }
-                self.pace_free = self.pace_free.max(now) + gap;
+                self.burst_left -= 1;
             }
             self.access_free = self.access_free.max(now) + size * 8_000_000_000 / self.pipe.access_bits_per_s;
             if self.next == self.acked {
