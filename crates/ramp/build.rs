@@ -21,7 +21,9 @@ fn main() {
     };
     write("documents.rs", documents());
     let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
-    write("lists.rs", lists(&preprocessed));
+    let (contract, overridden) = lists(&preprocessed);
+    write("lists.rs", contract);
+    write("overrides.rs", overridden);
 }
 
 fn core(source: &str) -> cc::Build {
@@ -43,8 +45,9 @@ struct Entry {
     texts: Vec<String>,
 }
 
-/// The lists of `lists.c`: after `ramp_list` its name, after `ramp_entry` a name and literals, adjacent ones being one.
-fn lists(preprocessed: &str) -> String {
+/// The lists of `lists.c`, and of the registry's overrides: after `ramp_list` its name, after `ramp_entry` a name and
+/// literals, adjacent ones being one.
+fn lists(preprocessed: &str) -> (String, String) {
     let (_, text) = preprocessed.split_once("ramp_version").expect("lists.c begins with it");
     let (text, _) = text.split_once("ramp_end").expect("lists.c ends with it");
     let mut parts = text.split("ramp_list");
@@ -53,15 +56,20 @@ fn lists(preprocessed: &str) -> String {
         "/// The version of the contract: `RAMP_CONTRACT`.\npub const CONTRACT: u32 = {};\n",
         version.trim()
     );
+    let mut overridden = String::new();
     for part in parts {
         let list = list(&without_markers(part));
         rust += &match list.name.as_str() {
             "Traits" => constants(&list),
             "Needs" | "Families" => traits(&list),
+            "Overrides" => {
+                overridden = overrides(&list);
+                String::new()
+            }
             _ => enumeration(&list),
         };
     }
-    rust
+    (rust, overridden)
 }
 
 /// Without the lines by which a preprocessor says where it is.
@@ -176,6 +184,22 @@ fn traits(list: &List) -> String {
         all.len(),
         all.join(", ")
     )
+}
+
+/// The list of parameters that have another value somewhere.
+fn overrides(list: &List) -> String {
+    let mut rust = String::from("/// All of them.\npub const OVERRIDES: &[Override] = &[\n");
+    for Entry { name, value, texts } in &list.entries {
+        let [algorithm, parameter, reason] = &texts[..] else { panic!("{name}: {texts:?}") };
+        let environment = camel(name);
+        writeln!(
+            rust,
+            "    Override {{ environment: Environment::{environment}, algorithm: {algorithm:?}, parameter: {parameter:?}, \
+             value: {value}, reason: {reason:?} }},"
+        )
+        .expect("writing to a string");
+    }
+    rust + "];\n"
 }
 
 /// `docs/<id>.md`, sorted by id: an algorithm's document is found by its name alone.

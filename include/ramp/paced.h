@@ -53,6 +53,15 @@
 	P(N, max_overshoot, "count", 0, 0, 1000000, "our choice",                                 \
 	  "the window at exit is at most this many times the longest train; 0: no bound")
 
+#define RAMP_PACED_OVERRIDES(X)                                                                  \
+	X(LINUX_SERVER, 256, paced, max_overshoot,                                               \
+	  "a wrong estimate must not open a live host's window beyond anything that the path "   \
+	  "has shown; a geostationary path of 150 Mbit/s needs 200 times a train of 40 packets") \
+	X(PAPERS, 1000, paced, compression,                                                      \
+	  "the paper believes every train whose ACKs came no farther apart than its packets")    \
+	X(PAPERS, 1000, paced, longest_gap,                                                      \
+	  "the paper averages the gaps of a train, whatever they are")
+
 RAMP_PARAMETERS(PACED)
 
 /* Which train of Figure 5 is under way. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One row per algorithm and nothing else: id, NAME (prefix of its parameter table), traits, name,
- * source, idea.
+ * One row per algorithm: id, NAME (prefix of its parameter table), traits, name, source, idea. And
+ * the parameters that have another value somewhere than in their algorithm's table.
  */
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
@@ -125,5 +125,8 @@
 	  "leave when more than 60 % of what is in flight is on its way there")                    \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
+
+/* X(ENVIRONMENT, value, id, parameter, reason): papers' hosts, or a Linux server of today. */
+#define RAMP_OVERRIDES(X) RAMP_PACED_OVERRIDES(X)
 
 #endif

@@ -48,7 +48,7 @@
 	X(REARMS, "rearms", "a timeout begins its start-up again")                             \
 	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender") \
 	X(DEFAULT, "default", "compared where nobody says what to compare")                    \
-	X(STANDARD, "standard", "what a sender does that nobody steers")                       \
+	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")           \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
 	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
 	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \

@@ -343,7 +343,7 @@ fn write_text(
     }
     let _ = match &answer.differs {
         None => {
-            writeln!(text, "{by} decides here as recorded, byte for byte ({} decisions).", answer.compared)
+            writeln!(text, "{by} decides here as recorded, byte for byte ({} calls).", answer.compared)
         }
         Some(difference) => {
             writeln!(text, "The core of this version cannot follow {by} to the end: {difference}.")

@@ -32,7 +32,7 @@ impl AckFlags {
     pub const ECE: u32 = 4;
     /// The host paces now, so ACK trains are spread.
     pub const PACED: u32 = 8;
-    /// The host repairs a loss: the window is its own for now.
+    /// Fast recovery: the window is the host's own for now.
     pub const RECOVERING: u32 = 16;
     /// The rate sample holds pauses of the application.
     pub const RATE_APP_LIMITED: u32 = 32;
@@ -470,11 +470,13 @@ fn text(pointer: *const c_char) -> &'static str {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{Ack, Config, Decision, Event, Hint};
+    use super::*;
 
     unsafe extern "C" {
         static ramp_layout: usize;
         static ramp_layout_count: usize;
+        static ramp_numbers: u64;
+        static ramp_number_count: usize;
     }
 
     /// Offset and size of each field.
@@ -508,5 +510,25 @@ mod tests {
         // SAFETY: `ramp_layout` is an array of `ramp_layout_count` constants.
         let layout = unsafe { std::slice::from_raw_parts(&raw const ramp_layout, ramp_layout_count) };
         assert_eq!(mirror, layout);
+    }
+
+    #[test]
+    fn rust_writes_the_same_numbers_as_the_interface() {
+        let mirror = [
+            UNSET,
+            0,
+            BACK_TO_BACK,
+            PARAMETERS_MAX as u64,
+            ConfigFlags::DELAYED_ACKS.into(),
+            AckFlags::CWND_LIMITED.into(),
+            AckFlags::APP_LIMITED.into(),
+            AckFlags::ECE.into(),
+            AckFlags::PACED.into(),
+            AckFlags::RECOVERING.into(),
+            AckFlags::RATE_APP_LIMITED.into(),
+        ];
+        // SAFETY: `ramp_numbers` is an array of `ramp_number_count` constants.
+        let numbers = unsafe { std::slice::from_raw_parts(&raw const ramp_numbers, ramp_number_count) };
+        assert_eq!(mirror, numbers);
     }
 }

@@ -1,4 +1,4 @@
-//! What depends on where an algorithm runs, parameters and needs that are not met: the one place that says so.
+//! What depends on where an algorithm runs: parameters (`RAMP_OVERRIDES` of `registry.h`) and needs that are not met.
 
 use std::fmt;
 
@@ -49,31 +49,7 @@ pub const LINUX_LACKS: &[Lacking] = &[
     },
 ];
 
-/// All of them.
-pub const OVERRIDES: &[Override] = &[
-    Override {
-        environment: Environment::LinuxServer,
-        algorithm: "paced",
-        parameter: "max_overshoot",
-        value: 256,
-        reason: "a wrong estimate must not open a live host's window beyond anything that the path has shown; a \
-                 geostationary path of 150 Mbit/s needs 200 times a train of 40 packets",
-    },
-    Override {
-        environment: Environment::Papers,
-        algorithm: "paced",
-        parameter: "compression",
-        value: 1000,
-        reason: "the paper believes every train whose ACKs came no farther apart than its packets",
-    },
-    Override {
-        environment: Environment::Papers,
-        algorithm: "paced",
-        parameter: "longest_gap",
-        value: 1000,
-        reason: "the paper averages the gaps of a train, whatever they are",
-    },
-];
+include!(concat!(env!("OUT_DIR"), "/overrides.rs"));
 
 impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

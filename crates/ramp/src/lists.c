@@ -5,6 +5,8 @@
 #define WORD(NAME, word, meaning) ramp_entry NAME word, meaning
 #define EXIT(NAME, word, unit, comparison, clause) ramp_entry NAME word, unit, comparison, clause
 #define TRAIT(NAME, word, meaning) ramp_entry NAME RAMP_##NAME word, meaning
+#define OVERRIDE(ENVIRONMENT, value, id, parameter, reason) \
+	ramp_entry ENVIRONMENT value #id, #parameter, reason
 
 ramp_version RAMP_CONTRACT
 ramp_list HintSource RAMP_HINTS(WORD)
@@ -14,4 +16,5 @@ ramp_list ExitReason RAMP_EXITS(EXIT)
 ramp_list Traits RAMP_TRAITS(TRAIT)
 ramp_list Needs RAMP_NEEDS(TRAIT)
 ramp_list Families RAMP_FAMILIES(TRAIT)
+ramp_list Overrides RAMP_OVERRIDES(OVERRIDE)
 ramp_end

@@ -119,6 +119,21 @@ const size_t ramp_layout[] = {
 	AT(decision, phase),
 	AT(decision, exit_reason),
 };
+/* The numbers of the contract that Rust writes out again. */
+const ramp_u64 ramp_numbers[] = {
+	RAMP_UNSET,
+	RAMP_AS_HOST_LIKES,
+	RAMP_BACK_TO_BACK,
+	RAMP_PARAMETERS_MAX,
+	RAMP_DELAYED_ACKS,
+	RAMP_CWND_LIMITED,
+	RAMP_APP_LIMITED,
+	RAMP_ECE,
+	RAMP_PACED,
+	RAMP_RECOVERING,
+	RAMP_RATE_APP_LIMITED,
+};
+const size_t ramp_number_count = sizeof(ramp_numbers) / sizeof(ramp_numbers[0]);
 const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);
 
 /* The rule of a host's history. */

@@ -42,7 +42,7 @@ pub enum Told {
 pub struct Opening {
     /// The algorithm that steers it.
     pub algorithm: &'static Algorithm,
-    /// What the algorithm is told.
+    /// What the host tells; [`Algorithm::admitted`] may hold back a part of it, such as a hint of the path.
     pub config: Config,
 }
 

@@ -168,7 +168,7 @@ impl Replay {
         Self { other: Some((algorithm, parameters)), ..Self::recorded() }
     }
 
-    /// Decisions compared with recorded ones so far.
+    /// Calls whose decisions were compared with the recorded ones so far.
     pub fn compared(&self) -> u64 {
         self.compared
     }
@@ -197,7 +197,7 @@ impl Replay {
             flow.ask_other(decision);
             return Ok(());
         }
-        self.compared += 2;
+        self.compared += 1;
         let asked = flow.ask_recorded(decision);
         flow.over = asked.is_err();
         asked

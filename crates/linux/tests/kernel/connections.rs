@@ -4,12 +4,15 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use rampcc::{Algorithm, ExitReason, algorithm};
+use rampcc::{Algorithm, EventKind, ExitReason, Phase, algorithm};
+use rampcc_emulator::End;
 use rampcc_linux::{Event, Options, Record, load};
+use rampcc_trace::Told;
 
 use crate::support::left_out::{complete, repeated};
+use crate::support::path::Path;
 use crate::support::ready::unobstructed;
-use crate::support::{Bottleneck, EMULATED, Network, Open, ready, receive, send, small};
+use crate::support::{Bottleneck, EMULATED, Network, Open, counted, ready, receive, send, small};
 use crate::{MEGABYTES, ack, all_events, exits, put_in, replayed, settled};
 
 const BYTES: u64 = 300_000;
@@ -318,5 +321,43 @@ fn unannounced_they_begin_with_their_first_ack() {
             assert_eq!(exit.decision.exit_reason(), ExitReason::Loss, "{exit:?}");
         }
         assert!(replayed(&events) > 0);
+    });
+}
+
+/// All that leaves in 50 ms arrives two timers later: the first expires twice, both times needlessly.
+#[test]
+fn a_timer_that_expires_again_for_the_same_packet_is_told_once_and_taken_back() {
+    if !ready() || !unobstructed(small().then_some(EMULATED)) {
+        return;
+    }
+    repeated(|| {
+        let loaded = put_in(algorithm("hystartpp").expect("a row"), "q", Record::All);
+        // The receive window keeps start-up from ending before.
+        let path = Path::new(
+            "rate = '200 Mbit/s'\nbuffer = 'unlimited'\n\
+             rtt = [{ at = '0 s', rtt = '50 ms' }, { at = '600 ms', rtt = '2 s' }, { at = '650 ms', rtt = '50 ms' }]\n\
+             [receiver]\nwindow = '300 kB'",
+        );
+        path.transfer(loaded.name(), Open::Passive, 8 * MEGABYTES);
+        let timeouts =
+            path.running().in_namespace(End::Sender, || counted("TCPTimeouts")).expect("a namespace");
+        complete(timeouts == 2, timeouts);
+        let (events, _) = all_events(&loaded, 1);
+        path.stop();
+        let told: Vec<_> = events
+            .iter()
+            .filter_map(|event| if let Event::Call(call) = event { Some(&call.call) } else { None })
+            .filter_map(|call| match call.told {
+                Told::Event(event) => Some((event.kind, call.before.phase(), call.after.phase())),
+                _ => None,
+            })
+            .collect();
+        replayed(&events);
+        complete(told.iter().any(|(kind, ..)| *kind == EventKind::Undone), &told);
+        let expected = [
+            (EventKind::Timeout, Phase::Startup, Phase::Done),
+            (EventKind::Undone, Phase::Done, Phase::Startup),
+        ];
+        assert_eq!(told, expected);
     });
 }

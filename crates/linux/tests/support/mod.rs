@@ -262,14 +262,7 @@ impl Network {
 
     /// A count of the sender's or the receiver's namespace (`s`, `c`), e.g. `TcpExt` `SyncookiesRecv`.
     pub(crate) fn count(&self, role: &str, name: &str) -> u64 {
-        let table =
-            self.within(role, || fs::read_to_string("/proc/thread-self/net/netstat")).expect("netstat");
-        let lines: Vec<Vec<_>> = table.lines().map(|line| line.split(' ').collect()).collect();
-        let rows = lines.chunks_exact(2).find_map(|rows| {
-            let column = rows[0].iter().position(|column| *column == name)?;
-            rows[1].get(column)
-        });
-        rows.unwrap_or_else(|| panic!("the kernel does not count {name}")).parse().expect("a number")
+        self.within(role, || counted(name))
     }
 
     /// In the router (`r`) or at an end; whether it worked.
@@ -311,6 +304,17 @@ impl Drop for Network {
             let _ = Command::new("ip").args(["netns", "del", &self.namespace(role)]).output();
         }
     }
+}
+
+/// A count of the calling thread's namespace.
+pub(crate) fn counted(name: &str) -> u64 {
+    let table = fs::read_to_string("/proc/thread-self/net/netstat").expect("netstat");
+    let lines: Vec<Vec<_>> = table.lines().map(|line| line.split(' ').collect()).collect();
+    let rows = lines.chunks_exact(2).find_map(|rows| {
+        let column = rows[0].iter().position(|column| *column == name)?;
+        rows[1].get(column)
+    });
+    rows.unwrap_or_else(|| panic!("the kernel does not count {name}")).parse().expect("a number")
 }
 
 fn sysctl(namespace: &str, setting: &str) {
