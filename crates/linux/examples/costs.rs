@@ -9,11 +9,11 @@
 #![expect(clippy::print_stdout, reason = "this example's whole purpose is a table")]
 
 use std::collections::BTreeMap;
-use std::{env, fmt};
+use std::{env, fmt, fs};
 
 use rampcc::{Algorithm, algorithm, algorithms};
 use rampcc_linux::{Loaded, Options, load};
-use support::{Bottleneck, Network, Open, ready, run};
+use support::{Bottleneck, Network, Open, ready};
 
 #[path = "../tests/support/mod.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
@@ -45,7 +45,7 @@ fn main() {
     if !ready() {
         return;
     }
-    run("sysctl -qw kernel.bpf_stats_enabled=1");
+    let _timed = Timed::begin();
     if !json {
         println!("ns per ACK, medians of {rounds} rounds of {} MB", BYTES / 1_000_000);
         println!("{:22} CUBIC  with it  more (quartiles)", "");
@@ -59,7 +59,27 @@ fn main() {
     // The same few instructions whichever algorithm it was.
     let slow_start = algorithm("slow_start").expect("a row of the registry");
     say("after start-up", &compare(slow_start, SHORT, rounds));
-    run("sysctl -qw kernel.bpf_stats_enabled=0");
+}
+
+/// The kernel times BPF programs; afterwards as before.
+struct Timed {
+    before: String,
+}
+
+impl Timed {
+    const SWITCH: &str = "/proc/sys/kernel/bpf_stats_enabled";
+
+    fn begin() -> Self {
+        let before = fs::read_to_string(Self::SWITCH).expect("the kernel has statistics of BPF programs");
+        fs::write(Self::SWITCH, "1").expect("root may ask for them");
+        Self { before }
+    }
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        let _ = fs::write(Self::SWITCH, &self.before);
+    }
 }
 
 /// What an ACK costs, ns.
