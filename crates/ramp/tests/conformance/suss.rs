@@ -217,3 +217,14 @@ fn events() {
     assert_eq!(c.startup.on_event(&event(EventKind::Timeout)).phase(), Phase::Startup);
     assert_eq!(c.rate(), 0);
 }
+
+/// What the random events of `tests/c` showed: no ACK of a red packet looked at the window.
+#[test]
+fn the_window_holds_a_packet_while_red_ones_leave() {
+    let mut c = Connection::new(&[]);
+    c.train(10, 100_000, RTT_US);
+    for _ in 0..2 {
+        let large = Ack { mss_bytes: 1 << 20, flags: 0, ..ack(0) };
+        assert!(c.startup.on_ack(&large).cwnd_bytes >= 1 << 20);
+    }
+}
