@@ -26,6 +26,10 @@
 	P(N, pair, "choice:same-size|first", 0, 0, 1, "ns-2 tcp-newreno.cc for \"first\"", \
 	  "which two ACKs: equally large ones whose packets left together, or the first two")
 
+/* Values that depend on the environment: X(environment, value, id, parameter, reason). */
+#define RAMP_HOE_OVERRIDES(X) \
+	X(PAPERS, 1, hoe, pair, "the papers ran ns-2, which takes the first two ACKs for the pair")
+
 RAMP_PARAMETERS(HOE)
 
 #define HOE_PAIR_FIRST 1u

@@ -14,8 +14,12 @@ const BURST_AFTER_DUPLICATES: u32 = 2;
 
 /// Bytes of a SYN on the wire. Vegas' agent does not know that its first packet carries no data.
 pub(crate) fn syn_bytes(config: &SenderConfig) -> u32 {
-    let full = config.recovery.is_ns2() && config.avoidance == Avoidance::Vegas && config.vegas.mean_rtt;
-    config.header_bytes + if full { config.mss_bytes } else { 0 }
+    config.header_bytes + if is_vegas(config) { config.mss_bytes } else { 0 }
+}
+
+/// Whether it is ns-2's Vegas.
+pub(crate) fn is_vegas(config: &SenderConfig) -> bool {
+    config.recovery.is_ns2() && config.avoidance == Avoidance::Vegas && config.vegas.mean_rtt
 }
 
 impl Sender {
@@ -96,6 +100,24 @@ impl Sender {
         let mss = self.mss();
         self.set_cwnd(mss);
         self.repair.timed = None;
+    }
+
+    /// Vegas' agent sends one data packet first, and opens the initial window when that is acknowledged.
+    pub(crate) fn begin_with_one(&mut self) {
+        if self.rules.begins_with_one {
+            self.repair.late_window = self.cwnd();
+            let mss = self.mss();
+            self.set_cwnd(self.cwnd().min(mss));
+        }
+    }
+
+    /// The first data packet is acknowledged.
+    #[inline]
+    pub(crate) fn open_late(&mut self) {
+        if self.repair.late_window > 0 {
+            let window = self.cwnd().max(std::mem::take(&mut self.repair.late_window));
+            self.set_cwnd(window);
+        }
     }
 
     /// One new segment at a time is timed.

@@ -87,6 +87,8 @@ pub(crate) struct Rules {
     pub(crate) initial_window: u64,
     pub(crate) abc_limit: u64,
     pub(crate) recovery: Recovery,
+    /// ns-2's Vegas: one data packet first, then the initial window.
+    pub(crate) begins_with_one: bool,
     pub(crate) prr: bool,
     pub(crate) rack: bool,
     pub(crate) limited_transmit: bool,
@@ -182,6 +184,8 @@ pub(crate) struct Repair {
     /// What duplicate ACKs have added to the window (ns-2 `dupwnd_`); part of the window while NewReno recovers.
     pub(crate) inflation: u64,
     pub(crate) rescued: bool,
+    /// The window that the first acknowledged packet opens (ns-2's Vegas); 0: open already.
+    pub(crate) late_window: u64,
     /// NewReno: a partial ACK has been seen in this recovery.
     pub(crate) partial: bool,
     pub(crate) undo: Undo,
@@ -233,6 +237,7 @@ impl Sender {
                 initial_window,
                 abc_limit: u64::from(config.abc_limit_packets) * mss_u64,
                 recovery: config.recovery,
+                begins_with_one: crate::ns2::is_vegas(config),
                 prr: config.prr && config.recovery == Recovery::Sack,
                 rack: config.rack_tlp && config.recovery == Recovery::Sack,
                 limited_transmit: config.limited_transmit,
@@ -281,6 +286,7 @@ impl Sender {
                 timed: None,
                 inflation: 0,
                 rescued: false,
+                late_window: 0,
                 partial: false,
                 undo: Undo::default(),
                 frto: Frto::Off,

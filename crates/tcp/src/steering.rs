@@ -47,6 +47,7 @@ impl Sender {
     /// Lets the window grow by what one ACK delivered.
     #[inline]
     pub(crate) fn grow(&mut self, view: &AckView, delivery: &Delivery) {
+        self.open_late();
         if self.startup.decision().phase() != Phase::Done {
             let before = self.cwnd();
             self.consult(view, delivery);
@@ -152,6 +153,7 @@ impl Sender {
             let before = *self.startup.decision();
             self.startup.begin(&config);
             self.congestion = Window::of(self.startup.decision());
+            self.begin_with_one();
             if self.calls.is_some() {
                 let told = Opening::told(self.startup.algorithm(), *config);
                 self.keep_call(now, told, before);

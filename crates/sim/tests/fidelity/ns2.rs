@@ -26,15 +26,16 @@ const PHASE: Time = Time::from_us(5_559);
 /// ns-2's label, start-up, initial ssthresh in packets, recovery and avoidance.
 type Algorithm = (&'static str, &'static str, Option<u32>, Recovery, Avoidance);
 
-const ALGORITHMS: [Algorithm; 8] = [
+const ALGORITHMS: [Algorithm; 9] = [
     ("nr_ss32", "slow_start", Some(32), Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_ss800", "slow_start", Some(800), Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_huge", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_huge_slowsteady", "slow_start", None, Recovery::NewRenoSteady, Avoidance::Reno),
+    ("nr_hoe", "hoe", None, Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_lss100", "limited", None, Recovery::NewRenoImpatient, Avoidance::Reno),
     ("sack_huge", "slow_start", None, Recovery::SackNs2, Avoidance::Reno),
     ("sack_lss100", "limited", None, Recovery::SackNs2, Avoidance::Reno),
-    ("vegas", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
+    ("vegas", "vegas", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
 ];
 
 /// Every run.
@@ -49,7 +50,9 @@ pub(crate) fn cases() -> Vec<Bulk> {
         }
     }
     cases.extend(limited_once());
-    cases.extend((0..=90).step_by(10).map(paced_start));
+    cases.extend((0..=90).step_by(10).map(|cbr| paced_start("sack_huge", cbr)));
+    cases.extend((0..=80).step_by(20).map(|cbr| paced_start("newreno_hoe", cbr)));
+    cases.extend((0..=80).step_by(20).map(|cbr| paced_start("vegas", cbr)));
     cases
 }
 
@@ -65,7 +68,6 @@ fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk 
     if avoidance == Avoidance::Vegas {
         // Its agent forgets to add them.
         sender.header_bytes = 0;
-        sender.initial_ssthresh_packets = Some(vegas_exit(variant));
     }
     let mut receiver = ReceiverConfig::new(Profile::Ns2);
     match variant {
@@ -122,24 +124,7 @@ fn allowed(label: &str, variant: &str) -> Allowed {
             reason: "Limited slow start after a timeout",
             ..allowed
         },
-        "vegas" => Allowed {
-            throughput: 0.09,
-            exit_cwnd: f64::INFINITY,
-            curve: 0.05,
-            startup: f64::INFINITY,
-            reason: "Vegas' own slow start",
-            ..allowed
-        },
         _ => allowed,
-    }
-}
-
-/// Where ns-2's Vegas leaves its slow start in this topology: seven eighths of the window it has then.
-fn vegas_exit(variant: &str) -> u32 {
-    match variant {
-        "delayed ACK" => 94 - 94 / 8,
-        "windowInit_=1" => 64 - 64 / 8,
-        _ => 96 - 96 / 8,
     }
 }
 
@@ -164,13 +149,25 @@ fn limited_once() -> impl Iterator<Item = Bulk> {
 }
 
 /// 100 Mbit/s, 80 ms and 1000 packets beside a CBR flow, 50 s.
-fn paced_start(cbr_mbps: u64) -> Bulk {
-    let mut sender = sender("slow_start");
+fn paced_start(label: &str, cbr_mbps: u64) -> Bulk {
+    let mut sender = sender(match label {
+        "newreno_hoe" => "hoe",
+        "vegas" => "vegas",
+        _ => "slow_start",
+    });
+    if label != "sack_huge" {
+        sender.recovery = Recovery::NewRenoImpatient;
+    }
+    if label == "vegas" {
+        sender.avoidance = Avoidance::Vegas;
+        sender.header_bytes = 0;
+    }
     sender.rto.phase = Some(PHASE);
     sender.initial_ssthresh_packets = Some(20_000);
-    let series = matches!(cbr_mbps, 0 | 40 | 80).then(|| format!("ns2/beside_cbr_{cbr_mbps}_10ms.csv.gz"));
+    let series = (label == "sack_huge" && matches!(cbr_mbps, 0 | 40 | 80))
+        .then(|| format!("ns2/beside_cbr_{cbr_mbps}_10ms.csv.gz"));
     Bulk {
-        name: format!("sack_huge beside {cbr_mbps} Mbit/s"),
+        name: format!("{label} beside {cbr_mbps} Mbit/s"),
         path: Bottleneck {
             rate: mbit(100),
             delay: Time::from_ms(30),
@@ -187,7 +184,7 @@ fn paced_start(cbr_mbps: u64) -> Bulk {
         oracle: Oracle::Row(OracleRow {
             file: "ns2/beside_cbr.csv",
             row: vec![
-                ("alg", "sack_huge".to_owned()),
+                ("alg", label.to_owned()),
                 ("cbw_mbps", cbr_mbps.to_string()),
                 ("cbr_random", "0".to_owned()),
             ],

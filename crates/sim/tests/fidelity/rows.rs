@@ -37,7 +37,7 @@ pub(crate) fn all() -> Vec<Row> {
 /// Why a row does not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// ns-2's Vegas is another start-up.
+    /// ns-2's Vegas has another recovery.
     Vegas,
     /// ns-2 itself does something else, or what we do, when everything happens some seconds later.
     Rounding,
@@ -49,7 +49,7 @@ impl Reason {
     /// The heading in the document.
     pub(crate) fn heading(self) -> &'static str {
         match self {
-            Self::Vegas => "Vegas' own slow start",
+            Self::Vegas => "Vegas' own recovery",
             Self::Rounding => "What ns-2 does not do twice",
             Self::Unknown => "Rows without a reason",
         }
@@ -209,7 +209,8 @@ fn played(row: &Row) -> Scenario {
 /// The ends of a row, both connections' alike.
 fn ends(row: &Row) -> (SenderConfig, ReceiverConfig) {
     let packets = |column: &str| number(row, column).map(|n| n as u32);
-    let startup = rampcc::algorithm("slow_start").expect("a registered algorithm");
+    let startup = if row["agent"] == "Vegas" { "vegas" } else { "slow_start" };
+    let startup = rampcc::algorithm(startup).expect("a registered algorithm");
     let mut sender = SenderConfig::new(Profile::Ns2, startup);
     sender.mss_bytes = packets("packet").expect("a size");
     sender.initial_window_packets = packets("iw").expect("a window");
