@@ -21,7 +21,6 @@
 #define RAMP_DEPLOYED 16384u
 #define RAMP_OUTLASTS_LOSS 32768u
 #define RAMP_OF_BBR 65536u
-#define RAMP_OF_BBR3 131072u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -51,8 +50,7 @@
 	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")           \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
 	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
-	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
-	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")
+	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 

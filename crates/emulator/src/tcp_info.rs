@@ -151,14 +151,12 @@ impl BbrInfo {
         Self::parse(&bytes, length)
     }
 
-    /// True if start-up is over: BBR drains what it has queued, or probes around its estimate. Probing for the RTT
+    /// True if start-up is over: BBR has drained what it had queued, and probes around its estimate. Probing for the RTT
     /// interrupts a start-up and does not end it.
     pub fn left_startup(&self) -> bool {
-        /// `bbr_drain_gain`, 1/2.885.
-        const DRAIN: u32 = 88;
         /// `bbr_cwnd_gain`, of its state `PROBE_BW`.
         const PROBING: u32 = 512;
-        self.pacing_gain == DRAIN || self.cwnd_gain == PROBING
+        self.cwnd_gain == PROBING
     }
 
     fn parse(bytes: &[u8; TCP_CC_INFO_BYTES], length: usize) -> Option<Self> {
@@ -175,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bbr_has_left_when_it_drains_or_probes() {
+    fn bbr_has_left_when_it_has_drained() {
         let info = |pacing_gain: u32, cwnd_gain: u32| {
             let mut bytes = [0; TCP_CC_INFO_BYTES];
             for (to, word) in bytes.chunks_exact_mut(4).zip([12_000_000, 0, 40_000, pacing_gain, cwnd_gain]) {
@@ -186,7 +184,7 @@ mod tests {
         assert_eq!((info(739, 739).bytes_per_s, info(739, 739).min_rtt), (12_000_000, Time::from_ms(40)));
         let left = [(739, 739), (256, 256), (88, 739), (320, 512), (256, 512)]
             .map(|(p, c)| info(p, c).left_startup());
-        assert_eq!(left, [false, false, true, true, true]);
+        assert_eq!(left, [false, false, false, true, true]);
         assert_eq!(BbrInfo::parse(&[0; TCP_CC_INFO_BYTES], 16), None);
     }
 

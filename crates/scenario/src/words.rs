@@ -111,10 +111,11 @@ impl Scenario {
             "ns2" => "as ns-2 has them".to_owned(),
             other => format!("profile {other}"),
         };
-        let avoidance = match sender.avoidance {
+        let avoidance = match sender.avoidance_in_use() {
             Avoidance::Reno => "Reno",
             Avoidance::Cubic => "CUBIC",
             Avoidance::Vegas => "Vegas",
+            Avoidance::Bbr => "BBR",
         };
         format!(
             "{profile}; {avoidance} after start-up, initial window of {} packets, segments of {} bytes",

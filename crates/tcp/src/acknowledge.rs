@@ -32,7 +32,7 @@ impl Sender {
             if delivery.bytes > 0 {
                 self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
             }
-            if self.starting() || self.rules.sampled || self.rules.remembered {
+            if self.starting() || self.rules.sampled || self.rules.remembered || self.avoid.by_rate() {
                 view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
                 self.last_rate = view.rate;
             }
@@ -44,6 +44,9 @@ impl Sender {
             }
         }
         self.last_rtt = view.rtt.unwrap_or(Time::ZERO);
+        if self.avoid.by_rate() && delivery.any {
+            self.observe(&view, &delivery);
+        }
         if delivery.advanced_segments > 0 {
             if self.rules.counts_ticks {
                 self.stop_timing(now);
@@ -125,8 +128,9 @@ impl Sender {
             }
         }
         if self.rules.send_buffer_max > 0 {
-            // Linux `tcp_sndbuf_expand`: room for two windows.
-            self.send_buffer = self.send_buffer.max((2 * self.cwnd()).min(self.rules.send_buffer_max));
+            // Linux `tcp_sndbuf_expand`: room for two windows, for BBR three.
+            let windows = if self.avoid.by_rate() { 3 } else { 2 };
+            self.send_buffer = self.send_buffer.max((windows * self.cwnd()).min(self.rules.send_buffer_max));
         }
         changed
     }

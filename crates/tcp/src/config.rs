@@ -1,6 +1,6 @@
 //! Rules of a connection, as plain data.
 
-use rampcc::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time};
+use rampcc::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time, Traits};
 
 /// The window field of a SYN, which is not scaled.
 pub(crate) const SYN_WINDOW: u64 = 65_535;
@@ -44,6 +44,8 @@ pub struct SenderConfig {
     pub abc_limit_packets: u32,
     /// Congestion avoidance after start-up.
     pub avoidance: Avoidance,
+    /// Unless the start-up belongs to a control with an avoidance of its own, which then follows.
+    pub own_avoidance: bool,
     /// Detection and repair of losses.
     pub recovery: Recovery,
     /// Proportional rate reduction (RFC 9937) during SACK recovery.
@@ -97,6 +99,15 @@ pub enum Avoidance {
     Cubic,
     /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
     Vegas,
+    /// Version 1 as Linux has it. It wants rates, and paces.
+    Bbr,
+}
+
+impl Avoidance {
+    /// Whether it steers by a rate and not by a window alone.
+    pub fn by_rate(self) -> bool {
+        self == Self::Bbr
+    }
 }
 
 /// Thresholds of Vegas congestion avoidance.
@@ -232,6 +243,14 @@ pub enum ReceiveWindow {
 }
 
 impl SenderConfig {
+    /// What follows start-up: with `own_avoidance`, what belongs to the start-up algorithm if something does.
+    pub fn avoidance_in_use(&self) -> Avoidance {
+        if self.own_avoidance && self.startup.traits.has(Traits::OF_BBR) {
+            return Avoidance::Bbr;
+        }
+        self.avoidance
+    }
+
     /// The rules of `profile` around a start-up algorithm with the parameters that it has there.
     pub fn new(profile: Profile, startup: &'static Algorithm) -> Self {
         let era = profile != Profile::Modern;
@@ -245,6 +264,7 @@ impl SenderConfig {
             initial_ssthresh_packets: None,
             abc_limit_packets: u32::from(era),
             avoidance: if era { Avoidance::Reno } else { Avoidance::Cubic },
+            own_avoidance: true,
             recovery: if ns2 { Recovery::SackNs2 } else { Recovery::Sack },
             prr: !era,
             rack_tlp: !era,

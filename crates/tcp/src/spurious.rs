@@ -42,11 +42,13 @@ impl Sender {
     /// Remembers what a reduction is about to take.
     pub(crate) fn arm_undo(&mut self) {
         let armed = self.rules.undo || self.rules.frto;
+        // A model of the path is not wrong because a reduction was.
+        let kept = armed && !self.avoid.by_rate();
         self.repair.undo = Undo {
             armed,
             cwnd: self.cwnd(),
             ssthresh: self.ssthresh(),
-            avoid: armed.then(|| Box::new(self.avoid.clone())),
+            avoid: kept.then(|| Box::new(self.avoid.clone())),
             first_retransmission: Time::NEVER,
             unexplained: 0,
         };

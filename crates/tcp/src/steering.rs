@@ -4,7 +4,7 @@ use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
 use rampcc_trace::{FlowEventKind, Opening, SenderState, Told};
 
 use crate::Recovery;
-use crate::avoidance::Growth;
+use crate::avoidance::{Avoid, Delivered, Growth};
 use crate::congestion_window::Window;
 use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
@@ -62,6 +62,8 @@ impl Sender {
             }
         } else if self.extra.is_some() {
             self.grow_further(delivery);
+        } else if self.avoid.by_rate() {
+            self.obey_model(view, delivery);
         } else if self.repair.state != SenderState::Recovery
             && delivery.advanced_segments > 0
             && self.cwnd_limited()
@@ -213,6 +215,7 @@ impl Sender {
             reserved: 0,
         };
         let before = self.found();
+        let window = self.cwnd();
         let wanted = self.lend(|startup| _ = startup.on_ack(&ack));
         if let Some(before) = before {
             self.keep_call(view.now, Told::Ack(ack), before);
@@ -223,6 +226,13 @@ impl Sender {
             self.congestion = wanted;
         }
         if self.startup.decision().phase() == Phase::Done {
+            if self.avoid.by_rate() {
+                // The model has the last word on what follows, and begins with the window before this ACK.
+                if !recovering {
+                    self.set_cwnd(window);
+                }
+                self.obey_model(view, delivery);
+            }
             self.notice_exit(delivery.newest.sent);
         }
     }
@@ -297,6 +307,48 @@ impl Sender {
             let decision = *self.startup.decision();
             self.set_ssthresh(self.cwnd());
             self.report_exit(decision.exit_reason(), decision.evidence, decision.limit, delivery.newest.sent);
+        }
+    }
+
+    /// One ACK as a control by rate sees it.
+    fn delivered(&self, view: &AckView, delivery: &Delivery) -> Delivered {
+        Delivered {
+            now: view.now,
+            mss: self.mss(),
+            acked: delivery.bytes,
+            delivered: self.rate.delivered(),
+            prior_delivered: delivery.newest.delivered,
+            rate: view.rate,
+            paused: delivery.newest.flags & Flags::APP_LIMITED != 0,
+            rtt: view.rtt,
+            before: view.in_flight,
+            in_flight: self.board.in_flight(),
+            lost: self.board.ever_lost_bytes(),
+            departure: self.pacer.next().max(view.now),
+            open: self.repair.state == SenderState::Open,
+        }
+    }
+
+    /// Shows the ACK to a control that has a model of the path.
+    pub(crate) fn observe(&mut self, view: &AckView, delivery: &Delivery) {
+        let (ack, cwnd) = (self.delivered(view, delivery), self.cwnd());
+        let Avoid::Bbr(bbr) = &mut self.avoid else { return };
+        bbr.observe(&ack, cwnd);
+        if bbr.probes_rtt() {
+            self.rate.on_app_limited(ack.in_flight);
+        }
+    }
+
+    /// The window that the model wants; while a loss is repaired, what the repair is to end with.
+    fn obey_model(&mut self, view: &AckView, delivery: &Delivery) {
+        let (ack, cwnd) = (self.delivered(view, delivery), self.cwnd());
+        let Avoid::Bbr(bbr) = &mut self.avoid else { return };
+        if self.repair.state == SenderState::Recovery {
+            let wanted = bbr.control(&ack, cwnd.max(bbr.kept()));
+            self.set_ssthresh(wanted);
+        } else {
+            let wanted = bbr.control(&ack, cwnd);
+            self.set_cwnd(wanted);
         }
     }
 

@@ -84,6 +84,7 @@ impl Sender {
     pub(crate) fn pacing_bytes_per_s(&self) -> u64 {
         let decision = self.startup.decision();
         match decision.pacing_bytes_per_s {
+            0 if self.avoid.by_rate() && !self.starting() => self.avoid.pacing(),
             0 if self.paces_by_share() => self.host_rate,
             BACK_TO_BACK => 0,
             rate => rate,
@@ -370,7 +371,7 @@ impl Sender {
         if self.sent_segments == 0 || idle == Time::ZERO {
             return;
         }
-        self.avoid.on_idle(idle);
+        self.avoid.on_idle(now, idle);
         if self.rules.idle_restart && idle > self.rtt.timeout() {
             let cwnd = self.cwnd();
             if cwnd > self.rules.initial_window {

@@ -82,9 +82,13 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
         (!s.undo, "undo", off(s.undo), "Linux undoes spurious reductions"),
         (!s.frto, "frto", off(s.frto), "Linux undoes spurious timeouts"),
         (
-            s.avoidance == Avoidance::Vegas,
+            match s.avoidance {
+                Avoidance::Cubic | Avoidance::Reno => false,
+                Avoidance::Bbr => steered(flow, row) != Steered::Own(Row::Bbr),
+                Avoidance::Vegas => true,
+            },
             "congestion-control",
-            "vegas".into(),
+            format!("{:?}", s.avoidance).to_lowercase(),
             "the algorithms continue with CUBIC or Reno",
         ),
         (

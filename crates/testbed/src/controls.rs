@@ -85,9 +85,10 @@ pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
     let sender = &flow.sender;
     let as_it_comes =
         sender.parameters == sender.startup.default_parameters() && sender.abc_limit_packets == 0;
-    let kernels = match sender.avoidance {
+    let kernels = match sender.avoidance_in_use() {
         Avoidance::Cubic => Some((Traits::OF_CUBIC, Row::Cubic)),
         Avoidance::Reno => Some((Traits::STANDARD, Row::Reno)),
+        Avoidance::Bbr => Some((Traits::OF_BBR, Row::Bbr)),
         Avoidance::Vegas => None,
     };
     match kernels {
@@ -223,8 +224,8 @@ fn settings(flow: &FlowConfig) -> Settings {
     options.hint = sender.hint;
     options.avoidance = match sender.avoidance {
         Avoidance::Reno => rampcc_linux::Avoidance::Reno,
-        // Vegas has been refused.
-        Avoidance::Cubic | Avoidance::Vegas => rampcc_linux::Avoidance::Cubic,
+        // Vegas and BBR have been refused.
+        Avoidance::Cubic | Avoidance::Vegas | Avoidance::Bbr => rampcc_linux::Avoidance::Cubic,
     };
     options.record = if sender.sampled { rampcc_linux::Record::All } else { rampcc_linux::Record::Exits };
     options.ring_bytes = RING_BYTES;
@@ -245,10 +246,12 @@ mod tests {
             [[flow]]\nsize = '1 MB'\n\
             [[flow]]\nalgorithm = 'hystart'\nsize = '1 MB'\n\
             [[flow]]\nalgorithm = 'best'\nsize = '1 MB'\n\
-            [[flow]]\nalgorithm = 'slow_start'\ncongestion-control = 'reno'\nsize = '1 MB'\n";
+            [[flow]]\nalgorithm = 'slow_start'\ncongestion-control = 'reno'\nsize = '1 MB'\n\
+            [[flow]]\nalgorithm = 'bbr'\nsize = '1 MB'\n";
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
         let all = |row| scenario.flows.iter().map(|flow| steered(flow, row)).collect::<Vec<_>>();
-        let others = [Steered::Own(Row::Cubic), Steered::Core, Steered::Own(Row::Reno)];
+        let others =
+            [Steered::Own(Row::Cubic), Steered::Core, Steered::Own(Row::Reno), Steered::Own(Row::Bbr)];
         assert_eq!(all(Row::Core), [&[Steered::Core], &others[..]].concat());
         assert_eq!(all(Row::Bbr), [&[Steered::Own(Row::Bbr)], &others[..]].concat());
     }

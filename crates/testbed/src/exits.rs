@@ -9,16 +9,11 @@ use rampcc_trace::{FlowEventKind, FlowSample, SenderState};
 use crate::row::Row;
 
 /// The exit that `sample` shows after `before`. `TCP_INFO` tells losses and timeouts; what else lowered the threshold
-/// depends on who steers. `bbr_bdp_bytes`: BBR's estimate.
-pub(crate) fn exit(
-    row: Option<Row>,
-    before: &FlowSample,
-    sample: &FlowSample,
-    bbr_bdp_bytes: u64,
-) -> FlowEventKind {
+/// depends on who steers.
+pub(crate) fn exit(row: Option<Row>, before: &FlowSample, sample: &FlowSample) -> FlowEventKind {
     let reason = match (row, sample.state) {
         // BBR does not leave on loss, but when its estimate of the rate stops growing.
-        (Some(Row::Bbr), _) => ExitReason::Bandwidth,
+        (Some(Row::Bbr), _) => ExitReason::Plateau,
         (_, SenderState::Loss) => ExitReason::Timeout,
         (_, SenderState::Recovery) => ExitReason::Loss,
         (_, SenderState::Open) => ExitReason::Ssthresh,
@@ -28,7 +23,8 @@ pub(crate) fn exit(
     let cwnd_bytes = if lost { before.cwnd_bytes } else { sample.cwnd_bytes };
     let (evidence, limit) = match reason {
         ExitReason::Loss | ExitReason::Timeout => (sample.lost_bytes, 0),
-        ExitReason::Bandwidth => (cwnd_bytes, bbr_bdp_bytes),
+        // The kernel tells BBR's rate, not what it was compared with.
+        ExitReason::Plateau => (0, 0),
         _ if sample.ssthresh_bytes == UNSET => (cwnd_bytes, cwnd_bytes),
         _ => (cwnd_bytes, sample.ssthresh_bytes),
     };
@@ -108,9 +104,9 @@ mod tests {
     #[test]
     fn losses_are_told_with_the_window_that_met_them() {
         let before = sample(100, UNSET, SenderState::Open);
-        let lost = exit(Some(Row::Cubic), &before, &sample(70, 70, SenderState::Recovery), 0);
+        let lost = exit(Some(Row::Cubic), &before, &sample(70, 70, SenderState::Recovery));
         assert_eq!(reason(lost), (ExitReason::Loss, 7, 0, 100));
-        let late = exit(None, &before, &sample(1, 50, SenderState::Loss), 0);
+        let late = exit(None, &before, &sample(1, 50, SenderState::Loss));
         assert_eq!(reason(late), (ExitReason::Timeout, 7, 0, 100));
     }
 
@@ -118,10 +114,10 @@ mod tests {
     fn a_lowered_threshold_means_what_the_control_means_by_it() {
         let before = sample(100, UNSET, SenderState::Open);
         let after = sample(120, 60, SenderState::Open);
-        assert_eq!(reason(exit(Some(Row::Bbr), &before, &after, 55)), (ExitReason::Bandwidth, 120, 55, 120));
+        assert_eq!(reason(exit(Some(Row::Bbr), &before, &after)), (ExitReason::Plateau, 0, 0, 120));
         let repairing = sample(120, 60, SenderState::Recovery);
-        assert_eq!(reason(exit(Some(Row::Bbr), &before, &repairing, 0)).0, ExitReason::Bandwidth);
-        assert_eq!(reason(exit(Some(Row::Cubic), &before, &after, 0)), (ExitReason::Ssthresh, 120, 60, 120));
+        assert_eq!(reason(exit(Some(Row::Bbr), &before, &repairing)).0, ExitReason::Plateau);
+        assert_eq!(reason(exit(Some(Row::Cubic), &before, &after)), (ExitReason::Ssthresh, 120, 60, 120));
     }
 
     #[test]
@@ -133,7 +129,6 @@ mod tests {
             Some(Row::Cubic),
             &sample(99, UNSET, SenderState::Open),
             &sample(120, 60, SenderState::Open),
-            0,
         );
         assert_eq!(reason(counters.explain(exit, 10)), (ExitReason::Delay, 0, 0, 330));
         assert_eq!(Hystart::default().explain(exit, 10), exit);

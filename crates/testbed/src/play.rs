@@ -262,7 +262,7 @@ impl Run<'_> {
             let sample = told.adjusted(sample);
             if !left && look.left {
                 left = true;
-                let kind = exits::exit(own, &before, &sample, look.bbr_bdp_bytes);
+                let kind = exits::exit(own, &before, &sample);
                 let kind = if own == Some(Row::Cubic) { hystart.explain(kind, mss) } else { kind };
                 tell(kind);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rampcc::{Rate, Time};
+use rampcc::Time;
 use rampcc_emulator::{BbrInfo, TcpInfo};
 use rampcc_trace::FlowSample;
 
@@ -24,8 +24,6 @@ pub(crate) struct Look {
     pub(crate) sample: FlowSample,
     /// Start-up is over, as far as the socket tells.
     pub(crate) left: bool,
-    /// BBR's estimate of the path's BDP.
-    pub(crate) bbr_bdp_bytes: u64,
     /// Expiries of the retransmission timer so far.
     pub(crate) timeouts: u32,
 }
@@ -43,12 +41,10 @@ impl Seen {
         }
         // BBR's threshold says little: its window may stay below.
         let bbr = if bbr { BbrInfo::of(&opened.connection.sender) } else { None };
-        let bdp = |bbr: BbrInfo| Rate::from_bytes_per_s(bbr.bytes_per_s).bytes_in(bbr.min_rtt);
         self.looks.push(Look {
             sample: info.sample(now, flow, paces),
             // While many losses are repaired, PRR may hold the window below the new threshold.
             left: bbr.map_or(!info.in_slow_start() || info.repairs(), |bbr| bbr.left_startup()),
-            bbr_bdp_bytes: bbr.map_or(0, bdp),
             timeouts: u32::from(info.total_rto),
         });
         self.last = info;

@@ -28,6 +28,11 @@ fn each_field_that_asks_for_another_tcp_is_refused_by_its_name() {
             "congestion-control = 'vegas'",
             "`congestion-control` is vegas; the algorithms continue with",
         ),
+        (
+            "sender",
+            "congestion-control = 'bbr'",
+            "`congestion-control` is bbr; the algorithms continue with CUBIC or Reno",
+        ),
         ("sender", "initial-ssthresh = 64", "`initial-ssthresh` is 64 packets; a connection without metrics"),
         ("sender", "max-burst = 5", "`max-burst` is 5; Linux has no such limit"),
         ("sender", "handshake = false", "`handshake` is off; a kernel's connection begins with one"),

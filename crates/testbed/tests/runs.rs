@@ -98,7 +98,7 @@ fn the_kernels_own_rows_give_the_samples_and_events_of_a_simulation() {
         // 100 kB of path and 45 kB of buffer: slow start overflows them, or HyStart is in time.
         let (reason, cwnd_bytes) = seen.exit(0).expect("it leaves start-up");
         let expected: &[ExitReason] = match row {
-            Row::Bbr => &[ExitReason::Bandwidth],
+            Row::Bbr => &[ExitReason::Plateau],
             Row::Reno => &[ExitReason::Loss],
             _ => &[ExitReason::Loss, ExitReason::AckTrain, ExitReason::Delay],
         };

@@ -1,7 +1,7 @@
 //! `[sender]`, `[receiver]` and `[algorithm.<id>]`.
 
 use rampcc::{Algorithm, Parameter, Time, algorithms};
-use rampcc_tcp::{AckPolicy, Profile, ReceiveWindow, ReceiverConfig, SenderConfig};
+use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiveWindow, ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed, nearest};
@@ -43,7 +43,9 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
         sender.initial_ssthresh_packets = ssthresh;
     }
     s.set("abc-limit", &mut sender.abc_limit_packets);
-    s.set("congestion-control", &mut sender.avoidance);
+    if let Some(avoidance) = s.maybe::<Avoidance>("congestion-control") {
+        (sender.avoidance, sender.own_avoidance) = (avoidance, false);
+    }
     s.set("recovery", &mut sender.recovery);
     s.set("prr", &mut sender.prr);
     s.set("rack-tlp", &mut sender.rack_tlp);

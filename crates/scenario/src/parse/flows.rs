@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rampcc::{Rate, Time, Traits};
 use rampcc_path::Capacity;
-use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_tcp::{Avoidance, ReceiverConfig, SenderConfig};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};
@@ -316,7 +316,9 @@ fn ends_of(s: &Section<'_>, ends: &Ends) -> (SenderConfig, ReceiverConfig) {
     let (mut sender, mut receiver) = (ends.sender.clone(), ends.receiver);
     ends::sender(s.inner("sender", &schema::SENDER).as_ref(), &mut sender);
     ends::receiver(s.inner("receiver", &schema::RECEIVER).as_ref(), &mut receiver);
-    s.set("congestion-control", &mut sender.avoidance);
+    if let Some(avoidance) = s.maybe::<Avoidance>("congestion-control") {
+        (sender.avoidance, sender.own_avoidance) = (avoidance, false);
+    }
     ends::acquaint(&mut sender, &receiver);
     (sender, receiver)
 }

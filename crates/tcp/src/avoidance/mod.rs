@@ -1,12 +1,17 @@
 //! Congestion avoidance: what happens to the window after start-up.
 
+mod bbr;
 mod cubic;
+mod model;
+mod policed;
 mod reno;
 mod vegas;
 
 use rampcc::Time;
 
+pub(crate) use bbr::Bbr;
 pub(crate) use cubic::Cubic;
+pub(crate) use model::Delivered;
 pub(crate) use reno::Reno;
 pub(crate) use vegas::Vegas;
 
@@ -35,14 +40,16 @@ pub(crate) enum Avoid {
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),
+    Bbr(Box<Bbr>),
 }
 
 impl Avoid {
-    pub(crate) fn new(config: &SenderConfig) -> Self {
-        match config.avoidance {
+    pub(crate) fn new(flow: u32, config: &SenderConfig) -> Self {
+        match config.avoidance_in_use() {
             Avoidance::Reno => Self::Reno(Reno::new(config.recovery.is_ns2())),
             Avoidance::Cubic => Self::Cubic(Cubic::new(config.cubic_beta_1024)),
             Avoidance::Vegas => Self::Vegas(Vegas::new(config.vegas)),
+            Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(flow))),
         }
     }
 
@@ -53,6 +60,22 @@ impl Avoid {
             Self::Reno(reno) => reno.on_ack(growth),
             Self::Cubic(cubic) => cubic.on_ack(growth),
             Self::Vegas(vegas) => vegas.on_ack(growth),
+            Self::Bbr(_) => growth.cwnd,
+        }
+    }
+
+    /// Whether it steers by a rate: it wants to see every ACK, from the first, and paces.
+    #[inline]
+    pub(crate) fn by_rate(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
+    /// Bytes per second at which it paces; 0: it does not.
+    #[inline]
+    pub(crate) fn pacing(&self) -> u64 {
+        match self {
+            Self::Bbr(bbr) => bbr.pacing(),
+            _ => 0,
         }
     }
 
@@ -62,6 +85,7 @@ impl Avoid {
             Self::Reno(reno) => reno.on_loss(flight),
             Self::Cubic(cubic) => cubic.on_loss(flight, cwnd, mss),
             Self::Vegas(vegas) => vegas.on_loss(flight),
+            Self::Bbr(bbr) => bbr.on_loss(cwnd),
         }
         .max(2 * mss)
     }
@@ -72,13 +96,16 @@ impl Avoid {
             Self::Reno(reno) => reno.reset(),
             Self::Cubic(cubic) => cubic.reset(),
             Self::Vegas(vegas) => vegas.reset(),
+            Self::Bbr(_) => {}
         }
     }
 
-    /// The connection was idle for `span`.
-    pub(crate) fn on_idle(&mut self, span: Time) {
-        if let Self::Cubic(cubic) = self {
-            cubic.on_idle(span);
+    /// The connection was idle for `span` until now.
+    pub(crate) fn on_idle(&mut self, now: Time, span: Time) {
+        match self {
+            Self::Cubic(cubic) => cubic.on_idle(span),
+            Self::Bbr(bbr) => bbr.on_idle(now),
+            _ => {}
         }
     }
 }
