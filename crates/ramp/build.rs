@@ -161,8 +161,13 @@ impl {name} {{
 fn constants(list: &List) -> String {
     let mut rust = format!("impl {} {{\n", list.name);
     for Entry { name, value, texts } in &list.entries {
-        writeln!(rust, "    /// `{}`: {}.\n    pub const {name}: Self = Self({value});", texts[0], texts[1])
-            .expect("writing to a string");
+        let bit = value.parse::<u32>().expect("a bit").trailing_zeros();
+        writeln!(
+            rust,
+            "    /// `{}`: {}.\n    pub const {name}: Self = Self(1 << {bit});",
+            texts[0], texts[1]
+        )
+        .expect("writing to a string");
     }
     rust.push_str("}\n");
     rust + &traits(list)

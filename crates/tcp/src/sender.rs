@@ -27,7 +27,6 @@ use crate::{Pacing, Recovery, SenderConfig};
 /// [`poll_event`](Self::poll_event) until they give nothing; then [`poll_timeout`](Self::poll_timeout) says when to
 /// call [`handle_timeout`](Self::handle_timeout).
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a rule or a fact of its own")]
 pub struct Sender {
     pub(crate) flow: u32,
     pub(crate) rules: Rules,
