@@ -26,6 +26,7 @@
 #include "limited.h"
 #include "paced.h"
 #include "quicly.h"
+#include "rapid.h"
 #include "search.h"
 #include "search4.h"
 #include "slow_start.h"
@@ -122,6 +123,9 @@
 	X(stopeg, STOPEG, RAMP_PAPERS | RAMP_MODERN | RAMP_PACES, "stopeg",                        \
 	  "[STOPEG], reconstructed",                                                               \
 	  "leave when more than 60 % of what is in flight is on its way there")                    \
+	X(rapid, RAPID, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES, "rapid-start",                   \
+	  "draft-kazuho-ccwg-rapid-start-02",                                                      \
+	  "triple every round trip until a queue builds up, then double; land on what arrived")    \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

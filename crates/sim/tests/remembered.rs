@@ -157,3 +157,19 @@ fn jump_start_sends_what_the_receiver_takes() {
     assert!(round.sent_bytes >= first.cwnd_bytes - MSS, "all of it in a round trip: {round:?}");
     assert_eq!(left(&log), ExitReason::Ssthresh);
 }
+
+/// Threefold growth is there two round trips before slow start, and lands on what arrived.
+#[test]
+fn rapid_start_triples_and_lands_on_what_arrived() {
+    let (rapid, plain) = (download("rapid", Hint::NONE, 40), download("slow_start", Hint::NONE, 40));
+    let reached = |log: &Log| log.flows.iter().find(|s| s.cwnd_bytes >= BDP / 2).expect("it grows").now;
+    assert!(reached(&rapid) + ms(200.0) < reached(&plain));
+    let first = rapid.flows.iter().position(|s| s.state == SenderState::Recovery).expect("it loses packets");
+    let window = rapid.flows[first - 1].cwnd_bytes;
+    let end =
+        rapid.first(|kind| matches!(kind, FlowEventKind::RecoveryEnd).then_some(())).expect("repaired").0;
+    let after = rapid.flows.iter().find(|s| s.now > end).expect("it goes on");
+    let arrived = window - (after.lost_bytes - rapid.flows[first - 1].lost_bytes);
+    let share = after.cwnd_bytes as f64 / arrived as f64;
+    assert!((0.65..0.75).contains(&share), "{share}: {} of {window}", after.cwnd_bytes);
+}

@@ -32,6 +32,7 @@ mod jump;
 mod limited;
 mod paced;
 mod quicly;
+mod rapid;
 mod search;
 mod search4;
 mod sender;

@@ -12,6 +12,7 @@ mod careful;
 mod enhanced;
 mod hoe;
 mod hystartpp;
+mod rapid;
 mod search;
 mod slow_start;
 mod suss;
