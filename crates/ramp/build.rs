@@ -212,7 +212,7 @@ fn documents() -> String {
     let mut paths: Vec<_> = fs::read_dir("docs")
         .expect("docs links to docs/algorithms")
         .map(|entry| entry.expect("a readable directory").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .filter(|path| path.extension().is_some_and(|e| e == "md") && !path.ends_with("README.md"))
         .collect();
     paths.sort();
     let mut table = String::from(

@@ -1,6 +1,7 @@
 //! What an ACK costs under each algorithm beyond what it costs under the kernel's own CUBIC, by the kernel's own
 //! statistics of BPF programs. Run as root:
-//! `cargo run --release -p rampcc-linux --example costs [--json] [ROUNDS [ALGORITHM]...]`.
+//! `cargo run --release -p rampcc-linux --example costs [--json] [--page] [ROUNDS [ALGORITHM]...]`. `--page` also writes them
+//! into `docs/algorithms/README.md`.
 //!
 //! CUBIC alone is no BPF program and has no such statistics. Compared is instead the same program on connections
 //! without storage: it calls CUBIC's functions, as the kernel does, and nothing else. Both are timed with the same
@@ -15,6 +16,8 @@ use rampcc::{Algorithm, algorithm, algorithms};
 use rampcc_linux::{Loaded, Options, load};
 use support::{Bottleneck, Network, Open, ready};
 
+#[path = "../../ramp/tests/support/index.rs"]
+mod index;
 #[path = "../tests/support/mod.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod support;
@@ -39,7 +42,8 @@ const SHORT: &[(&str, &str, u64)] = &[("slow_start", "initial_ssthresh", 12)];
 fn main() {
     let mut arguments: Vec<_> = env::args().skip(1).collect();
     let json = arguments.iter().any(|argument| argument == "--json");
-    arguments.retain(|argument| argument != "--json");
+    let page = arguments.iter().any(|argument| argument == "--page");
+    arguments.retain(|argument| argument != "--json" && argument != "--page");
     let rounds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(9);
     let chosen = |id: &str| arguments.len() < 2 || arguments[1..].iter().any(|wanted| wanted == id);
     if !ready() {
@@ -53,8 +57,14 @@ fn main() {
     let say = |name: &str, cost: &Cost| {
         if json { println!("{}", cost.json(name)) } else { println!("{name:22} {cost}") }
     };
+    let mut times = Vec::new();
     for algorithm in algorithms().iter().filter(|a| chosen(a.id) && a.runs_without(rampcc::LINUX_LACKS)) {
-        say(algorithm.id, &compare(algorithm, ENDLESS, rounds));
+        let cost = compare(algorithm, ENDLESS, rounds);
+        say(algorithm.id, &cost);
+        times.push((algorithm.id, cost.more[1]));
+    }
+    if page {
+        index::write_times(index::Times::Kernel, times);
     }
     // The same few instructions whichever algorithm it was.
     let slow_start = algorithm("slow_start").expect("a row of the registry");

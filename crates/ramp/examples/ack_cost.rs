@@ -1,6 +1,7 @@
 //! Prints what one ACK costs in each algorithm, in nanoseconds: the fastest of many replays of a recorded start-up.
 //!
-//! `cargo run --release -p rampcc --example ack_cost`; with `--json`, one object per line.
+//! `cargo run --release -p rampcc --example ack_cost`; with `--json`, one object per line; with `--page`
+//! it also writes them into `docs/algorithms/README.md`.
 
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -10,6 +11,8 @@ use std::time::Instant;
 use rampcc::{Ack, Algorithm, Config, Phase, Startup, algorithms};
 use support::{config, pipe, set};
 
+#[path = "../tests/support/index.rs"]
+mod index;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -24,7 +27,8 @@ const DEAREST: [(&str, &str, u64); 4] = [
 ];
 
 fn main() {
-    let json = std::env::args().any(|a| a == "--json");
+    let [json, page] = ["--json", "--page"].map(|asked| std::env::args().any(|a| a == asked));
+    let mut times = Vec::new();
     for algorithm in algorithms() {
         let dearest = DEAREST
             .iter()
@@ -34,6 +38,9 @@ fn main() {
             let (config, acks) = record(algorithm, parameter);
             let ns = (0..REPLAYS).map(|_| replay(algorithm, &config, &acks)).fold(f64::INFINITY, f64::min);
             let n = acks.len();
+            if parameter.is_none() {
+                times.push((algorithm.id, ns));
+            }
             let name = match parameter {
                 None => algorithm.id.to_string(),
                 Some((name, value)) => format!("{}:{name}={value}", algorithm.id),
@@ -44,6 +51,9 @@ fn main() {
                 println!("{name:<26} {ns:>6.2} ns per ACK  ({n} ACKs)");
             }
         }
+    }
+    if page {
+        index::write_times(index::Times::Native, times);
     }
 }
 

@@ -1,11 +1,14 @@
 //! Headers, registry and documents say the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
 use rampcc::{Algorithm, algorithms};
+
+#[path = "support/index.rs"]
+mod index;
 
 const OPENING: &str =
     "<!-- parameters: from the header; `RAMP_BLESS=1 cargo test -p rampcc --test documents` rewrites -->\n";
@@ -36,6 +39,7 @@ fn every_row_has_a_document_and_every_document_a_row() {
         .expect("the documents")
         .map(|entry| entry.expect("a readable directory").path())
         .map(|path| path.file_stem().expect("a file name").to_string_lossy().into_owned())
+        .filter(|name| name != "README")
         .collect();
     assert_eq!(rows, documents);
     for algorithm in algorithms() {
@@ -105,6 +109,35 @@ fn table(algorithm: &Algorithm) -> String {
             .expect("writing to a string");
     }
     table
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
+fn the_index_has_every_row_as_the_registry_has_it() {
+    let text = fs::read_to_string(index::path()).expect("the index");
+    let expected = index::page(&text, &BTreeMap::new());
+    if std::env::var_os("RAMP_BLESS").is_some() {
+        fs::write(index::path(), &expected).expect("the index is writable");
+        return;
+    }
+    assert_eq!(text, expected, "RAMP_BLESS=1 rewrites {}", index::path().display());
+    for algorithm in algorithms() {
+        let row = format!("| [`{0}`]({0}.md) |", algorithm.id);
+        assert_eq!(text.matches(&row).count(), 1, "{row}");
+        let (state, page) = (algorithm.state_bytes(), algorithm.document());
+        let excused = page.contains("above the bound of 4 kB");
+        assert_eq!(state > 4096, excused, "{}: {state} bytes of state", algorithm.id);
+    }
+}
+
+#[test]
+fn times_stay_in_the_index_and_new_ones_replace_them() {
+    let text = fs::read_to_string(index::path()).expect("the index");
+    let timed = |column, time: &str| BTreeMap::from([("best", (column, time.to_owned()))]);
+    let native = index::page(&text, &timed(index::Times::Native, "7777"));
+    let both = index::page(&native, &timed(index::Times::Kernel, "8888"));
+    assert!(both.contains("| 7777 | 8888 |\n"));
+    assert_eq!(index::page(&both, &BTreeMap::new()), both);
 }
 
 #[test]
