@@ -55,6 +55,8 @@ pub struct AttachedAlgorithm {
     pub pins: PathBuf,
     /// Counters of its connections; `None`: its pins are gone.
     pub counters: Option<Counters>,
+    /// Number of places of which it remembers something; `None`: it needs no history.
+    pub places: Option<usize>,
     /// Counters of assignments to a control group.
     pub assigned: Option<AssignCounters>,
 }
@@ -198,6 +200,7 @@ impl Host {
             name: instance.name.clone(),
             since_s: instance.since_s,
             counters: Pinned::open(&pins).and_then(|pinned| pinned.counters().ok()),
+            places: Pinned::open(&pins).and_then(|pinned| pinned.places()),
             assigned: in_cgroup.then(|| Assign::pinned_counters(&pins).ok()).flatten(),
             pins,
         }

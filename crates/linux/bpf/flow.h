@@ -15,6 +15,10 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u64 newest_acked_bytes;
 	__u64 acked_bytes;           /* cumulatively */
 	__u64 ssthresh_bytes;  /* as last obeyed */
+#if TRAITS & RAMP_NEEDS_HISTORY
+	struct ramp_hint hint; /* here and not on the stack, which holds no more beside the rest */
+	__u64 initial_window_bytes;
+#endif
 	__u32 cwnd_packets;          /* as last written to the kernel, to see who changed them since */
 	__u32 ssthresh_packets;
 	__u32 window_packets;        /* what the decision allows; cwnd_packets is less while pacing */

@@ -91,6 +91,7 @@ static __always_inline void leave(struct sock *sk, struct flow *f)
 	f->exits++;
 	count(&counters.exits[ramp_index(reason, RAMP_EXIT_SLOTS)]);
 	count_duration(f->exited_ns - f->opened_ns);
+	observe(sk, f, 0);
 	keep_exit(sk, f);
 	if (settings.record >= RAMP_RECORD_EXITS)
 		record_flow(sk, f, RAMP_RECORD_EXIT);
@@ -270,6 +271,10 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	config.size_bytes = tp->write_seq - tp->snd_una;
 	config.receive_window_bytes = tp->snd_wnd;
 	config.handshake_rtt_us = least_rtt_us == ~0u ? 0 : least_rtt_us;
+#if TRAITS & RAMP_NEEDS_HISTORY
+	f->initial_window_bytes = config.initial_window_bytes;
+	config.hint = f->hint;
+#endif
 	PASTE(RAMP_ID, _init)(&f->state, &config, &f->decision);
 
 	disarm_hystart(sk);

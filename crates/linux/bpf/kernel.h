@@ -43,6 +43,7 @@ struct netns_ipv4 {
 };
 
 struct net {
+	__u64 net_cookie; /* of one namespace alone, ever */
 	struct netns_ipv4 ipv4;
 };
 

@@ -52,6 +52,7 @@ struct ramp_counters counters SEC(".bss.counters");
 #include "flow.h"
 #include "record.h"
 #include "onlooker.h"
+#include "memory.h"
 #include "host.h"
 
 /* A function of its own: seldom called where ACKs are handled, it should not be among their code. */
@@ -73,6 +74,7 @@ static __noinline void begin(struct sock *sk)
 		count(&counters.without_storage);
 		return;
 	}
+	recall(sk, f);
 	open_flow(sk, f);
 }
 
@@ -110,6 +112,7 @@ void BPF_PROG(startup_release, struct sock *sk)
 	if (settings.record >= RAMP_RECORD_FLOWS)
 		record_flow(sk, f, RAMP_RECORD_CLOSE);
 	pace_no_more(sk, f);
+	observe(sk, f, 1);
 	count(&counters.closed);
 	set_marks(sk, 0);
 	bpf_sk_storage_delete(&flows, sk);

@@ -40,6 +40,8 @@ const COUNTERS: &str = ".bss.counters";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const FLOWS: &str = "flows";
 pub(crate) const EXITS: &str = "exits";
+/// Of rows that need it.
+pub(crate) const HISTORY: &str = "history";
 const TABLE: &str = "startup_table";
 /// Names in a directory of pins; `events`, `flows` and `exits` keep theirs.
 pub(crate) const PINNED_LINK: &str = "link";
@@ -237,6 +239,11 @@ impl Loaded {
         })
     }
 
+    /// Number of places of which it remembers something; `None`: it needs no history.
+    pub fn places(&self) -> Option<usize> {
+        self.object.maps().find(|map| map.name() == OsStr::new(HISTORY)).map(|map| map.keys().count())
+    }
+
     /// The kernel's numbers of its maps, as `bpftool map` shows them.
     pub fn map_ids(&self) -> Vec<u32> {
         self.object.maps().filter_map(|map| map.info().ok()).map(|info| info.info.id).collect()
@@ -293,6 +300,7 @@ impl Loaded {
                 Some(EVENTS) => EVENTS,
                 Some(FLOWS) => FLOWS,
                 Some(EXITS) => EXITS,
+                Some(HISTORY) => HISTORY,
                 Some(OPERATIONS) => PINNED_OPERATIONS,
                 _ => continue,
             };

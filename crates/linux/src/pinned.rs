@@ -10,7 +10,9 @@ use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
 use nix::fcntl::OFlag;
 
 use crate::event::Counters;
-use crate::loader::{EVENTS, EXITS, FLOWS, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS, PINNED_TABLE};
+use crate::loader::{
+    EVENTS, EXITS, FLOWS, HISTORY, PINNED_COUNTERS, PINNED_LINK, PINNED_OPERATIONS, PINNED_TABLE,
+};
 use crate::onlooker::{Onlooker, Table};
 
 /// An algorithm that [`load_pinned`](crate::load_pinned) or [`Loaded::pin`](crate::Loaded::pin) left behind.
@@ -59,6 +61,11 @@ impl Pinned {
     /// The socket storage of its connections, for an iterator.
     pub fn flows(&self) -> io::Result<MapHandle> {
         self.map(FLOWS)
+    }
+
+    /// Number of places of which it remembers something; `None`: it needs no history, or this user may not look.
+    pub fn places(&self) -> Option<usize> {
+        Some(self.map(HISTORY).ok()?.keys().count())
     }
 
     /// Takes it out of the kernel, and the directory away. Running connections finish with what they have.
@@ -130,7 +137,8 @@ pub fn withdraw_pinned(directory: &Path) -> io::Result<()> {
             return Err(io::Error::other(error));
         }
     }
-    for name in [PINNED_LINK, PINNED_OPERATIONS, PINNED_COUNTERS, PINNED_TABLE, EVENTS, FLOWS, EXITS] {
+    let maps = [EVENTS, FLOWS, EXITS, HISTORY];
+    for name in [PINNED_LINK, PINNED_OPERATIONS, PINNED_COUNTERS, PINNED_TABLE].into_iter().chain(maps) {
         missing_ok(fs::remove_file(directory.join(name)))?;
     }
     Ok(())

@@ -103,6 +103,9 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
                 ));
             }
         }
+        if let Some(places) = attached.places {
+            lines.push(("remembers", format!("{places} places")));
+        }
         if let Some(assigned) = &attached.assigned {
             let mut text = vec![format!("{} connections", assigned.assigned.iter().sum::<u64>())];
             if assigned.chosen > 0 {
@@ -259,6 +262,7 @@ fn to_json(attachment: &Attachment) -> Value {
         "since_s": attached.map(|attached| attached.since_s),
         "pins": attached.map(|attached| attached.pins.clone()),
         "counters": counters,
+        "places": attached.and_then(|attached| attached.places),
         "assigned": assigned,
         "open_by_congestion_control": attachment.connections,
         "replaced": attachment.replaced,

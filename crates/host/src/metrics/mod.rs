@@ -163,6 +163,7 @@ mod tests {
             since_s: 1_700_000_000,
             pins: "/sys/fs/bpf/ramp/x/1".into(),
             counters: counters.copied(),
+            places: None,
             assigned: None,
         };
         Attachment {

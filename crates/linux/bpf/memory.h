@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the host remembers of a place, for rows that need it. When it is looked at, and what is kept,
+ * is ramp/history.h; here is where: the least recently used entries go first when the map is full.
+ *
+ * A place is an IPv4 address, or an IPv6 /64, as one network namespace reaches it.
+ */
+#ifndef RAMP_LINUX_MEMORY_H
+#define RAMP_LINUX_MEMORY_H
+
+#if TRAITS & RAMP_NEEDS_HISTORY
+
+#include <ramp/history.h>
+
+#include "tuple.h"
+
+#define PLACES_MAX 4096 /* half a megabyte */
+
+struct place {
+	__u64 namespace;
+	__u64 address[2]; /* in the network's order; IPv4 as IPv6 maps it */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PLACES_MAX);
+	__type(key, struct place);
+	__type(value, struct ramp_memory);
+} history SEC(".maps");
+
+static __always_inline void place_of(struct sock *sk, struct place *place)
+{
+	const __u8 *byte = (const __u8 *)place->address;
+
+	place->namespace = sk->__sk_common.skc_net.net->net_cookie;
+	record_remote(sk, (ramp_u8 *)place->address);
+	if (place->address[0] || byte[8] || byte[9] || byte[10] != 0xff || byte[11] != 0xff)
+		place->address[1] = 0;
+}
+
+/* Tells a connection that begins what is remembered; what the loader was told counts as seen then. */
+static __noinline void recall(struct sock *sk, struct flow *f)
+{
+	struct ramp_hint *hint = &f->hint;
+	struct place place = {};
+	struct ramp_memory told = {}, *known;
+	__u64 now_ns = bpf_ktime_get_boot_ns();
+
+	place_of(sk, &place);
+	known = bpf_map_lookup_elem(&history, &place);
+	if (known) {
+		ramp_recall(known, now_ns, hint);
+		return;
+	}
+	/* Field by field: clang takes settings copied whole for the zeros they are compiled with. */
+	if (settings.config.hint.source != RAMP_HINT_HISTORY)
+		return;
+	told.window_bytes = settings.config.hint.window_bytes;
+	told.bytes_per_s = settings.config.hint.bytes_per_s;
+	told.rtt_us = settings.config.hint.rtt_us;
+	told.seen_ns = now_ns - (__u64)settings.config.hint.age_s * 1000000000;
+	ramp_recall(&told, now_ns, hint);
+	bpf_map_update_elem(&history, &place, &told, BPF_NOEXIST);
+}
+
+/* `closing`: it has sent all it had. */
+static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct place place = {};
+	struct ramp_memory memory = {}, *known;
+	struct ramp_seen seen = {};
+
+	if (!tp->rate_interval_us || tp->rtt_min.s[0].v == ~0u)
+		return;
+	seen.now_ns = bpf_ktime_get_boot_ns();
+	seen.initial_window_bytes = f->initial_window_bytes;
+	seen.bytes_per_s =
+		(__u64)tp->rate_delivered * tp->mss_cache * 1000000 / tp->rate_interval_us;
+	seen.rtt_us = tp->rtt_min.s[0].v;
+	if (closing || BPF_CORE_READ_BITFIELD(tp, rate_app_limited))
+		seen.flags = RAMP_RATE_APP_LIMITED;
+	place_of(sk, &place);
+	known = bpf_map_lookup_elem(&history, &place);
+	if (known)
+		memory = *known;
+	if (ramp_observe(&memory, &seen))
+		bpf_map_update_elem(&history, &place, &memory, BPF_ANY);
+}
+
+#else
+
+static __always_inline void recall(struct sock *sk, struct flow *f)
+{
+}
+
+static __always_inline void observe(struct sock *sk, struct flow *f, _Bool closing)
+{
+}
+
+#endif
+
+#endif
