@@ -15,6 +15,9 @@ use crate::support::ready::unobstructed;
 use crate::support::{Bottleneck, EMULATED, Network, Open, counted, ready, receive, send, small};
 use crate::{MEGABYTES, ack, all_events, exits, put_in, replayed, settled};
 
+#[path = "history.rs"]
+mod history;
+
 const BYTES: u64 = 300_000;
 
 fn best() -> &'static Algorithm {

@@ -18,7 +18,6 @@ use support::{Bottleneck, EMULATED, Network, Open, ready, run, small};
 mod algorithms;
 mod connections;
 mod forms;
-mod history;
 mod loaders;
 mod other_kernels;
 mod paced;
