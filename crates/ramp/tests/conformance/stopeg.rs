@@ -1,4 +1,4 @@
-//! StopEG on flights that are spread evenly, so that the share follows from the growth alone.
+//! `StopEG` on flights that are spread evenly, so that the share follows from the growth alone.
 
 use rampcc::{Ack, AckFlags, ExitReason, Phase, Startup};
 
@@ -6,18 +6,21 @@ use super::support::pipe::play;
 use super::support::{MSS, config, row, set};
 use super::{config_for, path_a};
 
+const RTT_US: u32 = 100_000;
 const RTT_NS: f64 = 100e6;
 
 /// A smooth sender whose rate grows by `growth` a round trip, with `queue` round trips of queue in front of the
 /// bottleneck: the share it has when ten round trips are over, or the one it left with.
+#[expect(clippy::disallowed_methods, reason = "the last bits are far below the tolerance")]
 fn smooth(growth: f64, queue: f64, share_permille: u64) -> Startup {
     let algorithm = row("stopeg");
     let mut config = config(algorithm, 10);
-    config.handshake_rtt_us = (RTT_NS / 1000.0) as u32;
+    config.handshake_rtt_us = RTT_US;
     set(&mut config, algorithm, "share", share_permille);
     let mut startup = Startup::new(algorithm, &config);
     // Bytes sent until t, in round trips; what has arrived is what was sent a round trip and the queue earlier.
     let sent = |t: f64| 2e6 * growth.powf(t);
+    let rtt_us = RTT_US + (f64::from(RTT_US) * queue) as u32;
     let mut t: f64 = 0.0;
     let mut delivered = sent(t - 1.0 - queue) as u64;
     while t < 10.0 && startup.decision().phase() == Phase::Startup {
@@ -32,7 +35,7 @@ fn smooth(growth: f64, queue: f64, share_permille: u64) -> Startup {
             delivered_bytes: delivered,
             acked_bytes: acked,
             in_flight_bytes: in_flight,
-            rtt_us: (RTT_NS * (1.0 + queue) / 1000.0) as u32,
+            rtt_us,
             mss_bytes: MSS,
             flags: AckFlags::CWND_LIMITED,
             ..Ack::default()
@@ -45,7 +48,7 @@ fn smooth(growth: f64, queue: f64, share_permille: u64) -> Startup {
 #[test]
 fn the_share_of_a_smooth_sender_is_that_of_the_closed_form() {
     for growth in [1.25_f64, 1.5, 1.732, 2.0, 3.0] {
-        let share = 1.0 / (1.0 + growth.powf(-0.5));
+        let share = 1.0 / (1.0 + growth.sqrt().recip());
         let below = smooth(growth, 0.0, (share * 1000.0 - 8.0) as u64);
         assert_eq!(below.decision().exit_reason(), ExitReason::Delivery, "{growth}");
         let above = smooth(growth, 0.0, (share * 1000.0 + 8.0) as u64);

@@ -44,7 +44,7 @@ impl Oracle for Hoe {
             self.acks.push((seen.now_ns, seen.acked, seen.sent_ns));
             if let [.., (t2, before, left2), (t3, acked, left3)] = self.acks[..]
                 && t3 > t2
-                && acked == before
+                && (acked - before).abs() < 0.5
                 && (left3 - left2).max(0.0) <= (t3 - t2) / 2.0
             {
                 self.found = true;

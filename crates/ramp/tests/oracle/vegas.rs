@@ -55,7 +55,7 @@ impl Oracle for Vegas {
                 let expected = (next - ack) / self.base_rtt;
                 let delta = (expected - actual) * self.base_rtt + 0.5;
                 self.rounds += 1;
-                if self.rounds % 2 == 0 {
+                if self.rounds.is_multiple_of(2) {
                     undecided = (delta - GAMMA - 1.0).abs() < 0.02;
                     if delta.trunc() > GAMMA {
                         self.left = true;
@@ -69,7 +69,7 @@ impl Oracle for Vegas {
             return Says { cwnd: self.cwnd, phase: Phase::Done, undecided };
         }
         let keeps_up = self.cwnd - seen.in_flight <= 2.0;
-        if self.rounds % 2 == 0 && self.cwnd < self.ssthresh && keeps_up && seen.window_full {
+        if self.rounds.is_multiple_of(2) && self.cwnd < self.ssthresh && keeps_up && seen.window_full {
             self.cwnd = (self.cwnd + seen.acked.min(self.limit)).min(self.ssthresh);
         }
         if let Some(rtt) = seen.rtt_us {
