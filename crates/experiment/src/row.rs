@@ -347,4 +347,43 @@ mod tests {
         assert_eq!(alone.to_string(), format!("other cannot play {told}"), "nothing is left");
         assert!(playable(&[row("paced")], &Simulator, (true, true)).is_ok());
     }
+
+    /// A backend with a control that is called as an algorithm.
+    struct Namesake;
+
+    static NAMESAKE: Control =
+        Control { name: "bbr", simulated_by: Some(Traits::OF_BBR), backend: "namesake", ..OWN };
+
+    impl Backend for Namesake {
+        fn name(&self) -> &'static str {
+            "namesake"
+        }
+        fn identity(&self) -> String {
+            "namesake".to_owned()
+        }
+        fn controls(&self) -> &'static [Control] {
+            std::slice::from_ref(&NAMESAKE)
+        }
+        fn check(&self, _: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
+            Ok(())
+        }
+        fn run(&self, _: &Play<'_>, _: &mut dyn Observer, _: &AtomicBool) -> Result<Played, BackendError> {
+            Err(BackendError::Failed("it plays nothing".to_owned()))
+        }
+    }
+
+    #[test]
+    fn a_control_that_is_called_as_an_algorithm_is_that_algorithm_elsewhere() {
+        let backends: [&dyn Backend; 2] = [&Simulator, &Namesake];
+        let row = Row::parse("x=bbr", &backends).unwrap();
+        assert_eq!(row.control(), Some(&NAMESAKE));
+        let (own, _) = playable(std::slice::from_ref(&row), &Namesake, (true, true)).unwrap();
+        assert_eq!(own[0].control(), Some(&NAMESAKE));
+        let (simulated, said) = playable(&[row], &Simulator, (true, true)).unwrap();
+        assert_eq!((simulated[0].label.as_str(), simulated[0].control(), said), ("x", None, None));
+        assert!(simulated[0].steering(&scenario("")).starts_with("bbr "));
+        // With a parameter it is the algorithm everywhere.
+        let row = Row::parse("bbr:full_bw_cnt=4", &backends).unwrap();
+        assert_eq!(row.control(), None);
+    }
 }
