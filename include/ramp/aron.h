@@ -78,18 +78,18 @@ RAMP_FN void ramp_aron_init(struct ramp_aron *s, const struct ramp_config *c,
 RAMP_FN ramp_u64 ramp_aron_median(const struct ramp_aron *s)
 {
 	ramp_u32 count = s->pairs < ARON_PAIRS ? s->pairs : ARON_PAIRS;
-	ramp_u64 median = 0;
-	ramp_u32 i, j, below;
+	ramp_u64 middle = (ramp_max(count, 1) - 1) / 2, median = 0, below, is_median;
+	ramp_u32 i, j;
 
 	for (i = 0; i < ARON_PAIRS; i++) {
-		if (i >= count)
-			break;
 		below = 0;
 		for (j = 0; j < ARON_PAIRS; j++)
-			below += j < count &&
-				(s->gap_ns[j] < s->gap_ns[i] || (s->gap_ns[j] == s->gap_ns[i] && j < i));
-		if (below == (count - 1) / 2)
-			median = s->gap_ns[i];
+			below += 1 & ramp_less_mask(j, count) &
+				ramp_less_mask(s->gap_ns[ramp_index(j, ARON_PAIRS)],
+					       s->gap_ns[ramp_index(i, ARON_PAIRS)] + (j < i));
+		is_median = ramp_less_mask(i, count) & ramp_less_mask(below, middle + 1) &
+			ramp_less_mask(middle, below + 1);
+		median |= s->gap_ns[i] & is_median;
 	}
 	return median;
 }
@@ -109,7 +109,7 @@ RAMP_FN void ramp_aron_look(struct ramp_aron *s, const struct ramp_ack *a, struc
 		return;
 	if (a->acked_bytes != a->mss_bytes)
 		gap_ns = ramp_mul_div(gap_ns, a->mss_bytes, a->acked_bytes);
-	s->gap_ns[s->pairs & (ARON_PAIRS - 1)] = ramp_max(gap_ns, 1);
+	s->gap_ns[s->pairs & (ARON_PAIRS - 1)] = ramp_clamp(gap_ns, 1, (ramp_u64)1 << 62);
 	s->pairs = s->pairs == 2 * ARON_PAIRS - 1 ? ARON_PAIRS : s->pairs + 1;
 	if (s->pairs < s->pairs_min || !s->growth.least_rtt_us)
 		return;

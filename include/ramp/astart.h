@@ -101,14 +101,14 @@ RAMP_FN void ramp_astart_mark(struct ramp_astart *s, const struct ramp_ack *a)
 RAMP_FN ramp_u64 ramp_astart_rate_over(const struct ramp_astart *s, const struct ramp_ack *a,
 				       ramp_u64 interval_ns)
 {
-	ramp_u64 since_ns = ramp_sub(a->now_ns, interval_ns), apart_ns;
+	ramp_u64 since_ns = ramp_sub(a->now_ns, interval_ns), younger, apart_ns;
 	ramp_u32 held = s->marks < ASTART_MARKS ? s->marks : ASTART_MARKS;
 	ramp_u32 back = 0, step, at; /* marks that are younger than since_ns */
 
 	for (step = ASTART_MARKS / 2; step; step >>= 1) {
 		at = ramp_index(s->marks + ASTART_MARKS - back - step, ASTART_MARKS);
-		if (back + step < held && s->mark_ns[at] > since_ns)
-			back += step;
+		younger = ramp_less_mask(back + step, held) & ramp_less_mask(since_ns, s->mark_ns[at]);
+		back += step & (ramp_u32)younger;
 	}
 	at = ramp_index(s->marks + ASTART_MARKS - back - 1, ASTART_MARKS);
 	apart_ns = ramp_sub(a->now_ns, s->mark_ns[at]);
@@ -141,7 +141,7 @@ RAMP_FN ramp_u64 ramp_astart_noise(struct ramp_astart *s, ramp_u64 sample)
 	largest = s->instability;
 	for (i = ASTART_INSTABILITIES - 1; i; i--) {
 		s->instabilities[i] = s->instabilities[i - 1];
-		largest = ramp_max(largest, s->instabilities[i]);
+		largest = ramp_max_flat(largest, s->instabilities[i]);
 	}
 	s->instabilities[0] = s->instability;
 	if (largest == s->instability)

@@ -231,7 +231,7 @@ RAMP_FN void ramp_bbr3_pace(struct ramp_bbr3 *s, const struct ramp_ack *a, struc
 /* SetCwnd */
 RAMP_FN void ramp_bbr3_open(struct ramp_bbr3 *s, const struct ramp_ack *a, struct ramp_decision *d)
 {
-	ramp_u64 cwnd, most = ramp_bbr3_window(s, s->cwnd_gain) + s->extra.value;
+	ramp_u64 cwnd, most = ramp_add(ramp_bbr3_window(s, s->cwnd_gain), s->extra.value);
 
 	if (s->model.paused)
 		ramp_model_restore(&s->model, a->mss_bytes, d);

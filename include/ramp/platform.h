@@ -54,6 +54,22 @@ RAMP_FN ramp_u32 ramp_log2(ramp_u64 value)
 }
 
 /*
+ * All ones for a < b, 0 otherwise; both below 2^63. For loops: a BPF verifier follows both outcomes
+ * of each comparison of each iteration, unless they are arithmetic that the compiler cannot undo.
+ */
+RAMP_FN ramp_u64 ramp_less_mask(ramp_u64 a, ramp_u64 b)
+{
+#ifdef RAMP_BPF
+	ramp_u64 difference = a - b;
+
+	__asm__("%0 s>>= 63" : "+r"(difference));
+	return difference;
+#else
+	return a < b ? ~(ramp_u64)0 : 0;
+#endif
+}
+
+/*
  * The value modulo a constant power of two, in a form that no compiler simplifies. It drops masks
  * that it can prove needless, and the verifier of Linux 6.1 cannot follow such proofs.
  */

@@ -68,7 +68,7 @@ RAMP_FN void ramp_rapid_init(struct ramp_rapid *s, const struct ramp_config *c,
 /* §3.2: the path builds no queue if the round's smallest RTT is hardly above the smallest of all. */
 RAMP_FN ramp_u32 ramp_rapid_is_empty(const struct ramp_rapid *s)
 {
-	ramp_u64 least = s->growth.least_rtt_us, rise = (ramp_u64)s->floor_us - least;
+	ramp_u64 least = s->growth.least_rtt_us, rise = ramp_sub(s->floor_us, least);
 
 	return s->floor_us && rise <= s->queue_us && rise * 100 <= least * s->queue_percent;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The largest value of the last few rounds: one slot for each round.
+ * The largest value of the last few rounds, of bytes or bytes/s up to 2^40: one slot for each round.
  *
  * Invariant: value is the largest of the slots that the last ramp_recent_advance asked for, and of
  * what was added since.
@@ -11,6 +11,7 @@
 #include "math.h"
 
 #define RECENT_ROUNDS 16u
+#define RECENT_MAX ((ramp_u64)1 << 40)
 
 struct ramp_recent {
 	ramp_u64 largest[RECENT_ROUNDS];
@@ -23,6 +24,7 @@ RAMP_FN void ramp_recent_add(struct ramp_recent *r, ramp_u64 value)
 {
 	ramp_u32 now = ramp_index(r->now, RECENT_ROUNDS);
 
+	value = ramp_min(value, RECENT_MAX);
 	r->largest[now] = ramp_max(r->largest[now], value);
 	r->value = ramp_max(r->value, value);
 }
@@ -37,8 +39,8 @@ RAMP_FN void ramp_recent_advance(struct ramp_recent *r, ramp_u32 rounds)
 	r->value = 0;
 	for (i = 0; i < RECENT_ROUNDS; i++)
 		if (i <= rounds)
-			r->value = ramp_max(r->value,
-					    r->largest[ramp_index(r->now - i, RECENT_ROUNDS)]);
+			r->value = ramp_max_flat(
+				r->value, r->largest[ramp_index(r->now + RECENT_ROUNDS - i, RECENT_ROUNDS)]);
 }
 
 #endif

@@ -33,6 +33,7 @@
 RAMP_PARAMETERS(STOPEG)
 
 #define STOPEG_MOMENTS 64u /* a power of two */
+#define STOPEG_AT_ONCE 16u  /* moments settled by an ACK, which adds one at most */
 
 struct ramp_stopeg_moment {
 	ramp_u64 at_ns;
@@ -75,7 +76,7 @@ RAMP_FN void ramp_stopeg_settle(struct ramp_stopeg *s, const struct ramp_ack *a)
 	const struct ramp_stopeg_moment *m;
 	ramp_u32 i;
 
-	for (i = 0; i < STOPEG_MOMENTS; i++) {
+	for (i = 0; i < STOPEG_AT_ONCE; i++) {
 		m = &s->moment[s->oldest & (STOPEG_MOMENTS - 1)];
 		if (!s->waiting || ramp_add(m->at_ns, half_ns) > a->now_ns)
 			return;

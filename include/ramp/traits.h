@@ -21,6 +21,7 @@
 #define RAMP_DEPLOYED 16384u
 #define RAMP_OUTLASTS_LOSS 32768u
 #define RAMP_OF_BBR 65536u
+#define RAMP_NEEDS_BRANCHES 131072u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -35,7 +36,9 @@
 	X(NEEDS_ROUTER, "router", "begins at a rate that the path's routers have granted")      \
 	X(NEEDS_INTERFACE, "interface", "is told the rate of the sender's own interface")       \
 	X(NEEDS_RECEIVER, "receiver", "asks more of the receiver's ACKs than the standards do") \
-	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")
+	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")         \
+	X(NEEDS_BRANCHES, "branches",                                                           \
+	  "has more paths through an ACK than the verifier of Linux follows")
 
 /* X(NAME, word, meaning): a row is in at least one, the yardstick in none. */
 #define RAMP_FAMILIES(X)                                                            \

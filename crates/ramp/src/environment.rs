@@ -47,6 +47,10 @@ pub const LINUX_LACKS: &[Lacking] = &[
         need: Traits::NEEDS_GAPS,
         reason: "Linux asks a congestion control for one pacing rate, and never for the gap before each packet",
     },
+    Lacking {
+        need: Traits::NEEDS_BRANCHES,
+        reason: "the kernel's verifier follows every path through an ACK, and gives up after a million instructions",
+    },
 ];
 
 include!(concat!(env!("OUT_DIR"), "/overrides.rs"));

@@ -22,6 +22,7 @@ mod loaders;
 mod other_kernels;
 mod paced;
 mod scratch;
+mod verifier;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -1,0 +1,23 @@
+//! The verifier of the running kernel takes every row, and says of all at once which it does not.
+
+use rampcc_linux::{Options, load};
+
+use super::{carried, ready};
+
+#[test]
+fn the_verifier_takes_every_row() {
+    if !ready() {
+        return;
+    }
+    let mut refused = Vec::new();
+    for algorithm in carried() {
+        let mut options = Options::new(algorithm);
+        options.name = Some(format!("rv_{}", algorithm.id));
+        if let Err(error) = load(algorithm, &options) {
+            let log = error.log();
+            let end = log.lines().rev().take(6).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>();
+            refused.push(format!("{}: {error}\n{}", algorithm.id, end.join("\n")));
+        }
+    }
+    assert!(refused.is_empty(), "{} rows:\n{}", refused.len(), refused.join("\n\n"));
+}
