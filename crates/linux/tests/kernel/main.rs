@@ -22,9 +22,9 @@ mod loaders;
 mod other_kernels;
 mod paced;
 mod scratch;
-mod verifier;
 #[path = "../support/mod.rs"]
 mod support;
+mod verifier;
 
 /// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.
 const DEEP: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'";
