@@ -52,7 +52,7 @@ struct ramp_inflight { /* ticks: 1/hz; the last three in fractions of them, as F
 	ramp_u64 sampled_bytes; /* t_bw_rtseq */
 	ramp_u64 next_tick_ns;  /* when the tick after sampled_tick begins */
 	ramp_u64 srtt_32nds;    /* t_srtt; 0: no sample yet */
-	ramp_u64 rttvar_16ths;  /* t_rttvar */
+	ramp_u64 rttvar_sixteenths;  /* t_rttvar */
 	ramp_u64 rttbest_32nds; /* t_rttbest */
 };
 
@@ -72,7 +72,7 @@ RAMP_FN void ramp_inflight_init(struct ramp_inflight *s, const struct ramp_confi
 
 /*
  * tcp_xmit_timer. It is told whole ticks plus one, and takes the one off but for the first sample.
- * That FreeBSD adds 32nds and 16ths for the best RTT is FreeBSD's.
+ * That FreeBSD adds 32nds and sixteenths for the best RTT is FreeBSD's.
  */
 RAMP_FN void ramp_inflight_sample_rtt(struct ramp_inflight *s, const struct ramp_ack *a)
 {
@@ -84,15 +84,15 @@ RAMP_FN void ramp_inflight_sample_rtt(struct ramp_inflight *s, const struct ramp
 	ticks = (ramp_u64)a->rtt_us * s->hz / 1000000;
 	if (!s->srtt_32nds) {
 		s->srtt_32nds = (ticks + 1) << 5;
-		s->rttvar_16ths = (ticks + 1) << 3;
-		s->rttbest_32nds = s->srtt_32nds + s->rttvar_16ths;
+		s->rttvar_sixteenths = (ticks + 1) << 3;
+		s->rttbest_32nds = s->srtt_32nds + s->rttvar_sixteenths;
 		return;
 	}
 	old = s->srtt_32nds >> 3;
 	change = ticks << 2 > old ? (ticks << 2) - old : old - (ticks << 2);
 	s->srtt_32nds = ramp_max(s->srtt_32nds - old + (ticks << 2), 1);
-	s->rttvar_16ths = ramp_max(s->rttvar_16ths - (s->rttvar_16ths >> 2) + change, 1);
-	s->rttbest_32nds = ramp_min(s->rttbest_32nds, s->srtt_32nds + s->rttvar_16ths);
+	s->rttvar_sixteenths = ramp_max(s->rttvar_sixteenths - (s->rttvar_sixteenths >> 2) + change, 1);
+	s->rttbest_32nds = ramp_min(s->rttbest_32nds, s->srtt_32nds + s->rttvar_sixteenths);
 }
 
 /* tcp_xmit_bandwidth_limit */

@@ -53,9 +53,9 @@ impl Sweep {
         let mut all = if !named.is_empty() {
             named_rows(named, backends)?
         } else if self.rows.is_empty() {
-            members(Some(Traits::DEFAULT)).collect()
+            members(Traits::DEFAULT).collect()
         } else {
-            members(Some(Traits::KNOWS_PATH)).collect()
+            members(Traits::KNOWS_PATH).collect()
         };
         for rows in self.rows.iter().rev() {
             let plain = |row: &Row| row.label == rows[0].algorithm.id;
@@ -85,18 +85,18 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static str)> {
     [(EVERY, "every algorithm")].into_iter().chain(named)
 }
 
-/// The trait of a group's members; `Some(None)`: everybody is one.
-fn group(word: &str) -> Option<Option<Traits>> {
+/// The trait that each member of a group has; every row has [`Traits::NONE`].
+fn group(word: &str) -> Option<Traits> {
     if word == EVERY {
-        return Some(None);
+        return Some(Traits::NONE);
     }
     let default = Traits::ALL.into_iter().filter(|each| each.bit == Traits::DEFAULT);
-    default.chain(Traits::FAMILIES).find(|each| each.word == word).map(|each| Some(each.bit))
+    default.chain(Traits::FAMILIES).find(|each| each.word == word).map(|each| each.bit)
 }
 
 /// Rows of a group in registry order, the yardstick among them.
-fn members(of: Option<Traits>) -> impl Iterator<Item = Row> {
-    let member = move |traits: Traits| of.is_none_or(|of| traits.has(of)) || traits.has(Traits::KNOWS_PATH);
+fn members(of: Traits) -> impl Iterator<Item = Row> {
+    let member = move |traits: Traits| traits.has(of) || traits.has(Traits::KNOWS_PATH);
     rampcc::algorithms()
         .iter()
         .filter(move |algorithm| member(algorithm.traits))

@@ -54,6 +54,9 @@ pub struct Trait {
 }
 
 impl Traits {
+    /// No trait: every row has it.
+    pub const NONE: Self = Self(0);
+
     /// True if it has all of these.
     pub const fn has(self, traits: Self) -> bool {
         self.0 & traits.0 == traits.0

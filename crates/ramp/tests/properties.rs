@@ -219,7 +219,7 @@ fn rate_samples_change_nothing_for_those_who_do_not_read_them() {
         let mut host = Host::default();
         for step in &steps {
             let input = host.event(step, startup.decision());
-            let mut without = input.clone();
+            let mut without = input;
             if let Input::Ack(ack) = &mut without {
                 ack.delivery_bytes_per_s = 0;
                 ack.flags &= !AckFlags::RATE_APP_LIMITED;

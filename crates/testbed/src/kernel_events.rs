@@ -80,13 +80,11 @@ impl Told {
                     known.pacing_bytes_per_s = call.after.pacing_bytes_per_s;
                     told.samples.push(known);
                 }
-                Event::Call(event) if resumes(&event.call) => {
-                    if told.exited.is_some() && !followed {
-                        let now = clock.from_monotonic(event.header.time());
-                        let kind = FlowEventKind::StartupResumed;
-                        told.events.push(FlowEvent { now, flow: flow as u32, kind });
-                        told.exited = None;
-                    }
+                Event::Call(event) if resumes(&event.call) && told.exited.is_some() && !followed => {
+                    let now = clock.from_monotonic(event.header.time());
+                    let kind = FlowEventKind::StartupResumed;
+                    told.events.push(FlowEvent { now, flow: flow as u32, kind });
+                    told.exited = None;
                 }
                 Event::Call(event) => {
                     let Some(ack) = event.ack() else { continue };
@@ -117,7 +115,7 @@ impl Told {
                     told.exited = Some(now);
                 }
                 Event::Exit(_) => followed = true,
-                _ => {}
+                Event::Close(_) => {}
             }
         }
         told.count = events.len() as u64;

@@ -141,7 +141,7 @@ fn a_file_to_be_locked_is_its_owners_alone() {
 
 /// Only root can give files away; the tests of attaching do the rest of it as somebody else.
 #[test]
-fn roots_lock_is_its_directorys_owners_and_nothing_else_is_given_away() {
+fn the_lock_of_root_is_for_the_owner_of_its_directory_and_nothing_else_is_given_away() {
     const NOBODY: u32 = 65_534;
     if !geteuid().is_root() {
         return;

@@ -76,7 +76,7 @@ fn a_sample_weighs_its_share_of_the_filters_time() {
     assert!(noisy > 70.0 && noisy < 83.4, "{noisy}");
 }
 
-/// T = RTT (cwnd - Th RTTmin) / cwnd: what counts is what came within T. Ten ACKs 1 ms apart, then one after 30 ms.
+/// `T = RTT (cwnd - Th RTTmin) / cwnd`: what counts is what came within T. Ten ACKs 1 ms apart, then one after 30 ms.
 #[test]
 fn the_interval_grows_with_the_share_of_the_window_that_waits() {
     let measure = |window: u64| {

@@ -74,7 +74,7 @@ fn two_acks_in_a_tick_are_one_sample() {
     assert_eq!(startup.on_ack(&again).cwnd_bytes, once);
 }
 
-/// tcp_xmit_timer: SRTT in 32nds, its variance in 16ths, the best RTT their sum.
+/// `tcp_xmit_timer`: SRTT in 32nds, its variance in sixteenths, the best RTT their sum.
 #[test]
 fn the_first_samples_rtt_counts_five_quarters() {
     let mut startup = start(|c| set(c, row("inflight"), "stab", 0));

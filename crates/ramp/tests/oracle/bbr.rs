@@ -21,6 +21,7 @@ enum Mode {
 }
 
 /// What both drafts keep of a connection and its packets.
+#[expect(clippy::struct_excessive_bools, reason = "the drafts' own variables")]
 struct Connection {
     /// (bytes sent, bytes delivered) after each ACK: what is sent later was sent with so much delivered.
     stamps: Vec<(u64, f64)>,
@@ -230,7 +231,7 @@ struct Three {
 
 impl Three {
     fn quantum(&self) -> f64 {
-        (self.c.pacing / 1000.0).min(65_536.0).max(2.0 * MSS_F)
+        (self.c.pacing / 1000.0).clamp(2.0 * MSS_F, 65_536.0)
     }
 
     fn bdp(&self, gain: f64) -> f64 {

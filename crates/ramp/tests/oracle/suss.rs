@@ -1,4 +1,4 @@
-//! The authors' patch of tcp_cubic.c, suss_measurements, suss_speedup and suss_cap, in packets and microseconds, with
+//! The authors' patch of `tcp_cubic.c` (`suss_measurements`, `suss_speedup` and `suss_cap`), in packets and microseconds, with
 //! Linux's HyStart around them; the red packets' window at once instead of with each that leaves.
 
 use rampcc::Phase;

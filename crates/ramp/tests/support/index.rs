@@ -42,7 +42,7 @@ pub(crate) fn page(text: &str, times: &BTreeMap<&str, (Times, String)>) -> Strin
     for algorithm in algorithms() {
         let mut times = cells.remove(algorithm.id).unwrap_or_else(unmeasured);
         if !algorithm.runs_without(LINUX_LACKS) {
-            times[Times::Kernel as usize] = "–".to_owned();
+            times[Times::Kernel as usize] = String::from("–");
         }
         page += &row(algorithm, &times);
     }

@@ -3,6 +3,7 @@
 use rampcc::Time;
 
 /// One ACK that delivered something, as a control by rate sees it. Bytes.
+#[expect(clippy::struct_field_names, reason = "the drafts' names")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     pub(crate) now: Time,
