@@ -14,8 +14,8 @@
 #include "capstart.h"
 #include "careful.h"
 #include "enhanced.h"
-#include "fast_start.h"
 #include "esse.h"
+#include "fast_start.h"
 #include "hoe.h"
 #include "hystart.h"
 #include "hystart11.h"
@@ -25,6 +25,7 @@
 #include "jump.h"
 #include "limited.h"
 #include "paced.h"
+#include "quickstart.h"
 #include "quicly.h"
 #include "rapid.h"
 #include "search.h"
@@ -33,9 +34,9 @@
 #include "smooth.h"
 #include "spread.h"
 #include "stateful.h"
+#include "stopeg.h"
 #include "suss.h"
 #include "swiftstart.h"
-#include "stopeg.h"
 #include "traits.h"
 #include "tris.h"
 #include "vegas.h"
@@ -71,6 +72,9 @@
 	  "pace half of the capacity that the first four packets show, then double")               \
 	X(smooth, SMOOTH, RAMP_PAPERS, "smooth-start", "[WXRS00]",                                 \
 	  "double up to half of ssthresh, then in smaller steps up to it")                         \
+	X(quickstart, QUICKSTART, RAMP_PAPERS | RAMP_PACES | RAMP_NEEDS_ROUTER, "quick-start",     \
+	  "RFC 4782",                                                                              \
+	  "begin at a rate that every router on the path has granted")                             \
 	X(best, BEST, RAMP_DEFAULT | RAMP_PAPERS | RAMP_MODERN, "best", "[AK23]",                  \
 	  "end slow start at the median of a round's per-ACK bandwidths times the RTT")            \
 	X(enhanced, ENHANCED, RAMP_DEFAULT | RAMP_PAPERS, "enhanced-start", "[LU]",                \

@@ -17,6 +17,20 @@ pub struct LinkConfig {
     pub loss: LossConfig,
     /// Filter for pure ACKs, before the queue.
     pub ack_filter: Option<AckFilter>,
+    /// What the router before it does with Quick-Start requests. A link only stores it.
+    pub quick_start: QuickStartPolicy,
+}
+
+/// What a router does with Quick-Start requests (RFC 4782).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QuickStartPolicy {
+    /// It does not know the option, and passes it on untouched: hosts notice, and the request fails.
+    #[default]
+    Unaware,
+    /// It knows the option and grants nothing.
+    Refuse,
+    /// It grants what its link has left.
+    Grant,
 }
 
 impl LinkConfig {
@@ -28,6 +42,7 @@ impl LinkConfig {
             delay: DelayConfig { propagation: Propagation::Constant(delay), jitter: None, reordering: None },
             loss: LossConfig::None,
             ack_filter: None,
+            quick_start: QuickStartPolicy::Unaware,
         }
     }
 }

@@ -18,7 +18,7 @@ mod trace_file;
 
 pub use config::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
-    Propagation, QueueConfig, Reordering,
+    Propagation, QueueConfig, QuickStartPolicy, Reordering,
 };
 pub use link::Link;
 pub use totals::{Count, Totals};

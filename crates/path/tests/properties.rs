@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities,
-    Propagation, QueueConfig, Reordering,
+    Propagation, QueueConfig, QuickStartPolicy, Reordering,
 };
 
 fn rate() -> impl Strategy<Value = Rate> {
@@ -157,7 +157,10 @@ fn ack_filter() -> impl Strategy<Value = Option<AckFilter>> {
 
 fn link(reordering: bool) -> impl Strategy<Value = LinkConfig> {
     (capacity(), queue(), delay(reordering), loss(), ack_filter()).prop_map(
-        |(capacity, queue, delay, loss, ack_filter)| LinkConfig { capacity, queue, delay, loss, ack_filter },
+        |(capacity, queue, delay, loss, ack_filter)| {
+            let quick_start = QuickStartPolicy::Unaware;
+            LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start }
+        },
     )
 }
 

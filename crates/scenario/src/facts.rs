@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use rampcc::{Algorithm, Hint, Rate, Time, Traits};
+use rampcc::{Algorithm, Hint, HintSource, Rate, Time, Traits};
 use rampcc_path::{Capacity, Limit, LinkConfig, Propagation};
 use rampcc_tcp::SenderConfig;
 
@@ -199,11 +199,15 @@ impl Scenario {
         };
         let unlimited = payload_rate.bits_per_s() == u64::MAX;
         let bdp_bytes = if unlimited { u64::MAX } else { payload_rate.bytes_in(base_rtt) };
-        Measured { base_rtt, bottleneck, payload_rate, bdp_bytes }
+        let first = forward.first().map(|&link| &self.topology.links[link].config.capacity);
+        Measured { base_rtt, bottleneck, payload_rate, bdp_bytes, first }
     }
 
-    /// What an algorithm is told of its path: what is remembered, if it needs that, or the truth.
+    /// What an algorithm is told of its path: what is remembered or its interface, if it needs that, or the truth.
     fn told(&self, algorithm: &Algorithm, measured: &Measured<'_>) -> Hint {
+        if algorithm.traits.has(Traits::NEEDS_INTERFACE) {
+            return measured.interface();
+        }
         if !algorithm.traits.has(Traits::NEEDS_HISTORY) {
             return measured.told();
         }
@@ -227,15 +231,30 @@ impl Scenario {
     }
 }
 
+/// Of an interface whose rate the scenario does not limit.
+const FASTEST_INTERFACE: Rate = Rate::from_bits_per_s(400_000_000_000);
+
 /// What is true of a path without its history.
 struct Measured<'s> {
     base_rtt: Time,
     bottleneck: Option<&'s LinkConfig>,
     payload_rate: Rate,
     bdp_bytes: u64,
+    first: Option<&'s Capacity>,
 }
 
 impl Measured<'_> {
+    /// The sender's own interface: the first link, if it has one rate. One without limit counts as the fastest there is.
+    fn interface(&self) -> Hint {
+        let mut hint = Hint::of(HintSource::Interface);
+        hint.bytes_per_s = match self.first {
+            Some(Capacity::Constant(rate)) => rate.bytes_per_s(),
+            Some(Capacity::Unlimited) => FASTEST_INTERFACE.bytes_per_s(),
+            _ => return Hint::NONE,
+        };
+        hint
+    }
+
     /// BDP and rate, for a yardstick.
     fn told(&self) -> Hint {
         if self.bdp_bytes == u64::MAX {

@@ -1,5 +1,6 @@
 //! Words that stand for values, each once.
 
+use rampcc_path::QuickStartPolicy;
 use rampcc_tcp::{AckPolicy, Avoidance, Pacing, Profile, Recovery};
 
 use crate::field::Table;
@@ -93,6 +94,7 @@ named! {
     Recovery {
         Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
     }
+    QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
     Pacing { Algorithm = "algorithm", Always = "always" }
     Acks { Quick = "quick", Delayed = "delayed", Linux = "linux" }
     SizeKind { Constant = "constant", Exponential = "exponential", Pareto = "pareto" }

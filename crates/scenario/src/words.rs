@@ -1,7 +1,9 @@
 //! A scenario's path in words, for people who do not have its file before them.
 
 use rampcc::{Rate, Time};
-use rampcc_path::{AckFilter, Capacity, Jitter, LinkConfig, LossConfig, Opportunities, Propagation};
+use rampcc_path::{
+    AckFilter, Capacity, Jitter, LinkConfig, LossConfig, Opportunities, Propagation, QuickStartPolicy,
+};
 use rampcc_tcp::Avoidance;
 
 use crate::model::{Scenario, SizeDistribution, Traffic, TrafficKind};
@@ -39,7 +41,7 @@ impl Scenario {
 
     fn link(&self, index: usize, named: bool) -> String {
         let link = &self.topology.links[index];
-        let LinkConfig { capacity, queue, delay, loss, ack_filter } = &link.config;
+        let LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start } = &link.config;
         let mut parts = vec![rate(capacity), one_way(&delay.propagation)];
         if !matches!(capacity, Capacity::Unlimited) {
             parts.push(crate::queue::in_words(queue));
@@ -57,6 +59,11 @@ impl Scenario {
             }
             AckFilter::Thin { keep } => format!("one ACK in {keep} kept"),
         }));
+        parts.extend(match quick_start {
+            QuickStartPolicy::Unaware => None,
+            QuickStartPolicy::Refuse => Some("a router that refuses Quick-Start".to_owned()),
+            QuickStartPolicy::Grant => Some("a router that grants Quick-Start".to_owned()),
+        });
         let name = if named { format!("{}: ", link.name) } else { String::new() };
         name + &parts.join(", ")
     }

@@ -123,7 +123,7 @@ fn unknown_fields_come_with_the_nearest() {
         "path.bufer: there is no such field; did you mean `buffer`?; expected `rtt`, `rtt-period`, `access`, \
          `sender-access`, `receiver-access`, `reverse`, `cross-traffic`, `rate`, `rate-period`, `trace`, `trace-offset`, \
          `random-trace-offset`, `delay-trace`, `delay-trace-step`, `buffer`, `queue`, `jitter`, `loss`, `reordering`, \
-         `ack-filter`",
+         `ack-filter`, `quick-start`",
     );
     let found = error("[pth]\n").explain();
     assert!(

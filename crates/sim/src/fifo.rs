@@ -185,6 +185,7 @@ mod tests {
             delay: DelayConfig { propagation, jitter: None, reordering: None },
             loss: LossConfig::None,
             ack_filter: None,
+            quick_start: rampcc_path::QuickStartPolicy::Unaware,
         }
     }
 

@@ -17,6 +17,7 @@ mod link_sampler;
 mod network;
 mod packet;
 mod ring;
+mod router;
 mod simulation;
 mod stage;
 mod tcp;

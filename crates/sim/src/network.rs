@@ -6,14 +6,16 @@
 //! up to [`CHAIN_MAX`] of them in one event. A drop in a fused link lies in the future and waits in a queue of its
 //! own, so that observers learn of it in time.
 
-use rampcc::Time;
-use rampcc_scenario::Scenario;
+use rampcc::{Time, Traits};
 use rampcc_scenario::random::link_seed;
+use rampcc_scenario::{Scenario, Traffic, TrafficKind};
+use rampcc_tcp::SenderConfig;
 
 use crate::drops::{Drop, Drops};
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::packet::{Parcel, Place, Ticket};
+use crate::router::Router;
 use crate::stage::{CHAIN_MAX, Fate, Passages, Ring, Stage};
 use crate::topology::{Feeder, Routes, Step};
 use crate::transport::Datagram;
@@ -39,6 +41,8 @@ pub(crate) struct Network<P> {
     /// There is a drop to report, or a link is too full.
     urgent: bool,
     pub(crate) sampler: LinkSampler,
+    /// The router before each link; none where nobody asks one.
+    routers: Vec<Router>,
 }
 
 /// Why [`Network::cross`] has last given out no place for a packet.
@@ -67,6 +71,7 @@ impl<P: Datagram> Network<P> {
             overfull: None,
             urgent: false,
             sampler: LinkSampler::new(scenario),
+            routers: routers(scenario),
         }
     }
 
@@ -81,10 +86,35 @@ impl<P: Datagram> Network<P> {
     #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
+        if !self.routers.is_empty() && packet.quick_start().is_some() {
+            let packet = self.ask_routers(now, *packet, place);
+            return self.send_on(now, queue, &packet, place);
+        }
+        self.send_on(now, queue, packet, place);
+    }
+
+    #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
+    #[inline(always)]
+    fn send_on(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
         match self.cross(now, queue, Ticket::new(packet), place) {
             Some(slot) => *slot = *packet,
             None => self.end_here(now, queue, Parcel { packet: *packet, place }),
         }
+    }
+
+    /// The packet as the routers of the next chain leave its Quick-Start option; all of them see it at once, as it enters.
+    #[cold]
+    fn ask_routers(&mut self, now: Time, mut packet: P, place: Place) -> P {
+        for step in self.routes.steps_from(place.next()) {
+            let Some(option) = packet.quick_start() else { break };
+            let link = step.link as usize;
+            let entered = self.stages[link].totals().arrived.bytes;
+            packet.set_quick_start(self.routers[link].pass(now, packet.flow(), option, entered));
+            if !step.onward {
+                break;
+            }
+        }
+        packet
     }
 
     /// Settles a packet's way to the end of a chain, and gives out where the packet is to lie meanwhile. `None`: it does
@@ -248,6 +278,22 @@ impl<P: Datagram> Network<P> {
         self.urgent |= self.drops.some_happened();
         self.drops.poll_timeout()
     }
+}
+
+/// A router for every link if some flow asks them.
+fn routers(scenario: &Scenario) -> Vec<Router> {
+    let asks = |sender: &SenderConfig| sender.startup.traits.has(Traits::NEEDS_ROUTER);
+    let drawn = |traffic: &Traffic| match &traffic.kind {
+        TrafficKind::Poisson { sender, .. }
+        | TrafficKind::Web { sender, .. }
+        | TrafficKind::Listed { sender, .. } => asks(sender),
+        TrafficKind::Cbr { .. } => false,
+    };
+    let asked = scenario.flows.iter().any(|flow| asks(&flow.sender))
+        || scenario.steering.algorithm.traits.has(Traits::NEEDS_ROUTER)
+        || scenario.traffic.iter().any(drawn);
+    let links = scenario.topology.links.iter().filter(|_| asked);
+    links.map(|link| Router::new(&link.config)).collect()
 }
 
 /// Finds the links that can be computed together with their feeder, at most [`CHAIN_MAX`] in a chain.

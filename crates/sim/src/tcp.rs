@@ -2,7 +2,7 @@
 
 use rampcc::{Seen, Time};
 use rampcc_scenario::random::{Purpose, Stream};
-use rampcc_tcp::{Receiver, Segment, Sender};
+use rampcc_tcp::{QuickStart, Receiver, Segment, SegmentKind, Sender};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
@@ -37,6 +37,13 @@ impl Datagram for Segment {
     #[inline]
     fn payload_bytes(&self) -> u32 {
         self.payload_bytes()
+    }
+    fn quick_start(&self) -> Option<QuickStart> {
+        // In a SYN-ACK it is an echo between hosts.
+        if self.kind() == SegmentKind::SynAck { None } else { self.quick_start() }
+    }
+    fn set_quick_start(&mut self, option: QuickStart) {
+        self.set_quick_start(option);
     }
     fn unanswered(flow: u32, now: Time, wire_bytes: u32) -> Self {
         Self::data(flow, 0, now, 0, wire_bytes)

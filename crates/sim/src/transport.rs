@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use rampcc::{Seen, Time};
 use rampcc_path::Packet;
-use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_tcp::{QuickStart, ReceiverConfig, SenderConfig};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 /// A packet of a transport: a plain value, as large as what a receiver must learn from it.
@@ -18,6 +18,12 @@ use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 pub trait Datagram: Packet + Copy + Debug + Default {
     /// Payload bytes, new or sent again; 0: it carries no data, only control.
     fn payload_bytes(&self) -> u32;
+    /// Its Quick-Start option, if routers are to see one.
+    fn quick_start(&self) -> Option<QuickStart> {
+        None
+    }
+    /// Puts a router's answer in the option's place.
+    fn set_quick_start(&mut self, _option: QuickStart) {}
     /// A packet that no host answers, as generated traffic at a constant rate sends it.
     fn unanswered(flow: u32, now: Time, wire_bytes: u32) -> Self;
 }

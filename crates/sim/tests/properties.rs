@@ -12,7 +12,7 @@ use proptest::test_runner::RngSeed;
 use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Propagation, QueueConfig,
-    Reordering,
+    QuickStartPolicy, Reordering,
 };
 use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
 use rampcc_sim::{SimulationError, simulate};
@@ -54,6 +54,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             4 => Some(AckFilter::Thin { keep: 2 }),
             _ => None,
         },
+        quick_start: QuickStartPolicy::Unaware,
     })
 }
 

@@ -13,6 +13,7 @@ mod congestion_window;
 mod ns2;
 mod pacing;
 mod prr;
+mod quick_start;
 mod rack;
 mod ranges;
 mod rate;
@@ -34,6 +35,7 @@ pub use config::{
     AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, RtoConfig, SenderConfig,
     VegasConfig,
 };
+pub use quick_start::{QuickStart, QuickStartKind};
 pub use receiver::Receiver;
 pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 pub use sender::Sender;

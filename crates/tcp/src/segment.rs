@@ -3,8 +3,13 @@
 use rampcc::Time;
 use rampcc_path::Packet;
 
+use crate::quick_start::QuickStart;
+
 /// The most SACK blocks a segment can carry.
 pub const SACK_BLOCKS_MAX: usize = 4;
+
+/// Where in the body of SYN, SYN-ACK and data a Quick-Start option is.
+const QUICK_START: usize = 2;
 
 /// One TCP segment, 64 bytes.
 ///
@@ -16,7 +21,7 @@ pub struct Segment {
     number: u64,
     window_bytes: u64,
     timestamp: Time,
-    /// Data: payload bytes, smoothed RTT in µs. ACK: SACK blocks, relative to `number` (signed).
+    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option. ACK: SACK blocks, relative to `number` (signed).
     body: [u32; 2 * SACK_BLOCKS_MAX],
     flow: u32,
     header_bytes: u16,
@@ -74,9 +79,10 @@ impl Segment {
         Self::bare(SegmentKind::Syn, flow, header_bytes, timestamp)
     }
 
-    /// Answers `syn`.
+    /// Answers `syn`, with an echo of its Quick-Start request.
     pub fn syn_ack(syn: &Self, header_bytes: u32, window_bytes: u64, sack_permitted: bool) -> Self {
         let mut segment = Self::bare(SegmentKind::SynAck, syn.flow, header_bytes, syn.timestamp);
+        segment.body[QUICK_START] = syn.body[QUICK_START];
         segment.window_bytes = window_bytes;
         segment.flags = if sack_permitted { SACK_PERMITTED } else { 0 };
         segment
@@ -103,6 +109,24 @@ impl Segment {
         segment.number = number;
         segment.window_bytes = window_bytes;
         segment
+    }
+
+    /// With this Quick-Start option.
+    #[must_use]
+    pub fn with_quick_start(mut self, option: QuickStart) -> Self {
+        self.set_quick_start(option);
+        self
+    }
+
+    /// Its Quick-Start option; the echo in a SYN-ACK is no longer for routers.
+    pub fn quick_start(&self) -> Option<QuickStart> {
+        let carries = matches!(self.kind, SegmentKind::Syn | SegmentKind::SynAck | SegmentKind::Data);
+        if carries { QuickStart::unpacked(self.body[QUICK_START]) } else { None }
+    }
+
+    /// Puts a router's answer in the option's place.
+    pub fn set_quick_start(&mut self, option: QuickStart) {
+        self.body[QUICK_START] = option.packed();
     }
 
     /// Marks the last data segment of the connection.

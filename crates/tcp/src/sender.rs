@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rampcc::{Config, ConfigFlags, Phase, Startup, Time, Traits, UNSET};
+use rampcc::{Config, ConfigFlags, Hint, HintSource, Phase, Startup, Time, Traits, UNSET};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample, SenderState};
 
 use crate::avoidance::Avoid;
@@ -10,6 +10,7 @@ use crate::calls::Calls;
 use crate::congestion_window::Window;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
+use crate::quick_start::QuickStart;
 use crate::rack::Rack;
 use crate::ranges::RangeSet;
 use crate::rate::RateSampler;
@@ -50,6 +51,8 @@ pub struct Sender {
     /// Calls of the algorithm, if somebody wants them.
     pub(crate) calls: Option<Box<Calls>>,
     pub(crate) syn: Syn,
+    /// What the next SYN or data packet asks of routers, or tells them.
+    pub(crate) quick_start: Option<QuickStart>,
     /// Bytes the application has offered, and whether it will offer more.
     pub(crate) offered: u64,
     pub(crate) finished: bool,
@@ -296,6 +299,8 @@ impl Sender {
             events: VecDeque::new(),
             calls: None,
             syn: Syn::default(),
+            quick_start: (config.handshake && config.startup.traits.has(Traits::NEEDS_ROUTER))
+                .then(QuickStart::request),
             offered: 0,
             finished: false,
             last_sent: false,
@@ -461,9 +466,23 @@ impl Sender {
             self.repair.sack = SackUse::Yes;
         }
         self.update_window(segment.window_bytes());
+        self.take_grant(segment);
         self.establish(now);
         self.answer_lost_syns(now);
         self.renew_share();
+    }
+
+    /// RFC 4782 §4.4: a valid answer to the one request tells the start-up algorithm a rate, and the first packet of data
+    /// reports it to the routers.
+    fn take_grant(&mut self, segment: &Segment) {
+        let asked = self.quick_start.take().filter(|_| self.syn.transmissions == 1);
+        let granted = asked.and_then(|_| segment.quick_start()).and_then(QuickStart::granted);
+        if let (Some(code), Some(config)) = (granted, &mut self.waiting) {
+            config.hint = Hint::of(HintSource::Router);
+            config.hint.bytes_per_s = QuickStart::rate(code).bytes_per_s();
+            config.hint.rtt_us = u32::try_from(self.last_rtt.us()).unwrap_or(u32::MAX);
+            self.quick_start = Some(QuickStart::report(code));
+        }
     }
 
     pub(crate) fn update_window(&mut self, window: u64) {

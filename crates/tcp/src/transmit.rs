@@ -286,9 +286,13 @@ impl Sender {
         self.board.push(record);
         self.start_timing(now, number);
         self.arm_after_new(now);
-        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
+        let segment = Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
             .with_last(last)
-            .with_rtt_us(self.rtt_us())
+            .with_rtt_us(self.rtt_us());
+        match self.quick_start.take() {
+            Some(report) => segment.with_quick_start(report),
+            None => segment,
+        }
     }
 
     #[cold]
@@ -327,7 +331,10 @@ impl Sender {
             Due::Syn => {
                 self.syn.transmissions += 1;
                 self.timers.retransmit = now + self.rtt.timeout();
-                Some(Segment::syn(self.flow, self.rules.syn_bytes, now))
+                let syn = Segment::syn(self.flow, self.rules.syn_bytes, now);
+                // Sent again, it asks for nothing: the option may be why it was lost (RFC 4782 §4.7.2).
+                let asks = self.quick_start.filter(|_| self.syn.transmissions == 1);
+                Some(asks.map_or(syn, |option| syn.with_quick_start(option)))
             }
             Due::Head => {
                 if self.board.is_empty() {

@@ -31,6 +31,7 @@ mod inflight;
 mod jump;
 mod limited;
 mod paced;
+mod quickstart;
 mod quicly;
 mod rapid;
 mod search;

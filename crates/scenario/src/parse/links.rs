@@ -58,7 +58,9 @@ pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfi
     let reordering = section.read("reordering", reordering);
     let loss = section.read("loss", loss).unwrap_or(LossConfig::None);
     let ack_filter = section.read("ack-filter", ack_filter).flatten();
-    LinkConfig { capacity, queue, delay: DelayConfig { propagation, jitter, reordering }, loss, ack_filter }
+    let quick_start = section.read("quick-start", Value::one_of).unwrap_or_default();
+    let delay = DelayConfig { propagation, jitter, reordering };
+    LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start }
 }
 
 /// A delay or round-trip time: constant, or steps with an optional period. `share` divides each value.

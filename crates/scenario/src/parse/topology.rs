@@ -1,7 +1,9 @@
 //! `[path]`, `[dumbbell]`, `[parking-lot]`, and graphs of `[[node]]` and `[[link]]`.
 
 use rampcc::{Rate, Time};
-use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_path::{
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+};
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, nearest, shortened};
@@ -332,6 +334,7 @@ impl Build<'_> {
                 delay: DelayConfig { propagation: reverse, jitter: None, reordering: None },
                 loss: LossConfig::None,
                 ack_filter: None,
+                quick_start: QuickStartPolicy::Unaware,
             },
         };
         Ok(Middle { forward, reverse })
@@ -451,5 +454,6 @@ fn plain(capacity: Capacity, delay: Time, limit: Limit) -> LinkConfig {
         delay: DelayConfig { propagation: Propagation::Constant(delay), jitter: None, reordering: None },
         loss: LossConfig::None,
         ack_filter: None,
+        quick_start: QuickStartPolicy::Unaware,
     }
 }

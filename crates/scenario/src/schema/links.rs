@@ -1,10 +1,11 @@
 //! What every link has, and what happens on it besides queueing.
 
 use rampcc::Time;
+use rampcc_path::QuickStartPolicy;
 
 use crate::field::Default::{At, Count, Link, Name, Number, Required, Words};
 use crate::field::{
-    DAY, Entry, PROBABILITY, TIME, US, bytes, count, entries, number, table, tagged, time, words,
+    DAY, Entry, PROBABILITY, TIME, US, bytes, count, entries, number, one_of, table, tagged, time, words,
 };
 use crate::names::kinds;
 use crate::queue::QueueKind;
@@ -23,6 +24,7 @@ pub(crate) static FIELDS: &[Entry] = entries! {
     "loss": words("probability or a table with `kind`") => Words("0"), "What the medium loses before the queue.";
     "reordering": words("`{ probability, delay }`") => Words("none"), "Packets held back so that later ones overtake.";
     "ack-filter": words("time or a table with `kind`") => Words("none"), "What happens to pure ACKs before the queue; a plain time holds up to 64 of them for so long, 0 none.";
+    "quick-start": one_of::<QuickStartPolicy>() => Name("unaware"), "What the router before the link does with Quick-Start requests (RFC 4782): passes them on unheeded, refuses, or grants what is left of 85 % of the rate. A link without a rate has no router.";
 };
 
 kinds! { JitterKind {

@@ -5,7 +5,9 @@
 use std::sync::atomic::AtomicBool;
 
 use rampcc::{Algorithm, Rate, Time, algorithm};
-use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_path::{
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+};
 use rampcc_scenario::{FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
@@ -31,6 +33,7 @@ pub(crate) fn plain(rate: Rate, delay: Time, packets: u64) -> LinkConfig {
         delay: DelayConfig { propagation: Propagation::Constant(delay), jitter: None, reordering: None },
         loss: LossConfig::None,
         ack_filter: None,
+        quick_start: QuickStartPolicy::Unaware,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The oracles' single bottleneck: side link, bottleneck, side link, each way, as ns-2's scripts build it.
 
 use rampcc::{Rate, Time};
-use rampcc_path::{Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_path::{
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+};
 use rampcc_scenario::{
     FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
@@ -80,6 +82,7 @@ impl Bottleneck {
                     },
                     loss: LossConfig::None,
                     ack_filter: None,
+                    quick_start: QuickStartPolicy::Unaware,
                 },
             });
         }
