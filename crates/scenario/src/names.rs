@@ -90,7 +90,7 @@ pub(crate) enum Scale {
 named! {
     Profile { Modern = "modern", Era = "era", Ns2 = "ns2" }
     Stopping { Complete = "complete", Duration = "duration" }
-    Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Bbr = "bbr" }
+    Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr" }
     Recovery {
         Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
     }

@@ -122,6 +122,7 @@ impl Scenario {
             Avoidance::Reno => "Reno",
             Avoidance::Cubic => "CUBIC",
             Avoidance::Vegas => "Vegas",
+            Avoidance::Westwood => "Westwood+",
             Avoidance::Bbr => "BBR",
         };
         format!(

@@ -4,6 +4,7 @@ use rampcc::Time;
 use rampcc_trace::SenderState;
 
 use crate::Recovery;
+use crate::avoidance::Avoid;
 use crate::record::{Delivery, Flags};
 use crate::recovery::AckFacts;
 use crate::segment::Segment;
@@ -38,6 +39,9 @@ impl Sender {
             }
             if self.rules.remembered {
                 self.lasting_rate.take(view.rate, delivery.newest.flags & Flags::APP_LIMITED != 0);
+            }
+            if let Avoid::Westwood(westwood) = &mut self.avoid {
+                westwood.observe(now, delivery.bytes, view.rtt);
             }
             if self.rules.rack {
                 self.rack.on_delivery(now, &delivery, fack, self.rtt.min());

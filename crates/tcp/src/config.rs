@@ -99,6 +99,8 @@ pub enum Avoidance {
     Cubic,
     /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
     Vegas,
+    /// Westwood+ as Linux has it: Reno, but a loss leaves the measured rate times the smallest RTT.
+    Westwood,
     /// Version 1 as Linux has it. It wants rates, and paces.
     Bbr,
 }

@@ -16,7 +16,12 @@ fn sender() -> impl Strategy<Value = SenderConfig> {
         Just(Recovery::NewRenoImpatient),
         Just(Recovery::NewRenoSteady)
     ];
-    let avoidance = prop_oneof![Just(Avoidance::Reno), Just(Avoidance::Cubic), Just(Avoidance::Vegas)];
+    let avoidance = prop_oneof![
+        Just(Avoidance::Reno),
+        Just(Avoidance::Cubic),
+        Just(Avoidance::Vegas),
+        Just(Avoidance::Westwood)
+    ];
     (
         (any::<bool>(), recovery, avoidance, 1u32..12),
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<[bool; 2]>()),

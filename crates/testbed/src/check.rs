@@ -85,7 +85,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
             match s.avoidance {
                 Avoidance::Cubic | Avoidance::Reno => false,
                 Avoidance::Bbr => steered(flow, row) != Steered::Own(Row::Bbr),
-                Avoidance::Vegas => true,
+                Avoidance::Vegas | Avoidance::Westwood => true,
             },
             "congestion-control",
             format!("{:?}", s.avoidance).to_lowercase(),

@@ -89,7 +89,7 @@ pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
         Avoidance::Cubic => Some((Traits::OF_CUBIC, Row::Cubic)),
         Avoidance::Reno => Some((Traits::STANDARD, Row::Reno)),
         Avoidance::Bbr => Some((Traits::OF_BBR, Row::Bbr)),
-        Avoidance::Vegas => None,
+        Avoidance::Vegas | Avoidance::Westwood => None,
     };
     match kernels {
         Some((of, row)) if as_it_comes && sender.startup.traits.has(of) => Steered::Own(row),
@@ -224,8 +224,10 @@ fn settings(flow: &FlowConfig) -> Settings {
     options.hint = sender.hint;
     options.avoidance = match sender.avoidance {
         Avoidance::Reno => rampcc_linux::Avoidance::Reno,
-        // Vegas and BBR have been refused.
-        Avoidance::Cubic | Avoidance::Vegas | Avoidance::Bbr => rampcc_linux::Avoidance::Cubic,
+        // The others have been refused.
+        Avoidance::Cubic | Avoidance::Vegas | Avoidance::Westwood | Avoidance::Bbr => {
+            rampcc_linux::Avoidance::Cubic
+        }
     };
     options.record = if sender.sampled { rampcc_linux::Record::All } else { rampcc_linux::Record::Exits };
     options.ring_bytes = RING_BYTES;

@@ -6,6 +6,7 @@ mod model;
 mod policed;
 mod reno;
 mod vegas;
+mod westwood;
 
 use rampcc::Time;
 
@@ -14,6 +15,7 @@ pub(crate) use cubic::Cubic;
 pub(crate) use model::Delivered;
 pub(crate) use reno::Reno;
 pub(crate) use vegas::Vegas;
+pub(crate) use westwood::Westwood;
 
 use crate::{Avoidance, SenderConfig};
 
@@ -40,6 +42,7 @@ pub(crate) enum Avoid {
     Reno(Reno),
     Cubic(Cubic),
     Vegas(Vegas),
+    Westwood(Westwood),
     Bbr(Box<Bbr>),
 }
 
@@ -49,6 +52,7 @@ impl Avoid {
             Avoidance::Reno => Self::Reno(Reno::new(config.recovery.is_ns2())),
             Avoidance::Cubic => Self::Cubic(Cubic::new(config.cubic_beta_1024)),
             Avoidance::Vegas => Self::Vegas(Vegas::new(config.vegas)),
+            Avoidance::Westwood => Self::Westwood(Westwood::new(config.recovery.is_ns2())),
             Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(flow))),
         }
     }
@@ -60,6 +64,7 @@ impl Avoid {
             Self::Reno(reno) => reno.on_ack(growth),
             Self::Cubic(cubic) => cubic.on_ack(growth),
             Self::Vegas(vegas) => vegas.on_ack(growth),
+            Self::Westwood(westwood) => westwood.on_ack(growth),
             Self::Bbr(_) => growth.cwnd,
         }
     }
@@ -85,6 +90,7 @@ impl Avoid {
             Self::Reno(reno) => reno.on_loss(flight),
             Self::Cubic(cubic) => cubic.on_loss(flight, cwnd, mss),
             Self::Vegas(vegas) => vegas.on_loss(flight),
+            Self::Westwood(westwood) => westwood.on_loss(flight, cwnd),
             Self::Bbr(bbr) => bbr.on_loss(cwnd),
         }
         .max(2 * mss)
@@ -96,6 +102,7 @@ impl Avoid {
             Self::Reno(reno) => reno.reset(),
             Self::Cubic(cubic) => cubic.reset(),
             Self::Vegas(vegas) => vegas.reset(),
+            Self::Westwood(westwood) => westwood.on_timeout(),
             Self::Bbr(_) => {}
         }
     }

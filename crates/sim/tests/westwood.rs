@@ -1,0 +1,62 @@
+//! Westwood+ after start-up, beside Reno.
+
+use std::sync::atomic::AtomicBool;
+
+use rampcc::algorithm;
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_sim::simulate;
+use rampcc_trace::{FlowSample, Observer, SenderState};
+
+/// Bytes delivered, and ssthresh whenever a repair has just begun.
+#[derive(Default)]
+struct Seen {
+    delivered: u64,
+    recovering: bool,
+    thresholds: Vec<u64>,
+}
+
+impl Observer for Seen {
+    fn on_flow(&mut self, sample: &FlowSample) {
+        self.delivered = sample.delivered_bytes;
+        let recovering = sample.state == SenderState::Recovery;
+        if recovering && !self.recovering {
+            self.thresholds.push(sample.ssthresh_bytes);
+        }
+        self.recovering = recovering;
+    }
+}
+
+fn play(control: &str, loss: &str) -> Seen {
+    let text = format!(
+        "duration = \"60 s\"\n[path]\nrate = \"20 Mbit/s\"\nrtt = \"100 ms\"\nbuffer = \"1 bdp\"\nloss = {loss}\n\
+         [sender]\ncongestion-control = \"{control}\"\n"
+    );
+    let scenario = Scenario::parse("westwood", &text, None).expect("a scenario");
+    let algorithm = algorithm("slow_start").expect("a row");
+    let arm = Arm { label: control.to_owned(), algorithm, set: Vec::new() };
+    let mut seen = Seen::default();
+    simulate(&scenario.with_arm(&arm), 1, &mut seen, &AtomicBool::new(false)).expect("it runs");
+    seen
+}
+
+/// 20 Mbit/s are 2.413 MB/s of payload; times 100 ms.
+const BDP: f64 = 241_300.0;
+
+#[test]
+fn a_full_queue_leaves_one_bdp() {
+    let seen = play("westwood", "0");
+    let [first, rest @ ..] = &seen.thresholds[..] else { panic!("no loss") };
+    // Two filters of 7/8 have seen little of the path when slow start overflows the queue.
+    assert!((*first as f64) < 0.5 * BDP, "{first}");
+    assert!(!rest.is_empty());
+    for threshold in rest {
+        assert!((*threshold as f64 / BDP - 1.0).abs() < 0.1, "{threshold}");
+    }
+}
+
+#[test]
+fn losses_of_the_medium_cost_it_less_than_reno() {
+    let (westwood, reno) = (play("westwood", "0.001"), play("reno", "0.001"));
+    let share = |seen: &Seen| seen.delivered as f64 / 60.0 / (BDP * 10.0);
+    assert!(share(&westwood) > 2.0 * share(&reno), "{} {}", share(&westwood), share(&reno));
+}
