@@ -32,9 +32,11 @@ const cssValue = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 const armColour = (arm) => cssValue(arm.yardstick ? "--arm-ideal" : `--arm-${arm.style % 8}`);
 
 /* Line styles repeat what the colours say, for those who cannot tell these colours apart. */
-const DASHES = [[], [9, 3], [2, 3], [10, 3, 2, 3]];
+const DASHES = [[], [9, 3], [2, 3], [10, 3, 2, 3], [16, 4]];
 const YARDSTICK_DASH = [3, 3];
-const armDash = (arm) => (arm.yardstick ? YARDSTICK_DASH : DASHES[(Math.floor(arm.style / 4)) % DASHES.length]);
+/* With colours that come again after eight: forty looks, of which the first sixteen differ in both from their neighbours. */
+const dashOf = (style) => (style < 32 ? (Math.floor(style / 4) + Math.floor(style / 16)) % 4 : 4);
+const armDash = (arm) => (arm.yardstick ? YARDSTICK_DASH : DASHES[dashOf(arm.style)]);
 
 const narrow = () => window.innerWidth <= 760;
 

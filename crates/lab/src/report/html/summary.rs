@@ -38,13 +38,18 @@ pub(super) fn table(html: &mut Html, comparison: &Comparison) {
     html.raw("</table></div>\n");
 }
 
+/// Which dashes go with the colour `style % 8`, as `core.js` has it: forty looks.
+pub(super) const fn dash(style: usize) -> usize {
+    if style < 32 { (style / 4 + style / 16) % 4 } else { 4 }
+}
+
 /// A line as the legend draws it.
 pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
-    const DASHES: [&str; 4] = ["", "9 3", "2 3", "10 3 2 3"];
+    const DASHES: [&str; 5] = ["", "9 3", "2 3", "10 3 2 3", "16 4"];
     let (colour, dash) = if arm.yardstick {
         ("var(--arm-ideal)".to_owned(), "3 3")
     } else {
-        (format!("var(--arm-{})", style % 8), DASHES[(style / 4) % 4])
+        (format!("var(--arm-{})", style % 8), DASHES[dash(style)])
     };
     html.add(format_args!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \

@@ -245,6 +245,13 @@ fn styles_differ_between_arms() {
 }
 
 #[test]
+fn forty_arms_look_different() {
+    let looks: std::collections::BTreeSet<_> =
+        (0..40).map(|style| (style % 8, super::summary::dash(style))).collect();
+    assert_eq!(looks.len(), 40);
+}
+
+#[test]
 fn nothing_to_show_is_still_a_page() {
     let sample = sample_comparison();
     let empty = judge(&[], &JudgeOptions::new(sample.provenance.clone(), sample.context.clone()));
