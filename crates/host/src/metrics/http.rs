@@ -412,13 +412,14 @@ mod tests {
     #[test]
     fn nobody_who_takes_his_time_keeps_others_waiting() {
         let ((), most) = beside(LIMITS, |address| {
+            let deaf = connect(address, "GET /long HTTP/1.1\r\n\r\n");
+            assert!(deaf.peek(&mut [0; 1]).is_ok_and(|begun| begun == 1));
             let idle = connect(address, "");
             let slow = connect(address, &SCRAPE[..20]);
-            let deaf = connect(address, "GET /long HTTP/1.1\r\n\r\n");
             assert!(ask(address, SCRAPE).ends_with("counted 1\n"));
             assert_eq!(rest(idle), "");
             assert!(rest(slow).starts_with("HTTP/1.1 408 "));
-            // Once the others are gone, so is its time.
+            // It came before them: once their time is over, so is its.
             assert!(rest(deaf).len() < LONG);
         });
         assert_eq!(most, 4);
