@@ -7,7 +7,7 @@ use rampcc_trace::Told;
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::{Open, ready};
-use crate::{all_events, replayed};
+use crate::{all_events, replayed, stack_holds};
 
 /// 40 Mbit/s and 20 ms hold 100 kB, of which headers take 3 %.
 const PATH: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '60 kB'";
@@ -36,7 +36,7 @@ fn told(events: &[Event]) -> Vec<Hint> {
 
 #[test]
 fn a_connection_begins_with_what_the_one_before_it_has_left() {
-    if !ready() {
+    if !ready() || !stack_holds("careful") {
         return;
     }
     repeated(|| {
@@ -67,7 +67,7 @@ fn a_connection_begins_with_what_the_one_before_it_has_left() {
 
 #[test]
 fn what_the_loader_was_told_counts_as_seen() {
-    if !ready() {
+    if !ready() || !stack_holds("careful") {
         return;
     }
     repeated(|| {

