@@ -101,7 +101,7 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "hystart11" | "hystart" | "suss" => &[ExitReason::Delay, ExitReason::AckTrain],
         "hystartpp" => &[ExitReason::Delay],
         "paced" => &[ExitReason::Gap],
-        "jump" => &[ExitReason::Ssthresh, ExitReason::Loss],
+        "jump" | "fast_start" | "stateful" | "quicly" | "spread" => &[ExitReason::Ssthresh, ExitReason::Loss],
         "stopeg" => &[ExitReason::Delivery],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
