@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rampcc::Time;
-use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
+use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
 
 use crate::ledger::Ledger;
 use crate::metric::{self, Metric, Sizes};
@@ -74,6 +74,12 @@ impl Observer for Meter {
         }
         for metric in &mut self.metrics {
             metric.on_link(&self.ledger, sample);
+        }
+    }
+
+    fn on_cpu(&mut self, sample: &CpuSample) {
+        for metric in &mut self.metrics {
+            metric.on_cpu(sample);
         }
     }
 

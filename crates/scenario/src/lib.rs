@@ -6,6 +6,7 @@ mod ad_hoc;
 mod arms;
 mod built_in;
 mod chance;
+mod cpu;
 mod document;
 mod error;
 mod facts;
@@ -30,6 +31,7 @@ mod units;
 mod words;
 
 pub use ad_hoc::AdHoc;
+pub use cpu::Cpu;
 pub use error::{FieldError, ScenarioError, nearest};
 pub use history::{History, Quantity};
 pub use model::{

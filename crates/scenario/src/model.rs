@@ -6,6 +6,7 @@ use rampcc::{Algorithm, PARAMETERS_MAX, Rate, Time};
 use rampcc_path::LinkConfig;
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
 
+use crate::cpu::Cpu;
 use crate::history::History;
 use crate::traces::{TraceFile, Traces};
 use crate::uncertain::Uncertain;
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub steering: Steering,
     /// Parameters of every algorithm as the file sets them, in registry order.
     pub settings: Vec<Steering>,
+    /// The processor that every host has; `None`: nothing costs time.
+    pub cpu: Option<Cpu>,
     /// What senders remember from before the run.
     pub history: Option<History>,
     /// The start within trace files moves by up to this much, uniformly, by the seed; capacity and delay

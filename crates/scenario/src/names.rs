@@ -1,7 +1,7 @@
 //! Words that stand for values, each once.
 
 use rampcc_path::QuickStartPolicy;
-use rampcc_tcp::{AckPolicy, Avoidance, Pacing, Profile, Recovery};
+use rampcc_tcp::{AckPolicy, Avoidance, Pacing, Profile, Recovery, Search};
 
 use crate::field::Table;
 
@@ -74,6 +74,14 @@ impl Acks {
     }
 }
 
+/// Receivers of the HyStart paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum System {
+    Linux,
+    FreeBsd,
+    WindowsXp,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeKind {
     Constant,
@@ -95,8 +103,10 @@ named! {
         Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
     }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
+    Search { List = "list", Hint = "hint", Tree = "tree" }
     Pacing { Algorithm = "algorithm", Always = "always" }
     Acks { Quick = "quick", Delayed = "delayed", Linux = "linux" }
+    System { Linux = "linux", FreeBsd = "freebsd", WindowsXp = "windows-xp" }
     SizeKind { Constant = "constant", Exponential = "exponential", Pareto = "pareto" }
     Scale { Log = "log", Linear = "linear" }
 }

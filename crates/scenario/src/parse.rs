@@ -13,6 +13,7 @@ use rampcc::{Time, Traits, algorithms};
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
 use toml::de::DeTable;
 
+use crate::cpu;
 use crate::document::Section;
 use crate::error::{File, ScenarioError};
 use crate::history;
@@ -109,6 +110,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
         seed: root.of("seed"),
         steering,
         settings: ends.settings,
+        cpu: cpu::cpu(root),
         history: history::history(root),
         trace_offset_range: built.trace_offset_range,
         files: std::mem::take(&mut files.read),

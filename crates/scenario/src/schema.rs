@@ -9,6 +9,7 @@ mod paths;
 use rampcc::Time;
 use rampcc_tcp::Profile;
 
+pub(crate) use crate::cpu::CPU;
 use crate::field::Default::{Count, Name, Words};
 use crate::field::{TEXT, US, count, one_of, table, time, words};
 pub(crate) use crate::history::HISTORY;
@@ -31,7 +32,7 @@ pub fn tables() -> Vec<&'static Table> {
     all.extend([&RATE_STEP, &RTT_STEP, &DELAY_STEP]);
     all.extend(kinds::<QueueKind>().chain(kinds::<JitterKind>()).chain(kinds::<LossKind>()));
     all.extend(std::iter::once(&REORDERING).chain(kinds::<AckFilterKind>()).chain([&FLOW, &CHUNKS]));
-    all.extend(kinds::<TrafficTag>().chain([&SIZE, &SENDER, &RECEIVER, &HISTORY, &UNCERTAIN]));
+    all.extend(kinds::<TrafficTag>().chain([&SIZE, &SENDER, &RECEIVER, &CPU, &HISTORY, &UNCERTAIN]));
     all
 }
 
@@ -53,6 +54,7 @@ table! { ROOT: "top level", "What is run, how long and how often.";
     "flow": words("list of tables") => Words("one flow under test"), "TCP flows.";
     "traffic": words("list of tables") => Words("none"), "Traffic that is drawn.";
     "sender": words("table") => Words("by `profile`"), "How all senders behave.";
+    "cpu": words("table") => Words("none"), "What packets cost the hosts' processors.";
     "history": words("table") => Words("none"), "What senders remember from before the run, for algorithms that need history.";
     "receiver": words("table") => Words("by `profile`"), "How all receivers behave.";
     "algorithm": words("tables by algorithm id") => Words("defaults of `ramp explain`"), "Parameters of start-up algorithms: `[algorithm.hystart]`.";

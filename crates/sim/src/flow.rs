@@ -28,6 +28,8 @@ pub(crate) struct Flow<T: Transport> {
     pub(crate) data_packets: u64,
     /// Its ends, if its host remembers what it has seen.
     pub(crate) remembered: Option<(usize, usize)>,
+    /// Nodes of sender and receiver.
+    pub(crate) between: (usize, usize),
     /// When it will be woken.
     pub(crate) armed: Time,
     /// Generator and web session to tell of completion.
@@ -74,6 +76,7 @@ impl<T: Transport> Flow<T> {
             report_from_bytes: 1,
             data_packets: 0,
             remembered: spec.remembered(),
+            between: spec.between,
             armed: Time::NEVER,
             session: spec.session,
         };

@@ -2,10 +2,12 @@
 
 use rampcc::Time;
 use rampcc_path::Packet;
+use rampcc_scenario::Scenario;
 use rampcc_tcp::SenderConfig;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
 use crate::SimulationError;
+use crate::cpu::Cpu;
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
 use crate::history::History;
@@ -19,6 +21,10 @@ pub(crate) struct Hosts<T: Transport> {
     free_slots: Vec<u32>,
     /// The event source of slot 0.
     first_source: u32,
+    /// The event source of the first processor.
+    first_cpu: u32,
+    /// One per node if processors count, otherwise none.
+    cpus: Vec<Cpu<T::Packet>>,
     pub(crate) totals: Vec<FlowTotals>,
 }
 
@@ -50,14 +56,85 @@ pub(crate) struct Completion {
 }
 
 impl<T: Transport> Hosts<T> {
-    /// No flow lives yet; `totals` are those of the explicit flows.
-    pub(crate) fn new(first_source: u32, totals: Vec<FlowTotals>) -> Self {
-        Self { slots: Vec::new(), free_slots: Vec::new(), first_source, totals }
+    /// No flow lives yet; `totals` are those of the explicit flows. Event sources from `first_source` on are the hosts'.
+    pub(crate) fn new(first_source: u32, scenario: &Scenario, totals: Vec<FlowTotals>) -> Self {
+        let nodes = scenario.topology.nodes.len();
+        let cpus: Vec<_> = scenario.cpu.map_or(Vec::new(), |cpu| (0..nodes).map(|_| Cpu::new(cpu)).collect());
+        let (first_cpu, first_source) = (first_source, first_source + cpus.len() as u32);
+        Self { slots: Vec::new(), free_slots: Vec::new(), first_source, first_cpu, cpus, totals }
     }
 
-    /// A packet has reached its host. Hosts that have closed do not answer.
+    /// A packet has reached its host.
     #[inline]
     pub(crate) fn deliver<O: Observer>(
+        &mut self,
+        world: &mut World<'_, T, O>,
+        parcel: &Parcel<T::Packet>,
+    ) -> Option<Completion> {
+        if self.cpus.is_empty() {
+            return self.receive(world, parcel);
+        }
+        self.wait_for_cpu(world, parcel);
+        None
+    }
+
+    /// How many processors there are; their event sources are the first of the hosts'.
+    pub(crate) fn cpu_count(&self) -> u32 {
+        self.cpus.len() as u32
+    }
+
+    /// A packet waits for the processor of its host.
+    #[cold]
+    fn wait_for_cpu<O: Observer>(&mut self, world: &mut World<'_, T, O>, parcel: &Parcel<T::Packet>) {
+        let slot = parcel.place.slot();
+        let flow = self.slots.get(slot as usize).and_then(Option::as_deref);
+        let Some(flow) = flow.filter(|flow| flow.id == parcel.packet.flow()) else {
+            return world.transport.discard(&parcel.packet);
+        };
+        let node = if parcel.place.to() == End::Receiver { flow.between.1 } else { flow.between.0 };
+        self.cpus[node].take(parcel);
+        self.occupy(world, node);
+    }
+
+    /// Gives an idle processor what waits for it.
+    fn occupy<O: Observer>(&mut self, world: &mut World<'_, T, O>, node: usize) {
+        let Some(cpu) = self.cpus.get_mut(node) else { return };
+        if let Some(parcel) = cpu.next() {
+            let search = cpu.search();
+            let flow = self.slots.get(parcel.place.slot() as usize).and_then(Option::as_deref);
+            let visits = match flow.filter(|flow| flow.id == parcel.packet.flow()) {
+                Some(flow) if parcel.place.to() == End::Receiver => {
+                    flow.receiver.visits(&parcel.packet, search)
+                }
+                Some(flow) => flow.sender.visits(&parcel.packet, search),
+                None => 0,
+            };
+            cpu.serve(world.now, parcel, visits);
+        }
+        let timeout = cpu.poll_timeout();
+        world.queue.set(self.first_cpu + node as u32, timeout);
+    }
+
+    /// A processor has done its packet, or a while has passed for it.
+    #[cold]
+    pub(crate) fn handle_cpu<O: Observer>(
+        &mut self,
+        world: &mut World<'_, T, O>,
+        node: u32,
+    ) -> Option<Completion> {
+        let cpu = &mut self.cpus[node as usize];
+        while let Some(sample) = cpu.poll_sample(world.now, node) {
+            world.observer.on_cpu(&sample);
+        }
+        let done = cpu.finish(world.now);
+        let completion = done.and_then(|parcel| self.receive(world, &parcel));
+        self.occupy(world, node as usize);
+        completion
+    }
+
+    /// A host takes a packet in. Hosts that have closed do not answer.
+    #[inline]
+    fn receive<O: Observer>(
         &mut self,
         world: &mut World<'_, T, O>,
         parcel: &Parcel<T::Packet>,
@@ -102,7 +179,9 @@ impl<T: Transport> Hosts<T> {
             if flow.writer.poll_timeout() <= now {
                 flow.writer.handle_timeout(now, &mut flow.sender);
             }
+            let mut visits = 0;
             if flow.sender.poll_timeout() <= now {
+                visits = flow.sender.timeout_visits();
                 flow.sender.handle_timeout(now);
             }
             let receiver_due = flow.receiver.poll_timeout() <= now;
@@ -112,6 +191,11 @@ impl<T: Transport> Hosts<T> {
             drain_sender(world, flow, source);
             if receiver_due {
                 completed = drain_receiver(world, flow, source);
+            }
+            let node = flow.between.0;
+            if let Some(cpu) = self.cpus.get_mut(node) {
+                cpu.interrupt(now, visits);
+                world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
             }
         }
         flow.armed = flow.poll_timeout();
@@ -140,6 +224,13 @@ impl<T: Transport> Hosts<T> {
         }
         let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, slot, spec, ends)));
         flow.recorded = recorded;
+        let (from, to) = flow.between;
+        for node in [from, to] {
+            if let Some(cpu) = self.cpus.get_mut(node) {
+                cpu.start(world.now);
+                world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
+            }
+        }
         let source = self.first_source + slot;
         drain_sender(world, flow, source);
         // The application has a timer as well.

@@ -6,6 +6,7 @@
 //! time, packets and applications.
 
 mod backend;
+mod cpu;
 mod drops;
 mod error;
 mod event_queue;

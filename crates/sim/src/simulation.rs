@@ -77,7 +77,8 @@ const EVENTS_BETWEEN_CHECKS: u64 = 4096;
 
 /// One run.
 ///
-/// Sources of the event queue, in this order: links, drops to come, explicit flows to open, generators, flow slots.
+/// Sources of the event queue, in this order: links, drops to come, explicit flows to open, generators, processors,
+/// flow slots.
 struct Simulation<'a, T: Transport, O> {
     scenario: &'a Scenario,
     seed: u64,
@@ -103,6 +104,7 @@ enum Due {
     Drops,
     Opening,
     Generator(u32),
+    Cpu(u32),
     Flow(u32),
 }
 
@@ -121,7 +123,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             .collect();
         let totals =
             scenario.flows.iter().map(|flow| FlowTotals::new(flow.source.size_bytes(), flow.under_test));
-        let hosts = Hosts::new(network.drops_source() + 2 + generators.len() as u32, totals.collect());
+        let hosts =
+            Hosts::new(network.drops_source() + 2 + generators.len() as u32, scenario, totals.collect());
         let mut simulation = Self {
             scenario,
             seed,
@@ -170,6 +173,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     Due::Drops => self.on_drops_due(),
                     Due::Opening => self.on_opening(),
                     Due::Generator(generator) => self.on_generator(generator)?,
+                    Due::Cpu(node) => self.on_cpu(node),
                     Due::Flow(slot) => self.on_flow(slot),
                 }
                 if self.world.network.news(time) {
@@ -206,7 +210,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             0 => Due::Drops,
             1 => Due::Opening,
             i if i < 2 + generators => Due::Generator(i - 2),
-            i => Due::Flow(i - 2 - generators),
+            i if i < 2 + generators + self.hosts.cpu_count() => Due::Cpu(i - 2 - generators),
+            i => Due::Flow(i - 2 - generators - self.hosts.cpu_count()),
         }
     }
 
@@ -226,6 +231,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             Due::Generator(generator) => {
                 format!("traffic `{}`", self.scenario.traffic[generator as usize].name)
             }
+            Due::Cpu(node) => format!("the processor of `{}`", self.scenario.topology.nodes[node as usize]),
             Due::Flow(slot) => format!("flow {}", self.hosts.id(slot).unwrap_or(u32::MAX)),
         }
     }
@@ -268,6 +274,12 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
 
     fn on_flow(&mut self, slot: u32) {
         if let Some(completion) = self.hosts.handle_timeout(&mut self.world, slot) {
+            self.on_completed(completion);
+        }
+    }
+
+    fn on_cpu(&mut self, node: u32) {
+        if let Some(completion) = self.hosts.handle_cpu(&mut self.world, node) {
             self.on_completed(completion);
         }
     }

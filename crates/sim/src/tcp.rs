@@ -2,7 +2,7 @@
 
 use rampcc::{Seen, Time};
 use rampcc_scenario::random::{Purpose, Stream};
-use rampcc_tcp::{QuickStart, Receiver, Segment, SegmentKind, Sender};
+use rampcc_tcp::{QuickStart, Receiver, Search, Segment, SegmentKind, Sender};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
@@ -67,6 +67,12 @@ impl Endpoint for Sender {
     fn poll_timeout(&self) -> Time {
         self.poll_timeout()
     }
+    fn visits(&self, packet: &Segment, search: Search) -> u64 {
+        self.visits(packet, search)
+    }
+    fn timeout_visits(&self) -> u64 {
+        self.timeout_visits()
+    }
 }
 
 impl Sending for Sender {
@@ -113,6 +119,9 @@ impl Endpoint for Receiver {
     #[inline]
     fn poll_timeout(&self) -> Time {
         self.poll_timeout()
+    }
+    fn visits(&self, packet: &Segment, search: Search) -> u64 {
+        self.visits(packet, search)
     }
 }
 

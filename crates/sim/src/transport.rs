@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use rampcc::{Seen, Time};
 use rampcc_path::Packet;
-use rampcc_tcp::{QuickStart, ReceiverConfig, SenderConfig};
+use rampcc_tcp::{QuickStart, ReceiverConfig, Search, SenderConfig};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 /// A packet of a transport: a plain value, as large as what a receiver must learn from it.
@@ -45,6 +45,15 @@ pub trait Endpoint {
     fn poll_transmit(&mut self, now: Time, wire: impl FnOnce(&Self::Packet)) -> bool;
     /// Time to call `handle_timeout`; [`Time::NEVER`]: no need.
     fn poll_timeout(&self) -> Time;
+    /// Entries of its queues that a host visits to take in `packet`, if it searches them so.
+    fn visits(&self, packet: &Self::Packet, search: Search) -> u64 {
+        let _ = (packet, search);
+        0
+    }
+    /// The same for the timer that is due next.
+    fn timeout_visits(&self) -> u64 {
+        0
+    }
 }
 
 /// The end where the application writes.

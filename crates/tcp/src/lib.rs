@@ -30,6 +30,7 @@ mod steering;
 mod timeout;
 mod transmit;
 mod window;
+mod work;
 
 pub use config::{
     AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, RtoConfig, SenderConfig,
@@ -39,3 +40,4 @@ pub use quick_start::{QuickStart, QuickStartKind};
 pub use receiver::Receiver;
 pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 pub use sender::Sender;
+pub use work::Search;

@@ -68,6 +68,12 @@ impl RangeSet {
         self.ranges.get(at).filter(|range| range.start <= number).copied()
     }
 
+    /// How many numbers of the set are below `number`.
+    pub(crate) fn count_below(&self, number: u64) -> u64 {
+        let below = self.ranges.iter().take_while(|range| range.start < number);
+        below.map(|range| range.end.min(number) - range.start).sum()
+    }
+
     /// Ranges from the highest down.
     pub(crate) fn descending(&self) -> impl Iterator<Item = Range> + '_ {
         self.ranges.iter().rev().copied()
@@ -165,6 +171,7 @@ mod tests {
                 reversed.reverse();
                 prop_assert_eq!(&list, &reversed);
                 for n in 0..70 {
+                    prop_assert_eq!(ranges.count_below(n), plain.range(..n).count() as u64);
                     prop_assert_eq!(ranges.containing(n).is_some(), plain.contains(&n));
                 }
             }

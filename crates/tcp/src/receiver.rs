@@ -272,6 +272,28 @@ impl Receiver {
         self.due = Reply::Ack;
     }
 
+    /// The next number in order.
+    pub(crate) fn expected(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether anything waits out of order.
+    pub(crate) fn disordered(&self) -> bool {
+        !self.out_of_order.is_empty()
+    }
+
+    /// Segments that wait out of order: above `number`, and all.
+    pub(crate) fn queued_above(&self, number: u64) -> (u64, u64) {
+        let below = self.out_of_order.count_below(number);
+        (self.out_of_order_segments - below, self.out_of_order_segments)
+    }
+
+    /// Waiting segments that `number` puts in order.
+    pub(crate) fn released_by(&self, number: u64) -> u64 {
+        let follows = self.out_of_order.containing(number + 1).filter(|_| number == self.next);
+        follows.map_or(0, |range| range.end - range.start)
+    }
+
     /// Windows XP of the HyStart paper: with so much out of order, neither SACK nor more of it.
     fn suppresses(&self) -> bool {
         self.sack_suppression > 0 && self.out_of_order_segments >= self.sack_suppression

@@ -34,6 +34,8 @@ pub enum Unsupported {
     Mixed { flow: String, first: String, field: &'static str },
     #[error("flow `{flow}`: `{algorithm}` needs `{need}`: {reason}")]
     Needs { flow: String, algorithm: &'static str, need: &'static str, reason: &'static str },
+    #[error("`[cpu]`: real hosts have their own processors; it is for the simulator")]
+    Cpu,
     #[error("one round more in start-up is a question for the simulator")]
     ExtraRounds,
 }
@@ -43,6 +45,9 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     let mut all = Vec::new();
     if let Err(path) = rampcc_emulator::check(scenario) {
         all.push(path.into());
+    }
+    if scenario.cpu.is_some() {
+        all.push(Unsupported::Cpu);
     }
     if scenario.flows.len() > FLOWS_MAX {
         all.push(Unsupported::Flows { flows: scenario.flows.len() });

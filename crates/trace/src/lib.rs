@@ -27,5 +27,5 @@ pub use provenance::Provenance;
 pub use recorder::{Recorder, RecorderOptions};
 pub use replay::{Course, Difference, Exit, Recorded, Replay};
 pub use row::RowError;
-pub use sample::{FlowEvent, FlowEventKind, FlowSample, LinkSample, SenderState};
+pub use sample::{CpuSample, FlowEvent, FlowEventKind, FlowSample, LinkSample, SenderState};
 pub use series::{FlowSeries, LinkSeries, Mark, MarkKind, RunSeries};

@@ -1,6 +1,6 @@
 //! Observers of samples and events.
 
-use crate::{FlowDecision, FlowEvent, FlowSample, LinkSample};
+use crate::{CpuSample, FlowDecision, FlowEvent, FlowSample, LinkSample};
 
 /// Something that watches a run. Calls come in order of time, except that one link's samples are in order only
 /// among themselves. What an observer does not care about it leaves out.
@@ -9,6 +9,8 @@ pub trait Observer {
     fn on_flow(&mut self, _: &FlowSample) {}
     /// A packet reached a sampled link's queue.
     fn on_link(&mut self, _: &LinkSample) {}
+    /// A while has passed for a host, if its processor counts.
+    fn on_cpu(&mut self, _: &CpuSample) {}
     /// Something happened to a flow.
     fn on_event(&mut self, _: &FlowEvent) {}
     /// The algorithm of a sampled flow was called. Only if [`wants_decisions`](Self::wants_decisions).
@@ -35,6 +37,10 @@ impl<A: Observer, B: Observer> Observer for Both<A, B> {
         self.0.on_link(sample);
         self.1.on_link(sample);
     }
+    fn on_cpu(&mut self, sample: &CpuSample) {
+        self.0.on_cpu(sample);
+        self.1.on_cpu(sample);
+    }
     fn on_event(&mut self, event: &FlowEvent) {
         self.0.on_event(event);
         self.1.on_event(event);
@@ -54,6 +60,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn on_link(&mut self, sample: &LinkSample) {
         (**self).on_link(sample);
+    }
+    fn on_cpu(&mut self, sample: &CpuSample) {
+        (**self).on_cpu(sample);
     }
     fn on_event(&mut self, event: &FlowEvent) {
         (**self).on_event(event);
@@ -76,6 +85,11 @@ impl<O: Observer> Observer for Option<O> {
     fn on_link(&mut self, sample: &LinkSample) {
         if let Some(observer) = self {
             observer.on_link(sample);
+        }
+    }
+    fn on_cpu(&mut self, sample: &CpuSample) {
+        if let Some(observer) = self {
+            observer.on_cpu(sample);
         }
     }
     fn on_event(&mut self, event: &FlowEvent) {

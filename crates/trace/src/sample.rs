@@ -66,6 +66,19 @@ pub struct LinkSample {
     pub queue_packets: u64,
 }
 
+/// How busy a host's processor was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSample {
+    /// End of the time it tells of.
+    pub now: Time,
+    /// Node of the host.
+    pub node: u32,
+    /// How long that time was.
+    pub over: Time,
+    /// Share of it in which the processor was busy, in thousandths.
+    pub load_permille: u32,
+}
+
 /// Something that happened to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEvent {

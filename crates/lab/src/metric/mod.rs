@@ -2,6 +2,7 @@
 
 mod blackout;
 mod capacity;
+mod cpu;
 mod download;
 mod exit;
 mod goodput;
@@ -12,7 +13,7 @@ mod overshoot;
 mod queue;
 mod startup;
 
-use rampcc_trace::{FlowEvent, FlowSample, LinkSample};
+use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample};
 
 use crate::comparison::{Better, MetricInfo};
 use crate::ledger::{Flow, Ledger, TestFlow};
@@ -33,6 +34,8 @@ pub(crate) trait Metric {
     fn on_flow(&mut self, _context: &crate::Context, _flow: &Flow, _test: &TestFlow, _sample: &FlowSample) {}
     /// A packet reached the bottleneck.
     fn on_link(&mut self, _ledger: &Ledger, _sample: &LinkSample) {}
+    /// A while has passed for a host whose processor counts.
+    fn on_cpu(&mut self, _sample: &CpuSample) {}
     /// Something happened to any flow.
     fn on_event(&mut self, _ledger: &Ledger, _event: &FlowEvent) {}
     /// The run is over: the values, `None` where the run has none.
@@ -79,6 +82,7 @@ pub(crate) fn all() -> Vec<Box<dyn Metric>> {
         Box::new(loss::Loss),
         Box::new(queue::Queue::default()),
         Box::new(blackout::Blackout::default()),
+        Box::new(cpu::Cpu::default()),
         Box::new(others::Others),
     ]
 }

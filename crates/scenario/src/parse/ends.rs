@@ -6,7 +6,7 @@ use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiveWindow, ReceiverConfig, S
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed, nearest};
 use crate::model::Steering;
-use crate::names::Acks;
+use crate::names::{Acks, System};
 use crate::read::default_of;
 use crate::schema;
 use crate::units;
@@ -80,6 +80,9 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
 /// Changes `receiver` by the fields of `[receiver]`, if it is there.
 pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
     let Some(s) = s else { return };
+    if let Some(system) = s.maybe("system") {
+        (receiver.ack_policy, receiver.sack_suppression_segments) = known_system(system);
+    }
     receiver.ack_policy = ack_policy(s, receiver.ack_policy);
     if let Some(blocks) = s.maybe::<u32>("sack-blocks") {
         receiver.sack_blocks = blocks as u8;
@@ -102,6 +105,16 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
     s.set("ack-size", &mut receiver.ack_bytes);
     s.set("sack-block-size", &mut receiver.sack_block_bytes);
     s.set("ns2-sink", &mut receiver.ns2_sink);
+}
+
+/// How a system of 2008 acknowledges, and from how many out-of-order segments on it suppresses SACK. What Windows' limit was
+/// is not published.
+fn known_system(system: System) -> (AckPolicy, u32) {
+    match system {
+        System::Linux => (AckPolicy::Linux { quick: 16, timer: Time::from_ms(40) }, 0),
+        System::FreeBsd => (AckPolicy::Delayed { every: 2, timer: Time::from_ms(100) }, 0),
+        System::WindowsXp => (AckPolicy::Delayed { every: 2, timer: Time::from_ms(200) }, 100),
+    }
 }
 
 fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {

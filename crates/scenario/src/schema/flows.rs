@@ -8,7 +8,7 @@ use crate::field::{
     DAY, Entry, FLAG, RATE, TEXT, TIME, US, bytes, count, entries, number, one_of, packets, table, time,
     words,
 };
-use crate::names::{Acks, SizeKind, kinds, name};
+use crate::names::{Acks, SizeKind, System, kinds, name};
 
 /// Most listed flows in all.
 pub(crate) const FLOWS_MAX: u64 = 200_000;
@@ -126,6 +126,7 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
 }
 
 table! { RECEIVER: "[receiver]", "How receivers behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.";
+    "system": one_of::<System>() => Words("none"), "Linux: 16 ACKs at once, then one for 2 segments or 40 ms, SACKs gathered as since 4.18. FreeBSD 7: one for 2 segments or 100 ms. Windows XP: one for 2 segments or 200 ms, SACK suppressed from 100 out-of-order segments on. Other fields come on top.";
     "acks": one_of::<Acks>() => Receiver(|c| Name(name(Acks::of(c.ack_policy)))), "Every segment; every `ack-every`-th; or `quick-acks` at once, and all while the window grows, then every second.";
     "ack-every": count(1, 1000) => Count(2), "Segments per ACK, for `delayed`.";
     "ack-timer": TIME => At(Time::from_ms(40)), "Longest wait before an ACK, for `delayed` and `linux`.";

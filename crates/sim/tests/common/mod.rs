@@ -53,6 +53,7 @@ pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
         seed: 1,
         steering: Steering { algorithm: slow_start, parameters: slow_start.default_parameters() },
         settings: Vec::new(),
+        cpu: None,
         history: None,
         trace_offset_range: Time::ZERO,
         files: Vec::new(),

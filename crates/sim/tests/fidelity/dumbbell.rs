@@ -209,6 +209,7 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
         seed: 1,
         steering,
         settings: Vec::new(),
+        cpu: None,
         history: None,
         trace_offset_range: Time::ZERO,
         files: Vec::new(),

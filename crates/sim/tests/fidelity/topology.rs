@@ -143,6 +143,7 @@ pub(crate) fn scenario(
         seed: 1,
         steering,
         settings: Vec::new(),
+        cpu: None,
         history: None,
         trace_offset_range: Time::ZERO,
         files: Vec::new(),

@@ -173,6 +173,20 @@ impl Scoreboard {
         }
     }
 
+    /// Where the first block ended in the last ACK, if all that has changed since is that it grew at its end.
+    pub(crate) fn grown_block(&self, mut blocks: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
+        let (start, end) = blocks.next()?;
+        let (known_start, known_end) = self.last_blocks[0];
+        let same = start == known_start && end >= known_end;
+        let others = blocks.zip(&self.last_blocks[1..]).all(|(block, known)| block == *known);
+        (same && others).then_some(known_end)
+    }
+
+    /// How many of `start..end`, which are outstanding, are not known to be SACKed.
+    pub(crate) fn unknown(&self, start: u64, end: u64) -> u64 {
+        (end - start) - (self.sacked.count_below(end) - self.sacked.count_below(start))
+    }
+
     /// For tests of complexity.
     #[cfg(test)]
     fn count_operations(&mut self, visited: u64) {

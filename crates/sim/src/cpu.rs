@@ -1,0 +1,217 @@
+//! Processors of hosts: packets that arrive wait for each other.
+//!
+//! A processor takes packets in the order of their arrival. What each costs is found when its turn comes, from the
+//! state its connection then has. Timers do not wait, as the kernel's come before packets: they act at once, and what
+//! they cost delays what is being served.
+
+use std::collections::VecDeque;
+
+use rampcc::Time;
+use rampcc_scenario::Cpu as Prices;
+use rampcc_trace::CpuSample;
+
+use crate::packet::Parcel;
+
+/// A sample of the load tells of so much time.
+const WINDOW: Time = Time::from_ms(100);
+
+/// The processor of one host.
+#[derive(Debug)]
+pub(crate) struct Cpu<P> {
+    prices: Prices,
+    waiting: VecDeque<Parcel<P>>,
+    /// What is being served; a processor that is busy without it works for a timer.
+    serving: Option<Parcel<P>>,
+    /// When that is done; `Time::NEVER`: idle.
+    done: Time,
+    /// How far the time spent has been counted.
+    counted: Time,
+    /// Busy time of the window that ends at `window_end`.
+    busy: Time,
+    /// `Time::NEVER`: the host has not had a connection yet.
+    window_end: Time,
+}
+
+impl<P: Copy> Cpu<P> {
+    pub(crate) fn new(prices: Prices) -> Self {
+        Self {
+            prices,
+            waiting: VecDeque::new(),
+            serving: None,
+            done: Time::NEVER,
+            counted: Time::ZERO,
+            busy: Time::ZERO,
+            window_end: Time::NEVER,
+        }
+    }
+
+    /// The host's first connection opens; from now on its load counts.
+    pub(crate) fn start(&mut self, now: Time) {
+        if self.window_end == Time::NEVER {
+            self.counted = now;
+            self.window_end = now + WINDOW;
+        }
+    }
+
+    /// When it has something to do or to tell.
+    pub(crate) fn poll_timeout(&self) -> Time {
+        self.done.min(self.window_end)
+    }
+
+    /// A packet has arrived. Whoever calls goes on with [`next`](Self::next).
+    pub(crate) fn take(&mut self, parcel: &Parcel<P>) {
+        self.waiting.push_back(*parcel);
+    }
+
+    /// The packet whose turn it is, if the processor is idle; [`serve`](Self::serve) follows.
+    pub(crate) fn next(&mut self) -> Option<Parcel<P>> {
+        if self.done == Time::NEVER { self.waiting.pop_front() } else { None }
+    }
+
+    /// Begins with `parcel`, which visits so many entries.
+    pub(crate) fn serve(&mut self, now: Time, parcel: Parcel<P>, visits: u64) {
+        self.count(now);
+        self.done = now + self.wall_time(self.prices.packet.ns(), visits);
+        self.serving = Some(parcel);
+    }
+
+    /// A timer visited so many entries.
+    pub(crate) fn interrupt(&mut self, now: Time, visits: u64) {
+        let cost = self.wall_time(0, visits);
+        if cost > Time::ZERO {
+            self.count(now);
+            self.done = if self.done == Time::NEVER { now } else { self.done } + cost;
+        }
+    }
+
+    /// The packet that is done with by `now`, if that is what was being served.
+    pub(crate) fn finish(&mut self, now: Time) -> Option<Parcel<P>> {
+        if self.done > now {
+            return None;
+        }
+        self.count(now);
+        self.done = Time::NEVER;
+        self.serving.take()
+    }
+
+    /// The load of the window that has ended by `now`, if one has.
+    pub(crate) fn poll_sample(&mut self, now: Time, node: u32) -> Option<CpuSample> {
+        if self.window_end > now {
+            return None;
+        }
+        self.count(self.window_end);
+        let base = u64::from(self.prices.base_load_permille);
+        let rest = (1000 - base) * self.busy.ns() / WINDOW.ns();
+        let sample =
+            CpuSample { now: self.window_end, node, over: WINDOW, load_permille: (base + rest) as u32 };
+        self.busy = Time::ZERO;
+        self.window_end += WINDOW;
+        Some(sample)
+    }
+
+    /// How the host searches its queues.
+    pub(crate) fn search(&self) -> rampcc_tcp::Search {
+        self.prices.search
+    }
+
+    fn count(&mut self, now: Time) {
+        if self.done != Time::NEVER {
+            self.busy += now - self.counted;
+        }
+        self.counted = now;
+    }
+
+    /// Work takes longer by what everything else takes of the processor.
+    fn wall_time(&self, fixed_ns: u64, visits: u64) -> Time {
+        let own = fixed_ns.saturating_add(self.prices.visit.ns().saturating_mul(visits));
+        let share = u64::from(1000 - self.prices.base_load_permille);
+        Time::from_ns(own.saturating_mul(1000) / share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rampcc_tcp::Search;
+
+    use super::*;
+
+    fn cpu(base_load_permille: u32) -> Cpu<u32> {
+        let prices = Prices {
+            search: Search::List,
+            visit: Time::from_ns(5),
+            packet: Time::from_us(1),
+            base_load_permille,
+        };
+        let mut cpu = Cpu::new(prices);
+        cpu.start(Time::ZERO);
+        cpu
+    }
+
+    fn parcel(packet: u32) -> Parcel<u32> {
+        Parcel { packet, ..Parcel::default() }
+    }
+
+    #[test]
+    fn packets_wait_for_each_other() {
+        let mut cpu = cpu(0);
+        cpu.take(&parcel(1));
+        cpu.take(&parcel(2));
+        let first = cpu.next().expect("it is idle");
+        // 1 us + 200 x 5 ns.
+        cpu.serve(Time::ZERO, first, 200);
+        assert!(cpu.next().is_none());
+        assert_eq!(cpu.poll_timeout(), Time::from_us(2));
+        assert!(cpu.finish(Time::from_ns(1999)).is_none());
+        assert_eq!(cpu.finish(Time::from_us(2)).map(|p| p.packet), Some(1));
+        assert_eq!(cpu.next().map(|p| p.packet), Some(2));
+    }
+
+    #[test]
+    fn load_is_the_base_and_what_packets_cost() {
+        let mut cpu = cpu(300);
+        // 1 us + 4999 us of work every 10 ms: half the processor, beside 30 % of it.
+        for round in 0..10 {
+            let now = Time::from_ms(10 * round);
+            cpu.take(&parcel(0));
+            let next = cpu.next().expect("the last one is done");
+            cpu.serve(now, next, 999_800);
+            let done = cpu.poll_timeout();
+            assert_eq!((done - now).ns(), 7_142_857, "5 ms of work take 5 / 0.7 ms");
+            assert!(cpu.finish(done).is_some());
+        }
+        let sample = cpu.poll_sample(Time::from_ms(100), 3).expect("a window is over");
+        assert_eq!((sample.node, sample.now, sample.over), (3, Time::from_ms(100), WINDOW));
+        assert!((799..=800).contains(&sample.load_permille), "{sample:?}");
+        let idle = cpu.poll_sample(Time::from_ms(200), 3).expect("another one is");
+        assert_eq!(idle.load_permille, 300);
+    }
+
+    #[test]
+    fn a_window_in_which_it_never_rests_is_full() {
+        let mut cpu = cpu(300);
+        cpu.take(&parcel(0));
+        let next = cpu.next().expect("it is idle");
+        // 250 ms of work at 5 ns an entry.
+        cpu.serve(Time::ZERO, next, 50_000_000);
+        let loads: Vec<u32> = [100, 200, 300]
+            .into_iter()
+            .map(|ms| cpu.poll_sample(Time::from_ms(ms), 0).expect("a window is over").load_permille)
+            .collect();
+        assert_eq!(loads, [1000; 3]);
+    }
+
+    #[test]
+    fn a_timer_delays_what_is_being_served() {
+        let mut cpu = cpu(0);
+        cpu.take(&parcel(7));
+        let next = cpu.next().expect("it is idle");
+        cpu.serve(Time::ZERO, next, 0);
+        cpu.interrupt(Time::from_ns(500), 100);
+        assert!(cpu.finish(Time::from_us(1)).is_none());
+        assert_eq!(cpu.finish(Time::from_ns(1500)).map(|p| p.packet), Some(7));
+        cpu.interrupt(Time::from_us(3), 100);
+        assert_eq!(cpu.poll_timeout(), Time::from_ns(3500), "an idle processor is busy with it alone");
+        assert!(cpu.finish(Time::from_ns(3500)).is_none());
+        assert_eq!(cpu.poll_timeout(), WINDOW);
+    }
+}
