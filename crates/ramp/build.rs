@@ -20,6 +20,7 @@ fn main() {
         fs::write(Path::new(&output).join(name), text).expect("OUT_DIR is writable");
     };
     write("documents.rs", documents());
+    write("sources.rs", sources());
     let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
     let (contract, overridden) = lists(&preprocessed);
     write("lists.rs", contract);
@@ -205,6 +206,25 @@ fn overrides(list: &List) -> String {
         .expect("writing to a string");
     }
     rust + "];\n"
+}
+
+/// The core's own sources by their paths.
+fn sources() -> String {
+    let headers = fs::read_dir("include/ramp").expect("include/ramp is part of the source");
+    let mut paths: Vec<_> = headers.map(|entry| entry.expect("a readable directory").path()).collect();
+    paths.push("src/shim.c".into());
+    paths.sort();
+    let mut table = String::from(
+        "/// The sources of the core, each with its path: what compiles into the table that `foreign_algorithms` reads, for who\n\
+         /// has only this crate.\npub const SOURCES: &[(&str, &str)] = &[\n",
+    );
+    for path in paths {
+        let whole = path.canonicalize().expect("the file was listed");
+        writeln!(table, "    ({:?}, include_str!({:?})),", path.to_string_lossy(), whole.to_string_lossy())
+            .expect("writing to a string");
+    }
+    table.push_str("];\n");
+    table
 }
 
 /// `docs/<id>.md`, sorted by id: an algorithm's document is found by its name alone.

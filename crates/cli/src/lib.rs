@@ -16,6 +16,7 @@ mod error;
 mod explain;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
+mod league;
 mod list;
 mod progress;
 mod provenance;
@@ -46,6 +47,7 @@ Examples:
   ramp compare geo-viasat --algorithms best,hystart,paced --runs 30
   ramp compare --on linux                          the same with this kernel's own TCP
   ramp attach best                                 an algorithm for this host's own connections
+  ramp league                                      every algorithm on 160 paths: which one if the path is not known
   ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
 
@@ -66,6 +68,7 @@ struct Cli {
 enum Command {
     Compare(Box<compare::CompareArgs>),
     Run(Box<run::RunArgs>),
+    League(Box<league::LeagueArgs>),
     Replay(replay::ReplayArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
@@ -124,6 +127,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
     match command {
         Command::Compare(args) => compare::compare(&args, terminal, out),
         Command::Run(args) => run::run(&args, out),
+        Command::League(args) => league::league(&args, terminal, out),
         Command::Replay(args) => replay::replay(&args, terminal, out),
         Command::Report(args) => report::report(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),

@@ -75,12 +75,12 @@ pub(crate) fn show(
 
 impl FormatArgs {
     /// Whether it is JSON.
-    fn json(self) -> bool {
+    pub(crate) fn json(self) -> bool {
         self.json
     }
 
     /// Whether it is CSV.
-    fn csv(self) -> bool {
+    pub(crate) fn csv(self) -> bool {
         self.csv
     }
 

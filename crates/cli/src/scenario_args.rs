@@ -15,7 +15,7 @@ const DEFAULT_SCENARIO: &str = "geo-satellite";
 /// A path.
 #[derive(Args, Debug)]
 pub(crate) struct ScenarioArgs {
-    /// Name of a built-in scenario (`ramp list scenarios`), or a scenario file
+    /// Name of a built-in scenario (`ramp list scenarios`), a path of the league (league:cable-07), or a scenario file
     ///
     /// Default: geo-satellite, or with any of the path options below, a path made of these options alone.
     #[arg(add = ArgValueCompleter::new(completions::scenarios))]
@@ -100,6 +100,9 @@ impl ScenarioArgs {
             Some(name) => {
                 let mut changes = path.settings()?;
                 changes.extend(all);
+                if let Some(found) = rampcc_league::path(name, &changes) {
+                    return found;
+                }
                 Ok(Scenario::open_with(name, &changes)?)
             }
         }

@@ -19,3 +19,5 @@ pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override};
 pub use history::{Memory, Seen};
 pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard};
 pub use units::{Rate, Time};
+
+include!(concat!(env!("OUT_DIR"), "/sources.rs"));

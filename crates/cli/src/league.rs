@@ -1,0 +1,281 @@
+//! `ramp league`: every algorithm on a population of paths.
+
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap_complete::engine::ArgValueCompleter;
+use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
+use rampcc_league::{
+    Entrant, League, PREFIX, Population, Request, SIZES, Standing, Table, Weights, Which, candidate, text,
+};
+
+use crate::backends;
+use crate::completions;
+use crate::error::CliError;
+use crate::progress::{self, Bar};
+use crate::provenance;
+use crate::report::FormatArgs;
+use crate::table::table;
+use crate::terminal::Terminal;
+
+/// Sizes that a run tells the times of.
+const KNOWN_SIZES: [(&str, u64); 13] = [
+    ("10kB", 10_000),
+    ("20kB", 20_000),
+    ("50kB", 50_000),
+    ("100kB", 100_000),
+    ("200kB", 200_000),
+    ("500kB", 500_000),
+    ("1MB", 1_000_000),
+    ("2MB", 2_000_000),
+    ("5MB", 5_000_000),
+    ("10MB", 10_000_000),
+    ("20MB", 20_000_000),
+    ("50MB", 50_000_000),
+    ("100MB", 100_000_000),
+];
+/// Of `--quick`: paths of each access type, and the largest size.
+const QUICK: (usize, u64) = (4, 10_000_000);
+/// Groups of paths on which an algorithm fails, of those that are printed.
+const GROUPS: usize = 2;
+
+/// Rank algorithms over a population of paths
+///
+/// Plays every algorithm on 160 paths of eight access types, drawn once from stated ranges (league/design.toml), and compares
+/// download times with those of a sender that knows the path. Finished runs are kept: a second call plays only what is
+/// missing.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ramp league                                         every algorithm, the public paths
+  ramp league --quick                                 some paths, small downloads: less than a minute
+  ramp league --candidate my_start.h                  a header that is in no registry, as one more row
+  ramp league --algorithms hystart,best --candidate my_start.h:gain=3
+  ramp league --held-out                              paths for a last look, to which nothing was tuned
+  ramp league --fresh 42                              paths drawn now
+  ramp league --weights mix.toml                      your mix of access types: `cable = 3`, `wifi = 2`
+  ramp league --show geo-07                           one path as a scenario file
+  ramp compare league:geo-07                          all about one path")]
+pub(crate) struct LeagueArgs {
+    /// Algorithms and groups, separated by commas, as for `ramp compare` [default: all]
+    #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
+    algorithms: Vec<String>,
+    /// A C header that defines one more algorithm, with parameters after a colon: FILE.h[:NAME=VALUE,...]
+    ///
+    /// It is compiled with $CC, or cc. docs/guide/league.md says what it has to define.
+    #[arg(long, value_name = "FILE.h")]
+    candidate: Vec<String>,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// Weights of access types, a line `TYPE = NUMBER` each; those not named count nothing [default: all alike]
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Sizes of downloads: 1, 2 or 5 times a power of ten from 10kB to 100MB
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = known_size(), hide_possible_values = true)]
+    sizes: Vec<u64>,
+    /// Runs of each algorithm on each path that has anything random [default: 3; 1 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: Option<u32>,
+    /// Four paths of each access type, downloads of 10 MB at most, one run each
+    #[arg(long)]
+    quick: bool,
+    /// Print a path as a scenario file, and play nothing
+    #[arg(long, value_name = "NAME")]
+    show: Option<String>,
+    /// Directory for results [default: ramp-results/league]
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// Play every run again, even if there are stored results
+    #[arg(long)]
+    no_cache: bool,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+/// Which paths.
+#[derive(Args, Debug)]
+struct WhichArgs {
+    /// The half of the population that is kept for a last look: do not tune to it
+    #[arg(long, conflicts_with_all = ["fresh", "paths"])]
+    held_out: bool,
+    /// A population drawn afresh, by this seed
+    #[arg(long, value_name = "SEED", conflicts_with = "paths")]
+    fresh: Option<u64>,
+    /// Your own population: a table [NAME] for each path, with `access` and the fields of a scenario, one a line
+    #[arg(long, value_name = "FILE")]
+    paths: Option<PathBuf>,
+}
+
+fn known_size() -> impl TypedValueParser<Value = u64> {
+    PossibleValuesParser::new(KNOWN_SIZES.map(|(name, _)| name)).map(|name| {
+        KNOWN_SIZES.iter().find(|(known, _)| *known == name).expect("clap takes only these names").1
+    })
+}
+
+impl LeagueArgs {
+    fn which(&self) -> Which<'_> {
+        match (&self.which.paths, self.which.fresh) {
+            (Some(path), _) => Which::File(path),
+            (None, Some(seed)) => Which::Fresh(seed),
+            (None, None) if self.which.held_out => Which::HeldOut,
+            (None, None) => Which::Public,
+        }
+    }
+
+    /// The paths, sizes and runs.
+    fn population(&self) -> Result<(Population, Vec<u64>, u32), CliError> {
+        let mut population = Population::open(&self.which())?;
+        let mut sizes = if self.sizes.is_empty() { SIZES.to_vec() } else { self.sizes.clone() };
+        sizes.sort_unstable();
+        sizes.dedup();
+        if self.quick {
+            population = population.of_each(QUICK.0);
+            if self.sizes.is_empty() {
+                sizes.retain(|size| *size <= QUICK.1);
+            }
+        }
+        let largest = sizes.last().copied().unwrap_or(0);
+        Ok((population.up_to(largest)?, sizes, self.seeds.unwrap_or(if self.quick { 1 } else { 3 })))
+    }
+
+    /// The rows: the yardstick and plain slow start are always among them, and what Linux does.
+    fn entrants(&self) -> Result<Vec<Entrant>, CliError> {
+        let mut named = self.algorithms.clone();
+        if named.is_empty() && self.candidate.is_empty() {
+            named.push("all".to_owned());
+        }
+        for always in [rampcc::standard().id, rampcc::of_cubic().id, "ideal"] {
+            let there = named
+                .iter()
+                .flat_map(|text| text.split(','))
+                .any(|row| row.trim() == always || row.trim() == "all");
+            if !there {
+                named.push(always.to_owned());
+            }
+        }
+        let rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends::ALL)?;
+        let mut entrants: Vec<Entrant> = Vec::new();
+        for row in rows {
+            if let Some(control) = row.control() {
+                return Err(CliError::input_help(
+                    format!("--algorithms: `{}` is {}", row.label, control.meaning),
+                    "the league is simulated: name algorithms of `ramp list algorithms`",
+                ));
+            }
+            entrants.push(row.into());
+        }
+        let compiler = env::var("CC").ok().filter(|name| !name.trim().is_empty());
+        let compiler = compiler.as_deref().unwrap_or("cc");
+        for text in &self.candidate {
+            let taken: Vec<String> = entrants.iter().map(|entrant| entrant.row.label.clone()).collect();
+            entrants.push(candidate(text, (compiler, &taken))?);
+        }
+        Ok(entrants)
+    }
+}
+
+/// Run the command.
+pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    if let Some(name) = &args.show {
+        return show(name, out);
+    }
+    let (population, sizes, seeds) = args.population()?;
+    let weights = match &args.weights {
+        Some(path) => Weights::load(path, &population)?,
+        None => Weights::default(),
+    };
+    let entrants = args.entrants()?;
+    if let Some(jobs) = args.jobs {
+        // Fails only when the pool is in use already, which it is not.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
+    }
+    let place = args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"));
+    let request = Request {
+        population,
+        entrants,
+        sizes,
+        seeds,
+        backend: backends::ALL[0],
+        out: place.clone(),
+        reuse: !args.no_cache,
+        pairs: true,
+    };
+    let league = match request.play(&Bar::default(), &progress::interruption()) {
+        Err(ExperimentError::Interrupted { finished, runs, place }) => {
+            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+            say!("to continue: {}", provenance::typed());
+            return Err(CliError::Interrupted);
+        }
+        result => result?,
+    };
+    let (runs, found) = league.runs;
+    if found > 0 {
+        say!("{found} of {runs} runs were finished already");
+    }
+    let judged = league.judge(&weights);
+    let json = serde_json::to_string_pretty(&judged).map_err(ExperimentError::from)? + "\n";
+    let csv = text::csv(&league);
+    let stem = file_name(&league);
+    write(&place.join(format!("{stem}.json")), &json)?;
+    write(&place.join(format!("{stem}.csv")), &csv)?;
+    if args.format.json() {
+        out.write_all(json.as_bytes())?;
+    } else if args.format.csv() {
+        out.write_all(csv.as_bytes())?;
+    } else {
+        print(&judged, terminal, out)?;
+        writeln!(out, "\nresults: {}", place.join(format!("{stem}.json")).display())?;
+    }
+    Ok(())
+}
+
+/// A path as a scenario file.
+fn show(name: &str, out: &mut impl Write) -> Result<(), CliError> {
+    let whole = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
+    let scenario = rampcc_league::path(&whole, &[]).ok_or_else(|| CliError::input("it names no path"))??;
+    Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
+}
+
+/// Of a population's results: a file's stem for one from a file.
+fn file_name(league: &League) -> String {
+    let stem = Path::new(&league.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    format!("league-{}", stem.unwrap_or_else(|| "paths".to_owned()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    Ok(write_whole(path, |file| file.write_all(text.as_bytes()))?)
+}
+
+fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    writeln!(out, "{}", terminal.bold(&format!("{}: {} paths", judged.population, judged.paths)))?;
+    for (head, rows) in [text::time(judged), text::cost(judged)] {
+        writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
+    }
+    writeln!(out, "\n{}", textwrap::fill(&text::legend(judged), terminal.width))?;
+    for standing in explained(judged) {
+        let lines = text::fails(standing, GROUPS);
+        if !lines.is_empty() {
+            writeln!(out, "\n{} takes longest:", terminal.bold(&standing.label))?;
+        }
+        for line in lines {
+            let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");
+            writeln!(out, "{}", textwrap::fill(&line, options))?;
+        }
+    }
+    Ok(())
+}
+
+/// The leader, candidates, and what Linux does.
+fn explained(judged: &Table) -> impl Iterator<Item = &Standing> {
+    let linux = rampcc::of_cubic().id;
+    let worth = move |(place, s): &(usize, &Standing)| {
+        !s.yardstick && (*place == 0 || s.candidate || s.label == linux)
+    };
+    judged.standings.iter().enumerate().filter(worth).map(|(_, standing)| standing)
+}

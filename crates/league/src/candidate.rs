@@ -1,0 +1,156 @@
+//! Algorithms that are not in the registry: a header, compiled into a shared object and loaded.
+#![expect(unsafe_code, reason = "the algorithm comes from a shared object")]
+
+use std::ffi::c_void;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libloading::Library;
+use rampcc::Algorithm;
+use rampcc_experiment::{ExperimentError, Row, write_whole};
+use rampcc_scenario::Arm;
+use sha2::{Digest, Sha256};
+
+use crate::log::hexadecimal;
+use crate::play::Entrant;
+
+/// A header, compiled.
+#[derive(Debug)]
+struct Candidate {
+    algorithm: &'static Algorithm,
+    /// Digest of all its source, headers included.
+    code: String,
+}
+
+/// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
+/// functions, as a header of the core does, and may define `RAMP_STEM_TRAITS`; `taken` are labels that it may not have.
+pub fn candidate(text: &str, (compiler, taken): (&str, &[String])) -> Result<Entrant, ExperimentError> {
+    let (file, settings) = match text.split_once(".h:") {
+        Some((stem, settings)) => (format!("{stem}.h"), Some(settings)),
+        None => (text.to_owned(), None),
+    };
+    let candidate = compile(Path::new(&file), compiler)?;
+    let algorithm = candidate.algorithm;
+    let mut arm = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+    for setting in settings.into_iter().flat_map(|all| all.split(',')) {
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(input(format!("--candidate {text}: `{setting}` has no `=`"), "FILE.h:NAME=VALUE,…"));
+        };
+        arm = arm.with(name.trim(), value.trim())?;
+    }
+    if taken.contains(&arm.label) {
+        let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
+        arm.label = format!("{} ({})", arm.label, name.unwrap_or_default());
+    }
+    Ok(Entrant { row: Row::from(arm), code: Some(candidate.code) })
+}
+
+fn input(message: String, help: &str) -> ExperimentError {
+    ExperimentError::Input { message, help: Some(help.to_owned()) }
+}
+
+fn compile(header: &Path, compiler: &str) -> Result<Candidate, ExperimentError> {
+    let header = fs::canonicalize(header).map_err(|cause| ExperimentError::File {
+        action: "read",
+        path: header.to_path_buf(),
+        cause,
+    })?;
+    let stem = header.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !stem.starts_with(|c: char| c.is_ascii_lowercase()) || !stem.chars().all(plain) {
+        return Err(input(
+            format!("{}: its name is not that of an algorithm", header.display()),
+            "small letters, digits and _, as in `reach.h`, which defines `struct ramp_reach`",
+        ));
+    }
+    let place = Scratch::new()?;
+    let registry = registry(stem, &header);
+    for (name, text) in
+        rampcc::SOURCES.iter().copied().chain([("registry/ramp/registry.h", registry.as_str())])
+    {
+        let path = place.0.join(name);
+        let folder = path.parent().unwrap_or(&place.0);
+        fs::create_dir_all(folder).map_err(file("create", folder))?;
+        write_whole(&path, |out| std::io::Write::write_all(out, text.as_bytes()))?;
+    }
+    let run = |more: &[&str]| {
+        let include = |folder: &str| format!("-I{}", place.0.join(folder).display());
+        let output = Command::new(compiler)
+            .args([include("registry"), include("include"), include("include/ramp")])
+            .args(["-std=c99", "-O2", "-fPIC", "-Wall", "-Wextra"])
+            .args(more)
+            .arg(place.0.join("src/shim.c"))
+            .output()
+            .map_err(|cause| {
+                let message = format!("cannot run the C compiler `{compiler}`: {cause}");
+                input(message, "a candidate is compiled; install a C compiler, or name one with CC=…")
+            })?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let told = String::from_utf8_lossy(&output.stderr);
+        let told: Vec<&str> = told.lines().take(40).collect();
+        let upper = stem.to_ascii_uppercase();
+        Err(input(
+            format!("{} does not compile:\n{}", header.display(), told.join("\n")),
+            &format!(
+                "it has to define RAMP_{upper}_PARAMETERS, struct ramp_{stem}, ramp_{stem}_init, ramp_{stem}_on_ack and \
+                 ramp_{stem}_on_event (docs/guide/algorithm.md)"
+            ),
+        ))
+    };
+    let code = hexadecimal(&Sha256::digest(run(&["-E", "-P"])?)[..12]);
+    let object = place.0.join("candidate.so");
+    run(&["-shared", "-o", &object.to_string_lossy()])?;
+    let failed = |error: libloading::Error| {
+        input(format!("{} cannot be loaded: {error}", header.display()), "a shared object of this machine")
+    };
+    // SAFETY: the object has nothing that runs when it is loaded.
+    let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(&object) }.map_err(failed)?));
+    // SAFETY: both are what `shim.c` defines under these names, and the library stays.
+    let algorithms = unsafe {
+        let rows = library.get::<*const c_void>(b"ramp_algorithm_rows\0").map_err(failed)?;
+        let count = library.get::<*const usize>(b"ramp_algorithm_count\0").map_err(failed)?;
+        rampcc::foreign_algorithms(*rows, **count)
+    };
+    let algorithms: &'static [Algorithm] = Box::leak(algorithms.into_boxed_slice());
+    Ok(Candidate { algorithm: &algorithms[0], code })
+}
+
+/// A registry of one row, found before ramp's own.
+fn registry(stem: &str, header: &Path) -> String {
+    let upper = stem.to_ascii_uppercase();
+    let file = header.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "#ifndef RAMP_REGISTRY_H\n#define RAMP_REGISTRY_H\n#include <ramp/traits.h>\n#include \"{file}\"\n\
+         #ifndef RAMP_{upper}_TRAITS\n#define RAMP_{upper}_TRAITS (RAMP_PACES | RAMP_READS_RATE)\n#endif\n\
+         #define RAMP_ALGORITHMS(X) X({stem}, {upper}, RAMP_{upper}_TRAITS, \"{stem}\", \"candidate\", \"a candidate\")\n\
+         #define RAMP_OVERRIDES(X)\n#endif\n"
+    )
+}
+
+/// A directory that goes away.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, ExperimentError> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let place = std::env::temp_dir().join(format!("ramp-candidate-{}-{number}", std::process::id()));
+        // Not one that somebody else has laid out.
+        fs::create_dir(&place).map_err(file("create", &place))?;
+        Ok(Self(place))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> ExperimentError {
+    move |cause| ExperimentError::File { action, path: path.to_path_buf(), cause }
+}

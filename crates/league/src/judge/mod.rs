@@ -1,0 +1,143 @@
+//! The table: what each algorithm costs over a population, against who knows the path.
+
+mod standing;
+pub(crate) mod tree;
+mod weighted;
+mod weights;
+
+pub use standing::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
+pub use tree::{Condition, Group};
+pub use weights::Weights;
+
+use serde::Serialize;
+
+use crate::play::League;
+use crate::yardstick::causal_s;
+
+/// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
+/// pooled, unless nothing else was played.
+const POOLED_FROM: u64 = 1_000_000;
+/// Less than this share apart is equally fast.
+pub const NEAR: f64 = 0.05;
+/// Losses in start-up count on paths that hold so many packets: on smaller ones a burst is many times the path.
+pub const LARGE_BDP_PACKETS: f64 = 20.0;
+
+/// A league, judged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    /// Population.
+    pub population: String,
+    /// Number of paths.
+    pub paths: usize,
+    /// Weight of each access type, their sum being 1.
+    pub weights: Vec<(String, f64)>,
+    /// Sizes that are pooled, bytes.
+    pub pooled: Vec<u64>,
+    /// All sizes, bytes.
+    pub sizes: Vec<u64>,
+    /// Contenders from the fastest to the slowest, by the geometric mean of their download times over the yardstick's; then
+    /// yardsticks.
+    pub standings: Vec<Standing>,
+}
+
+/// Download times of every row, path and size: what is judged.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// Paths and sizes.
+    pub cases: Vec<Case>,
+    /// By row and case: geometric mean over the seeds.
+    pub over: Vec<Vec<Ratio>>,
+}
+
+/// A size on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Place of the path in the population.
+    pub path: usize,
+    /// Place of the size in the league's sizes.
+    pub size: usize,
+}
+
+/// Download time of a row in one case.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ratio {
+    /// Seconds.
+    pub seconds: f64,
+    /// Over the yardstick's.
+    pub ideal: f64,
+    /// Over what a sender without knowledge of the path needs at least.
+    pub causal: f64,
+    /// Round trips more than the yardstick.
+    pub rtts: f64,
+    /// True if a run ended before the download did: a lower bound.
+    pub cut: bool,
+}
+
+impl League {
+    /// Place of the yardstick among the rows.
+    pub fn yardstick(&self) -> usize {
+        self.rows.iter().position(|row| row.yardstick).unwrap_or(0)
+    }
+
+    /// Place of the row with this label.
+    pub fn row(&self, label: &str) -> Option<usize> {
+        self.rows.iter().position(|row| row.label == label && !row.candidate)
+    }
+
+    /// Download times against the yardstick's.
+    pub fn times(&self) -> Times {
+        let mut cases = Vec::new();
+        for (path, played) in self.paths.iter().enumerate() {
+            cases.extend((0..played.sizes).map(|size| Case { path, size }));
+        }
+        let over = (0..self.rows.len())
+            .map(|row| cases.iter().map(|case| self.ratio(row, *case)).collect())
+            .collect();
+        Times { cases, over }
+    }
+
+    fn ratio(&self, row: usize, case: Case) -> Ratio {
+        let path = &self.paths[case.path];
+        let yardstick = self.yardstick();
+        let mut all = Ratio { cut: false, ..Ratio::default() };
+        let seeds = path.at_least_s.len();
+        for (seed, at_least_s) in path.at_least_s.iter().enumerate() {
+            let (seconds, cut) = time(&path.outcomes[row][seed], case.size);
+            let (ideal, _) = time(&path.outcomes[yardstick][seed], case.size);
+            let bound = (at_least_s[case.size], self.sizes[case.size]);
+            let causal = causal_s(ideal, bound, (path.rtt_s, path.initial_bytes));
+            all.seconds += libm::log(seconds);
+            all.ideal += libm::log(seconds / ideal);
+            all.causal += libm::log(seconds / causal);
+            all.rtts += (seconds - ideal) / path.rtt_s;
+            all.cut |= cut;
+        }
+        let count = seeds.max(1) as f64;
+        Ratio {
+            seconds: libm::exp(all.seconds / count),
+            ideal: libm::exp(all.ideal / count),
+            causal: libm::exp(all.causal / count),
+            rtts: all.rtts / count,
+            cut: all.cut,
+        }
+    }
+
+    /// Judges.
+    pub fn judge(&self, weights: &Weights) -> Table {
+        let times = self.times();
+        standing::table(self, &times, weights)
+    }
+
+    /// Sizes that are pooled, by their places.
+    pub fn pooled(&self) -> Vec<usize> {
+        let large: Vec<usize> =
+            (0..self.sizes.len()).filter(|size| self.sizes[*size] >= POOLED_FROM).collect();
+        if large.is_empty() { (0..self.sizes.len()).collect() } else { large }
+    }
+}
+
+/// Seconds to a size, at least; and whether the run ended before.
+fn time(outcome: &crate::Outcome, size: usize) -> (f64, bool) {
+    let found = outcome.seconds.get(size).copied().flatten();
+    (found.unwrap_or(outcome.had_s).max(1e-9), found.is_none())
+}

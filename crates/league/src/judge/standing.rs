@@ -1,0 +1,373 @@
+//! One algorithm's line of the table.
+
+use serde::Serialize;
+
+use super::tree::{Group, Point, groups};
+use super::weighted::{geometric_mean, mean, quantile};
+use super::{LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
+use crate::outcome::Outcome;
+use crate::play::League;
+
+/// What an algorithm did over the whole population.
+#[derive(Clone, Debug, Serialize)]
+pub struct Standing {
+    /// Its label.
+    pub label: String,
+    /// True if it knows the path.
+    pub yardstick: bool,
+    /// True if it is not in the registry.
+    pub candidate: bool,
+    /// Download time over the yardstick's.
+    pub ideal: Over,
+    /// Download time over what a sender without knowledge of the path needs at least.
+    pub causal: Over,
+    /// The same on paths where nothing but the queue moves.
+    pub clean: Option<Over>,
+    /// Round trips more than the yardstick: median and 95th percentile.
+    pub extra_rtts: [f64; 2],
+    /// For each size.
+    pub by_size: Vec<BySize>,
+    /// Share of cases in which no other contender is faster.
+    pub best: f64,
+    /// Share in which it is within 5 % of the fastest.
+    pub near_best: f64,
+    /// Against plain slow start.
+    pub slow_start: Option<Versus>,
+    /// Against what Linux's CUBIC does.
+    pub cubic: Option<Versus>,
+    /// What it costs.
+    pub cost: Cost,
+    /// What others suffer; `None`: no path has a running flow.
+    pub harm: Option<Harm>,
+    /// Two that begin together: larger over smaller share after 1, 3 and 10 s, medians; `None`: not played.
+    pub together: Option<[f64; 3]>,
+    /// Where it fails.
+    pub fails: Fails,
+}
+
+/// A ratio over the population.
+#[derive(Clone, Debug, Serialize)]
+pub struct Over {
+    /// Geometric mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Not exceeded on 95 % of the cases.
+    pub p95: f64,
+    /// Largest.
+    pub worst: f64,
+    /// Path of the largest.
+    pub worst_path: String,
+    /// Share of cases above 2.
+    pub above_two: f64,
+    /// Share of cases that the end of the run cut off: their ratios are lower bounds.
+    pub cut: f64,
+}
+
+/// The ratio for one size.
+#[derive(Clone, Debug, Serialize)]
+pub struct BySize {
+    /// Bytes.
+    pub bytes: u64,
+    /// Download time over the yardstick's; `None`: no path has it.
+    pub ideal: Option<Over>,
+}
+
+/// Another row, case by case.
+#[derive(Clone, Debug, Serialize)]
+pub struct Versus {
+    /// Whose time is 1.
+    pub label: String,
+    /// Geometric mean.
+    pub mean: f64,
+    /// Share of cases in which it takes more than 5 % longer.
+    pub slower: f64,
+    /// Share in which it takes more than 5 % less.
+    pub faster: f64,
+    /// Largest.
+    pub worst: f64,
+    /// Path of the largest.
+    pub worst_path: String,
+}
+
+/// What it costs the path.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    /// Packets lost in start-up over those that pipe and buffer hold together: mean, 95th percentile, worst.
+    pub startup_lost: [f64; 3],
+    /// Path of the worst.
+    pub startup_lost_path: String,
+    /// Payload lost and sent again over the file, means.
+    pub lost: f64,
+    /// As above.
+    pub again: f64,
+    /// Queueing delay not exceeded for 95 % of a download, ms: median over the paths, and not exceeded on 95 % of them.
+    pub queue_ms: [f64; 2],
+}
+
+/// What a running flow suffers, against what the yardstick does to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Harm {
+    /// Its losses in the first [`BESIDE_RTTS`](crate::BESIDE_RTTS) round trips over those beside the yardstick, sums over all paths.
+    pub lost: f64,
+    /// Share of its goodput beside the yardstick that it loses, mean; below 0: it has more.
+    pub goodput: f64,
+}
+
+/// Groups of paths by what they have in common, the worst first.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fails {
+    /// The tree's leaves.
+    pub groups: Vec<Group>,
+    /// For each the path with the largest ratio.
+    pub examples: Vec<String>,
+}
+
+/// What every row is judged with.
+struct Judge<'a> {
+    league: &'a League,
+    times: &'a Times,
+    /// Of each path; the sum over all cases that are pooled is 1.
+    path_weight: Vec<f64>,
+    /// Pooled cases, with their weights.
+    pooled: Vec<(usize, f64)>,
+    /// Of every case, the fastest contender's time.
+    fastest: Vec<f64>,
+}
+
+pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table {
+    let judge = Judge::new(league, times, weights);
+    let mut standings: Vec<Standing> = (0..league.rows.len()).map(|row| judge.standing(row)).collect();
+    standings.sort_by(|a, b| a.yardstick.cmp(&b.yardstick).then(a.ideal.mean.total_cmp(&b.ideal.mean)));
+    let mut kinds: Vec<(String, f64)> = Vec::new();
+    for (path, weight) in league.paths.iter().zip(&judge.path_weight) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == path.access) {
+            Some((_, sum)) => *sum += weight,
+            None => kinds.push((path.access.clone(), *weight)),
+        }
+    }
+    Table {
+        population: league.name.clone(),
+        paths: league.paths.len(),
+        weights: kinds,
+        pooled: league.pooled().into_iter().map(|size| league.sizes[size]).collect(),
+        sizes: league.sizes.clone(),
+        standings,
+    }
+}
+
+impl<'a> Judge<'a> {
+    fn new(league: &'a League, times: &'a Times, weights: &Weights) -> Self {
+        let count = |kind: &str| league.paths.iter().filter(|path| path.access == kind).count() as f64;
+        let raw: Vec<f64> =
+            league.paths.iter().map(|path| weights.of(&path.access) / count(&path.access)).collect();
+        let total: f64 = raw.iter().sum();
+        let path_weight: Vec<f64> = raw.iter().map(|weight| weight / total).collect();
+        let sizes = league.pooled();
+        let of_pool = |case: &(usize, &super::Case)| sizes.contains(&case.1.size);
+        let pooled = times.cases.iter().enumerate().filter(of_pool);
+        // A path with three sizes counts as often as one with two.
+        let pooled = pooled.map(|(index, case)| {
+            let of_path = sizes.iter().filter(|size| **size < league.paths[case.path].sizes).count();
+            (index, path_weight[case.path] / of_path as f64)
+        });
+        let contenders: Vec<usize> =
+            (0..league.rows.len()).filter(|row| !league.rows[*row].yardstick).collect();
+        let fastest = (0..times.cases.len())
+            .map(|case| {
+                contenders.iter().map(|row| times.over[*row][case].seconds).fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        Self { league, times, pooled: pooled.collect(), path_weight, fastest }
+    }
+
+    fn standing(&self, row: usize) -> Standing {
+        let played = &self.league.rows[row];
+        let own = &self.times.over[row];
+        let pooled = || self.pooled.iter().copied();
+        let near = |limit: f64| {
+            mean(pooled().map(|(case, weight)| {
+                (f64::from(u8::from(own[case].seconds <= self.fastest[case] * (1.0 + limit))), weight)
+            }))
+            .unwrap_or(0.0)
+        };
+        let clean =
+            |case: &(usize, f64)| self.league.paths[self.times.cases[case.0].path].features.is_clean();
+        let of_size = |size: usize| {
+            let cases = self.times.cases.iter().enumerate().filter(|(_, case)| case.size == size);
+            let cases: Vec<(usize, f64)> =
+                cases.map(|(index, case)| (index, self.path_weight[case.path])).collect();
+            BySize { bytes: self.league.sizes[size], ideal: self.over(row, &cases, |ratio| ratio.ideal) }
+        };
+        let rtts: Vec<(f64, f64)> = pooled().map(|(case, weight)| (own[case].rtts, weight)).collect();
+        let of_cubic = rampcc::of_cubic().id;
+        let standard = rampcc::standard().id;
+        Standing {
+            label: played.label.clone(),
+            yardstick: played.yardstick,
+            candidate: played.candidate,
+            ideal: self.over(row, &self.pooled, |ratio| ratio.ideal).unwrap_or_else(Over::nothing),
+            causal: self.over(row, &self.pooled, |ratio| ratio.causal).unwrap_or_else(Over::nothing),
+            clean: self.over(row, &pooled().filter(clean).collect::<Vec<_>>(), |ratio| ratio.causal),
+            extra_rtts: [0.5, 0.95].map(|share| quantile(&rtts, share).unwrap_or(0.0)),
+            by_size: (0..self.league.sizes.len()).map(of_size).collect(),
+            // The last bits of times that are alike may differ.
+            best: if played.yardstick { 0.0 } else { near(1e-3) },
+            near_best: near(NEAR),
+            slow_start: self.versus(row, standard),
+            cubic: self.versus(row, of_cubic),
+            cost: self.cost(row),
+            harm: self.harm(row),
+            together: self.together(row),
+            fails: self.fails(row),
+        }
+    }
+
+    fn name(&self, case: usize) -> String {
+        self.league.paths[self.times.cases[case].path].name.clone()
+    }
+
+    fn over(&self, row: usize, cases: &[(usize, f64)], of: impl Fn(&Ratio) -> f64) -> Option<Over> {
+        let own = &self.times.over[row];
+        let values: Vec<(f64, f64)> = cases.iter().map(|(case, weight)| (of(&own[*case]), *weight)).collect();
+        let counted = cases.iter().filter(|(_, weight)| *weight > 0.0);
+        let (worst, _) = counted.max_by(|a, b| of(&own[a.0]).total_cmp(&of(&own[b.0])))?;
+        let share = |holds: &dyn Fn(&Ratio) -> bool| {
+            mean(cases.iter().map(|(case, weight)| (f64::from(u8::from(holds(&own[*case]))), *weight)))
+                .unwrap_or(0.0)
+        };
+        Some(Over {
+            mean: geometric_mean(values.iter().copied())?,
+            median: quantile(&values, 0.5)?,
+            p95: quantile(&values, 0.95)?,
+            worst: of(&own[*worst]),
+            worst_path: self.name(*worst),
+            above_two: share(&|ratio| of(ratio) > 2.0),
+            cut: share(&|ratio| ratio.cut),
+        })
+    }
+
+    fn versus(&self, row: usize, label: &str) -> Option<Versus> {
+        let other = &self.times.over[self.league.row(label)?];
+        let own = &self.times.over[row];
+        let ratio = |case: usize| own[case].seconds / other[case].seconds;
+        let share = |holds: &dyn Fn(f64) -> bool| {
+            mean(self.pooled.iter().map(|(case, weight)| (f64::from(u8::from(holds(ratio(*case)))), *weight)))
+                .unwrap_or(0.0)
+        };
+        let counted = self.pooled.iter().filter(|(_, weight)| *weight > 0.0);
+        let (worst, _) = counted.max_by(|a, b| ratio(a.0).total_cmp(&ratio(b.0)))?;
+        Some(Versus {
+            label: label.to_owned(),
+            mean: geometric_mean(self.pooled.iter().map(|(case, weight)| (ratio(*case), *weight)))?,
+            slower: share(&|ratio| ratio > 1.0 + NEAR),
+            faster: share(&|ratio| ratio < 1.0 - NEAR),
+            worst: ratio(*worst),
+            worst_path: self.name(*worst),
+        })
+    }
+
+    /// A value of each path: the mean over its seeds, with the path's weight.
+    fn by_path(&self, row: usize, value: impl Fn(usize, &Outcome) -> Option<f64>) -> Vec<(usize, f64, f64)> {
+        let of_path = |(path, weight): (usize, &f64)| {
+            let outcomes = &self.league.paths[path].outcomes[row];
+            let values: Option<Vec<f64>> = outcomes.iter().map(|outcome| value(path, outcome)).collect();
+            let values = values.filter(|values| !values.is_empty() && *weight > 0.0)?;
+            Some((path, values.iter().sum::<f64>() / values.len() as f64, *weight))
+        };
+        self.path_weight.iter().enumerate().filter_map(of_path).collect()
+    }
+
+    fn cost(&self, row: usize) -> Cost {
+        let plain = |values: &[(usize, f64, f64)]| -> Vec<(f64, f64)> {
+            values.iter().map(|(_, value, weight)| (*value, *weight)).collect()
+        };
+        let large = |path: usize| self.league.paths[path].features.get("bdp") >= LARGE_BDP_PACKETS;
+        let lost = self.by_path(row, |path, outcome| outcome.startup_lost.filter(|_| large(path)));
+        let worst = lost.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let file = |path: usize| self.league.sizes[self.league.paths[path].sizes - 1] as f64;
+        let share = |of: &dyn Fn(&Outcome) -> f64| {
+            let values = self.by_path(row, |path, outcome| Some(of(outcome) / file(path)));
+            mean(plain(&values)).unwrap_or(0.0)
+        };
+        let queue = plain(&self.by_path(row, |_, outcome| Some(outcome.queue_s[0] * 1e3)));
+        let all = plain(&lost);
+        Cost {
+            startup_lost: [
+                mean(all.iter().copied()).unwrap_or(0.0),
+                quantile(&all, 0.95).unwrap_or(0.0),
+                worst.map_or(0.0, |worst| worst.1),
+            ],
+            startup_lost_path: worst.map_or(String::new(), |worst| self.league.paths[worst.0].name.clone()),
+            lost: share(&|outcome| outcome.lost_bytes),
+            again: share(&|outcome| outcome.again_bytes),
+            queue_ms: [0.5, 0.95].map(|share| quantile(&queue, share).unwrap_or(0.0)),
+        }
+    }
+
+    fn harm(&self, row: usize) -> Option<Harm> {
+        let beside = |path: usize| self.league.paths[path].features.get("long") > 0.0;
+        let of = |row: usize, which: usize| {
+            self.by_path(row, |path, outcome| {
+                outcome.others.filter(|_| beside(path)).map(|others| others[which])
+            })
+        };
+        let yardstick = self.league.yardstick();
+        let total = |row: usize| of(row, 0).iter().map(|(_, value, weight)| value * weight).sum::<f64>();
+        let (goodput, there) = (of(row, 1), of(yardstick, 1));
+        let lost = there.iter().zip(&goodput).map(|(ideal, own)| (1.0 - own.1 / ideal.1.max(1e-9), own.2));
+        Some(Harm { lost: total(row) / total(yardstick).max(1e-9), goodput: mean(lost)? })
+    }
+
+    fn together(&self, row: usize) -> Option<[f64; 3]> {
+        let runs = self.league.together.get(row).filter(|runs| !runs.is_empty())?;
+        Some(std::array::from_fn(|after| {
+            let values: Vec<(f64, f64)> = runs.iter().map(|run| (run.0[after], 1.0)).collect();
+            quantile(&values, 0.5).unwrap_or(1.0)
+        }))
+    }
+
+    fn fails(&self, row: usize) -> Fails {
+        let own = &self.times.over[row];
+        let mut points: Vec<Point<'_>> = Vec::new();
+        for (case, weight) in &self.pooled {
+            let path = self.times.cases[*case].path;
+            let value = libm::log(own[*case].ideal);
+            match points.last_mut().filter(|last| last.path == path) {
+                // The mean over the sizes of a path.
+                Some(last) => {
+                    let both = last.weight + weight;
+                    last.value =
+                        if both > 0.0 { (last.value * last.weight + value * weight) / both } else { value };
+                    last.weight = both;
+                }
+                None => {
+                    points.push(Point {
+                        path,
+                        features: &self.league.paths[path].features,
+                        value,
+                        weight: *weight,
+                    });
+                }
+            }
+        }
+        points.retain(|point| point.weight > 0.0);
+        let groups = groups(&points);
+        let examples = groups.iter().map(|group| self.league.paths[group.worst].name.clone()).collect();
+        Fails { groups, examples }
+    }
+}
+
+impl Over {
+    fn nothing() -> Self {
+        Self {
+            mean: 1.0,
+            median: 1.0,
+            p95: 1.0,
+            worst: 1.0,
+            worst_path: String::new(),
+            above_two: 0.0,
+            cut: 0.0,
+        }
+    }
+}

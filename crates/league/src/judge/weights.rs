@@ -1,0 +1,88 @@
+//! What each access type counts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rampcc_experiment::ExperimentError;
+use rampcc_scenario::nearest;
+
+use crate::population::Population;
+
+/// Weight by access type; one that is not named counts 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights(BTreeMap<String, f64>);
+
+impl Weights {
+    /// From a TOML file, a line such as `cable = 3` for each access type; the others count nothing.
+    pub fn load(path: &Path, population: &Population) -> Result<Self, ExperimentError> {
+        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
+            action: "read",
+            path: path.to_path_buf(),
+            cause,
+        })?;
+        Self::parse(&path.display().to_string(), &text, population)
+    }
+
+    fn parse(name: &str, text: &str, population: &Population) -> Result<Self, ExperimentError> {
+        let known = population.access();
+        let input = |message: String, help: String| ExperimentError::Input { message, help: Some(help) };
+        let allowed = || format!("a line `TYPE = NUMBER` for each of {}", known.join(", "));
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            input(format!("{name}: {}", error.to_string().trim()), allowed())
+        })?;
+        let mut weights: BTreeMap<String, f64> = known.iter().map(|kind| (kind.clone(), 0.0)).collect();
+        for (kind, value) in &table {
+            let line = text
+                .lines()
+                .position(|line| line.trim_start().starts_with(kind.as_str()))
+                .map_or(0, |n| n + 1);
+            let Some(weight) = weights.get_mut(kind) else {
+                let near = nearest(kind, known.iter().map(String::as_str));
+                let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let message = format!("{name}, line {line}: the population has no access type `{kind}`");
+                return Err(input(message, format!("{near}{}", allowed())));
+            };
+            let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+            let Some(number) = number.filter(|number| number.is_finite() && *number >= 0.0) else {
+                let message = format!("{name}, line {line}: `{kind}` is {value}");
+                return Err(input(message, "a number from 0".to_owned()));
+            };
+            *weight = number;
+        }
+        if weights.values().all(|weight| *weight <= 0.0) {
+            return Err(input(format!("{name}: nothing counts"), allowed()));
+        }
+        Ok(Self(weights))
+    }
+
+    /// Of an access type.
+    pub fn of(&self, access: &str) -> f64 {
+        self.0.get(access).copied().unwrap_or(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::Which;
+
+    #[test]
+    fn what_is_not_named_counts_nothing_and_mistakes_have_a_line() {
+        let population = Population::open(&Which::Public).unwrap();
+        let weights = Weights::parse("mix.toml", "cable = 3\nwifi = 1.5\n", &population).unwrap();
+        for (kind, weight) in [("cable", 3.0), ("wifi", 1.5), ("geo", 0.0)] {
+            assert!((weights.of(kind) - weight).abs() < 1e-12, "{kind}");
+        }
+        assert!((Weights::default().of("geo") - 1.0).abs() < 1e-12);
+        for (text, problem) in [
+            ("# mine\ncabel = 3\n", "line 2: the population has no access type `cabel`"),
+            ("cable = -1\n", "line 1: `cable` is -1"),
+            ("cable = \"much\"\n", "line 1"),
+            ("cable = 0\n", "nothing counts"),
+            ("cable 3\n", "mix.toml"),
+        ] {
+            let error = Weights::parse("mix.toml", text, &population).unwrap_err();
+            assert!(error.is_input() && error.to_string().contains(problem), "{error}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A league table of start-up algorithms: which one to choose when the path is not known.
+//!
+//! A [`Population`] of paths is data: drawn once from stated ranges for each type of access, or drawn afresh, or a user's own. A
+//! [`Request`] plays every algorithm on every path, on any backend, and keeps what is finished; [`League::judge`] compares
+//! download times with those of a sender that knows the path, and with what no sender without history can beat. An algorithm may
+//! be a header that is in no registry ([`candidate`]). Nothing is printed.
+
+mod candidate;
+mod design;
+mod draw;
+mod features;
+mod judge;
+mod log;
+mod outcome;
+mod pairs;
+mod play;
+mod population;
+pub mod text;
+mod yardstick;
+
+pub use candidate::candidate;
+pub use design::{ACCESS, about};
+pub use features::{FEATURES, Feature, Features};
+pub use judge::{
+    BySize, Case, Condition, Cost, Fails, Group, Harm, LARGE_BDP_PACKETS, NEAR, Over, Ratio, Standing, Table,
+    Times, Versus, Weights,
+};
+pub use outcome::{BESIDE_RTTS, Outcome};
+pub use pairs::{AFTER_S, Together};
+pub use play::{Entrant, League, PlayedPath, PlayedRow, Request, SIZES};
+pub use population::{PREFIX, Path, Population, Which, path};

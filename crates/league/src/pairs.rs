@@ -1,0 +1,145 @@
+//! Two connections that begin together: the larger over the smaller share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rampcc::Time;
+use rampcc_backend::{BackendError, Play};
+use rampcc_experiment::{ExperimentError, Progress};
+use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::log::Log;
+use crate::play::{Entrant, Request, key, run_key};
+use crate::population::{Path, Population};
+
+const PATHS: &str = include_str!("../population/pairs.toml");
+/// When shares are looked at.
+pub const AFTER_S: [u64; 3] = [1, 3, 10];
+/// Runs of each algorithm on each path.
+const SEEDS: u64 = 3;
+const COUNT: usize = 4;
+
+/// One run: larger over smaller share at each of [`AFTER_S`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Together(pub [f64; 3]);
+
+/// How many runs so many algorithms take.
+pub(crate) fn count(rows: usize) -> usize {
+    rows * COUNT * SEEDS as usize
+}
+
+/// By row. `None`: interrupted.
+pub(crate) fn play(
+    request: &Request<'_>,
+    log: &Log<Together>,
+    (finished, found): (&AtomicUsize, &AtomicUsize),
+    (progress, interrupted): (&dyn Progress, &AtomicBool),
+) -> Result<Option<Vec<Vec<Together>>>, ExperimentError> {
+    let population = Population::parse("pairs", PATHS, None)?;
+    let mut tasks = Vec::new();
+    for entrant in &request.entrants {
+        for path in &population.paths {
+            tasks.extend((1..=SEEDS).map(|seed| (entrant, path, seed)));
+        }
+    }
+    let one = |(entrant, path, seed): &(&Entrant, &Path, u64)| {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let name = format!("two of {} on {}", entrant.row.label, path.name);
+        let key = key(&run_key(entrant, request.backend, (path, *seed)), &AFTER_S);
+        let together = match Some(&key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
+            Some(together) => {
+                found.fetch_add(1, Ordering::Relaxed);
+                together
+            }
+            None => match together(request, entrant, (path, *seed), interrupted) {
+                Ok(together) => {
+                    log.keep(&key, &together)?;
+                    together
+                }
+                Err(BackendError::Interrupted { .. }) => return Ok(None),
+                Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
+                    return Err(ExperimentError::Run { run: format!("{name}, seed {seed}"), cause });
+                }
+            },
+        };
+        finished.fetch_add(1, Ordering::Relaxed);
+        progress.on_finish(&name);
+        Ok(Some(together))
+    };
+    let all: Result<Vec<Option<Together>>, ExperimentError> =
+        tasks.par_iter().with_max_len(1).map(one).collect();
+    let Some(all) = all?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let of_each = population.paths.len() * SEEDS as usize;
+    Ok(Some(all.chunks(of_each).map(<[Together]>::to_vec).collect()))
+}
+
+fn together(
+    request: &Request<'_>,
+    entrant: &Entrant,
+    (path, seed): (&Path, u64),
+    interrupted: &AtomicBool,
+) -> Result<Together, BackendError> {
+    let scenario = entrant.row.scenario(&path.scenario.at_seed(seed));
+    let mut shares = Shares::default();
+    let play = Play { scenario: &scenario, control: entrant.row.control(), seed };
+    request.backend.run(&play, &mut shares, interrupted)?;
+    Ok(shares.together())
+}
+
+/// What each flow had received at each of [`AFTER_S`], counted from when the second one opened.
+#[derive(Debug, Default)]
+struct Shares {
+    received: BTreeMap<u32, u64>,
+    both_since: Option<Time>,
+    then: Vec<Vec<u64>>,
+}
+
+impl Shares {
+    fn until(&mut self, now: Time) {
+        let Some(since) = self.both_since else { return };
+        while let Some(after) = AFTER_S.get(self.then.len()) {
+            if now < since + Time::from_secs(*after) {
+                return;
+            }
+            self.then.push(self.received.values().copied().collect());
+        }
+    }
+
+    fn together(mut self) -> Together {
+        while self.then.len() < AFTER_S.len() {
+            self.then.push(self.received.values().copied().collect());
+        }
+        let ratio = |received: &Vec<u64>| {
+            let larger = received.iter().max().copied().unwrap_or(0);
+            let smaller = received.iter().min().copied().unwrap_or(0);
+            larger.max(1) as f64 / smaller.max(1448) as f64
+        };
+        let mut all = self.then.iter().map(ratio);
+        Together(std::array::from_fn(|_| all.next().unwrap_or(1.0).max(1.0)))
+    }
+}
+
+impl Observer for Shares {
+    fn on_event(&mut self, event: &FlowEvent) {
+        self.until(event.now);
+        match event.kind {
+            FlowEventKind::Opened { .. } => {
+                self.received.insert(event.flow, 0);
+                if self.received.len() == 2 {
+                    self.both_since = Some(event.now);
+                }
+            }
+            FlowEventKind::Received { bytes } => {
+                if let Some(received) = self.received.get_mut(&event.flow) {
+                    *received = (*received).max(bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Populations of paths: the two that come with ramp, one drawn afresh, and a user's own.
+
+use std::collections::BTreeSet;
+use std::path::Path as FilePath;
+
+use rampcc_experiment::ExperimentError;
+use rampcc_scenario::{Scenario, Setting, nearest};
+
+use crate::design::ACCESS;
+use crate::draw;
+
+const PUBLIC: &str = include_str!("../population/public.toml");
+const HELD_OUT: &str = include_str!("../population/held-out.toml");
+/// Seed of the paths that everybody may look at.
+pub(crate) const PUBLIC_SEED: u64 = 1;
+/// Seed of those that are kept for a last look.
+pub(crate) const HELD_OUT_SEED: u64 = 2;
+/// On command lines, before the name of a path: `league:cable-07`.
+pub const PREFIX: &str = "league:";
+
+/// Paths to play on.
+#[derive(Clone, Debug)]
+pub struct Population {
+    /// As tables call it: `public`, `held-out`, `fresh-42`, or the file's name.
+    pub name: String,
+    /// In the order of the file.
+    pub paths: Vec<Path>,
+}
+
+/// One path.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Unique: `cable-07`.
+    pub name: String,
+    /// One of [`ACCESS`], or a user's own word.
+    pub access: String,
+    /// What is played.
+    pub scenario: Scenario,
+}
+
+/// Which paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which<'a> {
+    /// Those that everybody may tune to.
+    Public,
+    /// Those that an algorithm's designer looks at last.
+    HeldOut,
+    /// Drawn now.
+    Fresh(u64),
+    /// A file of the same form.
+    File(&'a FilePath),
+}
+
+impl Population {
+    /// The paths, checked.
+    pub fn open(which: &Which<'_>) -> Result<Self, ExperimentError> {
+        match which {
+            Which::Public => Self::parse("public", PUBLIC, None),
+            Which::HeldOut => Self::parse("held-out", HELD_OUT, None),
+            Which::Fresh(seed) => {
+                let name = format!("fresh-{seed}");
+                Self::parse(&name, &draw::population(&name, *seed), None)
+            }
+            Which::File(path) => {
+                let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
+                    action: "read",
+                    path: path.to_path_buf(),
+                    cause,
+                })?;
+                Self::parse(&path.display().to_string(), &text, path.parent())
+            }
+        }
+    }
+
+    /// The text of a population that comes with ramp, as it is drawn: what its file has to be.
+    pub fn drawn(which: &Which<'_>) -> Option<String> {
+        match which {
+            Which::Public => Some(draw::population("", PUBLIC_SEED)),
+            Which::HeldOut => Some(draw::population("held-out", HELD_OUT_SEED)),
+            Which::Fresh(seed) => Some(draw::population(&format!("fresh-{seed}"), *seed)),
+            Which::File(_) => None,
+        }
+    }
+
+    /// The file of a population that comes with ramp.
+    pub fn shipped(which: &Which<'_>) -> Option<&'static str> {
+        match which {
+            Which::Public => Some(PUBLIC),
+            Which::HeldOut => Some(HELD_OUT),
+            _ => None,
+        }
+    }
+
+    /// From a file: a table `[NAME]` for each path, with `access` and the fields of a scenario, one a line.
+    pub fn parse(name: &str, text: &str, directory: Option<&FilePath>) -> Result<Self, ExperimentError> {
+        let mut paths = Vec::new();
+        let mut names = BTreeSet::new();
+        for section in sections(text) {
+            let problem = |problem: &str, allowed: &str| ExperimentError::Input {
+                message: format!("{name}, line {}: path `{}` {problem}", section.line + 1, section.name),
+                help: Some(allowed.to_owned()),
+            };
+            if !names.insert(section.name) {
+                return Err(problem("stands there twice", "a name of its own"));
+            }
+            let Some(access) = section.access.filter(|word| !word.is_empty()) else {
+                return Err(problem(
+                    "has no `access`",
+                    "a line such as access = \"cable\": what weights and strata go by",
+                ));
+            };
+            let scenario = Scenario::parse(section.name, &section.text, directory).or_else(|_| {
+                // Again with everything before it, so that lines are those of the file.
+                let padded = "\n".repeat(section.line) + &section.text;
+                Scenario::parse(name, &padded, directory)
+            })?;
+            paths.push(Path { name: section.name.to_owned(), access: access.to_owned(), scenario });
+        }
+        if paths.is_empty() {
+            return Err(ExperimentError::Input {
+                message: format!("{name} has no paths"),
+                help: Some(
+                    "a table [NAME] for each, with `access` and the fields of a scenario, one a line"
+                        .to_owned(),
+                ),
+            });
+        }
+        Ok(Self { name: name.to_owned(), paths })
+    }
+
+    /// So many paths of each access type, spread over it: the first points of a sequence fill its space evenly.
+    #[must_use]
+    pub fn of_each(mut self, count: usize) -> Self {
+        let mut seen = std::collections::BTreeMap::new();
+        self.paths.retain(|path| {
+            let so_far = seen.entry(path.access.clone()).or_insert(0);
+            *so_far += 1;
+            *so_far <= count
+        });
+        self
+    }
+
+    /// The same with downloads of at most so many bytes.
+    pub fn up_to(mut self, bytes: u64) -> Result<Self, ExperimentError> {
+        for path in &mut self.paths {
+            let scenario = &path.scenario;
+            let under_test = scenario.flows.iter().position(|flow| flow.under_test);
+            let Some(flow) = under_test.filter(|flow| scenario.flows[*flow].source.size_bytes() > bytes)
+            else {
+                continue;
+            };
+            let field =
+                if scenario.flows.len() > 1 { format!("flow.{flow}.size") } else { "size".to_owned() };
+            let setting = Setting::parse(&format!("{field}={bytes} B"))?;
+            let (text, directory) = (&scenario.text, scenario.directory.as_deref());
+            path.scenario = Scenario::parse_with(&scenario.name, text, directory, &[setting])?;
+        }
+        Ok(self)
+    }
+
+    /// The access types, those of the league in its order.
+    pub fn access(&self) -> Vec<String> {
+        let there: BTreeSet<&str> = self.paths.iter().map(|path| path.access.as_str()).collect();
+        let known = ACCESS.into_iter().filter(|kind| there.contains(kind));
+        let own = there.iter().copied().filter(|kind| !ACCESS.contains(kind));
+        known.chain(own).map(str::to_owned).collect()
+    }
+}
+
+/// The scenario of a path by its name, with settings on top; `None`: the text names no path of the league.
+pub fn path(text: &str, settings: &[Setting]) -> Option<Result<Scenario, ExperimentError>> {
+    let name = text.strip_prefix(PREFIX)?;
+    let fresh = || name.strip_prefix("fresh-")?.split('-').next()?.parse().ok();
+    let which = match fresh() {
+        Some(seed) => Which::Fresh(seed),
+        None if name.starts_with("held-out-") => Which::HeldOut,
+        None => Which::Public,
+    };
+    let drawn;
+    let file = if let Some(file) = Population::shipped(&which) {
+        file
+    } else {
+        drawn = Population::drawn(&which)?;
+        &drawn
+    };
+    let found = sections(file).find(|section| section.name == name);
+    if let Some(section) = found {
+        return Some(Scenario::parse_with(section.name, &section.text, None, settings).map_err(Into::into));
+    }
+    let near = nearest(name, sections(file).map(|section| section.name));
+    Some(Err(ExperimentError::Input {
+        message: format!("the league has no path `{}`", name.chars().take(60).collect::<String>()),
+        help: Some(near.map_or_else(
+            || {
+                "paths are called league:cable-01, league:held-out-cable-01, league:fresh-42-cable-01"
+                    .to_owned()
+            },
+            |near| format!("did you mean `{PREFIX}{near}`?"),
+        )),
+    }))
+}
+
+/// One path's part of a file.
+struct Section<'a> {
+    name: &'a str,
+    access: Option<&'a str>,
+    /// Line of its first field, from 0.
+    line: usize,
+    /// Without what is the league's own, which leaves an empty line.
+    text: String,
+}
+
+fn sections(text: &str) -> impl Iterator<Item = Section<'_>> {
+    let mut lines = text.lines().enumerate().peekable();
+    std::iter::from_fn(move || {
+        let (name, line) = loop {
+            let (number, line) = lines.next()?;
+            if let Some(name) = head(line) {
+                break (name, number + 1);
+            }
+        };
+        let mut section = Section { name, access: None, line, text: String::new() };
+        while let Some((_, line)) = lines.next_if(|(_, line)| head(line).is_none()) {
+            match line.split_once('=').filter(|(field, _)| field.trim() == "access") {
+                Some((_, word)) => section.access = Some(word.trim().trim_matches('"')),
+                None => section.text += line,
+            }
+            section.text.push('\n');
+        }
+        Some(section)
+    })
+}
+
+/// The name in a line `[NAME]`.
+fn head(line: &str) -> Option<&str> {
+    let name = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
+    (!name.is_empty() && !name.starts_with('[')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_line_of_the_file() {
+        let text = "# Two.\n[a]\naccess = \"x\"\npath.rate = \"1 Mbit/s\"\npath.rtt = \"1 ms\"\n\n[b]\naccess = \"x\"\npath.rate = \"1 Mbit/s\"\npath.rtts = \"1 ms\"\n";
+        let error = Population::parse("mine.toml", text, None).unwrap_err();
+        let told = format!("{:?}", miette::Report::new(error));
+        assert!(told.contains("mine.toml:10") && told.contains("rtts"), "{told}");
+        for (text, problem) in [
+            ("[a]\npath.rate = \"1 Mbit/s\"\n", "has no `access`"),
+            ("", "has no paths"),
+            (
+                "[a]\naccess = \"x\"\npath.rate = \"1 Mbit/s\"\npath.rtt = \"1 ms\"\n[a]\naccess = \"x\"\n",
+                "twice",
+            ),
+        ] {
+            let error = Population::parse("mine.toml", text, None).unwrap_err();
+            assert!(error.is_input() && error.to_string().contains(problem), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_found_by_name_wherever_it_is() {
+        for name in ["cable-07", "held-out-geo-01", "fresh-42-leo-20"] {
+            let scenario = path(&format!("league:{name}"), &[]).unwrap().unwrap();
+            assert_eq!(scenario.name, name);
+        }
+        assert!(path("cable", &[]).is_none());
+        let error = path("league:cabel-07", &[]).unwrap().unwrap_err();
+        assert!(format!("{:?}", miette::Report::new(error)).contains("league:cable-07"));
+    }
+}
