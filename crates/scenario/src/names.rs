@@ -101,6 +101,7 @@ named! {
     Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr" }
     Recovery {
         Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
+        Tahoe = "tahoe",
     }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
     Search { List = "list", Hint = "hint", Tree = "tree" }

@@ -127,6 +127,9 @@ pub struct VegasConfig {
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Recovery {
+    /// Jacobson 1988 as ns-2's `Agent/TCP` does it: what a third duplicate ACK finds lost is repaired as after a timeout,
+    /// by slow start from one packet, but the timer does not back off.
+    Tahoe,
     /// RFC 6582 as ns-2's Newreno does it: the window stays as deflated as partial ACKs left it, and the timer
     /// restarts on the first partial ACK only.
     NewRenoImpatient,

@@ -56,7 +56,8 @@ impl Sender {
     }
 
     /// How much may leave after an ACK: the first two duplicates send one segment each, those from the third on none
-    /// (Sack1) or two (Newreno), in recovery or not.
+    /// (Sack1) or two (Newreno), in recovery or not. Tahoe sends what the window allows after every ACK, and one more for
+    /// the first two duplicates.
     pub(crate) fn limit_burst(&mut self, counted: bool, entered: bool) {
         let newreno = self.rules.recovery.is_newreno();
         let duplicates = self.repair.duplicates;
@@ -65,6 +66,10 @@ impl Sender {
             SenderState::Recovery if entered => 0,
             SenderState::Recovery => self.rules.max_burst,
             _ if duplicates == 0 => self.rules.max_burst,
+            _ if self.rules.recovery == Recovery::Tahoe => {
+                let one_more = counted && duplicates < DUPLICATE_ACKS && self.rules.limited_transmit;
+                self.rules.max_burst.saturating_add(u32::from(one_more))
+            }
             _ if duplicates < DUPLICATE_ACKS => u32::from(counted && self.rules.limited_transmit),
             _ if newreno => BURST_AFTER_DUPLICATES,
             _ => 0,

@@ -85,8 +85,21 @@ impl Sender {
                 self.reduce_proportionally(delivery.bytes, false);
             }
             Recovery::Sack => self.set_cwnd(ssthresh),
+            Recovery::Tahoe => unreachable!("it has no fast recovery"),
         }
         self.arm_timeout(now);
+    }
+
+    /// Tahoe's answer to duplicate ACKs: everything outstanding is sent again, in slow start from one packet.
+    fn start_over(&mut self, now: Time, delivery: &Delivery) {
+        self.events.push_back(FlowEventKind::RecoveryStart {
+            cwnd_bytes: self.cwnd(),
+            in_flight_bytes: self.board.out_bytes(),
+        });
+        let lost = u64::from(self.board.record(self.board.una()).bytes);
+        self.arm_undo();
+        self.report_congestion(now, EventKind::Loss, lost, delivery.newest.sent);
+        self.go_back(now);
     }
 
     /// PRR's window after an ACK.
@@ -128,19 +141,6 @@ impl Sender {
         let una = self.board.una();
         let duplicates = self.repair.duplicates;
         match self.recovery_in_use() {
-            Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
-                // RFC 6582 §3.2 step 2: not for duplicates that our own retransmissions caused.
-                let fresh = self.repair.point == 0 || una == 0 || una > self.repair.point;
-                if duplicates == DUPLICATE_ACKS && fresh {
-                    self.enter_recovery(now, 0, delivery);
-                }
-            }
-            Recovery::SackNs2 => {
-                let fresh = self.repair.point == 0 || una == 0 || una > self.repair.point;
-                if duplicates == DUPLICATE_ACKS && fresh {
-                    self.enter_recovery(now, 0, delivery);
-                }
-            }
             Recovery::Sack if self.rules.rack => {
                 let lost = self.detect_by_time(now);
                 let by_count = self.board.sacked_segments() == 0 && duplicates >= DUPLICATE_ACKS;
@@ -156,6 +156,17 @@ impl Sender {
                 if duplicates >= DUPLICATE_ACKS || self.board.is_lost_edge(self.rules.mss) > una {
                     let lost = self.board.mark_lost_by_sack(self.rules.mss);
                     self.enter_recovery(now, lost, delivery);
+                }
+            }
+            mode => {
+                // RFC 6582 §3.2 step 2: not for duplicates that our own retransmissions caused.
+                let fresh = self.repair.point == 0 || una == 0 || una > self.repair.point;
+                if duplicates == DUPLICATE_ACKS && fresh {
+                    if mode == Recovery::Tahoe {
+                        self.start_over(now, delivery);
+                    } else {
+                        self.enter_recovery(now, 0, delivery);
+                    }
                 }
             }
         }
@@ -186,6 +197,7 @@ impl Sender {
                     self.repair.inflation = self.repair.inflation.saturating_add(mss);
                 }
             }
+            Recovery::Tahoe => {}
             Recovery::SackNs2 => {
                 self.repair.pipe -= i64::from(self.rules.mss) * if advanced { 2 } else { 1 };
                 if advanced {

@@ -132,8 +132,6 @@ impl Sender {
         };
         self.rtt.back_off();
         self.events.push_back(FlowEventKind::Timeout { backoff: self.rtt.backoff() });
-        let rack_rtt = self.rack.rtt();
-        let spares = self.rack_in_use() && rack_rtt > Time::ZERO;
         let missing = self.board.out_bytes() - self.board.sacked_bytes();
         if !reduced {
             self.arm_undo();
@@ -141,16 +139,25 @@ impl Sender {
         } else if !again {
             self.report_further_congestion(now, EventKind::Timeout, missing);
         }
-        self.avoid.on_timeout();
-        if self.rules.recovery.is_ns2() {
-            self.keep_whole_packets();
-            self.repair.timed = None;
-        }
         if self.rules.recovery == Recovery::SackNs2 {
             // Goes back N.
             self.board.forget_recovery();
             self.repair.aside.clear();
             self.repair.deaf = true;
+        }
+        self.repair.duplicates = 0;
+        self.go_back(now);
+    }
+
+    /// Everything outstanding is taken for lost, and sent again in slow start from one packet.
+    pub(crate) fn go_back(&mut self, now: Time) {
+        let una = self.board.una();
+        let rack_rtt = self.rack.rtt();
+        let spares = self.rack_in_use() && rack_rtt > Time::ZERO;
+        self.avoid.on_timeout();
+        if self.rules.recovery.is_ns2() {
+            self.keep_whole_packets();
+            self.repair.timed = None;
         }
         self.board.mark_all_lost(|record: &Record| spares && record.sent + rack_rtt > now);
         self.rack.on_timeout(una);
@@ -161,7 +168,6 @@ impl Sender {
         self.renew_share();
         self.repair.state = SenderState::Loss;
         self.repair.point = self.board.next();
-        self.repair.duplicates = 0;
         self.due = Due::Head;
         self.arm_timeout(now);
     }

@@ -131,7 +131,8 @@ impl Sender {
             }
             if self.rules.recovery.is_ns2() {
                 // It also helps what a timeout sends again; `limit_burst` holds back more than one.
-                let extra = if duplicates < DUPLICATE_ACKS { duplicates } else { 0 };
+                let extra =
+                    if duplicates < DUPLICATE_ACKS && self.rules.limited_transmit { duplicates } else { 0 };
                 cwnd = cwnd.saturating_add(mss * u64::from(extra));
             } else if open && self.board.sacked_segments() == 0 {
                 // RFC 3042; with SACK the pipe shrinks by itself.

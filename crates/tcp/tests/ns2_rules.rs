@@ -51,6 +51,39 @@ fn a_duplicate_must_tell_sack1_something_new() {
     assert_eq!(script.ack(ms(103), 0, &[(1, 4)]), [0], "and with the third nothing but the retransmission");
 }
 
+#[test]
+fn tahoe_goes_back_to_what_is_missing_in_slow_start_from_one_packet() {
+    let mut rules = ns2(Recovery::Tahoe);
+    rules.limited_transmit = false;
+    // 0 and 5 of twenty are lost.
+    let mut script = Script::warmed_up(&rules, 20);
+    assert!(script.ack(ms(100), 0, &[]).is_empty());
+    assert!(script.ack(ms(101), 0, &[]).is_empty());
+    assert_eq!(script.ack(ms(102), 0, &[]), [0]);
+    assert_eq!((script.cwnd(), script.ssthresh()), (1, 10));
+    for i in 0..15 {
+        assert!(script.ack(ms(103 + i), 0, &[]).is_empty(), "further duplicates change nothing");
+    }
+    assert_eq!(script.ack(ms(202), 5, &[]), [5, 6], "6 has arrived, but who has no SACK cannot know");
+    assert_eq!(script.cwnd(), 2);
+    assert_eq!(script.ack(ms(302), 20, &[]), [20, 21, 22]);
+    for i in 0..3 {
+        script.ack(ms(303 + i), 20, &[]);
+    }
+    assert_eq!((script.cwnd(), script.ssthresh()), (3, 10), "6 and others have arrived twice");
+    script.ack(ms(402), 21, &[]);
+    for i in 0..3 {
+        script.ack(ms(403 + i), 21, &[]);
+    }
+    assert_eq!((script.cwnd(), script.ssthresh()), (1, 2), "21 is past what the last repair was for");
+    let reason = |event: &FlowEventKind| match event {
+        FlowEventKind::StartupExit { reason, .. } => Some(*reason),
+        _ => None,
+    };
+    assert_eq!(script.events.iter().find_map(reason), Some(rampcc::ExitReason::Loss));
+    assert!(!script.events.iter().any(|event| matches!(event, FlowEventKind::Timeout { .. })));
+}
+
 /// A sender after a timeout whose window is larger than what it has sent: seven packets, one of them out.
 fn with_room(recovery: Recovery) -> Script {
     let mut rules = ns2(recovery);

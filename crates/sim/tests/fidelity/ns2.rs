@@ -26,7 +26,7 @@ const PHASE: Time = Time::from_us(5_559);
 /// ns-2's label, start-up, initial ssthresh in packets, recovery and avoidance.
 type Algorithm = (&'static str, &'static str, Option<u32>, Recovery, Avoidance);
 
-const ALGORITHMS: [Algorithm; 9] = [
+const ALGORITHMS: [Algorithm; 11] = [
     ("nr_ss32", "slow_start", Some(32), Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_ss800", "slow_start", Some(800), Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_huge", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Reno),
@@ -36,6 +36,8 @@ const ALGORITHMS: [Algorithm; 9] = [
     ("sack_huge", "slow_start", None, Recovery::SackNs2, Avoidance::Reno),
     ("sack_lss100", "limited", None, Recovery::SackNs2, Avoidance::Reno),
     ("vegas", "vegas", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
+    ("tahoe_ss800", "slow_start", Some(800), Recovery::Tahoe, Avoidance::Reno),
+    ("tahoe_huge", "slow_start", None, Recovery::Tahoe, Avoidance::Reno),
 ];
 
 /// Every run.

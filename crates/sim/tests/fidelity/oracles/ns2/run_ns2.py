@@ -101,6 +101,7 @@ ALG = {  # label -> params (Enhanced Start paper section V)
  "nr_hoe":    dict(cc="Newreno", hoe=1), "nr_lss100": dict(cc="Newreno", maxss=100), "vegas": dict(cc="Vegas"),
  "sack_huge": dict(cc="Sack1"), "sack_lss100": dict(cc="Sack1", maxss=100),
  "nr_huge_slowsteady": dict(cc="Newreno", sets="Agent/TCP/Newreno:newreno_changes1_:0"),
+ "tahoe_ss800": dict(cc="Tahoe", ssthresh=800), "tahoe_huge": dict(cc="Tahoe"),
 }
 def es():
     base = dict(bw="40Mb", delay="50ms", side_bw="500Mb", side_delay="0.1ms", buf=250, pkt=1000, maxburst=5, dur=20)
