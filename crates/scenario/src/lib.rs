@@ -35,8 +35,8 @@ pub use cpu::Cpu;
 pub use error::{FieldError, ScenarioError, nearest};
 pub use history::{History, Quantity};
 pub use model::{
-    Arm, FlowConfig, NamedLink, Original, PathFacts, Scenario, SizeDistribution, Source, Steering, Stop,
-    Topology, Traffic, TrafficKind,
+    Arm, FlowConfig, NamedLink, Original, PathFacts, RoundTrips, Scenario, Sessions, SizeDistribution,
+    Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
 pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;

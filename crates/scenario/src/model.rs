@@ -161,8 +161,23 @@ pub struct Traffic {
     pub start: Time,
     /// Until when; `Time::NEVER`: the end of the run.
     pub end: Time,
+    /// Round-trip times of its flows; `None`: the path's.
+    pub rtt: Option<RoundTrips>,
     /// Kind of traffic.
     pub kind: TrafficKind,
+}
+
+/// Lognormal round-trip times. A flow's packets wait at its sender for what the links of its route lack to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundTrips {
+    /// Median.
+    pub median: Time,
+    /// Standard deviation of the logarithm.
+    pub sigma: f64,
+    /// Smallest; what is drawn below counts as this.
+    pub min: Time,
+    /// Largest; what is drawn above counts as this.
+    pub max: Time,
 }
 
 /// Kind of traffic.
@@ -193,8 +208,8 @@ pub enum TrafficKind {
     },
     /// Web sessions: pages of several objects one after the other, then think time.
     Web {
-        /// Sessions at the same time.
-        sessions: u32,
+        /// How many there are.
+        sessions: Sessions,
         /// Size of an object.
         size: SizeDistribution,
         /// Objects per page.
@@ -221,6 +236,30 @@ pub enum TrafficKind {
     },
 }
 
+/// How many web sessions there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sessions {
+    /// So many at the same time, which never end.
+    Constant(u32),
+    /// They begin at random, one independently of the other, and end.
+    Arriving {
+        /// Payload that they ask for on average, whatever the network does with it.
+        load: Rate,
+        /// Pages of a session.
+        pages: u32,
+    },
+}
+
+impl Sessions {
+    /// Beginnings per second if a page has `page_bytes` on average; 0 for a constant number.
+    pub fn per_s(self, page_bytes: f64) -> f64 {
+        match self {
+            Self::Constant(_) => 0.0,
+            Self::Arriving { load, pages } => load.bytes_per_s() as f64 / (f64::from(pages) * page_bytes),
+        }
+    }
+}
+
 /// Sizes of transfers, payload bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SizeDistribution {
@@ -237,7 +276,19 @@ pub enum SizeDistribution {
         mean_bytes: f64,
         /// Tail index.
         shape: f64,
+        /// Largest size, above the mean; infinity: there is none.
+        max_bytes: f64,
     },
+}
+
+impl SizeDistribution {
+    /// Mean size.
+    pub fn mean_bytes(self) -> f64 {
+        match self {
+            Self::Constant(bytes) => bytes as f64,
+            Self::Exponential { mean_bytes } | Self::Pareto { mean_bytes, .. } => mean_bytes,
+        }
+    }
 }
 
 /// End of a run.

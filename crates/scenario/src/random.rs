@@ -26,6 +26,8 @@ pub enum Purpose {
     Think,
     /// Phase of a connection's clock within a tick.
     Clock,
+    /// Round-trip times of drawn flows.
+    RoundTrip,
 }
 
 /// A seed that differs for every (`seed`, `purpose`, `index`).
@@ -68,12 +70,52 @@ impl Stream {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Pareto with this mean and shape > 1.
+    /// Pareto.
     #[inline]
-    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
-        let smallest = mean * (shape - 1.0) / shape;
-        smallest * libm::pow(1.0 - self.uniform(), -1.0 / shape)
+    pub fn pareto(&mut self, pareto: &Pareto) -> f64 {
+        pareto.smallest * libm::pow(1.0 - self.uniform() * pareto.within, -1.0 / pareto.shape)
     }
+
+    /// Lognormal: `sigma` is the standard deviation of the logarithm.
+    pub fn lognormal(&mut self, median: f64, sigma: f64) -> f64 {
+        // Box & Muller 1958.
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        let normal = radius * libm::cos(std::f64::consts::TAU * self.uniform());
+        median * libm::exp(sigma * normal)
+    }
+}
+
+/// A Pareto distribution, cut off at its largest value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pareto {
+    smallest: f64,
+    shape: f64,
+    /// Share of the whole distribution that lies below the largest value.
+    within: f64,
+}
+
+impl Pareto {
+    /// With this mean, a tail index > 1, and a largest value above the mean; it may be infinite.
+    pub fn new(mean: f64, shape: f64, largest: f64) -> Self {
+        let whole = Self { smallest: mean * (shape - 1.0) / shape, shape, within: 1.0 };
+        if largest == f64::INFINITY {
+            return whole;
+        }
+        // What is cut off is made up for by a larger smallest value; the mean grows with it.
+        let (mut low, mut high) = (whole.smallest, mean);
+        for _ in 0..100 {
+            let middle = f64::midpoint(low, high);
+            if cut_mean(middle, shape, largest) < mean { low = middle } else { high = middle }
+        }
+        Self { smallest: low, shape, within: 1.0 - libm::pow(low / largest, shape) }
+    }
+}
+
+/// The mean of a Pareto distribution from `smallest` to `largest`.
+fn cut_mean(smallest: f64, shape: f64, largest: f64) -> f64 {
+    let ratio = smallest / largest;
+    let whole = smallest * shape / (shape - 1.0);
+    whole * (1.0 - libm::pow(ratio, shape - 1.0)) / (1.0 - libm::pow(ratio, shape))
 }
 
 /// One step of `SplitMix64` (Steele, Lea & Flood 2014).
@@ -97,8 +139,35 @@ mod tests {
         let mut stream = Stream::new(1, Purpose::Size, 0);
         assert!((mean(200_000, || stream.uniform()) - 0.5).abs() < 0.005);
         assert!((mean(200_000, || stream.exponential(40.0)) - 40.0).abs() < 0.5);
-        assert!((mean(200_000, || stream.pareto(40.0, 2.5)) - 40.0).abs() < 1.0);
+        let whole = Pareto::new(40.0, 2.5, f64::INFINITY);
+        assert!((mean(200_000, || stream.pareto(&whole)) - 40.0).abs() < 1.0);
+        // A tail this heavy has no variance, and its mean shows only once it is cut off.
+        let cut = Pareto::new(40.0, 1.2, 4000.0);
+        let mut largest = 0.0_f64;
+        let found = mean(200_000, || {
+            let value = stream.pareto(&cut);
+            largest = largest.max(value);
+            value
+        });
+        assert!((found - 40.0).abs() < 1.0, "{found}");
+        assert!(largest <= 4000.0 && largest > 3600.0, "{largest}");
         assert!((mean(200_000, || stream.below(10) as f64) - 4.5).abs() < 0.05);
+    }
+
+    #[test]
+    fn lognormal_draws_have_their_median_and_spread() {
+        let mut stream = Stream::new(1, Purpose::RoundTrip, 0);
+        let mut draws: Vec<f64> = (0..100_000).map(|_| stream.lognormal(80.0, 0.7)).collect();
+        draws.sort_by(f64::total_cmp);
+        // The 16th, 50th and 84th percentiles are one sigma apart in the logarithm.
+        for (rank, expected) in [(15_866, 80.0 / 2.013_75), (50_000, 80.0), (84_134, 80.0 * 2.013_75)] {
+            assert!((draws[rank] / expected - 1.0).abs() < 0.02, "{} at {rank}", draws[rank]);
+        }
+        let variance = mean(100_000, || {
+            let logarithm = libm::log(stream.lognormal(80.0, 0.7) / 80.0);
+            logarithm * logarithm
+        });
+        assert!((variance - 0.49).abs() < 0.01, "{variance}");
     }
 
     #[test]

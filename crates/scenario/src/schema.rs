@@ -16,7 +16,9 @@ pub(crate) use crate::history::HISTORY;
 use crate::names::{Scale, Stopping, Tagged};
 use crate::queue::QueueKind;
 
-pub(crate) use self::flows::{CHUNKS, FLOW, FLOWS_MAX, RECEIVER, SENDER, SIZE, TrafficTag};
+pub(crate) use self::flows::{
+    CHUNKS, FLOW, FLOWS_MAX, RECEIVER, RTT, SENDER, SESSIONS_MAX, SIZE, TrafficTag,
+};
 pub(crate) use self::links::{AckFilterKind, JitterKind, LossKind, REORDERING};
 pub(crate) use self::paths::{
     ACCESS, DELAY_STEP, DUMBBELL, LINK, NODE, PARKING_LOT, PATH, RATE_STEP, REVERSE, RTT_STEP,
@@ -32,7 +34,7 @@ pub fn tables() -> Vec<&'static Table> {
     all.extend([&RATE_STEP, &RTT_STEP, &DELAY_STEP]);
     all.extend(kinds::<QueueKind>().chain(kinds::<JitterKind>()).chain(kinds::<LossKind>()));
     all.extend(std::iter::once(&REORDERING).chain(kinds::<AckFilterKind>()).chain([&FLOW, &CHUNKS]));
-    all.extend(kinds::<TrafficTag>().chain([&SIZE, &SENDER, &RECEIVER, &CPU, &HISTORY, &UNCERTAIN]));
+    all.extend(kinds::<TrafficTag>().chain([&SIZE, &RTT, &SENDER, &RECEIVER, &CPU, &HISTORY, &UNCERTAIN]));
     all
 }
 

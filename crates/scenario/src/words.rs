@@ -6,7 +6,7 @@ use rampcc_path::{
 };
 use rampcc_tcp::Avoidance;
 
-use crate::model::{Scenario, SizeDistribution, Traffic, TrafficKind};
+use crate::model::{Scenario, Sessions, SizeDistribution, Traffic, TrafficKind};
 use crate::numbers::{bytes, number, percent, seconds, short};
 
 impl Scenario {
@@ -213,8 +213,11 @@ fn generated(traffic: &Traffic) -> String {
         TrafficKind::Poisson { flows_per_s, size: of, .. } => {
             format!("{} flows a second of {}", number(*flows_per_s), size(of))
         }
-        TrafficKind::Web { sessions, size: of, .. } => {
+        TrafficKind::Web { sessions: Sessions::Constant(sessions), size: of, .. } => {
             format!("{sessions} web sessions with objects of {}", size(of))
+        }
+        TrafficKind::Web { sessions: Sessions::Arriving { load, .. }, size: of, .. } => {
+            format!("web sessions that ask for {} with objects of {}", short(*load), size(of))
         }
         TrafficKind::Listed { flows, .. } => format!("{} listed flows", flows.len()),
     }

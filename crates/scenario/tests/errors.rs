@@ -258,7 +258,7 @@ fn choices_are_listed() {
         &format!("{PATH}[sender]\nrecovery = \"sackk\"\n"),
         5,
         "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `sack-ns2`, `newreno-impatient`, \
-         `newreno-steady`",
+         `newreno-steady`, `tahoe`",
     );
 }
 
@@ -437,5 +437,40 @@ fn a_value_that_is_not_there_is_said_to_be_missing() {
     assert!(
         found.starts_with("`flow.7.size=3 MB`: there is no `[[flow]]` table to have that number"),
         "{found}"
+    );
+}
+
+#[test]
+fn web_sessions_have_a_number_or_a_load() {
+    let web = |fields: &str| format!("{PATH}[[traffic]]\nkind = \"web\"\n{fields}\n");
+    says(
+        &web("load = \"5 Mbit/s\"\nsessions = 3"),
+        7,
+        "traffic[0].sessions: `load` is given as well; expected either `sessions` or `load`",
+    );
+    says(
+        &web("load = \"5 Mbit/s\"\nsize = { kind = \"pareto\", mean = \"12 kB\" }"),
+        7,
+        "traffic[0].size: with `load`, the largest size is missing; expected `max` in the table",
+    );
+    says(
+        &web("size = { kind = \"pareto\", mean = \"12 kB\", max = \"12 kB\" }"),
+        6,
+        "traffic[0].size.max: it is not above `mean`; expected a size above the mean",
+    );
+    says(
+        &web("size = { mean = \"12 kB\", max = \"1 MB\" }"),
+        6,
+        "traffic[0].size.max: only pareto has a largest size; expected `max` beside `kind = \"pareto\"`",
+    );
+    says(
+        &web("load = \"900 Gbit/s\"\nsize = \"1 kB\"\nthink = \"60 s\""),
+        6,
+        "traffic[0].load: that takes 1084500000 sessions at the same time; expected a load of at most 100000 sessions",
+    );
+    says(
+        &web("rtt = { median = \"80 ms\", max = \"40 ms\" }"),
+        6,
+        "traffic[0].rtt.median: it is not between `min` and `max`; expected a time between them",
     );
 }

@@ -2,7 +2,7 @@
 
 use rampcc::{Rate, Time};
 use rampcc_path::{AckFilter, Capacity, Demand, Jitter, Limit, LossConfig, Propagation, QueueConfig};
-use rampcc_scenario::{Scenario, SizeDistribution, Source, TrafficKind};
+use rampcc_scenario::{Scenario, Sessions, SizeDistribution, Source, TrafficKind};
 use rampcc_tcp::{AckPolicy, Avoidance, Pacing, ReceiveWindow, Recovery};
 
 const PATH: &str = "[path]\nrate = \"10 Mbit/s\"\nrtt = \"50 ms\"\n";
@@ -185,8 +185,11 @@ fn traffic_of_every_kind() {
     let TrafficKind::Poisson { size, flows, sender, under_test_share, .. } = &poisson.kind else { panic!() };
     assert_eq!((*size, *flows), (SizeDistribution::Exponential { mean_bytes: 50.0 * 1448.0 }, 9));
     assert_eq!((sender.startup.id, sender.sampled, *under_test_share > 0.4), ("slow_start", true, true));
-    let TrafficKind::Web { sessions: 3, size, .. } = &web.kind else { panic!() };
-    assert_eq!(*size, SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.5 });
+    let TrafficKind::Web { sessions: Sessions::Constant(3), size, .. } = &web.kind else { panic!() };
+    assert_eq!(
+        *size,
+        SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.5, max_bytes: f64::INFINITY }
+    );
     let TrafficKind::Listed { flows, .. } = &listed.kind else { panic!() };
     assert_eq!(flows[..], [(Time::from_ms(500), 0, 1, 2000), (Time::from_ms(2500), 0, 1, 1000)]);
     std::fs::write(directory.join("flows.csv"), "1,2,sender,nobody\n").unwrap();

@@ -41,6 +41,7 @@ fn main() {
         pairs: across(0, 1).chain(across(1, 0)).collect(),
         start: Time::ZERO,
         end: Time::NEVER,
+        rtt: None,
         kind,
     });
     scenario.stop.after = Time::from_secs(10_000);

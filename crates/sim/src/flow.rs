@@ -1,5 +1,7 @@
 //! One connection: a sender, a receiver and the application that writes.
 
+use std::collections::VecDeque;
+
 use rampcc::{Time, Traits};
 use rampcc_scenario::Source;
 use rampcc_trace::next_round_number;
@@ -18,6 +20,7 @@ pub(crate) struct Flow<T: Transport> {
     /// Where what the receiver sends begins its way.
     pub(crate) backward: Place,
     pub(crate) writer: Writer,
+    pub(crate) held: Held<<T as Transport>::Packet>,
     /// Whether an observer wants every ACK and every byte.
     pub(crate) sampled: bool,
     /// Whether an observer wants every call of its algorithm.
@@ -45,6 +48,8 @@ pub(crate) struct FlowSpec<'a> {
     pub(crate) backward: Route,
     pub(crate) source: &'a Source,
     pub(crate) session: Option<(u32, u32)>,
+    /// How long what it sends is held back.
+    pub(crate) held: Time,
 }
 
 impl FlowSpec<'_> {
@@ -70,6 +75,7 @@ impl<T: Transport> Flow<T> {
             forward: Place::start(spec.forward, slot, End::Receiver),
             backward: Place::start(spec.backward, slot, End::Sender),
             writer: Writer::new(now, spec.source),
+            held: Held { by: spec.held, packets: VecDeque::new() },
             sampled: spec.ends.sender.sampled,
             recorded: false,
             completed: false,
@@ -87,7 +93,8 @@ impl<T: Transport> Flow<T> {
 
     /// When it wants to be woken at the latest.
     pub(crate) fn poll_timeout(&self) -> Time {
-        self.sender.poll_timeout().min(self.receiver.poll_timeout()).min(self.writer.poll_timeout())
+        let ends = self.sender.poll_timeout().min(self.receiver.poll_timeout());
+        ends.min(self.writer.poll_timeout()).min(self.held.poll_timeout())
     }
 
     /// Whether nothing will happen any more: everything has arrived, and the sender knows.
@@ -95,6 +102,7 @@ impl<T: Transport> Flow<T> {
         self.completed
             && self.sender.poll_timeout() == Time::NEVER
             && self.writer.poll_timeout() == Time::NEVER
+            && self.held.poll_timeout() == Time::NEVER
     }
 
     /// In-order bytes if they are worth a `Received` now.
@@ -108,6 +116,32 @@ impl<T: Transport> Flow<T> {
         }
         self.report_from_bytes = next_round_number(bytes);
         Some(bytes)
+    }
+}
+
+/// What has left a sender and is held back before the first link, as long as that and the links lack to the flow's round trip.
+#[derive(Debug)]
+pub(crate) struct Held<P> {
+    pub(crate) by: Time,
+    packets: VecDeque<(Time, P)>,
+}
+
+impl<P: Copy> Held<P> {
+    /// When the next packet may go on.
+    #[inline]
+    pub(crate) fn poll_timeout(&self) -> Time {
+        self.packets.front().map_or(Time::NEVER, |packet| packet.0)
+    }
+
+    /// Holds a packet that leaves now.
+    #[cold]
+    pub(crate) fn push(&mut self, now: Time, packet: &P) {
+        self.packets.push_back((now + self.by, *packet));
+    }
+
+    /// The next packet that may go on by now.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<P> {
+        if self.poll_timeout() > now { None } else { self.packets.pop_front().map(|packet| packet.1) }
     }
 }
 

@@ -176,6 +176,9 @@ impl<T: Transport> Hosts<T> {
         let mut completed = false;
         // Otherwise, it has moved later since it was armed.
         if flow.poll_timeout() <= now {
+            while let Some(packet) = flow.held.pop(now) {
+                world.send(&packet, flow.forward);
+            }
             if flow.writer.poll_timeout() <= now {
                 flow.writer.handle_timeout(now, &mut flow.sender);
             }
@@ -320,10 +323,14 @@ fn remember<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &Flow<
 #[inline]
 fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &mut Flow<T>, source: u32) {
     let (now, forward) = (world.now, flow.forward);
-    let Flow { sender, data_packets, .. } = &mut *flow;
+    let Flow { sender, data_packets, held, .. } = &mut *flow;
     while sender.poll_transmit(now, |packet| {
         *data_packets += u64::from(packet.payload_bytes() > 0);
-        world.send(packet, forward);
+        if held.by == Time::ZERO {
+            world.send(packet, forward);
+        } else {
+            held.push(now, packet);
+        }
     }) {}
     if flow.recorded {
         while let Some(decision) = flow.sender.poll_decision() {
@@ -336,7 +343,8 @@ fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &m
         }
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
     }
-    arm(world, flow, source, flow.sender.poll_timeout());
+    let timeout = flow.sender.poll_timeout().min(flow.held.poll_timeout());
+    arm(world, flow, source, timeout);
 }
 
 /// Carries out what a receiver wants after something was handed in; whether the last byte has just arrived.

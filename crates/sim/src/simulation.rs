@@ -17,7 +17,7 @@ use crate::hosts::{Completion, Hosts, World};
 use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
 use crate::tcp::Tcp;
-use crate::topology::{Route, Routes};
+use crate::topology::{Route, Routes, Step};
 use crate::traffic::{Arrival, Generator};
 use crate::transport::{Connecting, Datagram, Transport};
 
@@ -322,6 +322,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 backward: self.world.network.routes.between(config.to, config.from),
                 source: &config.source,
                 session: None,
+                held: Time::ZERO,
             };
             self.open(&spec);
         }
@@ -331,8 +332,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     fn on_generator(&mut self, generator: u32) -> Result<(), SimulationError> {
         while let Some(arrival) = self.generators[generator as usize].poll_arrival(self.world.now) {
             match arrival {
-                Arrival::Flow { pair, size_bytes, under_test, session } => {
-                    self.open_drawn(generator, &Drawn { pair, size_bytes, under_test, session })?;
+                Arrival::Flow { pair, size_bytes, under_test, session, rtt } => {
+                    self.open_drawn(generator, &Drawn { pair, size_bytes, under_test, session, rtt })?;
                 }
                 Arrival::Stream { pair } => self.open_stream(generator, pair)?,
                 Arrival::Packet { wire_bytes } => self.send_from_stream(generator, wire_bytes),
@@ -346,6 +347,9 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         let id = self.hosts.new_id(drawn.size_bytes, drawn.under_test)?;
         let Some((senders, receiver)) = self.configs[generator as usize].take() else { return Ok(()) };
         let (from, to) = drawn.pair;
+        let (forward, backward) =
+            (self.world.network.routes.between(from, to), self.world.network.routes.between(to, from));
+        let held = drawn.rtt.map_or(Time::ZERO, |rtt| rtt - (self.travel(forward) + self.travel(backward)));
         let spec = FlowSpec {
             ends: Connecting {
                 flow: id,
@@ -354,14 +358,26 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 seed: self.seed,
             },
             between: (from, to),
-            forward: self.world.network.routes.between(from, to),
-            backward: self.world.network.routes.between(to, from),
+            forward,
+            backward,
             source: &Source::Sized(drawn.size_bytes),
             session: drawn.session.map(|session| (generator, session)),
+            held,
         };
         self.open(&spec);
         self.configs[generator as usize] = Some((senders, receiver));
         Ok(())
+    }
+
+    /// How long the links of `route` take where nothing waits, serialisation left out.
+    fn travel(&self, route: Route) -> Time {
+        let steps = self.world.network.routes.steps_from(route.first as usize);
+        let last = steps.iter().position(|step| step.last).map_or(0, |last| last + 1);
+        let delay = |step: &Step| {
+            let link = &self.scenario.topology.links[step.link as usize];
+            link.config.delay.propagation.smallest()
+        };
+        steps[..last].iter().map(delay).fold(Time::ZERO, |sum, delay| sum + delay)
     }
 
     fn open(&mut self, spec: &FlowSpec<'_>) {
@@ -426,6 +442,7 @@ struct Drawn {
     size_bytes: u64,
     under_test: bool,
     session: Option<u32>,
+    rtt: Option<Time>,
 }
 
 /// How the flows of a generator send, by whether the compared algorithm steers, and how they are answered.

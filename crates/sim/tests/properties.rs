@@ -14,7 +14,7 @@ use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Propagation, QueueConfig,
     QuickStartPolicy, Reordering,
 };
-use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
+use rampcc_scenario::{Scenario, Sessions, SizeDistribution, Source, Traffic, TrafficKind};
 use rampcc_sim::{SimulationError, simulate};
 use rampcc_tcp::{AckPolicy, Profile, ReceiverConfig, SenderConfig};
 use rampcc_trace::{FlowEventKind, Outcome};
@@ -116,12 +116,13 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
 
 fn traffic(kinds: u32, last: usize) -> Vec<Traffic> {
     let (sender, receiver) = era("slow_start");
-    let size = SizeDistribution::Pareto { mean_bytes: 20_000.0, shape: 1.3 };
+    let size = SizeDistribution::Pareto { mean_bytes: 20_000.0, shape: 1.3, max_bytes: f64::INFINITY };
     let table = |kind| Traffic {
         name: "traffic".to_owned(),
         pairs: vec![(0, last), (last, 0)],
         start: ms(10.0),
         end: Time::NEVER,
+        rtt: None,
         kind,
     };
     let sender = Box::new(sender);
@@ -137,7 +138,7 @@ fn traffic(kinds: u32, last: usize) -> Vec<Traffic> {
             under_test_share: 0.5,
         })],
         _ => vec![table(TrafficKind::Web {
-            sessions: 3,
+            sessions: Sessions::Constant(3),
             size,
             objects: 4,
             think: ms(100.0),

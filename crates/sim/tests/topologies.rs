@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use common::{dumbbell, empty, era, flow, host, link, mbit, ms, parking_lot, plain, play};
 use rampcc::{Rate, Time};
 use rampcc_path::{Capacity, Limit, QueueConfig};
-use rampcc_scenario::{Scenario, SizeDistribution, Source, Traffic, TrafficKind};
+use rampcc_scenario::{Scenario, Sessions, SizeDistribution, Source, Traffic, TrafficKind};
 use rampcc_sim::{SimulationError, simulate};
 use rampcc_trace::FlowEventKind;
 
@@ -21,6 +21,7 @@ fn poisson(pairs: Vec<(usize, usize)>, flows_per_s: f64, flows: u64) -> Traffic 
         pairs,
         start: Time::ZERO,
         end: Time::NEVER,
+        rtt: None,
         kind: TrafficKind::Poisson { flows_per_s, size, flows, sender, receiver, under_test_share: 1.0 },
     }
 }
@@ -92,6 +93,7 @@ fn listed_flows_open_when_and_where_the_list_says() {
         pairs: vec![(0, 2)],
         start: ms(100.0),
         end: Time::from_secs(9),
+        rtt: None,
         kind: TrafficKind::Listed { flows, sender: Box::new(sender), receiver, under_test_share: 0.0 },
     });
     let (outcome, _) = play(&scenario, 1);
@@ -110,6 +112,7 @@ fn a_stream_without_feedback_has_its_rate() {
         pairs: vec![(0, 1)],
         start: Time::from_secs(1),
         end: Time::from_secs(5),
+        rtt: None,
         kind: TrafficKind::Cbr { rate: mbit(3), packet_bytes: 1000 },
     });
     let (outcome, log) = play(&scenario, 1);
@@ -129,8 +132,9 @@ fn web_sessions_go_on_page_after_page() {
         pairs: vec![(0, 1)],
         start: Time::ZERO,
         end: Time::NEVER,
+        rtt: None,
         kind: TrafficKind::Web {
-            sessions: 4,
+            sessions: Sessions::Constant(4),
             size: SizeDistribution::Constant(10_000),
             objects: 5,
             think: Time::from_secs(1),

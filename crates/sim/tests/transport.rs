@@ -327,6 +327,7 @@ fn difficult() -> Scenario {
             pairs: vec![(0, 4), (4, 0)],
             start: Time::ZERO,
             end: Time::from_secs(200),
+            rtt: None,
             kind,
         })
         .collect();

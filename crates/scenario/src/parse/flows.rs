@@ -9,13 +9,14 @@ use rampcc_tcp::{Avoidance, ReceiverConfig, SenderConfig};
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, shortened};
 use crate::model::{
-    FlowConfig, NamedLink, Scenario, SizeDistribution, Source, Steering, Traffic, TrafficKind,
+    FlowConfig, NamedLink, RoundTrips, Scenario, Sessions, SizeDistribution, Source, Steering, Traffic,
+    TrafficKind,
 };
 use crate::names::{SizeKind, name};
 use crate::parse::ends;
 use crate::parse::topology::{Built, nodes};
 use crate::rates::typical_rate;
-use crate::schema::{self, FLOWS_MAX, TrafficTag};
+use crate::schema::{self, FLOWS_MAX, SESSIONS_MAX, TrafficTag};
 use crate::traces::{Files, lines};
 use crate::units;
 
@@ -107,6 +108,7 @@ pub(crate) fn cross_traffic(
         pairs: vec![pair],
         start: Time::ZERO,
         end: Time::NEVER,
+        rtt: None,
         kind: TrafficKind::Cbr { rate, packet_bytes: 1500 },
     }))
 }
@@ -217,6 +219,7 @@ fn one_traffic(
             Ok(end)
         }
     });
+    let rtt = if kind == TrafficTag::Cbr { None } else { s.read("rtt", round_trips) };
     let kind_of_traffic = match kind {
         TrafficTag::Cbr => TrafficKind::Cbr { rate: s.of("rate"), packet_bytes: s.of("packet") },
         _ => tcp_traffic(&s, kind, built, ends, files),
@@ -226,6 +229,7 @@ fn one_traffic(
         pairs: pairs.unwrap_or_default(),
         start,
         end: end.unwrap_or(Time::NEVER),
+        rtt,
         kind: kind_of_traffic,
     })
 }
@@ -264,17 +268,16 @@ fn tcp_traffic(
             receiver,
             under_test_share,
         },
-        TrafficTag::Web => TrafficKind::Web {
-            sessions: s.of("sessions"),
-            size: s
-                .read("size", size)
-                .unwrap_or(SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2 }),
-            objects: s.of("objects"),
-            think: s.of("think"),
-            sender,
-            receiver,
-            under_test_share,
-        },
+        TrafficTag::Web => {
+            let by_load = s.get("load").is_some();
+            let max_bytes = if by_load { 1e6 } else { f64::INFINITY };
+            let usual = SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2, max_bytes };
+            let size = s.read("size", size).unwrap_or(usual);
+            let (objects, think) = (s.of("objects"), s.of("think"));
+            let asked = s.read("load", |load| arriving(s, load, size, f64::from(objects), think));
+            let sessions = asked.unwrap_or_else(|| Sessions::Constant(s.of("sessions")));
+            TrafficKind::Web { sessions, size, objects, think, sender, receiver, under_test_share }
+        }
         TrafficTag::Cbr | TrafficTag::Listed => TrafficKind::Listed {
             flows: s.needed("file", |v| listed_flows(v, built, files)).unwrap_or_default().into(),
             sender,
@@ -282,6 +285,43 @@ fn tcp_traffic(
             under_test_share,
         },
     }
+}
+
+/// Web sessions that come and go, as `load` asks.
+fn arriving(
+    s: &Section<'_>,
+    load: &Value<'_>,
+    size: SizeDistribution,
+    objects: f64,
+    think: Time,
+) -> Result<Sessions, ScenarioError> {
+    if let Some(sessions) = s.get("sessions") {
+        return Err(sessions.error("`load` is given as well", "either `sessions` or `load`"));
+    }
+    if let (SizeDistribution::Pareto { max_bytes: f64::INFINITY, .. }, Some(size)) = (size, s.get("size")) {
+        return Err(size.error("with `load`, the largest size is missing", "`max` in the table"));
+    }
+    let (rate, pages) = (load.rate()?, s.of::<u32>("pages"));
+    let sessions = Sessions::Arriving { load: rate, pages };
+    // Each thinks `pages` - 1 times; a second stands for what it transfers.
+    let lasts_s = 1.0 + think.secs_f64() * f64::from(pages - 1);
+    let at_once = sessions.per_s(objects * size.mean_bytes()) * lasts_s;
+    if s.is_sound() && at_once > SESSIONS_MAX as f64 {
+        let problem = format!("that takes {at_once:.0} sessions at the same time");
+        return Err(load.error(&problem, &format!("a load of at most {SESSIONS_MAX} sessions")));
+    }
+    Ok(sessions)
+}
+
+/// A distribution of round-trip times.
+fn round_trips(value: &Value<'_>) -> Result<RoundTrips, ScenarioError> {
+    let s = value.section(&schema::RTT)?;
+    let max = s.maybe("max").unwrap_or(Time::NEVER);
+    let (median, sigma, min) = (s.of("median"), s.of("sigma"), s.of("min"));
+    if s.is_sound() && (median < min || median > max) {
+        return Err(s.error("median", "it is not between `min` and `max`", "a time between them"));
+    }
+    Ok(RoundTrips { median, sigma, min, max })
 }
 
 fn pairs(s: &Section<'_>, built: &Built) -> Result<Vec<(usize, usize)>, ScenarioError> {
@@ -373,17 +413,29 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
     let s = value.section(&schema::SIZE)?;
     let mean = bytes(&s.need("mean")?)?;
     let kind = s.of("kind");
-    if let Some(shape) = s.get("shape")
-        && kind != SizeKind::Pareto
-        && s.is_sound()
-    {
-        return Err(shape.error("only pareto has a shape", "`shape` beside `kind = \"pareto\"`"));
+    for (name, problem, allowed) in [
+        ("shape", "only pareto has a shape", "`shape` beside `kind = \"pareto\"`"),
+        ("max", "only pareto has a largest size", "`max` beside `kind = \"pareto\"`"),
+    ] {
+        if let Some(value) = s.get(name)
+            && kind != SizeKind::Pareto
+            && s.is_sound()
+        {
+            return Err(value.error(problem, allowed));
+        }
     }
     let mean_bytes = mean as f64;
+    let max_bytes = match s.get("max") {
+        None => f64::INFINITY,
+        Some(value) => match bytes(&value)? {
+            max if max > mean => max as f64,
+            _ => return Err(value.error("it is not above `mean`", "a size above the mean")),
+        },
+    };
     Ok(match kind {
         SizeKind::Constant => SizeDistribution::Constant(mean),
         SizeKind::Exponential => SizeDistribution::Exponential { mean_bytes },
-        SizeKind::Pareto => SizeDistribution::Pareto { mean_bytes, shape: s.of("shape") },
+        SizeKind::Pareto => SizeDistribution::Pareto { mean_bytes, shape: s.of("shape"), max_bytes },
     })
 }
 

@@ -10,6 +10,8 @@ use crate::field::{
 };
 use crate::names::{Acks, SizeKind, System, kinds, name};
 
+/// Most web sessions at the same time.
+pub(crate) const SESSIONS_MAX: u64 = 100_000;
 /// Most listed flows in all.
 pub(crate) const FLOWS_MAX: u64 = 200_000;
 
@@ -32,6 +34,7 @@ static TRAFFIC: &[Entry] = entries! {
 
 /// What traffic over TCP has.
 static TCP: &[Entry] = entries! {
+    "rtt": words("table") => Words("the path's"), "Round-trip times that are drawn.";
     "under-test": words("probability, true or false") => Words("0"), "Share of flows that the compared algorithm steers.";
     "algorithm": words("an algorithm's id") => Words("slow_start"), "What steers the others.";
     "congestion-control": one_of::<Avoidance>() => Words("as `[sender]`"), "After start-up.";
@@ -76,10 +79,19 @@ table! { TRAFFIC_POISSON: "[[traffic]] kind = \"poisson\"", "TCP flows with expo
 
 table! { TRAFFIC_WEB: "[[traffic]] kind = \"web\"", "Web sessions: pages of several objects one after the other, then time to think.", last TRAFFIC, last TCP;
     "kind": words("web") => Required, "Which one.";
-    "sessions": count(1, 100_000) => Count(10), "Sessions at the same time.";
-    "size": words("bytes or table") => Words("Pareto, mean 12 kB, shape 1.2"), "Size of an object.";
+    "sessions": count(1, SESSIONS_MAX) => Count(10), "Sessions at the same time, which never end.";
+    "load": RATE => Words("none"), "Instead of `sessions`: payload that sessions ask for on average, over all pairs, from the start on and whatever the network does. They begin at random, and end after `pages`.";
+    "pages": count(1, 10_000) => Count(5), "Pages of a session, for `load` alone.";
+    "size": words("bytes or table") => Words("Pareto, mean 12 kB, shape 1.2; with `load` at most 1 MB"), "Size of an object. With `load`, a Pareto distribution needs a largest size, as a mean that no run shows is no load.";
     "objects": count(1, 10_000) => Count(5), "Objects per page.";
     "think": TIME => At(Time::from_secs(1)), "Mean of the exponential time between pages.";
+}
+
+table! { RTT: "rtt = { … }", "Lognormal round-trip times in `[[traffic]]`, one for each flow, or for all of a web page. Packets wait at the sender for what the links of the path lack to it; a round trip below theirs is theirs.";
+    "median": time(US, DAY) => Required, "Median.";
+    "sigma": number(0.0, 5.0) => Number(0.7), "Standard deviation of the logarithm.";
+    "min": TIME => At(Time::ZERO), "What is drawn below counts as this.";
+    "max": time(US, DAY) => Words("none"), "What is drawn above counts as this.";
 }
 
 table! { TRAFFIC_LISTED: "[[traffic]] kind = \"listed\"", "Flows as listed in a file: `start_s,bytes` or `start_s,bytes,from,to` per line.", last TRAFFIC, last TCP;
@@ -91,6 +103,7 @@ table! { SIZE: "size = { … }", "A distribution of sizes in `[[traffic]]`.";
     "kind": one_of::<SizeKind>() => Name("exponential"), "Distribution.";
     "mean": words("bytes, or packets of the sender's segment size") => Required, "Mean.";
     "shape": number(1.01, 100.0) => Number(1.2), "Tail index, for pareto alone.";
+    "max": words("as `mean`") => Words("none"), "Largest size, above the mean, which stays; for pareto alone.";
 }
 
 table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.";

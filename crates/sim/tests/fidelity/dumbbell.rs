@@ -202,6 +202,7 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
             pairs: Vec::new(),
             start: Time::ZERO,
             end: Time::NEVER,
+            rtt: None,
             kind,
         }],
         stop: Stop { after: last + TAIL, when_complete: false },

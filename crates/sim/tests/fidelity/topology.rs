@@ -117,6 +117,7 @@ pub(crate) fn constant_rate(pair: (usize, usize), rate: Rate, (start, end): (Tim
         pairs: vec![pair],
         start,
         end,
+        rtt: None,
         kind: TrafficKind::Cbr { rate, packet_bytes: 1000 },
     }
 }
