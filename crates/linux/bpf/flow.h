@@ -30,6 +30,7 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u32 events;
 	__u32 exits;
 	struct RAMP_ID state;
+	struct ramp_decision before; /* the call under way; for records, and not on the stack either */
 };
 
 struct {

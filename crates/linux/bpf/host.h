@@ -347,7 +347,6 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 static __always_inline void acknowledge(struct sock *sk, const struct ack_sample *sample)
 {
 	struct flow *f = flow_of(sk);
-	struct ramp_decision before;
 	struct ramp_ack ack;
 	__u64 cwnd_bytes, ssthresh_bytes;
 
@@ -360,10 +359,10 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 	cwnd_bytes = f->decision.cwnd_bytes;
 	ssthresh_bytes = f->decision.ssthresh_bytes;
 	if (settings.record >= RAMP_RECORD_ALL)
-		before = f->decision;
+		f->before = f->decision;
 	PASTE(RAMP_ID, _on_ack)(&f->state, &ack, &f->decision);
 	if (settings.record >= RAMP_RECORD_ALL)
-		record_ack(f, &ack, &before);
+		record_ack(f, &ack);
 	if (ack.flags & RAMP_RECOVERING) { /* PRR keeps the window, and reduces it to ssthresh */
 		f->decision.cwnd_bytes = cwnd_bytes;
 		if (f->decision.ssthresh_bytes == RAMP_UNSET)
@@ -388,14 +387,13 @@ static __always_inline void report(struct sock *sk, struct flow *f, __u32 kind)
 		.kind = kind,
 		.mss_bytes = tp->mss_cache,
 	};
-	struct ramp_decision before;
 
 	notice(tp, f);
-	before = f->decision;
+	f->before = f->decision;
 	PASTE(RAMP_ID, _on_event)(&f->state, &event, &f->decision);
 	f->lost_packets = tp->lost;
 	if (settings.record >= RAMP_RECORD_ALL)
-		record_event(f, &event, &before);
+		record_event(f, &event);
 }
 
 /*

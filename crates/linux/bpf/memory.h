@@ -38,13 +38,19 @@ static __always_inline void place_of(struct sock *sk, struct place *place)
 		place->address[1] = 0;
 }
 
+/* Since long before the machine started, so that it may be told of what was seen before that. */
+static __always_inline __u64 clock_ns(void)
+{
+	return RAMP_MEMORY_LIFETIME_NS + bpf_ktime_get_boot_ns();
+}
+
 /* Tells a connection that begins what is remembered; what the loader was told counts as seen then. */
 static __noinline void recall(struct sock *sk, struct flow *f)
 {
 	struct ramp_hint *hint = &f->hint;
 	struct place place = {};
 	struct ramp_memory told = {}, *known;
-	__u64 now_ns = bpf_ktime_get_boot_ns();
+	__u64 now_ns = clock_ns();
 
 	place_of(sk, &place);
 	known = bpf_map_lookup_elem(&history, &place);
@@ -58,7 +64,7 @@ static __noinline void recall(struct sock *sk, struct flow *f)
 	told.window_bytes = settings.config.hint.window_bytes;
 	told.bytes_per_s = settings.config.hint.bytes_per_s;
 	told.rtt_us = settings.config.hint.rtt_us;
-	told.seen_ns = now_ns - (__u64)settings.config.hint.age_s * 1000000000;
+	told.seen_ns = ramp_sub(now_ns, (__u64)settings.config.hint.age_s * 1000000000);
 	ramp_recall(&told, now_ns, hint);
 	bpf_map_update_elem(&history, &place, &told, BPF_NOEXIST);
 }
@@ -73,7 +79,7 @@ static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
 
 	if (!tp->rate_interval_us || tp->rtt_min.s[0].v == ~0u)
 		return;
-	seen.now_ns = bpf_ktime_get_boot_ns();
+	seen.now_ns = clock_ns();
 	seen.initial_window_bytes = f->initial_window_bytes;
 	seen.bytes_per_s =
 		(__u64)tp->rate_delivered * tp->mss_cache * 1000000 / tp->rate_interval_us;

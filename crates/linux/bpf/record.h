@@ -40,28 +40,26 @@ static __always_inline void record_open(struct sock *sk, struct flow *f,
 }
 
 /* The reader wakes by itself: a wake-up per ACK would cost more than the decision. */
-static __always_inline void record_ack(struct flow *f, const struct ramp_ack *ack,
-				       const struct ramp_decision *before)
+static __always_inline void record_ack(struct flow *f, const struct ramp_ack *ack)
 {
 	struct ramp_record_ack *e = record_begin(f, RAMP_RECORD_ACK, ramp_record_ack);
 
 	if (!e)
 		return;
 	e->ack = *ack;
-	e->before = *before;
+	e->before = f->before;
 	e->after = f->decision;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void record_event(struct flow *f, const struct ramp_event *event,
-					 const struct ramp_decision *before)
+static __always_inline void record_event(struct flow *f, const struct ramp_event *event)
 {
 	struct ramp_record_event *e = record_begin(f, RAMP_RECORD_EVENT, ramp_record_event);
 
 	if (!e)
 		return;
 	e->event = *event;
-	e->before = *before;
+	e->before = f->before;
 	e->after = f->decision;
 	bpf_ringbuf_submit(e, 0);
 }

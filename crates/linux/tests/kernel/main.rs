@@ -40,19 +40,9 @@ const SIZE: u64 = 3 * MEGABYTES;
 /// `rtt_source = "tagged"`: one sample in a round.
 const TAGGED: u64 = 1;
 
-/// `careful` and `quicly` need 544 bytes of stack in Linux 6.1, which has 512 and counts them otherwise than 6.12.
-fn stack_holds(id: &str) -> bool {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let holds = !release.starts_with("6.1.") || !["careful", "quicly"].contains(&id);
-    if !holds {
-        println!("not played: Linux 6.1 has too little stack for {id}");
-    }
-    holds
-}
-
 /// Rows that the kernel runs.
 fn carried() -> impl Iterator<Item = &'static Algorithm> {
-    algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS) && stack_holds(algorithm.id))
+    algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS))
 }
 
 /// Registered under a name of its own, so that tests run side by side.
@@ -182,8 +172,10 @@ fn decides_as_the_native_core() {
         let id = loaded.algorithm().id;
         let counters = loaded.counters().expect("counters");
         assert_eq!(counters.lost_events, 0, "{id}: {counters:?}");
-        // On the second path even slow start leaves.
-        complete(counters.all_exits() >= 1, (id, counters));
+        // On the second path even slow start leaves. Adaptive Start may fit its threshold to it, and never does in a
+        // short transfer.
+        let may_stay = small() && id == "astart";
+        complete(counters.all_exits() >= 1 || may_stay, (id, counters));
         let compared = replayed(&events);
         let acks = events.iter().filter(|event| ack(event).is_some()).count();
         assert!(acks >= 2 && compared > acks as u64, "{id}: {acks} ACKs");
