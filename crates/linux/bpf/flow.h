@@ -48,6 +48,7 @@ struct {
 #define MARK_AT_ONCE 32u /* packets leave unspaced, whatever the kernel would do */
 #define MARK_SHARE 64u   /* packets leave at the core's share of cwnd / RTT */
 #define MARK_REPAIR 128u /* a repair is under way whose end is to be told */
+#define MARK_RESUMED 512u /* start-up has begun again with this ACK */
 #define MARK_UNDONE 256u /* the kernel has restored a window that start-up does not take up again */
 
 /*

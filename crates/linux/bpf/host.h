@@ -285,11 +285,11 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	obey(sk, f);
 }
 
-static __always_inline void translate(struct sock *sk, struct flow *f,
-				      const struct ack_sample *sample, struct ramp_ack *a)
+static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt_us,
+				      struct ramp_ack *a)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u32 mss = tp->mss_cache, sacked = tp->sacked_out, rtt = sample->rtt_us;
+	__u32 mss = tp->mss_cache, sacked = tp->sacked_out;
 	__u64 acked = tp->bytes_acked - f->acked_base;
 	__u64 delivered = acked + (__u64)sacked * mss;
 	__u64 newest = acked + (tp->bytes_retrans - f->retransmitted_base);
@@ -315,7 +315,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 	a->receive_window_bytes = tp->snd_wnd;
 	a->delivery_bytes_per_s = 0;
 	a->pacing_bytes_per_s = sk->sk_pacing_rate;
-	a->rtt_us = (__s32)rtt > 0 ? rtt : 0;
+	a->rtt_us = rtt_us > 0 ? rtt_us : 0;
 	a->mss_bytes = mss;
 	a->flags = 0;
 	a->reserved = 0;
@@ -344,7 +344,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f,
 	f->marked_packets = tp->delivered_ce;
 }
 
-static __always_inline void acknowledge(struct sock *sk, const struct ack_sample *sample)
+static __always_inline void acknowledge(struct sock *sk, __s32 rtt_us)
 {
 	struct flow *f = flow_of(sk);
 	struct ramp_ack ack;
@@ -352,7 +352,7 @@ static __always_inline void acknowledge(struct sock *sk, const struct ack_sample
 
 	if (!f)
 		return;
-	translate(sk, f, sample, &ack);
+	translate(sk, f, rtt_us, &ack);
 	if (!ack.acked_bytes)
 		return;
 	notice(tcp_sk(sk), f);
@@ -396,6 +396,14 @@ static __always_inline void report(struct sock *sk, struct flow *f, __u32 kind)
 		record_event(f, &event);
 }
 
+/* The ACK with which start-up went on: a train's last, perhaps, with nothing on its way behind it. */
+static __always_inline void take_up(struct sock *sk)
+{
+	if (marks(sk) & MARK_STARTING)
+		acknowledge(sk, 0);
+	set_marks(sk, marks(sk) & ~(__u64)(MARK_RESUMED | MARK_LEAVING));
+}
+
 /*
  * The kernel reduces, in a moment, from snd_cwnd. Returns the core's own threshold, or 0: the
  * kernel's rule.
@@ -427,11 +435,14 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 	return packets(f->decision.ssthresh_bytes, tp->mss_cache);
 }
 
-/* A timeout, or an undone reduction, may begin start-up again. */
+/*
+ * A timeout, or an undone reduction, may begin start-up again. The ACK behind it has passed
+ * pkts_acked unseen.
+ */
 static __always_inline void resume(struct sock *sk, const struct flow *f)
 {
 	if (f->decision.phase != RAMP_DONE)
-		set_marks(sk, (marks(sk) | MARK_STARTING) & ~(__u64)MARK_LEAVING);
+		set_marks(sk, (marks(sk) | MARK_STARTING | MARK_RESUMED) & ~(__u64)MARK_LEAVING);
 }
 
 /* The kernel restores the windows, in a moment, whatever the core makes of them. */

@@ -129,7 +129,7 @@ void BPF_PROG(startup_pkts_acked, struct sock *sk, const struct ack_sample *samp
 		return;
 	}
 	if (starting)
-		acknowledge(sk, sample);
+		acknowledge(sk, sample->rtt_us);
 	if (with_cubic() && (!starting || cubic_heeds(sk, sample)))
 		cubictcp_acked(sk, sample);
 }
@@ -139,9 +139,11 @@ void BPF_PROG(startup_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 {
 	__u64 m = marks(sk);
 
-	if (m & (MARK_STARTING | MARK_LEAVING)) { /* this ACK has counted in pkts_acked */
+	if (m & (MARK_STARTING | MARK_LEAVING)) { /* pkts_acked has seen this ACK */
 		if (m & MARK_LEAVING)
 			set_marks(sk, m & ~MARK_LEAVING);
+		if (m & MARK_RESUMED)
+			take_up(sk);
 		return;
 	}
 	if (m & MARK_UNDONE)

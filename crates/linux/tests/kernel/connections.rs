@@ -362,5 +362,15 @@ fn a_timer_that_expires_again_for_the_same_packet_is_told_once_and_taken_back() 
             (EventKind::Undone, Phase::Done, Phase::Startup),
         ];
         assert_eq!(told, expected);
+        let mut calls = events
+            .iter()
+            .filter_map(|event| if let Event::Call(call) = event { Some(&call.call.told) } else { None })
+            .skip_while(|told| !matches!(told, Told::Event(event) if event.kind == EventKind::Undone));
+        match (calls.next(), calls.next()) {
+            (Some(Told::Event(undone)), Some(Told::Ack(ack))) => {
+                assert!(ack.now_ns == undone.now_ns && ack.acked_bytes > 0, "the ACK that undid: {ack:?}");
+            }
+            other => panic!("{other:?}"),
+        }
     });
 }
