@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use rampcc_experiment::ExperimentError;
+use rampcc_reproduce::ReproduceError;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
@@ -37,6 +38,19 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Experiment(ExperimentError),
+    /// Something about a published experiment.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Reproduce(ReproduceError),
+    /// Claims that do not hold, and nobody has said why.
+    #[error("claims without a stated reason do not hold: {}", experiments.join(", "))]
+    #[diagnostic(help(
+        "their pages show what was measured; a claim that is known not to hold has a `reason` in its file"
+    ))]
+    Unexplained {
+        /// Which experiments have them.
+        experiments: Vec<String>,
+    },
     /// A run failed.
     #[error("run {run} failed: {cause}")]
     Run {
@@ -104,9 +118,12 @@ impl CliError {
         match self {
             Self::Input { .. } | Self::Scenario(_) => 2,
             Self::Experiment(error) if error.is_input() => 2,
+            Self::Reproduce(error) if error.is_input() => 2,
             Self::RolledBack => 3,
             Self::Interrupted => 130,
             Self::Experiment(_)
+            | Self::Reproduce(_)
+            | Self::Unexplained { .. }
             | Self::Kernel { .. }
             | Self::Run { .. }
             | Self::Refused { .. }
@@ -130,6 +147,15 @@ impl From<ExperimentError> for CliError {
             }
             ExperimentError::Interrupted { .. } => Self::Interrupted,
             other => Self::Experiment(other),
+        }
+    }
+}
+
+impl From<ReproduceError> for CliError {
+    fn from(error: ReproduceError) -> Self {
+        match error {
+            ReproduceError::Experiment(error) => error.into(),
+            other => Self::Reproduce(other),
         }
     }
 }

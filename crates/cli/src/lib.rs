@@ -22,6 +22,7 @@ mod progress;
 mod provenance;
 mod replay;
 mod report;
+mod reproduce;
 #[cfg(test)]
 mod reuse;
 mod run;
@@ -48,6 +49,7 @@ Examples:
   ramp compare --on linux                          the same with this kernel's own TCP
   ramp attach best                                 an algorithm for this host's own connections
   ramp league                                      every algorithm on 160 paths: which one if the path is not known
+  ramp reproduce hystart-fig18b                    a figure of a paper, with its claims checked
   ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
 
@@ -71,6 +73,7 @@ enum Command {
     League(Box<league::LeagueArgs>),
     Replay(replay::ReplayArgs),
     Report(report::ReportArgs),
+    Reproduce(reproduce::ReproduceArgs),
     List(list::ListArgs),
     Explain(explain::ExplainArgs),
     #[command(flatten)]
@@ -115,6 +118,7 @@ pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>)
     let asked = match &cli.command {
         Command::Compare(args) => args.asks_for(),
         Command::Run(args) => args.asks_for(),
+        Command::Reproduce(args) => args.asks_for(),
         _ => Ok(()),
     };
     asked.map_err(|error| format!("{:?}", miette::Report::new(error)))
@@ -130,6 +134,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::League(args) => league::league(&args, terminal, out),
         Command::Replay(args) => replay::replay(&args, terminal, out),
         Command::Report(args) => report::report(&args, terminal, out),
+        Command::Reproduce(args) => reproduce::reproduce(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),
         Command::Explain(args) => explain::explain(&args, terminal, out),
         Command::Host(command) => command.run(terminal, out),
@@ -143,6 +148,7 @@ impl Command {
         match self {
             Self::Compare(args) => args.backends().collect(),
             Self::Run(args) => vec![args.backend()],
+            Self::Reproduce(args) => vec![args.backend()],
             _ => Vec::new(),
         }
     }

@@ -210,6 +210,13 @@ pub struct Summary {
     pub modes: Option<Modes>,
 }
 
+impl Summary {
+    /// The distribution of values, one for each run; `None` without any value.
+    pub fn of(values: Vec<Option<f64>>) -> Option<Self> {
+        crate::statistics::summarise(values, Vec::new())
+    }
+}
+
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {

@@ -42,3 +42,4 @@ pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;
 pub use traces::TraceFile;
 pub use uncertain::{Range, Uncertain, Values};
+pub use units::{bytes as parse_bytes, time as parse_time};

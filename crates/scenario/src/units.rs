@@ -50,7 +50,12 @@ impl std::fmt::Display for Buffer {
     }
 }
 
-pub(crate) fn time(text: &str) -> Result<Time, Wrong> {
+/// A time as people write it, such as `600 ms`.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn time(text: &str) -> Result<Time, String> {
     let (number, unit) = split(text)?;
     let ns: u64 = match unit.to_lowercase().as_str() {
         "ns" => 1,
@@ -82,7 +87,12 @@ pub(crate) fn rate(text: &str) -> Result<Rate, Wrong> {
     .map(Rate::from_bits_per_s)
 }
 
-pub(crate) fn bytes(text: &str) -> Result<u64, Wrong> {
+/// A size as people write it, such as `36 MB`.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     let (prefix, rest) = prefix(unit);
     let lower_case = unit.chars().all(char::is_lowercase);

@@ -1,7 +1,7 @@
 // Shared by every part of the report: the data, numbers with units, elements, colours, scales.
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
-const arms = data.arms;
+const arms = data.arms || [];
 const root = document.documentElement;
 
 /* Curves come as differences in whole steps. */

@@ -61,7 +61,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// Quantile of ascending values by linear interpolation (Hyndman & Fan 1996, type 7); 0 of nothing.
-pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let position = share.clamp(0.0, 1.0) * last as f64;
     let below = position.floor() as usize;

@@ -20,6 +20,8 @@ pub(super) enum Script {
     Report,
     /// A sweep.
     Overview,
+    /// A figure that is drawn already.
+    Gallery,
 }
 
 impl Script {
@@ -33,6 +35,7 @@ impl Script {
                 )
             }
             Self::Overview => scripts!("core", "theme", "chips", "overview", "copy"),
+            Self::Gallery => scripts!("core", "theme", "copy"),
         }
     }
 }

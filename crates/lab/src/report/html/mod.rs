@@ -8,6 +8,7 @@ mod charts;
 mod curves;
 mod data;
 mod frame;
+pub mod gallery;
 mod head;
 mod number;
 mod overview;

@@ -45,12 +45,21 @@ pub(super) const fn dash(style: usize) -> usize {
 
 /// A line as the legend draws it.
 pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
+    if arm.yardstick { stroke(html, "var(--arm-ideal)", "3 3") } else { swatch_of(html, style) }
+}
+
+/// The look of a style.
+pub(super) fn swatch_of(html: &mut Html, style: usize) {
+    stroke(html, &format!("var(--arm-{})", style % 8), dash_of(style));
+}
+
+/// The dashes of a style's line.
+pub(super) fn dash_of(style: usize) -> &'static str {
     const DASHES: [&str; 5] = ["", "9 3", "2 3", "10 3 2 3", "16 4"];
-    let (colour, dash) = if arm.yardstick {
-        ("var(--arm-ideal)".to_owned(), "3 3")
-    } else {
-        (format!("var(--arm-{})", style % 8), DASHES[dash(style)])
-    };
+    DASHES[dash(style)]
+}
+
+fn stroke(html: &mut Html, colour: &str, dash: &str) {
     html.add(format_args!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
          stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"/></svg>"

@@ -1,0 +1,234 @@
+//! `ramp reproduce`: published experiments, played and checked.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use clap_complete::CompletionCandidate;
+use clap_complete::engine::ArgValueCompleter;
+use rampcc_backend::Backend;
+use rampcc_experiment::ExperimentError;
+use rampcc_reproduce::{
+    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Verdict, Work, built_in, ids, named,
+    share, write_gallery,
+};
+
+use crate::backends::{self, On};
+use crate::error::CliError;
+use crate::progress::{self, Bar};
+use crate::provenance;
+use crate::table::table;
+use crate::terminal::Terminal;
+
+/// Play the experiments of the HyStart, Paced Start, BEST and Enhanced Start papers
+///
+/// Plays figures and tables, checks what the papers claim of them, and writes a page for each. ramp keeps finished runs:
+/// a second call plays only the missing ones, and Ctrl-C loses nothing.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ramp reproduce hystart-fig18b                   one figure
+  ramp reproduce --paper past                     those of a paper: hystart, past, best or enhanced
+  ramp reproduce --all                            everything
+  ramp reproduce --all --quick                    everything, with fewer runs and points
+  ramp reproduce --list                           what there is
+  ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
+
+Exit codes: 0 done, 1 a run failed or a claim does not hold without a stated reason, 2 the input is wrong, 130 interrupted.")]
+pub(crate) struct ReproduceArgs {
+    /// Experiments, by identifier, or files
+    #[arg(value_name = "ID", add = ArgValueCompleter::new(known))]
+    ids: Vec<String>,
+    /// All experiments of a paper
+    #[arg(long, value_name = "PAPER", value_parser = Paper::ALL.map(Paper::id))]
+    paper: Vec<String>,
+    /// All experiments
+    #[arg(long)]
+    all: bool,
+    /// Fewer runs and points; what they cannot show is not checked
+    #[arg(long)]
+    quick: bool,
+    /// List experiments and play nothing
+    #[arg(long)]
+    list: bool,
+    /// Backend: sim or linux
+    ///
+    /// `linux` is this kernel's own TCP over an emulated path, in real time (docs/guide/linux.md). It plays the experiments
+    /// whose files say that it can.
+    #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND", default_value = "sim")]
+    on: On,
+    /// Directory for runs and pages
+    #[arg(long, short, value_name = "DIR", default_value = "ramp-results/reproduce")]
+    out: PathBuf,
+    /// Print verdicts as JSON
+    #[arg(long)]
+    json: bool,
+    /// Play every run again, even if there are stored results
+    #[arg(long)]
+    no_cache: bool,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+/// Identifiers for the shell to complete.
+fn known(current: &OsStr) -> Vec<CompletionCandidate> {
+    let current = current.to_str().unwrap_or_default();
+    ids().filter(|id| id.starts_with(current)).map(CompletionCandidate::new).collect()
+}
+
+impl ReproduceArgs {
+    /// What it plays on.
+    pub(crate) fn backend(&self) -> &'static dyn Backend {
+        self.on.0
+    }
+
+    /// Fails where it does not say what to play.
+    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+        self.experiments().map(|_| ())
+    }
+
+    fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
+        let mut chosen: Vec<Experiment> = Vec::new();
+        for id in &self.ids {
+            let experiment = named(id)?;
+            if chosen.iter().all(|known| known.id != experiment.id) {
+                chosen.push(experiment);
+            }
+        }
+        let everything = self.all || (self.list && self.ids.is_empty() && self.paper.is_empty());
+        if everything || !self.paper.is_empty() {
+            let wanted = |experiment: &Experiment| {
+                everything || self.paper.iter().any(|paper| paper == experiment.paper.id())
+            };
+            for experiment in built_in()?.into_iter().filter(wanted) {
+                if chosen.iter().all(|known| known.id != experiment.id) {
+                    chosen.push(experiment);
+                }
+            }
+        }
+        if chosen.is_empty() {
+            return Err(CliError::input_help(
+                "nothing to reproduce is named",
+                "name experiments (`ramp reproduce --list`), a paper (`--paper past`) or `--all`",
+            ));
+        }
+        if self.backend().name() == backends::ALL[0].name() {
+            return Ok(chosen);
+        }
+        let unable: Vec<&str> = chosen.iter().filter(|e| !e.on_linux()).map(|e| e.id.as_str()).collect();
+        if let Some(id) = self.ids.iter().find(|id| unable.contains(&id.as_str())) {
+            return Err(CliError::input_help(
+                format!("`{id}` cannot be played on {}", self.backend().name()),
+                "`ramp reproduce --list` says which experiments can",
+            ));
+        }
+        chosen.retain(Experiment::on_linux);
+        Ok(chosen)
+    }
+}
+
+/// Run the command.
+pub(crate) fn reproduce(
+    args: &ReproduceArgs,
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let experiments = args.experiments()?;
+    if args.list {
+        return list(&experiments, terminal, out);
+    }
+    let work = Work::plan(&experiments, Extent { quick: args.quick, backend: args.backend() })?;
+    if let Some(jobs) = args.jobs {
+        // Fails only when the pool is in use already, which it is not.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
+    }
+    let begun = Instant::now();
+    let clock = || begun.elapsed().as_secs_f64();
+    let playing = Playing {
+        out: &args.out,
+        reuse: !args.no_cache,
+        command: &provenance::command(),
+        clock: &clock,
+        progress: &Bar::default(),
+        interrupted: &progress::interruption(),
+    };
+    let done = match work.play(&playing) {
+        Err(ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, place })) => {
+            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+            say!("to continue: {}", provenance::typed());
+            return Err(CliError::Interrupted);
+        }
+        result => result?,
+    };
+    let index = write_gallery(&args.out, &done.experiments, &provenance::command())?;
+    if done.reused > 0 {
+        say!("{} of {} runs were finished already", done.reused, done.reused + done.fresh);
+    }
+    if args.json {
+        let claims = |one: &Judged| (one.id.clone(), serde_json::json!(one.claims));
+        let all: serde_json::Map<String, serde_json::Value> = done.experiments.iter().map(claims).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(ExperimentError::from)?)?;
+    } else {
+        print(&done, terminal, out)?;
+        writeln!(out, "pages: {}", index.display())?;
+    }
+    if !done.refused.is_empty() {
+        out.flush()?;
+        return Err(CliError::Refused { refused: done.refused });
+    }
+    let unexplained = |one: &&Judged| one.claims.iter().any(Verdict::unexplained);
+    let failed: Vec<String> = done.experiments.iter().filter(unexplained).map(|one| one.id.clone()).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    out.flush()?;
+    Err(CliError::Unexplained { experiments: failed })
+}
+
+fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let header = ["experiment", "kind", "figure", "on", "shows"].map(str::to_owned);
+    let row = |one: &Experiment| {
+        let on = match (one.is_played(), one.on_linux()) {
+            (false, _) => "–",
+            (true, false) => "sim",
+            (true, true) => "sim, linux",
+        };
+        vec![one.id.clone(), one.kind.word().to_owned(), one.figure.clone(), on.to_owned(), one.title.clone()]
+    };
+    let rows: Vec<Vec<String>> = experiments.iter().map(row).collect();
+    writeln!(out, "{}", table(&header, &rows, terminal.width))?;
+    Ok(())
+}
+
+fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let width = terminal.width;
+    let wrapped = |text: &str, indent: &str| {
+        let options = textwrap::Options::new(width).initial_indent(indent).subsequent_indent("      ");
+        textwrap::fill(text, options)
+    };
+    for one in &done.experiments {
+        let took =
+            if one.runs > 0 { format!(" ({} runs, {:.1} s)", one.runs, one.took_s) } else { String::new() };
+        writeln!(out, "{} {}{}", terminal.bold(&one.id), one.title, terminal.faint(&took))?;
+        for claim in &one.claims {
+            let mark = match claim.holds {
+                Some(true) => "✓",
+                Some(false) => "✗",
+                None => "–",
+            };
+            writeln!(out, "{}", wrapped(&claim.text, &format!("  {mark} ")))?;
+            let source =
+                if claim.source.is_empty() { String::new() } else { format!(" (paper: {})", claim.source) };
+            writeln!(out, "{}", terminal.faint(&wrapped(&format!("{}{source}", claim.measured), "      ")))?;
+            if let Some(reason) = claim.reason.as_ref().filter(|_| claim.holds == Some(false)) {
+                writeln!(out, "{}", wrapped(reason.trim(), "      because: "))?;
+            }
+        }
+    }
+    let (held, checked) = share(&done.experiments);
+    writeln!(out, "\n{held} of {checked} checked claims hold")?;
+    Ok(())
+}

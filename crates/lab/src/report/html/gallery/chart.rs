@@ -1,0 +1,217 @@
+//! A plot as SVG, in three sizes: for a screen, for a phone, and as a thumbnail.
+
+use super::axis::{Scale, name};
+use super::{Panel, Series, Shape};
+use crate::report::html::summary::dash_of;
+use crate::report::html::text::{Html, Text};
+
+/// Size of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    Wide,
+    Narrow,
+    Thumbnail,
+}
+
+struct Frame {
+    width: f64,
+    height: f64,
+    left: f64,
+    bottom: f64,
+    top: f64,
+    right: f64,
+}
+
+impl Size {
+    fn frame(self) -> Frame {
+        match self {
+            Self::Wide => {
+                Frame { width: 760.0, height: 380.0, left: 62.0, bottom: 50.0, top: 12.0, right: 18.0 }
+            }
+            Self::Narrow => {
+                Frame { width: 350.0, height: 290.0, left: 50.0, bottom: 48.0, top: 10.0, right: 12.0 }
+            }
+            Self::Thumbnail => {
+                Frame { width: 240.0, height: 130.0, left: 4.0, bottom: 4.0, top: 4.0, right: 4.0 }
+            }
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Wide => "plot-wide",
+            Self::Narrow => "plot-narrow",
+            Self::Thumbnail => "thumbnail",
+        }
+    }
+}
+
+/// The plot; its description is for those who cannot see it.
+pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
+    let Frame { width, height, left, bottom, top, right } = size.frame();
+    let (x_end, y_end) = (width - right, height - bottom);
+    let x = x_scale(panel, (left, x_end));
+    let count = if size == Size::Wide { 6 } else { 4 };
+    let ends = |dot: &super::Dot| {
+        let (low, high) = dot.interval.unwrap_or((dot.y, dot.y));
+        [low, dot.y, high]
+    };
+    let values = panel.series.iter().flat_map(|series| &series.points).flat_map(ends);
+    let y = Scale::new(values, panel.y.log, true, (y_end, top)).rounded(count);
+    html.add(format_args!(
+        "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
+        size.class(),
+        Text(&describe(panel))
+    ));
+    if size == Size::Thumbnail {
+        html.add(format_args!(
+            "<line class=\"axis\" x1=\"{left}\" x2=\"{x_end}\" y1=\"{y_end}\" y2=\"{y_end}\"/>\n"
+        ));
+    } else {
+        axes(html, panel, (&x, &y), (left, x_end, top, y_end), size);
+    }
+    for (index, series) in panel.series.iter().enumerate() {
+        if panel.shape == Shape::Bars {
+            bars(html, (panel, index), series, (&x, &y), y_end);
+        } else {
+            line(html, panel.shape, series, (&x, &y), size);
+        }
+    }
+    html.raw("</svg>\n");
+}
+
+fn x_scale(panel: &Panel, range: (f64, f64)) -> Scale {
+    let values = panel.series.iter().flat_map(|series| &series.points).map(|dot| dot.x);
+    if panel.categories.is_empty() {
+        let zero = matches!(panel.shape, Shape::Curves | Shape::Steps) && !panel.x.log;
+        return Scale::new(values, panel.x.log, zero, range);
+    }
+    let last = panel.categories.len() as f64 - 0.5;
+    Scale::new([-0.5, last].into_iter(), false, false, range)
+}
+
+fn axes(
+    html: &mut Html,
+    panel: &Panel,
+    (x, y): (&Scale, &Scale),
+    (left, x_end, top, y_end): (f64, f64, f64, f64),
+    size: Size,
+) {
+    let count = if size == Size::Wide { 6 } else { 4 };
+    for tick in y.ticks(count) {
+        let at = y.place(tick);
+        html.add(format_args!(
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{x_end}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+            left - 6.0,
+            at + 4.0,
+            name(tick)
+        ));
+    }
+    let named: Vec<(f64, String)> = if panel.categories.is_empty() {
+        x.ticks(if size == Size::Wide { 8 } else { 4 }).into_iter().map(|tick| (tick, name(tick))).collect()
+    } else {
+        let every = panel.categories.len().div_ceil(if size == Size::Wide { 14 } else { 6 });
+        let all = panel.categories.iter().enumerate();
+        all.filter(|(i, _)| i % every == 0).map(|(i, label)| (i as f64, label.clone())).collect()
+    };
+    for (tick, label) in named {
+        let at = x.place(tick);
+        html.add(format_args!(
+            "<line class=\"axis\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{y_end}\" y2=\"{:.1}\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+            y_end + 4.0,
+            y_end + 18.0,
+            Text(&label)
+        ));
+    }
+    html.add(format_args!(
+        "<line class=\"axis\" x1=\"{left}\" x2=\"{x_end}\" y1=\"{y_end}\" y2=\"{y_end}\"/>\n\
+         <text class=\"muted\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+         <text class=\"muted\" transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+        f64::midpoint(left, x_end),
+        y_end + 38.0,
+        Text(&panel.x.label),
+        f64::midpoint(top, y_end),
+        Text(&panel.y.label)
+    ));
+}
+
+fn line(html: &mut Html, shape: Shape, series: &Series, (x, y): (&Scale, &Scale), size: Size) {
+    let colour = format!("var(--arm-{})", series.style % 8);
+    let thin = size == Size::Thumbnail;
+    if shape != Shape::Dots {
+        let mut path = String::new();
+        let mut last: Option<f64> = None;
+        for dot in series.points.iter().filter(|dot| dot.y.is_finite() && dot.x.is_finite()) {
+            let (px, py) = (x.place(dot.x), y.place(dot.y));
+            match last {
+                Some(_) if shape == Shape::Steps => path += &format!("H{px:.1}V{py:.1}"),
+                Some(_) => path += &format!("L{px:.1} {py:.1}"),
+                None => path += &format!("M{px:.1} {py:.1}"),
+            }
+            last = Some(py);
+        }
+        let (stroke, dash) = if thin { (1.5, "") } else { (2.0, dash_of(series.style)) };
+        html.add(format_args!(
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{stroke}\" stroke-dasharray=\"{dash}\" \
+             stroke-linejoin=\"round\"/>\n"
+        ));
+    }
+    if thin && shape != Shape::Dots || matches!(shape, Shape::Curves | Shape::Steps) {
+        return;
+    }
+    for dot in series.points.iter().filter(|dot| dot.y.is_finite()) {
+        let (px, py) = (x.place(dot.x), y.place(dot.y));
+        if let Some((low, high)) = dot.interval.filter(|(low, high)| low < high && !thin) {
+            html.add(format_args!(
+                "<line stroke=\"{colour}\" x1=\"{px:.1}\" x2=\"{px:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
+                y.place(low),
+                y.place(high)
+            ));
+        }
+        html.add(format_args!(
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\" fill=\"{colour}\"/>",
+            if thin { 1.5 } else { 3.0 }
+        ));
+    }
+    html.raw("\n");
+}
+
+fn bars(
+    html: &mut Html,
+    (panel, index): (&Panel, usize),
+    series: &Series,
+    (x, y): (&Scale, &Scale),
+    y_end: f64,
+) {
+    let count = panel.series.len().max(1) as f64;
+    let width = (x.place(1.0) - x.place(0.0)) * 0.8 / count;
+    for dot in series.points.iter().filter(|dot| dot.y.is_finite()) {
+        let from = x.place(dot.x) + width * (index as f64 - count / 2.0);
+        let top = y.place(dot.y);
+        html.add(format_args!(
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"var(--arm-{})\"/>",
+            from,
+            (width * 0.92).max(0.5),
+            (y_end - top).max(0.0),
+            series.style % 8
+        ));
+        if let Some((low, high)) = dot.interval.filter(|(low, high)| low < high) {
+            html.add(format_args!(
+                "<line class=\"axis\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\"/>",
+                from + width * 0.46,
+                y.place(low),
+                y.place(high)
+            ));
+        }
+    }
+    html.raw("\n");
+}
+
+/// What a plot shows, in a sentence.
+fn describe(panel: &Panel) -> String {
+    let labels: Vec<&str> = panel.series.iter().map(|series| series.label.as_str()).collect();
+    let title = if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
+    format!("{title}{} over {} of {}", panel.y.label, panel.x.label, labels.join(", "))
+}

@@ -1,0 +1,85 @@
+use super::*;
+
+fn figure() -> Figure {
+    let series = |style, scale: f64| Series {
+        label: format!("arm <{style}>"),
+        style,
+        points: (0..5)
+            .map(|i| Dot {
+                x: f64::from(i),
+                y: scale * f64::from(i),
+                interval: Some((scale * f64::from(i) - 0.1, scale * f64::from(i) + 0.1)),
+            })
+            .collect(),
+    };
+    let panel = |shape, categories: &[&str]| Panel {
+        title: "a & b".to_owned(),
+        shape,
+        x: Axis { label: "buffer".to_owned(), log: false },
+        y: Axis { label: "share".to_owned(), log: false },
+        categories: categories.iter().map(|&c| c.to_owned()).collect(),
+        series: vec![series(0, 1.0), series(1, 2.0)],
+    };
+    Figure {
+        id: "sample-fig1".to_owned(),
+        title: "A <title>".to_owned(),
+        paper: "Sample".to_owned(),
+        kind: "run".to_owned(),
+        panels: vec![
+            panel(Shape::Lines, &[]),
+            panel(Shape::Bars, &["a", "b", "c", "d", "e"]),
+            panel(Shape::Steps, &[]),
+            panel(Shape::Dots, &[]),
+        ],
+        claims: [Some(true), Some(false), None]
+            .map(|holds| Claim {
+                text: "it <grows>".to_owned(),
+                measured: "1 < 2".to_owned(),
+                holds,
+                ..Claim::default()
+            })
+            .to_vec(),
+        ..Figure::default()
+    }
+}
+
+#[test]
+fn a_page_has_every_plot_twice_and_every_claim() {
+    let page = render_figure(&figure());
+    assert_eq!(page.matches("<svg class=\"plot-wide\"").count(), 4);
+    assert_eq!(page.matches("<svg class=\"plot-narrow\"").count(), 4);
+    assert_eq!(page.matches("<rect").count(), 20, "ten bars in each size");
+    assert!(page.contains("1 of 2 checked claims hold"));
+    assert_eq!(page.matches("aria-label=\"holds\"").count(), 1);
+    assert_eq!(page.matches("aria-label=\"does not hold\"").count(), 1);
+    assert!(!page.contains("<title>A <") && !page.contains("<grows>") && !page.contains("arm <0>"));
+}
+
+#[test]
+fn the_index_leads_to_every_page_and_counts() {
+    let figure = figure();
+    let other = Figure {
+        id: "sample-fig2".to_owned(),
+        kind: "diagram".to_owned(),
+        panels: Vec::new(),
+        ..figure.clone()
+    };
+    let page = render_index(&Index {
+        figures: vec![&figure, &other],
+        command: "ramp reproduce --all".to_owned(),
+        ..Index::default()
+    });
+    assert!(page.contains("href=\"sample-fig1.html\"") && page.contains("href=\"sample-fig2.html\""));
+    assert!(page.contains("2 of 4 checked claims hold"));
+    assert_eq!(page.matches("<svg class=\"thumbnail\"").count(), 1);
+    assert!(page.contains("ramp reproduce --all"));
+}
+
+#[test]
+fn everything_is_drawn_inside() {
+    let mut figure = figure();
+    figure.panels[0].series[0].points[1].y = f64::NAN;
+    figure.panels[0].y.log = true;
+    let page = render_figure(&figure);
+    assert!(!page.contains("NaN") && !page.contains("inf"), "a value that is none is not drawn");
+}

@@ -1,0 +1,37 @@
+//! Lists `experiments/*/*.toml`, so that a new file is a new experiment, and the fingerprint of what is measured of a run.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    rampcc_fingerprint::emit("RAMP_WATCH", &["src/record.rs", "src/watch.rs"]);
+    let root = PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("experiments");
+    let mut files = Vec::new();
+    for paper in entries(&root) {
+        files
+            .extend(entries(&paper).into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")));
+    }
+    let mut table = String::from("static BUILT_IN: &[(&str, &str)] = &[\n");
+    for file in files {
+        let name = file.strip_prefix(&root).expect("it is below").display().to_string();
+        writeln!(table, "    ({name:?}, include_str!({:?})),", file.display()).expect("a string takes all");
+    }
+    table += "];\n";
+    let out = cargo("OUT_DIR");
+    fs::write(Path::new(&out).join("built_in.rs"), table).expect("the output directory is writable");
+}
+
+/// What a folder holds, in alphabetical order; nothing of a file.
+fn entries(place: &Path) -> Vec<PathBuf> {
+    println!("cargo::rerun-if-changed={}", place.display());
+    let Ok(found) = fs::read_dir(place) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    found.sort();
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is how cargo talks to build scripts")]
+fn cargo(name: &str) -> String {
+    std::env::var(name).expect("cargo sets it")
+}

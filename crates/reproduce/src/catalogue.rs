@@ -1,0 +1,54 @@
+//! The experiments that come with ramp.
+
+use std::path::Path;
+
+use rampcc_experiment::ExperimentError;
+
+use crate::error::{ReproduceError, one_of};
+use crate::experiment::Experiment;
+
+include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// Identifiers of all, by paper.
+pub fn ids() -> impl Iterator<Item = &'static str> + Clone {
+    BUILT_IN.iter().map(|(file, _)| id(file))
+}
+
+fn id(file: &'static str) -> &'static str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_suffix(".toml").unwrap_or(name)
+}
+
+/// All of them, checked.
+///
+/// # Errors
+///
+/// What is wrong with one: a test reads all of them.
+pub fn built_in() -> Result<Vec<Experiment>, ReproduceError> {
+    BUILT_IN.iter().map(|(file, text)| Experiment::read(&format!("experiments/{file}"), text)).collect()
+}
+
+/// One that comes with ramp, or a file.
+///
+/// # Errors
+///
+/// Where there is none of this name, and what is wrong with it.
+pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
+    if let Some((file, text)) = BUILT_IN.iter().find(|(file, _)| id(file) == name) {
+        return Experiment::read(&format!("experiments/{file}"), text);
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
+            action: "read",
+            path: path.to_path_buf(),
+            cause,
+        })?;
+        return Experiment::read(name, &text);
+    }
+    let names = one_of(name, ids());
+    Err(ReproduceError::Unknown {
+        name: name.to_owned(),
+        help: format!("expected the path of a file, or {names}"),
+    })
+}

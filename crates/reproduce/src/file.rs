@@ -1,0 +1,352 @@
+//! An experiment's file as it is written; [`crate::Experiment`] is the same, checked.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A text with its place.
+pub(crate) type Text = Spanned<String>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct File {
+    pub(crate) id: Text,
+    pub(crate) paper: Paper,
+    pub(crate) figure: String,
+    pub(crate) title: String,
+    pub(crate) kind: Spanned<Kind>,
+    /// What is played instead of what cannot be: for `kind = "substitute"`.
+    pub(crate) substitute: Option<String>,
+    #[serde(default)]
+    pub(crate) about: String,
+    /// What the source leaves open, and what is taken here.
+    #[serde(default)]
+    pub(crate) taken: Vec<String>,
+    /// A scenario that comes with ramp.
+    pub(crate) scenario: Option<Text>,
+    /// A scenario's text, instead.
+    pub(crate) inline: Option<Text>,
+    #[serde(default)]
+    pub(crate) set: Vec<Text>,
+    pub(crate) runs: Option<u32>,
+    pub(crate) seed: Option<u64>,
+    /// Width of the bins of windows and curves over time.
+    pub(crate) bin: Option<Text>,
+    #[serde(default)]
+    pub(crate) quick: Quick,
+    pub(crate) linux: Option<Linux>,
+    /// Of an analytic experiment: the values of x.
+    pub(crate) x: Option<Spanned<Axis>>,
+    #[serde(default)]
+    pub(crate) arm: Vec<Arm>,
+    #[serde(default)]
+    pub(crate) curve: Vec<Curve>,
+    #[serde(default)]
+    pub(crate) sweep: Vec<Sweep>,
+    #[serde(default)]
+    pub(crate) metric: BTreeMap<String, Metric>,
+    #[serde(default)]
+    pub(crate) plot: Vec<Plot>,
+    #[serde(default)]
+    pub(crate) claim: Vec<Claim>,
+    #[serde(default)]
+    pub(crate) choice: Vec<Choice>,
+}
+
+/// The source of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paper {
+    /// HyStart.
+    Hystart,
+    /// Paced Start.
+    Past,
+    /// BEST.
+    Best,
+    /// Enhanced Start.
+    Enhanced,
+}
+
+impl Paper {
+    /// All, in order.
+    pub const ALL: [Self; 4] = [Self::Hystart, Self::Past, Self::Best, Self::Enhanced];
+
+    /// As files and the command line have it.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Hystart => "hystart",
+            Self::Past => "past",
+            Self::Best => "best",
+            Self::Enhanced => "enhanced",
+        }
+    }
+
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hystart => "HyStart",
+            Self::Past => "Paced Start",
+            Self::Best => "BEST",
+            Self::Enhanced => "Enhanced Start",
+        }
+    }
+
+    /// Who wrote it, where and when.
+    pub const fn reference(self) -> &'static str {
+        match self {
+            Self::Hystart => {
+                "S. Ha, I. Rhee: Taming the elephants: New TCP slow start. Computer Networks 55(9), 2011"
+            }
+            Self::Past => {
+                "N. Hu, P. Steenkiste: Improving TCP Startup Performance using Active Measurements: Algorithm and Evaluation. \
+                 ICNP 2003"
+            }
+            Self::Best => {
+                "M. Ataei Kachooei and others: the paper on BEST, a bandwidth estimate for slow start over satellite links. 2023"
+            }
+            Self::Enhanced => {
+                "X. Lu, K. Zhang, C. P. Fu, C. H. Foh: A sender-side TCP enhancement for startup performance in high-speed \
+                 long-delay networks. WCNC 2010"
+            }
+        }
+    }
+}
+
+/// What is to be done for an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It is played.
+    Run,
+    /// It is computed.
+    Analytic,
+    /// A diagram: there is nothing to play.
+    Diagram,
+    /// It cannot be played here; something stated is played instead.
+    Substitute,
+}
+
+impl Kind {
+    /// For lists.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Analytic => "analytic",
+            Self::Diagram => "diagram",
+            Self::Substitute => "substitute",
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Quick {
+    pub(crate) runs: Option<u32>,
+    /// Labels of the points that are played; empty: all.
+    #[serde(default)]
+    pub(crate) at: Vec<Text>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Linux {
+    #[serde(default)]
+    pub(crate) set: Vec<Text>,
+    pub(crate) runs: Option<u32>,
+    #[serde(default)]
+    pub(crate) at: Vec<Text>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Axis {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) step: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arm {
+    pub(crate) label: Text,
+    pub(crate) algorithm: Text,
+    #[serde(default)]
+    pub(crate) set: Vec<Text>,
+}
+
+/// A formula in x.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Curve {
+    pub(crate) label: Text,
+    pub(crate) formula: Text,
+    /// Where it holds.
+    pub(crate) from: Option<f64>,
+    pub(crate) to: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    pub(crate) name: String,
+    pub(crate) field: Option<Text>,
+    #[serde(default)]
+    pub(crate) values: Vec<Text>,
+    #[serde(default)]
+    pub(crate) points: Vec<Point>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Point {
+    pub(crate) label: Text,
+    pub(crate) x: Option<f64>,
+    #[serde(default)]
+    pub(crate) set: Vec<Text>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Metric {
+    pub(crate) of: Text,
+    pub(crate) window: Option<Spanned<Vec<String>>>,
+    /// The only flow of interest, from 1 in the order of opening.
+    pub(crate) flow: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub(crate) whose: Whose,
+    /// Only flows of at least and less than so many bytes.
+    pub(crate) size: Option<Spanned<Vec<String>>>,
+    /// Only flows that were opened then.
+    pub(crate) opened: Option<Spanned<Vec<String>>>,
+    /// Only flows that left start-up for one of these reasons.
+    #[serde(default)]
+    pub(crate) left: Vec<Text>,
+    /// Of the flows or bins of a run.
+    pub(crate) take: Option<Take>,
+    /// Of the runs.
+    #[serde(default)]
+    pub(crate) over: Take,
+    pub(crate) title: Option<String>,
+    pub(crate) unit: Option<String>,
+    pub(crate) scale: Option<f64>,
+}
+
+/// Whose flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Whose {
+    #[default]
+    Test,
+    Others,
+    All,
+}
+
+/// What one number is taken of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Take {
+    #[default]
+    Mean,
+    Median,
+    Min,
+    Max,
+    P5,
+    P25,
+    P75,
+    P95,
+    Total,
+    Count,
+    /// Share of values that are not 0.
+    Share,
+    Last,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plot {
+    pub(crate) form: Form,
+    pub(crate) metric: Option<Text>,
+    /// Of a curve over time, and of a scatter's x.
+    pub(crate) of: Option<Text>,
+    pub(crate) title: Option<String>,
+    /// Axis labels.
+    pub(crate) x: Option<String>,
+    pub(crate) y: Option<String>,
+    #[serde(default)]
+    pub(crate) log: Vec<Text>,
+    /// Points that it shows; empty: all.
+    #[serde(default)]
+    pub(crate) at: Vec<Text>,
+    /// Arms that it shows; empty: all.
+    #[serde(default)]
+    pub(crate) arms: Vec<Text>,
+    /// End of the time axis.
+    pub(crate) until: Option<Text>,
+}
+
+/// Form of a plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Form {
+    /// A line for each arm over the sweep.
+    Lines,
+    /// Groups of bars.
+    Bars,
+    /// Distribution over flows or runs.
+    Cdf,
+    /// Over time, of the first seed.
+    Time,
+    /// One metric against another.
+    Scatter,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    pub(crate) text: String,
+    /// Where the source says so.
+    #[serde(rename = "where")]
+    pub(crate) place: String,
+    /// The source's value, as it gives it.
+    #[serde(default)]
+    pub(crate) source: String,
+    pub(crate) check: Text,
+    /// Points at which it is checked; empty: all.
+    #[serde(default)]
+    pub(crate) at: Vec<Text>,
+    #[serde(default)]
+    pub(crate) hold: Hold,
+    /// Why it does not hold.
+    pub(crate) reason: Option<String>,
+    /// False: fewer runs do not show it.
+    #[serde(default = "yes")]
+    pub(crate) quick: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// At how many of the points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Hold {
+    #[default]
+    All,
+    /// At more than half of them.
+    Most,
+    Any,
+}
+
+/// A choice that the source leaves open.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choice {
+    pub(crate) name: String,
+    pub(crate) field: Option<Text>,
+    #[serde(default)]
+    pub(crate) values: Vec<Text>,
+    #[serde(default)]
+    pub(crate) points: Vec<Point>,
+}

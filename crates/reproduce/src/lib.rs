@@ -1,0 +1,34 @@
+//! Published experiments as data: played, their claims checked, drawn.
+//!
+//! One file below `experiments` is one figure or table of a paper: what is played, over which values, how it is drawn, and what
+//! the paper claims of it, as formulae over metrics ([docs/guide/reproduce.md]). [`Work::plan`] checks everything that is to
+//! be played, [`Work::play`] finds or plays every run and judges, [`write_gallery`] writes pages. Runs are kept under
+//! everything that decides them. Nothing is printed, and no clock is read: the caller brings one.
+//!
+//! [docs/guide/reproduce.md]: https://github.com/ramp-startup/ramp/blob/main/docs/guide/reproduce.md
+
+#![allow(clippy::format_push_string, reason = "pages are made once, and `write!` would hide what they say")]
+
+mod catalogue;
+mod error;
+mod experiment;
+mod expression;
+mod figure;
+mod file;
+mod judge;
+mod plan;
+mod play;
+mod quantity;
+mod read;
+mod record;
+mod watch;
+mod write;
+
+pub use catalogue::{built_in, ids, named};
+pub use error::{FileError, ReproduceError};
+pub use experiment::Experiment;
+pub use file::{Kind, Paper};
+pub use judge::{Judged, Verdict, share};
+pub use plan::Extent;
+pub use play::{Done, Playing, Work};
+pub use write::{INDEX, write_gallery};

@@ -1,0 +1,76 @@
+//! What is kept of one run, beyond what a comparison keeps: every flow, and their progress in equal bins.
+
+use rampcc_lab::{RunKey, RunRecord};
+use serde::{Deserialize, Serialize};
+
+/// One finished run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    /// What decides it, beside the bins.
+    pub(crate) key: RunKey,
+    /// What a comparison keeps.
+    pub(crate) record: RunRecord,
+    /// Every flow, in the order of opening.
+    pub(crate) flows: Vec<FlowRow>,
+    pub(crate) bins: Bins,
+    /// Payload of a full segment.
+    pub(crate) mss_bytes: u32,
+    /// What it took to play, by the caller's clock.
+    pub(crate) took_s: f64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowRow {
+    pub(crate) test: bool,
+    pub(crate) opened_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) completed_s: Option<f64>,
+    /// `None`: without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) size_bytes: Option<u64>,
+    /// In order at the receiver.
+    pub(crate) received_bytes: u64,
+    pub(crate) lost_packets: u32,
+    /// Of these, those dropped before the exit.
+    pub(crate) lost_in_startup: u32,
+    pub(crate) timeouts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) exit: Option<FlowExit>,
+}
+
+/// How a flow left start-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowExit {
+    /// As files call it.
+    pub(crate) reason: String,
+    /// Since the opening.
+    pub(crate) time_s: f64,
+    pub(crate) window_bytes: u64,
+}
+
+/// Progress of the first flows under test in bins of equal width.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Bins {
+    pub(crate) width_s: f64,
+    /// The first [`FLOWS_MAX`] flows under test, in the order of opening.
+    pub(crate) flows: Vec<FlowBins>,
+    /// Most bytes that waited at the bottleneck.
+    pub(crate) queue_bytes: Vec<u64>,
+}
+
+/// One flow's; a column may be shorter than the run, after which nothing happened.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowBins {
+    /// In order at the receiver, in this bin.
+    pub(crate) received_bytes: Vec<u64>,
+    /// The last window in this bin or before.
+    pub(crate) cwnd_bytes: Vec<u64>,
+    /// Mean of the ACKs' round-trip times in this bin; 0: there was none.
+    pub(crate) rtt_ms: Vec<f64>,
+}
+
+/// Flows whose bins are kept.
+pub(crate) const FLOWS_MAX: usize = 8;
+/// Bins that are kept; what comes later is not.
+pub(crate) const BINS_MAX: usize = 20_000;

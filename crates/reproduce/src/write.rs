@@ -1,0 +1,67 @@
+//! The pages of a gallery, and the same for programs.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rampcc_experiment::{ExperimentError, write_whole};
+use rampcc_lab::report::html::gallery::{Figure, Index, render_figure, render_index};
+use serde_json::{Value, json};
+
+use crate::error::ReproduceError;
+use crate::judge::{Judged, share};
+use crate::plan::version;
+
+/// Name of the page of all figures.
+pub const INDEX: &str = "index.html";
+
+/// Writes a page for each experiment, the index, and `results.json`; returns the index.
+///
+/// # Errors
+///
+/// Where a file cannot be written.
+pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<PathBuf, ReproduceError> {
+    let write = |name: &str, text: &str| -> Result<(), ExperimentError> {
+        write_whole(&out.join(name), |file| file.write_all(text.as_bytes()))
+    };
+    for one in judged {
+        write(&format!("{}.html", one.id), &render_figure(&one.figure))?;
+    }
+    let figures: Vec<&Figure> = judged.iter().map(|one| &one.figure).collect();
+    let (held, checked) = share(judged);
+    let runs: usize = judged.iter().map(|one| one.runs).sum();
+    let mut summary = vec![format!(
+        "Each card is one figure or table: what it was played with, the plot in the paper's form, and every claim that the paper \
+         makes of it with what was measured here. {} entries, {runs} runs.",
+        judged.len()
+    )];
+    if held < checked {
+        summary.push("A claim that does not hold has the reason that was found on its page.".to_owned());
+    }
+    let index = Index { figures, command: command.to_owned(), summary, version: version().to_owned() };
+    write(INDEX, &render_index(&index))?;
+    let results = serde_json::to_string_pretty(&results(judged, command)).map_err(ExperimentError::from)?;
+    write("results.json", &(results + "\n"))?;
+    Ok(out.join(INDEX))
+}
+
+/// Without times: the same bytes from the same runs.
+fn results(judged: &[Judged], command: &str) -> Value {
+    let (held, checked) = share(judged);
+    let one = |one: &Judged| {
+        json!({
+            "id": one.id,
+            "paper": one.paper.id(),
+            "title": one.title,
+            "kind": one.kind.word(),
+            "runs": one.runs,
+            "claims": one.claims,
+        })
+    };
+    json!({
+        "version": version(),
+        "command": command,
+        "held": held,
+        "checked": checked,
+        "experiments": judged.iter().map(one).collect::<Vec<Value>>(),
+    })
+}

@@ -1,0 +1,183 @@
+//! A small experiment from its file to its page.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rampcc_experiment::{ExperimentError, Progress};
+use rampcc_reproduce::{Done, Experiment, Extent, Playing, ReproduceError, Work, share, write_gallery};
+use rampcc_sim::Simulator;
+
+const FILE: &str = r#"
+id = "sample-fig1"
+paper = "past"
+figure = "Figure 1"
+title = "Loss over buffer"
+kind = "run"
+inline = '''
+size = "300 kB"
+[path]
+rate = "10 Mbit/s"
+rtt = "40 ms"
+'''
+runs = 2
+quick = { runs = 1, at = ["5 packets"] }
+
+[[arm]]
+label = "SS"
+algorithm = "slow_start"
+[[arm]]
+label = "told"
+algorithm = "ideal"
+
+[[sweep]]
+name = "buffer"
+field = "path.buffer"
+values = ["5 packets", "100 packets"]
+
+[metric.lost]
+of = "flow_lost"
+[metric.early]
+of = "utilisation"
+window = ["0 s", "100 ms"]
+
+[[plot]]
+form = "lines"
+metric = "lost"
+[[plot]]
+form = "time"
+metric = "cwnd"
+at = ["5 packets"]
+[[plot]]
+form = "cdf"
+metric = "flow_time"
+
+[[claim]]
+text = "Slow start loses packets in a small buffer."
+where = "here"
+check = "lost[SS@5 packets] > 0"
+[[claim]]
+text = "None are lost in a large one."
+where = "here"
+check = "lost[SS@100 packets] <= 0"
+[[claim]]
+text = "Who is told begins faster."
+where = "here"
+check = "early[told] > early[SS]"
+at = ["100 packets"]
+[[claim]]
+text = "Slow start is the faster one."
+where = "nowhere"
+check = "download_time[SS] < download_time[told]"
+reason = "Nobody has claimed it."
+
+[[choice]]
+name = "ACKs"
+points = [{ label = "every second", set = ["receiver.acks=delayed"] }]
+"#;
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        Self(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn play(
+    place: &Place,
+    quick: bool,
+    progress: &dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Done, ReproduceError> {
+    let experiment = Experiment::read("sample.toml", FILE).unwrap();
+    let work = Work::plan([&experiment], Extent { quick, backend: &Simulator })?;
+    let playing = Playing {
+        out: &place.0,
+        reuse: true,
+        command: "ramp reproduce sample.toml",
+        clock: &|| 0.0,
+        progress,
+        interrupted: stop,
+    };
+    work.play(&playing)
+}
+
+#[test]
+fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
+    let place = Place::new("reproduce_play");
+    let calm = AtomicBool::new(false);
+    let first = play(&place, false, &(), &calm).unwrap();
+    // The path leaves nothing to chance: one run of each arm at each point, as described and under the choice.
+    assert_eq!((first.fresh, first.reused), (8, 0));
+    let claims = &first.experiments[0].claims;
+    let holds: Vec<Option<bool>> = claims.iter().map(|claim| claim.holds).collect();
+    assert_eq!(holds, [Some(true), Some(true), Some(true), Some(false)], "{claims:#?}");
+    assert!(!claims[3].unexplained() && claims[3].measured.contains("5 packets"), "{}", claims[3].measured);
+    assert_eq!(share(&first.experiments), (3, 4));
+
+    write_gallery(&place.0, &first.experiments, "ramp reproduce sample.toml").unwrap();
+    let page = fs::read_to_string(place.0.join("sample-fig1.html")).unwrap();
+    assert!(page.contains("3 of 4 checked claims hold") && page.contains("Nobody has claimed it."));
+    assert!(page.contains("id=\"choices\"") && page.contains("every second"));
+    assert_eq!(
+        page.matches("class=\"plot-wide\"").count(),
+        4,
+        "lines, a curve, and a distribution for each point"
+    );
+    let results = fs::read(place.0.join("results.json")).unwrap();
+
+    let again = play(&place, false, &(), &calm).unwrap();
+    assert_eq!((again.fresh, again.reused), (0, 8));
+    write_gallery(&place.0, &again.experiments, "ramp reproduce sample.toml").unwrap();
+    assert_eq!(fs::read(place.0.join("results.json")).unwrap(), results, "the same bytes");
+
+    // A file that is damaged counts as absent.
+    let run = fs::read_dir(place.0.join("runs")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&run, "{").unwrap();
+    let mended = play(&place, false, &(), &calm).unwrap();
+    write_gallery(&place.0, &mended.experiments, "ramp reproduce sample.toml").unwrap();
+    assert_eq!(fs::read(place.0.join("results.json")).unwrap(), results);
+    assert!(fs::metadata(run).unwrap().len() > 1000);
+}
+
+#[test]
+fn what_a_quick_run_cannot_show_is_not_checked() {
+    let place = Place::new("reproduce_quick");
+    let done = play(&place, true, &(), &AtomicBool::new(false)).unwrap();
+    assert_eq!(done.fresh, 2);
+    let holds: Vec<Option<bool>> = done.experiments[0].claims.iter().map(|claim| claim.holds).collect();
+    assert_eq!(holds[0], Some(true));
+    assert_eq!(holds[1], None, "its point is not played");
+}
+
+/// Stops after the first result.
+#[derive(Default)]
+struct Impatient(AtomicBool);
+
+impl Progress for Impatient {
+    fn on_finish(&self, _: &str) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_is_interrupted_goes_on_from_there() {
+    let place = Place::new("reproduce_interrupt");
+    let impatient = Impatient::default();
+    let error = play(&place, false, &impatient, &impatient.0).unwrap_err();
+    let ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, .. }) = error else {
+        panic!("{error:?}");
+    };
+    assert!(finished >= 1 && finished < runs && runs == 8, "{finished} of {runs}");
+    let done = play(&place, false, &(), &AtomicBool::new(false)).unwrap();
+    assert_eq!((done.reused, done.fresh), (finished, 8 - finished));
+}

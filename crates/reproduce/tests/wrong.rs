@@ -1,0 +1,110 @@
+//! What is wrong with a file is told with its line, its field, what was found and what is allowed, before anything is played.
+
+use rampcc_reproduce::{Experiment, Extent, ReproduceError, Work};
+use rampcc_sim::Simulator;
+
+const SOUND: &str = r#"id = "sample"
+paper = "best"
+figure = "Figure 1"
+title = "A sample"
+kind = "run"
+inline = '''
+[path]
+rate = "10 Mbit/s"
+rtt = "40 ms"
+'''
+set = ["duration=1 s"]
+[[arm]]
+label = "A"
+algorithm = "slow_start"
+[[sweep]]
+name = "buffer"
+field = "path.buffer"
+values = ["5 packets", "9 packets"]
+[metric.rate]
+of = "goodput"
+window = ["0 s", "1 s"]
+[[plot]]
+form = "lines"
+metric = "rate"
+[[claim]]
+text = "It sends."
+where = "here"
+check = "rate[A@5 packets] > 0"
+"#;
+
+/// Line, field, and parts of the problem and of what is allowed.
+fn wrong(from: &str, to: &str) -> (usize, String, String) {
+    assert!(SOUND.contains(from), "{from}");
+    let text = SOUND.replacen(from, to, 1);
+    let read = Experiment::read("sample.toml", &text);
+    let found = read.and_then(|experiment| {
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).map(|work| work.runs())
+    });
+    match found {
+        Err(ReproduceError::File(error)) => {
+            assert!(error.to_string().starts_with(&format!("sample.toml line {}, ", error.line)));
+            (error.line, error.field.clone(), format!("{} | {}", error.problem, error.allowed))
+        }
+        other => panic!("{from} -> {to}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_sample_is_sound() {
+    let experiment = Experiment::read("sample.toml", SOUND).unwrap();
+    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    assert_eq!(work.runs(), 2);
+}
+
+#[test]
+fn every_mistake_names_its_place() {
+    for (from, to, line, field, parts) in [
+        ("title", "titles", 4, "titles", &["unknown field `titles`", "`title`"][..]),
+        ("\"run\"", "\"play\"", 5, "kind", &["unknown variant `play`", "`substitute`"]),
+        ("rate = \"10 Mbit/s\"", "rate = \"10\"", 8, "path.rate", &["has no unit", "150 Mbit/s"]),
+        ("duration=1 s", "duration=1", 11, "duration", &["`1` has no unit", "a time"]),
+        ("duration=1 s", "durations=1 s", 11, "durations", &["unknown", "duration"]),
+        ("duration=1 s", "duration", 11, "set", &["there is no `=`", "FIELD=VALUE"]),
+        ("slow_start", "slow_strat", 14, "algorithm", &["slow_strat", "a row"]),
+        ("path.buffer", "path.bufer", 18, "path.bufer", &["bufer", "buffer"]),
+        ("9 packets", "5 packets", 18, "values", &["`5 packets` is there twice", "once"]),
+        ("goodput", "godput", 20, "metric.rate.of", &["no metric `godput`", "did you mean `goodput`?"]),
+        (
+            "[\"0 s\", \"1 s\"]",
+            "[\"2 s\", \"1 s\"]",
+            21,
+            "metric.rate.window",
+            &["not the larger", "two values"],
+        ),
+        ("of = \"goodput\"", "of = \"timeouts\"", 21, "metric.rate.window", &["of a whole run", "no window"]),
+        ("metric = \"rate\"", "metric = \"rat\"", 24, "plot.metric", &["no metric `rat`", "rate"]),
+        ("form = \"lines\"", "form = \"pie\"", 23, "form", &["unknown variant `pie`", "`bars`"]),
+        ("rate[A@5", "rates[A@5", 28, "claim.check", &["no metric `rates`", "rate"]),
+        ("rate[A@5", "rate[B@5", 28, "claim.check", &["no arm `B`", "one of A"]),
+        ("[A@5 packets", "[A@7 packets", 28, "claim.check", &["no point `7 packets`", "5 packets"]),
+        ("] > 0", "]", 28, "claim.check", &["compares nothing", "a comparison"]),
+        ("] > 0", "] > nosuch(1)", 28, "claim.check", &["no function `nosuch`", "trend"]),
+        ("id = \"sample\"", "id = \"sample", 1, "id", &["invalid", ""]),
+    ] {
+        let (found_line, found_field, told) = wrong(from, to);
+        assert_eq!((found_line, found_field.as_str()), (line, field), "{to}: {told}");
+        for part in parts {
+            assert!(told.contains(part), "{to}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_that_is_missing_is_told_before_anything_is_played() {
+    let (line, field, told) = wrong("rate = \"10 Mbit/s\"\n", "trace = \"nosuch.down\"\n");
+    assert_eq!((line, field.as_str()), (8, "path.trace"));
+    assert!(told.contains("nosuch.down"), "{told}");
+}
+
+#[test]
+fn a_substitute_says_what_is_played() {
+    let (line, field, told) = wrong("kind = \"run\"", "kind = \"substitute\"");
+    assert_eq!((line, field.as_str()), (5, "kind"));
+    assert!(told.contains("`substitute`"), "{told}");
+}
