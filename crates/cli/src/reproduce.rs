@@ -37,6 +37,7 @@ Examples:
   ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
 
 Exit codes: 0 done, 1 a run failed or a claim does not hold without a stated reason, 2 the input is wrong, 130 interrupted.")]
+#[expect(clippy::struct_excessive_bools, reason = "they are options of a command line")]
 pub(crate) struct ReproduceArgs {
     /// Experiments, by identifier, or files
     #[arg(value_name = "ID", add = ArgValueCompleter::new(known))]

@@ -327,8 +327,11 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[us
     })
 }
 
+/// A flow, if it is drawn alone, and its values over time.
+type Curve = (Option<usize>, Vec<(f64, f64)>);
+
 /// A metric of a run over time: windows of each flow, anything else of all together.
-fn curves(metric: &Metric, run: &Measured) -> Vec<(Option<usize>, Vec<(f64, f64)>)> {
+fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
     if metric.quantity != Quantity::Own(Own::Window) {
         return vec![(None, metric.curve(run))];
     }

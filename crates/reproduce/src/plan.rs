@@ -207,8 +207,8 @@ impl Job<'_> {
         };
         let digest = Sha256::digest(serde_json::to_vec(&key).expect("a key is plain data"));
         let algorithm = self.cell.steering.split(' ').next().unwrap_or_default();
-        let digest: String = digest[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("runs/{algorithm}-{}-{digest}.json", self.seed)
+        let digest = u128::from_be_bytes(std::array::from_fn(|at| digest[at]));
+        format!("runs/{algorithm}-{}-{digest:032x}.json", self.seed)
     }
 }
 

@@ -199,7 +199,9 @@ impl Metric {
             }
             Quantity::Own(own) => self.own(own, run, path),
         };
-        values.iter_mut().for_each(|value| *value *= self.scale);
+        for value in &mut values {
+            *value *= self.scale;
+        }
         values
     }
 

@@ -29,17 +29,11 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
     }
     let dimensions =
         file.sweep.iter().map(|sweep| dimension(source, sweep)).collect::<Result<Vec<_>, _>>()?;
-    let (dimensions, points) = match &file.x {
-        Some(x) => {
-            let axis = axis(source, x)?;
-            let points = (0..axis.points.len()).map(|at| vec![at]).collect();
-            (vec![axis], points)
-        }
-        None => {
-            let points = product(&dimensions);
-            (dimensions, points)
-        }
+    let dimensions = match &file.x {
+        Some(x) => vec![axis(source, x)?],
+        None => dimensions,
     };
+    let points = product(&dimensions);
     if points.len() > POINTS_MAX {
         let problem = format!("there are {} points", points.len());
         return Err(source.wrong(file.id.span(), "sweep", problem, format!("at most {POINTS_MAX}")));

@@ -70,9 +70,12 @@ pub struct Choice {
     pub name: String,
     /// Its values.
     pub values: Vec<String>,
-    /// A claim, and for each value whether it holds and what was measured.
-    pub claims: Vec<(String, Vec<(Option<bool>, String)>)>,
+    /// A claim, and what was found under each value.
+    pub claims: Vec<(String, Vec<Found>)>,
 }
+
+/// Whether a claim holds, and what was measured.
+pub type Found = (Option<bool>, String);
 
 /// A plot.
 #[derive(Clone, Debug, Default)]
