@@ -274,6 +274,11 @@ fn tcp_traffic(
             let usual = SizeDistribution::Pareto { mean_bytes: 12_000.0, shape: 1.2, max_bytes };
             let size = s.read("size", size).unwrap_or(usual);
             let (objects, think) = (s.of("objects"), s.of("think"));
+            if !by_load {
+                s.read("pages", |pages| -> Result<(), _> {
+                    Err(pages.error("sessions without `load` never end", "`pages` beside `load` alone"))
+                });
+            }
             let asked = s.read("load", |load| arriving(s, load, size, f64::from(objects), think));
             let sessions = asked.unwrap_or_else(|| Sessions::Constant(s.of("sessions")));
             TrafficKind::Web { sessions, size, objects, think, sender, receiver, under_test_share }
