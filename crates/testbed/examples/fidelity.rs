@@ -31,7 +31,7 @@ mod linux {
     use clap::Parser;
     use rampcc_testbed::{Options, TestbedError, Verdict};
 
-    use crate::cases::{CASES, Case, ROWS};
+    use crate::cases::{CASES, Case, ROWS, others};
     use crate::record::{self, HEAD, Recorded};
     use crate::run::Run;
 
@@ -62,7 +62,7 @@ mod linux {
                     record(
                         case,
                         row,
-                        (1..=case.seeds).filter_map(|seed| measure(case, row, arm, seed)).collect(),
+                        (1..=case.seeds(row)).filter_map(|seed| measure(case, row, arm, seed)).collect(),
                     );
                 }
             }
@@ -98,7 +98,8 @@ mod linux {
         all.extend(runs);
         let place = |run: &Recorded| {
             let case = CASES.iter().position(|case| case.name == run.case);
-            (case, ROWS.iter().position(|(row, _)| *row == run.row), run.seed)
+            let mut rows = ROWS.iter().map(|(row, _)| *row).chain(others());
+            (case, rows.position(|row| row == run.row), run.seed)
         };
         all.retain(|run| place(run).0.is_some() && place(run).1.is_some());
         all.sort_by_key(place);

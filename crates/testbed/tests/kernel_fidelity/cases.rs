@@ -1,5 +1,6 @@
 //! What is played by simulator and kernel: paths, rows and seeds.
 
+use rampcc::{LINUX_LACKS, algorithms};
 use rampcc_scenario::{Arm, Scenario};
 use rampcc_testbed::Row;
 
@@ -9,7 +10,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// The scenario.
     pub(crate) text: &'static str,
-    /// Rows that are not played: they take long and would show nothing new.
+    /// Of [`ROWS`], those that are not played: they take long and would show nothing new.
     pub(crate) without: &'static [&'static str],
     /// Seeds 1 to this.
     pub(crate) seeds: u64,
@@ -28,6 +29,21 @@ pub(crate) const ROWS: [(&str, &str); 11] = [
     ("enhanced", "enhanced"),
     ("enhanced_every_ack", "enhanced:rtt-source=every-ack"),
     ("ideal", "ideal"),
+];
+
+/// Where every other row that the kernel runs is played too, once.
+const EVERY_ROW: [&str; 11] = [
+    "40 Mbit/s, 100 ms, 0.5 BDP",
+    "40 Mbit/s, 100 ms, 1 BDP",
+    "40 Mbit/s, 100 ms, 3 BDP",
+    "100 Mbit/s, 40 ms, 1 BDP",
+    "10 Mbit/s, 40 ms, 2 BDP",
+    "50 Mbit/s, 40 ms, 25 packets",
+    "40 Mbit/s, 60 ms, CoDel",
+    "40 Mbit/s, 60 ms, 0.1 % lost",
+    "40 Mbit/s, 60 ms, one ACK in four",
+    "40 Mbit/s, 60 ms, ACKs held for 4 ms",
+    "25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost",
 ];
 
 const GEO_WITHOUT: &[&str] =
@@ -158,7 +174,15 @@ pub(crate) const CASES: [Case; 17] = [
 impl Case {
     /// The rows that are played, and their arms.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
-        ROWS.into_iter().filter(|(row, _)| !self.without.contains(row))
+        let every = EVERY_ROW.contains(&self.name);
+        ROWS.into_iter()
+            .filter(|(row, _)| !self.without.contains(row))
+            .chain(others().filter(move |_| every).map(|row| (row, row)))
+    }
+
+    /// Seeds 1 to this.
+    pub(crate) fn seeds(&self, row: &str) -> u64 {
+        if ROWS.iter().any(|(name, _)| *name == row) { self.seeds } else { 1 }
     }
 
     /// What both play: the scenario steered by `arm`.
@@ -170,6 +194,13 @@ impl Case {
         scenario.flows[0].sender.sampled = true;
         scenario
     }
+}
+
+/// The rows that the kernel runs beside [`ROWS`], in the registry's order, and Linux's own BBR against ours.
+pub(crate) fn others() -> impl Iterator<Item = &'static str> {
+    let named = |id: &str| ROWS.iter().any(|(_, arm)| *arm == id);
+    let ours = algorithms().iter().filter(move |row| row.runs_without(LINUX_LACKS) && !named(row.id));
+    ours.map(|row| row.id).chain(["bbr"])
 }
 
 /// What steers a row in the kernel.

@@ -22,8 +22,58 @@ pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[
     (JITTER, "cubic_no_hystart", CHANCE),
     (JITTER, "best", CHANCE),
     (JITTER, "paced", CHANCE),
+    ("40 Mbit/s, 100 ms, 0.5 BDP", "astart", GAPS),
+    ("40 Mbit/s, 100 ms, 0.5 BDP", "swiftstart", GAPS),
+    ("40 Mbit/s, 100 ms, 0.5 BDP", "hoe", GAPS),
+    ("40 Mbit/s, 100 ms, 0.5 BDP", "bbr", OUTSIDE),
+    ("40 Mbit/s, 100 ms, 1 BDP", "astart", GAPS),
+    ("40 Mbit/s, 100 ms, 1 BDP", "hoe", GAPS),
+    ("40 Mbit/s, 100 ms, 1 BDP", "bbr", OUTSIDE),
+    ("40 Mbit/s, 100 ms, 3 BDP", "astart", GAPS),
+    ("40 Mbit/s, 100 ms, 3 BDP", "search4", BINS),
+    ("40 Mbit/s, 100 ms, 3 BDP", "hoe", GAPS),
+    ("40 Mbit/s, 100 ms, 3 BDP", "rapid", FALLING),
+    ("100 Mbit/s, 40 ms, 1 BDP", "astart", GAPS),
+    ("100 Mbit/s, 40 ms, 1 BDP", "capstart", GAPS),
+    ("100 Mbit/s, 40 ms, 1 BDP", "hoe", GAPS),
+    ("100 Mbit/s, 40 ms, 1 BDP", "esse", GAPS),
+    ("100 Mbit/s, 40 ms, 1 BDP", "bbr", OUTSIDE),
+    ("10 Mbit/s, 40 ms, 2 BDP", "hoe", GAPS),
+    ("10 Mbit/s, 40 ms, 2 BDP", "rapid", FALLING),
+    ("10 Mbit/s, 40 ms, 2 BDP", "bbr", OUTSIDE),
+    ("50 Mbit/s, 40 ms, 25 packets", "astart", GAPS),
+    ("50 Mbit/s, 40 ms, 25 packets", "swiftstart", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "suss", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "quicly", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "jump", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "esse", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "bbr", OUTSIDE),
+    ("40 Mbit/s, 60 ms, CoDel", "astart", GAPS),
+    ("40 Mbit/s, 60 ms, CoDel", "swiftstart", GAPS),
+    ("40 Mbit/s, 60 ms, CoDel", "hoe", GAPS),
+    ("40 Mbit/s, 60 ms, CoDel", "tris", OPEN),
+    ("40 Mbit/s, 60 ms, CoDel", "bbr", OUTSIDE),
+    ("40 Mbit/s, 60 ms, 0.1 % lost", "astart", GAPS),
+    ("40 Mbit/s, 60 ms, 0.1 % lost", "hoe", GAPS),
+    ("40 Mbit/s, 60 ms, 0.1 % lost", "bbr", OUTSIDE),
+    ("40 Mbit/s, 60 ms, one ACK in four", "astart", GAPS),
+    ("40 Mbit/s, 60 ms, one ACK in four", "rapid", FALLING),
+    ("40 Mbit/s, 60 ms, one ACK in four", "bbr", OUTSIDE),
+    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "astart", GAPS),
+    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "swiftstart", GAPS),
+    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "suss", GAPS),
+    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "rapid", FALLING),
+    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "bbr", OUTSIDE),
+    ("25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost", "astart", GAPS),
+    ("25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost", "rapid", FALLING),
 ];
 
+const GAPS: &str = "Rows that measure single gaps";
+const FALLING: &str = "Rapid Start's falling threshold";
+const BINS: &str = "Bins of time";
+const TINY: &str = "A queue of 25 packets";
+const OUTSIDE: &str = "Linux's BBR seen from outside";
+const OPEN: &str = "Not explained";
 const TRAIN: &str = "HyStart's ACK train on a busy machine";
 const CROSSINGS: &str = "Enhanced Start's crossings";
 const CHANCE: &str = "What chance decides";
