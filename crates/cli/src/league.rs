@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
-use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
+use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
 use rampcc_league::{
-    Entrant, League, PREFIX, Population, Request, SIZES, Standing, Table, Weights, Which, candidate, text,
+    Entrant, League, PREFIX, Population, Request, SIZES, Standing, Table, Weights, Which, candidate, page,
+    text,
 };
 
 use crate::backends;
@@ -224,14 +225,19 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     let stem = file_name(&league);
     write(&place.join(format!("{stem}.json")), &json)?;
     write(&place.join(format!("{stem}.csv")), &csv)?;
+    let html = page(&league, &judged, (VERSION, &provenance::command()));
+    let report = place.join(format!("{stem}.html"));
+    write(&report, &html)?;
     if args.format.json() {
         out.write_all(json.as_bytes())?;
     } else if args.format.csv() {
         out.write_all(csv.as_bytes())?;
     } else {
         print(&judged, terminal, out)?;
-        writeln!(out, "\nresults: {}", place.join(format!("{stem}.json")).display())?;
+        writeln!(out, "\nreport: {}", report.display())?;
+        return Ok(());
     }
+    say!("report: {}", report.display());
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod features;
 mod judge;
 mod log;
 mod outcome;
+mod page;
 mod pairs;
 mod play;
 mod population;
@@ -26,6 +27,7 @@ pub use judge::{
     Times, Versus, Weights,
 };
 pub use outcome::{BESIDE_RTTS, Outcome};
+pub use page::page;
 pub use pairs::{AFTER_S, Together};
 pub use play::{Entrant, League, PlayedPath, PlayedRow, Request, SIZES};
 pub use population::{PREFIX, Path, Population, Which, path};

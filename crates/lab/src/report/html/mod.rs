@@ -8,6 +8,7 @@ mod charts;
 mod curves;
 mod data;
 mod frame;
+mod framed;
 pub mod gallery;
 mod head;
 mod number;
@@ -19,6 +20,7 @@ mod tables;
 mod text;
 mod thin;
 
+pub use framed::{Page, escaped};
 pub use overview::{Overview, SweptPoint, render_overview};
 
 use crate::{ArmSummary, Better, Comparison, SideBySide};

@@ -1,0 +1,294 @@
+// The league: weights, what counts, ranks, the map, the paths. Times come as ratios to the yardstick's, by row and case.
+
+const { rows, paths, cases, access, sizes } = data;
+const contenders = rows.map((row, index) => index).filter((index) => !rows[index].yardstick);
+const feature = Object.fromEntries(data.features.map(({ id }, index) => [id, index]));
+const standard = rows.findIndex(({ label }) => label === data.standard);
+const BOUNDS = {
+  rate: [0, 3, 10, 30, 100, 300, 1000, 3000, Infinity],
+  rtt: [0, 3, 10, 30, 100, 300, Infinity],
+};
+const LARGE_BDP = data.large_bdp, NEAR = data.near;
+
+const state = {
+  weights: access.map(({ weight }) => weight), size: "pooled", time: 1, loss: 0, harm: 0,
+  selected: contenders[0], cell: null, map: "winner", path: null, sort: ["index", 1],
+};
+
+/* Statistics, with weights. */
+function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a[0] - b[0]);
+  const total = sorted.reduce((sum, [, weight]) => sum + weight, 0);
+  let soFar = 0;
+  for (const [value, weight] of sorted) {
+    soFar += weight;
+    if (soFar >= share * total * (1 - 1e-12)) return value;
+  }
+  return sorted.length ? sorted[sorted.length - 1][0] : NaN;
+}
+
+function mean(values) {
+  let sum = 0, total = 0;
+  for (const [value, weight] of values) { sum += value * weight; total += weight; }
+  return total > 0 ? sum / total : NaN;
+}
+
+const geometric = (values) => Math.exp(mean(values.map(([value, weight]) => [Math.log(value), weight])));
+
+const counts = access.map((_, kind) => paths.filter((path) => path.access === kind).length);
+const weightOf = (path) => state.weights[paths[path].access] / counts[paths[path].access];
+
+/* Cases that count, with their weights: of a path with three sizes each a third. */
+function counted() {
+  const chosen = state.size === "pooled" ? data.pooled : [Number(state.size)];
+  const list = [];
+  cases.forEach(([path, size], index) => {
+    if (!chosen.includes(size)) return;
+    const of = chosen.filter((other) => other < paths[path].sizes).length;
+    const weight = weightOf(path) / of;
+    if (weight > 0) list.push([index, weight, path]);
+  });
+  return list;
+}
+
+function standings(list) {
+  const fastest = new Map(list.map(([at]) => [at, Math.min(...contenders.map((row) => data.ideal[row][at]))]));
+  const weighted = paths.map((_, path) => [path, weightOf(path)]).filter(([, weight]) => weight > 0);
+  const long = data.others.paths.map((path, at) => [at, weightOf(path)]).filter(([, weight]) => weight > 0);
+  const suffered = (row) => long.reduce((sum, [at, weight]) => sum + data.others.lost[row][at] * weight, 0);
+  const yardstick = rows.findIndex((row) => row.yardstick);
+  return rows.map((row, index) => {
+    const own = data.ideal[index];
+    const values = list.map(([at, weight]) => [own[at], weight]);
+    const share = (holds) => mean(list.map(([at, weight]) => [holds(at) ? 1 : 0, weight]));
+    const large = weighted.filter(([path]) => paths[path].f[feature.bdp] >= LARGE_BDP && data.lost[index][path] !== null);
+    const lost = large.map(([path, weight]) => [data.lost[index][path], weight]);
+    const queue = weighted.map(([path, weight]) => [data.queue[index][path], weight]);
+    const found = {
+      row: index, label: row.label, yardstick: row.yardstick,
+      time: geometric(values), p95: quantile(values, 0.95), worst: Math.max(...values.map(([value]) => value)),
+      causal: quantile(list.map(([at, weight]) => [data.causal[index][at], weight]), 0.95),
+      two: share((at) => own[at] > 2),
+      best: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * 1.001),
+      near: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * (1 + NEAR)),
+      slower: share((at) => own[at] > data.ideal[standard][at] * (1 + NEAR)),
+      lost: mean(lost), lost95: quantile(lost, 0.95), queue: quantile(queue, 0.5),
+      harm: long.length ? suffered(index) / Math.max(suffered(yardstick), 1e-9) : NaN,
+      together: row.together ? row.together[2] : NaN,
+    };
+    const harm = Number.isFinite(found.harm) ? Math.max(found.harm, 0.1) : 1;
+    found.index = found.time ** state.time * (1 + (found.lost || 0)) ** state.loss * harm ** state.harm;
+    return found;
+  });
+}
+
+const ratio = (value) => (Number.isFinite(value) ? `${value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)}` : "–");
+const percent = (value) => (Number.isFinite(value) ? `${(100 * value).toFixed(0)}\u202f%` : "–");
+const milliseconds = (value) => (Number.isFinite(value) ? `${value < 10 ? value.toFixed(1) : value.toFixed(0)}\u202fms` : "–");
+
+const COLUMNS = [
+  ["label", "Algorithm", "", (value) => value],
+  ["index", "Index", "what counts", ratio],
+  ["time", "Time", "× ideal, mean", ratio],
+  ["p95", "95 %", "× ideal", ratio],
+  ["worst", "Worst", "× ideal", ratio],
+  ["causal", "95 %", "× causal bound", ratio],
+  ["two", "Over twice", "share", percent],
+  ["best", "Best", "share", percent],
+  ["near", "Within 5 %", "of the best", percent],
+  ["slower", "Slower", "than slow start", percent],
+  ["lost", "Lost", "start-up / (BDP + buffer)", ratio],
+  ["lost95", "Lost, 95 %", "of paths", ratio],
+  ["queue", "Queue", "median path", milliseconds],
+  ["harm", "Harm", "running flow's losses, × ideal", ratio],
+  ["together", "Two together", "share ratio, 10 s", ratio],
+];
+
+function drawStandings(all) {
+  const [key, direction] = state.sort;
+  const order = (a, b) => {
+    if (a.yardstick !== b.yardstick) return a.yardstick ? 1 : -1;
+    const [x, y] = [a[key], b[key]];
+    if (typeof x === "string") return direction * x.localeCompare(y);
+    return direction * ((Number.isFinite(x) ? x : Infinity) - (Number.isFinite(y) ? y : Infinity));
+  };
+  const head = element("tr", {}, ...COLUMNS.map(([id, name, unit]) =>
+    element("th", { scope: "col", "aria-sort": key === id ? (direction > 0 ? "ascending" : "descending") : null },
+      element("button", { type: "button", onclick: () => { state.sort = [id, key === id ? -direction : 1]; redraw(); document.querySelector(`#standings thead th:nth-child(${COLUMNS.findIndex(([c]) => c === id) + 1}) button`)?.focus(); } },
+        element("span", {}, name, unit ? element("span", { class: "unit" }, unit) : null)))));
+  const largest = Math.max(...all.map((row) => row.index));
+  const body = [...all].sort(order).map((row) =>
+    element("tr", { "aria-selected": String(row.row === state.selected), "data-row": row.label },
+      ...COLUMNS.map(([id, , , show], column) => {
+        if (column === 0) {
+          return element("th", { scope: "row" },
+            element("button", { type: "button", "aria-pressed": String(row.row === state.selected), onclick: () => { state.selected = row.row; redraw(); } }, row.label),
+            row.yardstick ? element("span", { class: "tag" }, "knows the path") : rows[row.row].candidate ? element("span", { class: "tag" }, "candidate") : null);
+        }
+        const bar = id === "index" ? element("span", { class: "track" }, element("i", { style: `width: ${(100 * row.index / largest).toFixed(1)}%` })) : null;
+        return element("td", {}, show(row[id]), bar);
+      })));
+  const table = document.querySelector("#standings table");
+  table.querySelector("thead").replaceChildren(head);
+  table.querySelector("tbody").replaceChildren(...body);
+}
+
+/* The map over rate and round-trip time. */
+const binOf = (value, bounds) => bounds.findIndex((bound, index) => value >= bound && value < bounds[index + 1]);
+const cellOf = (path) => `${binOf(paths[path].f[feature.rtt], BOUNDS.rtt)},${binOf(paths[path].f[feature.rate], BOUNDS.rate)}`;
+const between = (bounds, at, unit) => (bounds[at + 1] === Infinity ? `from ${bounds[at]}` : bounds[at] ? `${bounds[at]} to ${bounds[at + 1]}` : `below ${bounds[at + 1]}`) + ` ${unit}`;
+const rateName = (at) => (BOUNDS.rate[at] >= 1000 ? between(BOUNDS.rate.map((rate) => rate / 1000), at, "Gbit/s") : between(BOUNDS.rate, at, "Mbit/s"));
+const shade = (value) => `color-mix(in srgb, var(--arm-1) ${Math.round(Math.min(1, Math.max(0, Math.log(value) / Math.log(4))) * 42)}%, var(--raised))`;
+
+function drawMap(list) {
+  const cells = new Map();
+  for (const entry of list) {
+    const cell = cellOf(entry[2]);
+    if (!cells.has(cell)) cells.set(cell, []);
+    cells.get(cell).push(entry);
+  }
+  const meanIn = (row, entries) => geometric(entries.map(([at, weight]) => [data.ideal[row][at], weight]));
+  const head = element("tr", {}, element("th", { scope: "col" }, "RTT \\ rate"),
+    ...BOUNDS.rate.slice(0, -1).map((_, at) => element("th", { scope: "col" }, rateName(at))));
+  const lines = BOUNDS.rtt.slice(0, -1).map((_, rtt) => element("tr", {},
+    element("th", { scope: "row" }, between(BOUNDS.rtt, rtt, "ms")),
+    ...BOUNDS.rate.slice(0, -1).map((__, rate) => {
+      const key = `${rtt},${rate}`, entries = cells.get(key);
+      if (!entries) return element("td", { class: "none" }, "–");
+      const number = new Set(entries.map(([, , path]) => path)).size;
+      const best = contenders.map((row) => [meanIn(row, entries), row]).sort((a, b) => a[0] - b[0])[0];
+      const [value, row] = state.map === "winner" ? best : [meanIn(state.selected, entries), state.selected];
+      const alike = contenders.filter((other) => other !== best[1] && meanIn(other, entries) <= best[0] * (1 + NEAR)).length;
+      const winner = alike === contenders.length - 1 && alike > 0 ? "all alike" : `${rows[row].label}${alike ? ` +${alike}` : ""}`;
+      return element("td", {}, element("button", {
+        type: "button", "aria-pressed": String(state.cell === key), style: `background: ${shade(value)}`, "data-cell": key,
+        title: `${number} paths; fastest: ${rows[best[1]].label}, ${ratio(best[0])} × ideal; ${alike} others within 5 % of it`,
+        onclick: () => { state.cell = state.cell === key ? null : key; redraw(); document.querySelector(`[data-cell="${key}"]`)?.focus(); },
+      }, element("b", {}, state.map === "winner" ? winner : `${ratio(value)} ×`),
+        state.map === "winner" ? `${ratio(value)} × · ${number}` : `${number} ${number === 1 ? "path" : "paths"}`));
+    })));
+  const table = document.querySelector("#map table");
+  table.querySelector("thead").replaceChildren(head);
+  table.querySelector("tbody").replaceChildren(...lines);
+  for (const button of document.querySelectorAll("[data-map]")) button.setAttribute("aria-pressed", String(button.dataset.map === state.map));
+}
+
+/* What a path is, in words. */
+function words(path) {
+  const f = paths[path].f, said = [];
+  const has = (id) => f[feature[id]];
+  said.push(`buffer ${ratio(has("buffer"))} BDP`);
+  if (has("aqm")) said.push("RED or CoDel");
+  if (has("noise")) said.push(`noise ${percent(has("noise"))} of the RTT`);
+  if (has("bunching")) said.push(`ACKs held ${percent(has("bunching"))} of it`);
+  if (has("thinning") > 1) said.push(`one ACK in ${has("thinning")}`);
+  if (has("return") < 0.1) said.push(`return link ${percent(has("return"))}`);
+  if (has("loss")) said.push(`loss ${digits(has("loss"), 2)}\u202f%`);
+  if (has("cbr")) said.push(`${percent(has("cbr"))} cross traffic`);
+  if (has("window") < 1000) said.push(`receive window ${ratio(has("window"))} BDP`);
+  for (const { id, name, whether } of data.features) if (whether && id !== "aqm" && has(id)) said.push(name);
+  return said.join(", ");
+}
+
+function drawPaths(list) {
+  const byPath = new Map();
+  for (const [at, weight, path] of list) {
+    if (state.cell && cellOf(path) !== state.cell) continue;
+    if (!byPath.has(path)) byPath.set(path, []);
+    byPath.get(path).push([at, weight]);
+  }
+  const of = (row, entries) => geometric(entries.map(([at, weight]) => [data.ideal[row][at], weight]));
+  const found = [...byPath].map(([path, entries]) => {
+    const best = contenders.map((row) => [of(row, entries), row]).sort((a, b) => a[0] - b[0])[0];
+    return { path, own: of(state.selected, entries), best };
+  }).sort((a, b) => b.own - a.own);
+  document.querySelector("#picked").textContent = `${found.length} ${found.length === 1 ? "path" : "paths"}${state.cell ? " of the chosen field of the map" : ""}, those on which ${rows[state.selected].label} takes longest first.`;
+  const heads = ["Path", "Rate", "RTT", "BDP", rows[state.selected].label, "Fastest", "What it is"];
+  const table = document.querySelector("#paths table");
+  table.querySelector("thead").replaceChildren(element("tr", {}, ...heads.map((head, at) => element("th", { scope: "col", class: at === 6 ? "text" : null }, head))));
+  table.querySelector("tbody").replaceChildren(...found.slice(0, 200).map(({ path, own, best }) => {
+    const f = paths[path].f;
+    return element("tr", {},
+      element("th", { scope: "row" }, element("button", { type: "button", onclick: () => { state.path = path; drawDetail(); document.querySelector("#path-detail").scrollIntoView({ block: "nearest" }); } }, paths[path].name)),
+      element("td", {}, f[feature.rate] >= 1000 ? `${digits(f[feature.rate] / 1000)}\u202fGbit/s` : `${digits(f[feature.rate])}\u202fMbit/s`),
+      element("td", {}, `${digits(f[feature.rtt])}\u202fms`),
+      element("td", {}, `${Math.round(f[feature.bdp])}`),
+      element("td", {}, `${ratio(own)} ×`),
+      element("td", {}, `${rows[best[1]].label}, ${ratio(best[0])} ×`),
+      element("td", { class: "text" }, words(path)));
+  }));
+}
+
+/* One path: every algorithm on it, and the command that shows why. */
+function drawDetail() {
+  const place = document.querySelector("#path-detail");
+  if (state.path === null) { place.hidden = true; return; }
+  place.hidden = false;
+  const path = state.path;
+  const largest = paths[path].sizes - 1;
+  const at = cases.findIndex(([other, size]) => other === path && size === largest);
+  const all = rows.map((row, index) => [data.ideal[index][at], index]).sort((a, b) => a[0] - b[0]);
+  const longest = Math.max(...all.map(([value]) => value));
+  const first = all.find(([, index]) => !rows[index].yardstick)[1];
+  const named = [...new Set([state.selected, first, ...rows.map((_, index) => index).filter((index) => rows[index].yardstick)])]
+    .filter((index) => !rows[index].candidate).map((index) => rows[index].label).join(",");
+  document.querySelector("#path-name").textContent = `${paths[path].name}: ${access[paths[path].access].what}`;
+  document.querySelector("#path-words").textContent = `${digits(paths[path].f[feature.rate])} Mbit/s, ${digits(paths[path].f[feature.rtt])} ms, ${words(path)}. Download of ${sizes[largest].name}, × ideal:`;
+  document.querySelector("#path-bars").replaceChildren(...all.flatMap(([value, index]) => {
+    const own = index === state.selected ? "own" : null;
+    return [element("span", { class: own }, rows[index].label), element("i", { style: `width: ${(100 * Math.log(1 + value) / Math.log(1 + longest)).toFixed(1)}%` }), element("span", { class: own }, `${ratio(value)} ×`)];
+  }));
+  document.querySelector("#path-command pre").textContent = `ramp compare ${data.prefix}${paths[path].name} --algorithms ${named}`;
+}
+
+function drawFails() {
+  const { fails, label, idea } = rows[state.selected];
+  document.querySelector("#fails-of").textContent = label;
+  document.querySelector("#fails-idea").textContent = idea;
+  document.querySelector("#fails ul").replaceChildren(...fails.map((line) => element("li", {}, line)));
+}
+
+function redraw() {
+  const list = counted();
+  const all = standings(list);
+  drawStandings(all);
+  drawMap(list);
+  drawPaths(list);
+  drawFails();
+  drawDetail();
+  const leader = all.filter((row) => !row.yardstick).sort((a, b) => a.index - b.index)[0];
+  document.querySelector("#announce").textContent = `${leader.label} leads with an index of ${ratio(leader.index)}.`;
+}
+
+/* Controls. At least one access type counts. */
+access.forEach(({ id, what }, kind) => {
+  const output = element("output", {}, "1");
+  const input = element("input", {
+    type: "range", min: 0, max: 10, step: 1, value: 1, "aria-label": `Weight of ${id}`, "data-weight": id,
+    oninput: () => { state.weights[kind] = Number(input.value); if (state.weights.every((weight) => weight === 0)) { input.value = 1; state.weights[kind] = 1; } output.textContent = input.value; redraw(); },
+  });
+  document.querySelector("#weights").append(element("label", { title: what }, id, input, output));
+});
+function setWeights(weight) {
+  for (const input of document.querySelectorAll("[data-weight]")) { input.value = weight; input.nextElementSibling.textContent = weight; }
+}
+/* Ranges have whole numbers: given weights become tenths of the largest. */
+const most = Math.max(...access.map(({ weight }) => weight));
+document.querySelectorAll("[data-weight]").forEach((input, kind) => {
+  input.value = Math.round(access[kind].weight / most * (access.every(({ weight }) => Math.abs(weight - most) < 1e-9) ? 1 : 10));
+  input.nextElementSibling.textContent = input.value;
+  state.weights[kind] = Number(input.value);
+});
+document.querySelector("#all-alike").addEventListener("click", () => { state.weights.fill(1); setWeights(1); redraw(); });
+for (const what of ["time", "loss", "harm"]) {
+  const input = document.querySelector(`#count-${what}`);
+  input.addEventListener("input", () => { state[what] = Number(input.value); input.nextElementSibling.textContent = input.value; redraw(); });
+}
+const choice = document.querySelector("#size");
+choice.append(element("option", { value: "pooled" }, `${data.pooled.map((size) => sizes[size].name).join(", ")} together`), ...sizes.map(({ name }, size) => element("option", { value: size }, name)));
+choice.addEventListener("change", () => { state.size = choice.value; redraw(); });
+for (const button of document.querySelectorAll("[data-map]")) button.addEventListener("click", () => { state.map = button.dataset.map; redraw(); });
+document.querySelector("#all-paths").addEventListener("click", () => { state.cell = null; redraw(); });
+/* The first look is at the leader. */
+state.selected = standings(counted()).filter((row) => !row.yardstick).sort((a, b) => a.index - b.index)[0].row;
+redraw();

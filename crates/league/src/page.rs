@@ -1,0 +1,291 @@
+//! The table as one HTML file: ranks under any weights, a map over rate and round-trip time, every path.
+
+use std::fmt::Write as _;
+
+use rampcc_lab::report::html::{Page, escaped};
+use serde::Serialize;
+
+use crate::design::about;
+use crate::features::FEATURES;
+use crate::judge::{LARGE_BDP_PACKETS, NEAR, Table};
+use crate::play::League;
+use crate::population::PREFIX;
+use crate::text;
+
+const STYLE: &str = include_str!("../assets/league.css");
+const SCRIPT: &str = include_str!("../assets/league.js");
+/// Groups of paths on which an algorithm fails, of those that the page names.
+const GROUPS: usize = 4;
+
+/// What the script reads.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// What pages of comparisons have.
+    arms: [(); 0],
+    prefix: &'static str,
+    standard: &'static str,
+    large_bdp: f64,
+    near: f64,
+    sizes: Vec<Size>,
+    pooled: Vec<usize>,
+    access: Vec<Access<'a>>,
+    features: Vec<Named>,
+    paths: Vec<PathData<'a>>,
+    rows: Vec<RowData>,
+    cases: Vec<(usize, usize)>,
+    ideal: Vec<Vec<f64>>,
+    causal: Vec<Vec<f64>>,
+    lost: Vec<Vec<Option<f64>>>,
+    queue: Vec<Vec<f64>>,
+    others: Others,
+}
+
+#[derive(Serialize)]
+struct Size {
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Access<'a> {
+    id: &'a str,
+    what: String,
+    weight: f64,
+}
+
+#[derive(Serialize)]
+struct Named {
+    id: &'static str,
+    name: &'static str,
+    whether: bool,
+}
+
+#[derive(Serialize)]
+struct PathData<'a> {
+    name: &'a str,
+    access: usize,
+    sizes: usize,
+    f: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct RowData {
+    label: String,
+    yardstick: bool,
+    candidate: bool,
+    idea: String,
+    together: Option<[f64; 3]>,
+    fails: Vec<String>,
+}
+
+/// Paths with a running flow, and what it loses by row.
+#[derive(Serialize)]
+struct Others {
+    paths: Vec<usize>,
+    lost: Vec<Vec<f64>>,
+}
+
+/// The page of a judged league; `command` makes it again.
+pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) -> String {
+    let json = serde_json::to_string(&data(league, table)).expect("the data has string keys only");
+    let title = format!("The league of start-up algorithms, {} paths", table.population);
+    Page {
+        version,
+        title: &title,
+        sections: &[
+            ("standings", "Ranks"),
+            ("map", "Map"),
+            ("fails", "Where it fails"),
+            ("paths", "Paths"),
+            ("again", "Method"),
+        ],
+        style: STYLE,
+        body: &body(table, command),
+        json: &json,
+        script: SCRIPT,
+    }
+    .html()
+}
+
+fn body(table: &Table, command: &str) -> String {
+    let mut html = String::new();
+    write!(
+        html,
+        "<div>\n<h1>Start-up algorithms over <b>{} paths</b> of <b>{} access types</b>, {}</h1>\n<p class=\"verdict\">{}</p>\n</div>\n",
+        table.paths,
+        table.weights.len(),
+        escaped(&table.population),
+        escaped(&verdict(table)),
+    )
+    .expect("a string grows");
+    html += "<section id=\"standings\">\n<h2>Ranks</h2>\n<p class=\"note\">Download time over that of <b>ideal</b>, a sender that knows the \
+             path. Choose what your paths are and what counts; choose an algorithm to see where it fails. The index is time<sup>a</sup> × \
+             (1 + lost)<sup>b</sup> × harm<sup>c</sup>, with the exponents below: 1 is as good as ideal.</p>\n\
+             <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n\
+             <div class=\"controls needs-script\"><fieldset id=\"weights\"><legend>Weights of access types</legend></fieldset>\
+             <fieldset><legend>What counts</legend>\
+             <label>Time (a)<input type=\"range\" id=\"count-time\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
+             <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
+             <label>Harm (c)<input type=\"range\" id=\"count-harm\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
+             <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: what a running flow loses in the first 20 round \
+             trips, over what it loses beside ideal.</p>\
+             <div class=\"buttons\"><label class=\"choice\">Sizes <select id=\"size\"></select></label>\
+             <button type=\"button\" id=\"all-alike\">All access types alike</button></div></fieldset></div>\n\
+             <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Ranks\">";
+    html += &plain_table(&text::time(table));
+    html += "</div>\n</section>\n\
+             <section id=\"map\" class=\"needs-script\">\n<h2>Who wins where</h2>\n<p class=\"note\">Rate and round-trip time of the paths; the \
+             fastest algorithm of each field (+ how many others are within 5 % of it) with its time over ideal's and the number of paths, or the time of the chosen one. Choose a field \
+             to list its paths.</p>\n\
+             <div class=\"picked\"><span class=\"segmented\" role=\"group\" aria-label=\"What the map shows\">\
+             <button type=\"button\" data-map=\"winner\" aria-pressed=\"true\">Fastest</button>\
+             <button type=\"button\" data-map=\"selected\" aria-pressed=\"false\">Chosen algorithm</button></span></div>\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Map\"><table class=\"heat\"><thead></thead><tbody></tbody></table></div>\n</section>\n\
+             <section id=\"fails\" class=\"needs-script\">\n<h2>Where <span id=\"fails-of\"></span> takes longest</h2>\n<p class=\"note\" \
+             id=\"fails-idea\"></p>\n<ul></ul>\n</section>\n\
+             <section id=\"paths\" class=\"needs-script\">\n<h2>Paths</h2>\n<div class=\"picked\"><span id=\"picked\"></span>\
+             <button type=\"button\" id=\"all-paths\">All paths</button></div>\n\
+             <div id=\"path-detail\" hidden><h3 id=\"path-name\"></h3><p class=\"note small\" id=\"path-words\"></p><div class=\"bars\" \
+             id=\"path-bars\"></div><p class=\"note small\">All about it, with curves:</p><div class=\"copy\" id=\"path-command\"><pre></pre>\
+             <button type=\"button\" data-copy>Copy</button></div></div>\n\
+             <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Paths\"><table><thead></thead><tbody></tbody></table></div>\n</section>\n";
+    write!(
+        html,
+        "<section id=\"again\">\n<h2>Method</h2>\n<p class=\"note\">{}</p>\n<div class=\"copy\"><pre>{}</pre><button type=\"button\" \
+         class=\"needs-script\" data-copy>Copy</button></div>\n<h3>What it costs</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Costs\">{}</div>\n</section>\n",
+        escaped(&text::legend(table).replace('`', "")),
+        escaped(command),
+        plain_table(&text::cost(table)),
+    )
+    .expect("a string grows");
+    html
+}
+
+/// Who leads, by how much, and what Linux does.
+pub(crate) fn verdict(table: &Table) -> String {
+    let mut contenders = table.standings.iter().filter(|standing| !standing.yardstick);
+    let Some(first) = contenders.next() else { return String::new() };
+    let mut words = format!(
+        "{} is fastest over these paths: {:.2} times the download time of a sender that knows the path, at the 95th percentile {:.2} times. It is \
+         within {:.0} % of the fastest on {:.0} % of paths and sizes.",
+        first.label,
+        first.ideal.mean,
+        first.ideal.p95,
+        100.0 * NEAR,
+        100.0 * first.near_best
+    );
+    let linux = rampcc::of_cubic().id;
+    if let Some(standing) = contenders.find(|standing| standing.label == linux) {
+        let worse = standing.ideal.mean / first.ideal.mean - 1.0;
+        write!(
+            words,
+            " Linux's {linux} takes {:.2} times, {:.0} % more.",
+            standing.ideal.mean,
+            100.0 * worse
+        )
+        .expect("a string grows");
+    }
+    words
+}
+
+fn plain_table((head, rows): &text::Cells) -> String {
+    let mut html = String::from("<table><thead><tr>");
+    for cell in head {
+        write!(html, "<th scope=\"col\">{}</th>", escaped(cell)).expect("a string grows");
+    }
+    html += "</tr></thead><tbody>";
+    for row in rows {
+        html += "<tr>";
+        for (index, cell) in row.iter().enumerate() {
+            let text = escaped(cell);
+            let cell = if index == 0 {
+                format!("<th scope=\"row\">{text}</th>")
+            } else {
+                format!("<td>{text}</td>")
+            };
+            html += &cell;
+        }
+        html += "</tr>";
+    }
+    html + "</tbody></table>"
+}
+
+fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
+    let times = league.times();
+    let by_row = |of: &dyn Fn(&crate::Ratio) -> f64| -> Vec<Vec<f64>> {
+        times.over.iter().map(|cases| cases.iter().map(|ratio| short(of(ratio))).collect()).collect()
+    };
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let outcomes = |row: usize| league.paths.iter().map(move |path| &path.outcomes[row]);
+    let rows = 0..league.rows.len();
+    let lost = |runs: &Vec<crate::Outcome>| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| run.startup_lost).collect();
+        values.map(|values| short(mean(values)))
+    };
+    let queue =
+        |runs: &Vec<crate::Outcome>| short(mean(runs.iter().map(|run| run.queue_s[0] * 1e3).collect()));
+    let beside: Vec<usize> =
+        (0..league.paths.len()).filter(|path| league.paths[*path].features.get("long") > 0.0).collect();
+    let suffered = |row: usize| {
+        let of = |path: &usize| {
+            let runs = &league.paths[*path].outcomes[row];
+            short(mean(runs.iter().map(|run| run.others.map_or(0.0, |others| others[0])).collect()))
+        };
+        beside.iter().map(of).collect()
+    };
+    Data {
+        arms: [],
+        prefix: PREFIX,
+        standard: rampcc::standard().id,
+        large_bdp: LARGE_BDP_PACKETS,
+        near: NEAR,
+        sizes: league.sizes.iter().map(|bytes| Size { name: text::size(*bytes) }).collect(),
+        pooled: league.pooled(),
+        access: (table.weights.iter())
+            .map(|(id, weight)| Access {
+                id,
+                what: about(id).map_or_else(|| id.clone(), |(what, _)| what),
+                weight: *weight,
+            })
+            .collect(),
+        features: FEATURES.iter().map(|f| Named { id: f.id, name: f.name, whether: f.whether }).collect(),
+        paths: (league.paths.iter())
+            .map(|path| PathData {
+                name: &path.name,
+                access: table.weights.iter().position(|(kind, _)| *kind == path.access).unwrap_or(0),
+                sizes: path.sizes,
+                f: path.features.0.iter().map(|value| short(*value)).collect(),
+            })
+            .collect(),
+        rows: league.rows.iter().map(|row| row_data(row, table)).collect(),
+        cases: times.cases.iter().map(|case| (case.path, case.size)).collect(),
+        ideal: by_row(&|ratio| ratio.ideal),
+        causal: by_row(&|ratio| ratio.causal),
+        lost: rows.clone().map(|row| outcomes(row).map(lost).collect()).collect(),
+        queue: rows.clone().map(|row| outcomes(row).map(queue).collect()).collect(),
+        others: Others { lost: rows.map(suffered).collect(), paths: beside },
+    }
+}
+
+fn row_data(row: &crate::PlayedRow, table: &Table) -> RowData {
+    let standing = table.standings.iter().find(|standing| standing.label == row.label);
+    RowData {
+        label: row.label.clone(),
+        yardstick: row.yardstick,
+        candidate: row.candidate,
+        idea: rampcc::algorithm(&row.label)
+            .map_or(String::new(), |algorithm| format!("{}: {}.", algorithm.name, algorithm.idea)),
+        together: standing.and_then(|standing| standing.together),
+        fails: standing.map_or_else(Vec::new, |standing| text::fails(standing, GROUPS)),
+    }
+}
+
+/// Four significant digits, which is more than differences of single runs mean.
+fn short(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let digits = 3 - libm::floor(libm::log10(value.abs())) as i32;
+    let scale = libm::pow(10.0, f64::from(digits.abs()));
+    if digits >= 0 { (value * scale).round() / scale } else { (value / scale).round() * scale }
+}
