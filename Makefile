@@ -20,6 +20,11 @@ compare: ## Compare algorithms on the default path; ARGS="..." goes to `ramp com
 	@scripts/setup compare
 	cargo run --release --locked -- compare $(ARGS)
 
+.PHONY: league
+league: ## Every algorithm on a population of paths; ARGS="--quick" for some of them, or anything else of `ramp league`
+	@scripts/setup compare
+	cargo run --release --locked -- league $(ARGS)
+
 .PHONY: linux
 linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="..." go there. Best as root
 	@scripts/setup linux

@@ -54,10 +54,11 @@ test("ranks follow weights and what counts, and sort by any column", async () =>
 
 test("a field of the map lists its paths, and a path gives its command", async () => {
   const page = await open(browser, file);
-  assert.equal(await page.locator("#paths tbody tr").count(), 16);
+  const all = await page.locator("#paths tbody tr").count();
+  assert.ok(all > 16);
   const cells = page.locator("[data-cell]");
   const counts = await cells.evaluateAll((all) => all.map((cell) => Number(cell.textContent.split("·")[1])));
-  assert.equal(counts.reduce((sum, count) => sum + count, 0), 16);
+  assert.equal(counts.reduce((sum, count) => sum + count, 0), all);
   await cells.first().click();
   assert.equal(await page.locator("#paths tbody tr").count(), counts[0]);
   await page.click("#all-paths");

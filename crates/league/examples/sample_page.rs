@@ -12,8 +12,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let place = PathBuf::from(std::env::args().nth(1).ok_or("where to?")?);
     let rows = ["slow_start", "hystart", "best", "limited", "ideal"];
     let rows: Result<Vec<Row>, _> = rows.into_iter().map(|name| Row::parse(name, &[])).collect();
+    let all = Population::open(&Which::Public)?;
+    // Two of each access type, and those with a running flow.
+    let mut population = all.clone().of_each(2);
+    let few: Vec<String> = population.paths.iter().map(|path| path.name.clone()).collect();
+    let beside =
+        all.paths.into_iter().filter(|path| path.scenario.flows.len() > 1 && !few.contains(&path.name));
+    population.paths.extend(beside);
     let request = Request {
-        population: Population::open(&Which::Public)?.of_each(2).up_to(1_000_000)?,
+        population: population.up_to(1_000_000)?,
         entrants: rows?.into_iter().map(Into::into).collect(),
         sizes: vec![100_000, 1_000_000],
         seeds: 1,
