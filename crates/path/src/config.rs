@@ -114,6 +114,8 @@ pub enum QueueConfig {
         max_p: f64,
         /// From `max_p` to 1 over `[max, 2 max]` instead of at once.
         gentle: bool,
+        /// Up to `max`, marks markable packets instead of dropping them.
+        ecn: bool,
     },
     /// CoDel (RFC 8289).
     CoDel {
@@ -123,6 +125,8 @@ pub enum QueueConfig {
         target: Time,
         /// Sliding window of the minimum.
         interval: Time,
+        /// Marks markable packets instead of dropping them.
+        ecn: bool,
     },
     /// Drops at random above a level, as the GEO operator of the BEST paper does.
     RandomDrop {

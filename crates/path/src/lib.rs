@@ -32,6 +32,12 @@ pub trait Packet {
     fn flow(&self) -> u32;
     /// True if it carries only an acknowledgement, so that ACK filters may act on it.
     fn pure_ack(&self) -> bool;
+    /// True if its ends understand congestion marks (RFC 3168: ECN-capable).
+    fn markable(&self) -> bool {
+        false
+    }
+    /// Marks that it has met congestion (RFC 3168: CE). To be called for markable packets alone.
+    fn mark(&mut self) {}
 }
 
 /// Reason for which a link dropped a packet.

@@ -203,16 +203,15 @@ impl<P: Packet> Link<P> {
     }
 
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
+    fn enqueue(&mut self, now: Time, mut packet: P, on_drop: &mut impl FnMut(Time, P, DropReason)) {
         let Queue::OnArrival(queue) = &mut self.queue else {
             return self.enqueue_codel(now, packet, on_drop);
         };
-        let bytes = packet.wire_bytes();
         let admitted = match &mut self.server {
             Server::Unlimited => Ok(now),
-            Server::Constant(server) => queue.admit(now, bytes, server),
-            Server::Stepped(server) => queue.admit(now, bytes, server),
-            Server::Traced(server) => queue.admit(now, bytes, server),
+            Server::Constant(server) => queue.admit(now, &mut packet, server),
+            Server::Stepped(server) => queue.admit(now, &mut packet, server),
+            Server::Traced(server) => queue.admit(now, &mut packet, server),
         };
         match admitted {
             Ok(departure) => launch(&mut self.delay, &mut self.flight, departure, packet),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Parcel, Played, ack, data, mbit, packet_per_ms, play};
+use common::{Parcel, Played, ack, data, markable, mbit, packet_per_ms, play};
 use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, DropReason, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities, Propagation,
@@ -108,7 +108,7 @@ fn the_geo_operator_holds_two_seconds() {
 #[test]
 fn codel_drops_by_its_control_law() {
     // Twice as much arrives as is served: the delay only grows.
-    let queue = QueueConfig::CoDel { limit: Limit::Unlimited, target: ms(5), interval: ms(100) };
+    let queue = QueueConfig::CoDel { limit: Limit::Unlimited, target: ms(5), interval: ms(100), ecn: false };
     let config = LinkConfig { queue, ..packet_per_ms(0, Limit::Unlimited) };
     let mut link = Link::new(&config, 1);
     let played = play(&mut link, (0..4_000).map(|id| (Time::from_us(id * 500), data(id, 1500))));
@@ -128,8 +128,34 @@ fn codel_drops_by_its_control_law() {
 }
 
 #[test]
+fn codel_marks_by_the_same_law_and_loses_nothing() {
+    let queue = QueueConfig::CoDel { limit: Limit::Unlimited, target: ms(5), interval: ms(100), ecn: true };
+    let config = LinkConfig { queue, ..packet_per_ms(0, Limit::Unlimited) };
+    let arrivals = |packet: fn(u64, u32) -> Parcel| {
+        (0..4_000).map(move |id| (Time::from_us(id * 500), packet(id, 1500)))
+    };
+    let marking = play(&mut Link::new(&config, 1), arrivals(markable));
+    assert_eq!((marking.dropped.len(), marking.delivered.len()), (0, 4_000));
+    // Packet n leaves at n + 1 ms whatever is marked, and is judged a millisecond before.
+    assert_eq!(marking.marked[0], 110);
+    let mut law = 110.0;
+    for (count, &id) in (1..).zip(&marking.marked[1..]).take(30) {
+        law += 100.0 / f64::from(count).sqrt();
+        let late = id as f64 - law;
+        assert!((-1e-6..1.0).contains(&late), "mark {count} is {late} ms from the law");
+    }
+    let dropping = play(&mut Link::new(&config, 1), arrivals(data));
+    assert_eq!(
+        (dropping.dropped[0].1, dropping.marked.len()),
+        (110, 0),
+        "those that cannot be marked are dropped"
+    );
+}
+
+#[test]
 fn codel_leaves_short_bursts_alone() {
-    let queue = QueueConfig::CoDel { limit: Limit::Packets(1_000), target: ms(5), interval: ms(100) };
+    let queue =
+        QueueConfig::CoDel { limit: Limit::Packets(1_000), target: ms(5), interval: ms(100), ecn: false };
     let mut link = Link::new(&LinkConfig { queue, ..packet_per_ms(0, Limit::Unlimited) }, 1);
     // 90 packets every 100 ms: the delay peaks at 90 ms and falls below 5 ms within each interval.
     let bursts = (0..900).map(|id| (ms(id / 90 * 100), data(id, 1500)));
@@ -145,6 +171,7 @@ fn red_follows_a_persistent_queue() {
         weight: 0.002,
         max_p: 0.1,
         gentle,
+        ecn: false,
     };
     // 1.1 times the rate, for 20 s: one packet in eleven must go.
     let run = |gentle| {
@@ -158,6 +185,37 @@ fn red_follows_a_persistent_queue() {
     assert!((19_800..20_300).contains(&totals.delivered.packets), "the link stays busy");
     assert!(totals.peak_queue.packets <= 100);
     assert!(run(false).dropped().packets > 1_000);
+}
+
+#[test]
+fn red_marks_up_to_its_upper_threshold_and_drops_above() {
+    let queue = QueueConfig::Red {
+        limit: Limit::Packets(200),
+        min: 20.0,
+        max: 80.0,
+        weight: 1.0,
+        max_p: 0.5,
+        gentle: true,
+        ecn: true,
+    };
+    let config = LinkConfig { queue, ..packet_per_ms(0, Limit::Unlimited) };
+    let run = |packet: fn(u64, u32) -> Parcel, count: u64| {
+        // A burst at one instant: the first is served, and packet n finds n - 1 waiting, which is the average too.
+        play(&mut Link::new(&config, 3), (0..count).map(|id| (Time::ZERO, packet(id, 1500))))
+    };
+    let marking = run(markable, 81);
+    assert_eq!(marking.dropped, []);
+    assert!(marking.marked.len() > 2 && marking.marked.iter().all(|&id| id > 20), "{:?}", marking.marked);
+    let dropping = run(data, 81);
+    assert!(dropping.marked.is_empty() && dropping.dropped.len() > 2);
+    assert_eq!(dropping.dropped[0].1, marking.marked[0], "the first to be chosen is the same");
+    let beyond = run(markable, 160);
+    assert!(beyond.marked.iter().all(|&id| id <= 80), "{:?}", beyond.marked);
+    assert!(
+        beyond.dropped.len() > 10 && beyond.dropped.iter().all(|drop| drop.1 > 80),
+        "{:?}",
+        beyond.dropped
+    );
 }
 
 #[test]

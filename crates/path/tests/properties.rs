@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Parcel, Played, ack, data, play};
+use common::{Parcel, Played, ack, data, markable, play};
 use proptest::prelude::*;
 use rampcc::{Rate, Time};
 use rampcc_path::{
@@ -69,22 +69,23 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    let red = (limit(), 0.5f64..5.0, 1.0f64..10.0, 0.0f64..=1.0, 0.0f64..=1.0, any::<bool>()).prop_map(
-        |(limit, min, room, weight, max_p, gentle)| QueueConfig::Red {
+    let red = (limit(), 0.5f64..5.0, 1.0f64..10.0, 0.0f64..=1.0, 0.0f64..=1.0, any::<[bool; 2]>()).prop_map(
+        |(limit, min, room, weight, max_p, [gentle, ecn])| QueueConfig::Red {
             limit,
             min,
             max: min + room,
             weight,
             max_p,
             gentle,
+            ecn,
         },
     );
-    let codel = (limit(), us(10_000), us(100_000));
+    let codel = (limit(), us(10_000), us(100_000), any::<bool>());
     let random = (limit(), 0u64..20_000, 0.0f64..=1.0);
     prop_oneof![
         limit().prop_map(|limit| QueueConfig::DropTail { limit }),
         red,
-        codel.prop_map(|(limit, target, interval)| QueueConfig::CoDel { limit, target, interval }),
+        codel.prop_map(|(limit, target, interval, ecn)| QueueConfig::CoDel { limit, target, interval, ecn }),
         random.prop_map(|(limit, above_bytes, probability)| QueueConfig::RandomDrop {
             limit,
             above_bytes,
@@ -176,7 +177,12 @@ fn parcels(traffic: &[(u64, u32, u32)]) -> impl Iterator<Item = (Time, Parcel)> 
     let mut now = Time::ZERO;
     traffic.iter().zip(0..).map(move |(&(gap_ns, bytes, flow), id)| {
         now += Time::from_ns(gap_ns);
-        (now, if bytes == 0 { ack(id, flow) } else { data(id, bytes) })
+        let packet = match bytes {
+            0 => ack(id, flow),
+            _ if id.is_multiple_of(2) => markable(id, bytes),
+            _ => data(id, bytes),
+        };
+        (now, packet)
     })
 }
 
@@ -289,7 +295,7 @@ proptest! {
     #[test]
     fn drop_tail_equals_codel_without_a_target(config in link(true), limit in limit(), traffic in traffic(), seed: u64) {
         let drop_tail = LinkConfig { queue: QueueConfig::DropTail { limit }, ..config.clone() };
-        let codel = QueueConfig::CoDel { limit, target: Time::NEVER, interval: Time::from_ms(100) };
+        let codel = QueueConfig::CoDel { limit, target: Time::NEVER, interval: Time::from_ms(100), ecn: false };
         let (mut at_once, mut in_steps) = (Link::new(&drop_tail, seed), Link::new(&LinkConfig { queue: codel, ..config }, seed));
         let (mut a, mut b) = (Played::default(), Played::default());
         for ((now, first), (_, second)) in parcels(&traffic).zip(parcels(&traffic)) {

@@ -32,12 +32,14 @@ table! { RED: "queue = { kind = \"red\" }", "Random early detection (Floyd & Jac
     "weight": number(1e-9, 1.0) => Number(0.002), "Weight of a new sample in the average.";
     "max-p": PROBABILITY => Number(0.1), "Drop probability at `max`.";
     "gentle": FLAG => Flag(true), "From `max-p` to 1 between `max` and twice `max`, instead of at once.";
+    "ecn": FLAG => Flag(false), "Up to `max`, marks packets of senders with `ecn` instead of dropping them.";
 }
 
 table! { CODEL: "queue = { kind = \"codel\" }", "RFC 8289.";
     "kind": words("codel") => Required, "Which one.";
     "target": TIME => At(Time::from_ms(5)), "Acceptable standing delay.";
     "interval": TIME => At(Time::from_ms(100)), "Sliding window of the minimum.";
+    "ecn": FLAG => Flag(false), "Marks packets of senders with `ecn` instead of dropping them.";
 }
 
 table! { RANDOM_DROP: "queue = { kind = \"random-drop\" }", "Drops arriving packets at random above a level.";
@@ -61,14 +63,14 @@ pub(crate) fn queue(
                 return Err(value.error(&format!("`max` is {max} and `min` is {min}"), "`max` above `min`"));
             }
             let (weight, max_p, gentle) = (s.of("weight"), s.of("max-p"), s.of("gentle"));
-            QueueConfig::Red { limit, min, max, weight, max_p, gentle }
+            QueueConfig::Red { limit, min, max, weight, max_p, gentle, ecn: s.of("ecn") }
         }
         QueueKind::CoDel => {
             let (target, interval) = (s.of("target"), s.of("interval"));
             if interval == Time::ZERO {
                 return Err(value.error("`interval` is zero", "an interval above zero"));
             }
-            QueueConfig::CoDel { limit, target, interval }
+            QueueConfig::CoDel { limit, target, interval, ecn: s.of("ecn") }
         }
         QueueKind::RandomDrop => {
             let above_bytes = level(value, &s, limit, scale)?;
@@ -109,13 +111,19 @@ pub(crate) fn in_words(queue: &QueueConfig) -> String {
     };
     match queue {
         QueueConfig::DropTail { .. } => format!("drop-tail queue{room}"),
-        QueueConfig::Red { min, max, .. } => {
-            format!("RED queue{room}, thresholds {min} and {max} packets")
+        QueueConfig::Red { min, max, ecn, .. } => {
+            format!("RED queue{room}, thresholds {min} and {max} packets{}", marking(*ecn))
         }
-        QueueConfig::CoDel { target, .. } => format!("CoDel queue{room}, target {target}"),
+        QueueConfig::CoDel { target, ecn, .. } => {
+            format!("CoDel queue{room}, target {target}{}", marking(*ecn))
+        }
         QueueConfig::RandomDrop { above_bytes, probability, .. } => {
             let (share, level) = (percent(*probability), bytes(*above_bytes));
             format!("queue{room} that drops {share} of arrivals above {level}")
         }
     }
+}
+
+fn marking(ecn: bool) -> &'static str {
+    if ecn { ", with ECN" } else { "" }
 }

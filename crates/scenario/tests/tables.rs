@@ -70,11 +70,13 @@ fn every_queue_and_loss() {
     let limit = Limit::Bytes(60_000);
     assert_eq!(queue("\"drop-tail\""), QueueConfig::DropTail { limit });
     assert_eq!(
-        queue("{ kind = \"red\", min = 5, max = 15, weight = 0.5, max-p = \"20 %\", gentle = false }"),
-        QueueConfig::Red { limit, min: 5.0, max: 15.0, weight: 0.5, max_p: 0.2, gentle: false }
+        queue(
+            "{ kind = \"red\", min = 5, max = 15, weight = 0.5, max-p = \"20 %\", gentle = false, ecn = true }"
+        ),
+        QueueConfig::Red { limit, min: 5.0, max: 15.0, weight: 0.5, max_p: 0.2, gentle: false, ecn: true }
     );
     let (target, interval) = (Time::from_ms(5), Time::from_ms(100));
-    assert_eq!(queue("\"codel\""), QueueConfig::CoDel { limit, target, interval });
+    assert_eq!(queue("\"codel\""), QueueConfig::CoDel { limit, target, interval, ecn: false });
     assert_eq!(
         queue("\"random-drop\""),
         QueueConfig::RandomDrop { limit, above_bytes: 30_000, probability: 0.25 }

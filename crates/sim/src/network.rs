@@ -96,8 +96,14 @@ impl<P: Datagram> Network<P> {
     #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
     #[inline(always)]
     fn send_on(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
-        match self.cross(now, queue, Ticket::new(packet), place) {
-            Some(slot) => *slot = *packet,
+        let mut ticket = Ticket::new(packet);
+        match self.cross(now, queue, &mut ticket, place) {
+            Some(slot) => {
+                *slot = *packet;
+                if ticket.marked {
+                    slot.mark();
+                }
+            }
             None => self.end_here(now, queue, Parcel { packet: *packet, place }),
         }
     }
@@ -119,7 +125,13 @@ impl<P: Datagram> Network<P> {
 
     /// Settles a packet's way to the end of a chain, and gives out where the packet is to lie meanwhile. `None`: it does
     /// not come that far, and [`Self::end_here`] is to be called.
-    fn cross(&mut self, now: Time, queue: &mut EventQueue, ticket: Ticket, place: Place) -> Option<&mut P> {
+    fn cross(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue,
+        ticket: &mut Ticket,
+        place: Place,
+    ) -> Option<&mut P> {
         let steps = self.routes.steps_from(place.next());
         let mut passages = Passages::default();
         let mut time = now;
@@ -127,7 +139,7 @@ impl<P: Datagram> Network<P> {
         let (last, arrival) = loop {
             let step = &steps[crossed];
             let stage = &mut self.stages[step.link as usize];
-            let arrival = match stage.settle(time, &ticket) {
+            let arrival = match stage.settle(time, ticket) {
                 Fate::Arrives(arrival) => arrival,
                 Fate::Dropped => {
                     self.stop = Stop::Dropped { by: *step, crossed, time, passages };

@@ -88,6 +88,12 @@ impl<P: Packet> Packet for Parcel<P> {
     fn pure_ack(&self) -> bool {
         self.packet.pure_ack()
     }
+    fn markable(&self) -> bool {
+        self.packet.markable()
+    }
+    fn mark(&mut self) {
+        self.packet.mark();
+    }
 }
 
 /// What a link needs to know of a packet to settle its fate.
@@ -96,12 +102,21 @@ pub(crate) struct Ticket {
     wire_bytes: u32,
     flow: u32,
     pure_ack: bool,
+    markable: bool,
+    /// A link has marked it.
+    pub(crate) marked: bool,
 }
 
 impl Ticket {
     #[inline]
     pub(crate) fn new(packet: &impl Packet) -> Self {
-        Self { wire_bytes: packet.wire_bytes(), flow: packet.flow(), pure_ack: packet.pure_ack() }
+        Self {
+            wire_bytes: packet.wire_bytes(),
+            flow: packet.flow(),
+            pure_ack: packet.pure_ack(),
+            markable: packet.markable(),
+            marked: false,
+        }
     }
 }
 
@@ -117,5 +132,13 @@ impl Packet for Ticket {
     #[inline]
     fn pure_ack(&self) -> bool {
         self.pure_ack
+    }
+    #[inline]
+    fn markable(&self) -> bool {
+        self.markable
+    }
+    #[inline]
+    fn mark(&mut self) {
+        self.marked = true;
     }
 }

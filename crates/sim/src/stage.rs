@@ -79,9 +79,9 @@ impl<P: Datagram> Stage<P> {
         !matches!(self.kind, Kind::Keeping(_))
     }
 
-    /// Takes in a packet at `now`, unless the link would keep it.
+    /// Takes in a packet at `now`, unless the link would keep it. The link may mark it.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, ticket: &Ticket) -> Fate {
+    pub(crate) fn settle(&mut self, now: Time, ticket: &mut Ticket) -> Fate {
         match &mut self.kind {
             Kind::Plain(fifo) => {
                 add(&mut self.arrived, ticket.wire_bytes());
@@ -92,7 +92,7 @@ impl<P: Datagram> Stage<P> {
                     Fate::Dropped
                 }
             }
-            Kind::Settling(link) => settle(link, now, *ticket),
+            Kind::Settling(link) => settle(link, now, ticket),
             Kind::Keeping(_) => Fate::Held,
         }
     }
@@ -195,14 +195,16 @@ impl<P: Datagram> Keeper<P> {
 }
 
 #[inline(never)]
-fn settle(link: &mut Link<Ticket>, now: Time, ticket: Ticket) -> Fate {
+fn settle(link: &mut Link<Ticket>, now: Time, ticket: &mut Ticket) -> Fate {
     let mut dropped = false;
-    link.handle_packet(now, ticket, &mut |_, _, _| dropped = true);
+    link.handle_packet(now, *ticket, &mut |_, _, _| dropped = true);
     if dropped {
         return Fate::Dropped;
     }
     let arrival = link.poll_timeout();
-    link.poll_packet(arrival, &mut |_, _, _| {});
+    if let Some(passed) = link.poll_packet(arrival, &mut |_, _, _| {}) {
+        *ticket = passed;
+    }
     Fate::Arrives(arrival)
 }
 

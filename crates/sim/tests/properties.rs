@@ -32,8 +32,16 @@ fn capacities() -> impl Strategy<Value = Capacity> {
 fn queues() -> impl Strategy<Value = QueueConfig> {
     let limit = prop_oneof![(1u64..60).prop_map(Limit::Packets), (2_000u64..60_000).prop_map(Limit::Bytes)];
     (limit, 0..6).prop_map(|(limit, kind)| match kind {
-        0 => QueueConfig::CoDel { limit, target: ms(5.0), interval: ms(100.0) },
-        1 => QueueConfig::Red { limit, min: 5.0, max: 15.0, weight: 0.002, max_p: 0.1, gentle: true },
+        0 => QueueConfig::CoDel { limit, target: ms(5.0), interval: ms(100.0), ecn: true },
+        1 => QueueConfig::Red {
+            limit,
+            min: 5.0,
+            max: 15.0,
+            weight: 0.002,
+            max_p: 0.1,
+            gentle: true,
+            ecn: true,
+        },
         2 => QueueConfig::RandomDrop { limit, above_bytes: 10_000, probability: 0.25 },
         _ => QueueConfig::DropTail { limit },
     })
@@ -73,13 +81,14 @@ fn sources() -> impl Strategy<Value = Source> {
 const ALGORITHMS: [&str; 6] = ["slow_start", "hystart", "hystartpp", "paced", "best", "limited"];
 
 fn senders() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
-    (0..ALGORITHMS.len(), any::<bool>()).prop_map(|(algorithm, modern)| {
+    (0..ALGORITHMS.len(), any::<[bool; 2]>()).prop_map(|(algorithm, [modern, ecn])| {
         let (mut sender, mut receiver) = era(ALGORITHMS[algorithm]);
         if modern {
             sender = SenderConfig::new(Profile::Modern, sender.startup);
             receiver = ReceiverConfig::new(Profile::Modern);
         }
         sender.sampled = true;
+        sender.ecn = ecn;
         // Some links are unlimited: something must bound the window.
         sender.send_buffer_bytes = 300_000;
         (sender, receiver)

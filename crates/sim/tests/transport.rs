@@ -295,7 +295,8 @@ fn difficult() -> Scenario {
     let mut lossy = plain(mbit(20), ms(5.0), 100);
     lossy.loss = LossConfig::Random { probability: 0.02 };
     let mut early = plain(mbit(3), ms(10.0), 100);
-    early.queue = QueueConfig::CoDel { limit: Limit::Packets(40), target: ms(5.0), interval: ms(100.0) };
+    early.queue =
+        QueueConfig::CoDel { limit: Limit::Packets(40), target: ms(5.0), interval: ms(100.0), ecn: true };
     let mut late = plain(mbit(10), ms(10.0), 30);
     late.delay.jitter = Some(Jitter::Uniform { max: ms(4.0), step: Time::ZERO });
     late.delay.reordering = Some(Reordering { probability: 0.05, delay: ms(20.0) });

@@ -27,7 +27,8 @@ impl Sender {
         let mut delivery = Delivery::new();
         let set_aside = self.take_in(segment, &mut delivery);
         let window_changed = ack >= prior_una && self.note_window(now, segment);
-        let mut view = AckView { now, in_flight, rtt: None, rate: 0 };
+        let marked = self.ecn.in_use && segment.ecn();
+        let mut view = AckView { now, in_flight, rtt: None, rate: 0, marked };
         if delivery.any {
             view.rtt = self.measure(now, segment.timestamp(), &delivery);
             if delivery.bytes > 0 {
@@ -89,6 +90,9 @@ impl Sender {
                     self.grow(&view, &delivery);
                 }
             }
+        }
+        if self.ecn.in_use {
+            self.attend_marks(now, marked, &delivery);
         }
         if self.rules.rack && self.rack.probing() {
             self.judge_tail_probe(now, segment, &delivery);

@@ -40,6 +40,8 @@ pub struct SenderConfig {
     pub initial_window_packets: u32,
     /// `None`: arbitrarily high.
     pub initial_ssthresh_packets: Option<u32>,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
     /// Growth per ACK in slow start, MSS (RFC 3465 L); 0: no limit; 1: packet counting.
     pub abc_limit_packets: u32,
     /// Congestion avoidance after start-up.
@@ -267,6 +269,7 @@ impl SenderConfig {
             parameters: startup.parameters_in(profile.environment()),
             initial_window_packets: if era { 2 } else { 10 },
             initial_ssthresh_packets: None,
+            ecn: false,
             abc_limit_packets: u32::from(era),
             avoidance: if era { Avoidance::Reno } else { Avoidance::Cubic },
             own_avoidance: true,

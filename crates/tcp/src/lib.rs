@@ -10,6 +10,7 @@ mod avoidance;
 mod calls;
 mod config;
 mod congestion_window;
+mod ecn;
 mod ns2;
 mod pacing;
 mod prr;

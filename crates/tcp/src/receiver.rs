@@ -38,6 +38,8 @@ pub struct Receiver {
     /// An ACK of what was there before the last segment.
     early: Option<Segment>,
     duplicate: Option<(u64, u64)>,
+    /// ACKs tell of a congestion mark until the sender says that it has answered.
+    marked: bool,
     /// What the next ACK echoes (RFC 7323 `TS.Recent`), and below what number it may be replaced.
     echo: Time,
     last_ack: u64,
@@ -81,6 +83,7 @@ impl Receiver {
             due: Reply::Nothing,
             early: None,
             duplicate: None,
+            marked: false,
             echo: Time::ZERO,
             last_ack: 0,
             end: None,
@@ -166,6 +169,9 @@ impl Receiver {
         if segment.last() {
             self.end = Some(number + 1);
         }
+        if let Some((marked, answers)) = segment.marks() {
+            self.note_marks(marked, answers);
+        }
         if number == self.next && self.out_of_order.is_empty() {
             self.next += 1;
             self.received += u64::from(segment.payload_bytes());
@@ -178,6 +184,17 @@ impl Receiver {
             }
         } else {
             self.handle_disorder(now, segment);
+        }
+    }
+
+    /// RFC 3168 §6.1.3: ACKs tell of a mark until the sender has answered, which may itself have met another one. The first
+    /// ACK of a mark is sent at once, and so is that of the answer, whose sender may have a very small window (Linux).
+    #[cold]
+    fn note_marks(&mut self, marked: bool, answers: bool) {
+        let told = self.marked && !answers;
+        self.marked = marked || told;
+        if answers || (marked && !told) {
+            self.acknowledge();
         }
     }
 
@@ -265,6 +282,7 @@ impl Receiver {
         self.clock.on_ack_sent();
         self.last_ack = self.next;
         Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes())
+            .with_ecn(self.marked)
     }
 
     #[inline]

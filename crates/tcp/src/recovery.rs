@@ -257,7 +257,7 @@ impl Sender {
         self.end_repair(now);
     }
 
-    fn end_repair(&mut self, now: Time) {
+    pub(crate) fn end_repair(&mut self, now: Time) {
         self.report(now, EventKind::Recovered);
         self.events.push_back(FlowEventKind::RecoveryEnd);
     }

@@ -10,6 +10,14 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 
 /// Where in the body of SYN, SYN-ACK and data a Quick-Start option is.
 const QUICK_START: usize = 2;
+/// Where in the body of data is what it has to do with congestion marks: a sum of the following.
+const MARKS: usize = 3;
+/// It may be marked (RFC 3168: ECT).
+const MARKABLE: u32 = 1;
+/// It is marked (CE).
+const MARKED: u32 = 2;
+/// Its sender has answered a mark (CWR).
+const ANSWERS: u32 = 4;
 
 /// One TCP segment, 64 bytes.
 ///
@@ -21,7 +29,7 @@ pub struct Segment {
     number: u64,
     window_bytes: u64,
     timestamp: Time,
-    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option. ACK: SACK blocks, relative to `number` (signed).
+    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option, congestion marks. ACK: SACK blocks, relative to `number` (signed).
     body: [u32; 2 * SACK_BLOCKS_MAX],
     flow: u32,
     header_bytes: u16,
@@ -58,6 +66,8 @@ const LAST: u8 = 1 << 3;
 const SACK_PERMITTED: u8 = 1 << 4;
 const DUPLICATE: u8 = 1 << 5;
 const RETRANSMISSION: u8 = 1 << 6;
+/// RFC 3168: SYN and SYN-ACK: its end understands congestion marks. ACK: there was one.
+const ECN: u8 = 1 << 7;
 
 impl Segment {
     /// A segment without payload, flags or blocks.
@@ -79,12 +89,12 @@ impl Segment {
         Self::bare(SegmentKind::Syn, flow, header_bytes, timestamp)
     }
 
-    /// Answers `syn`, with an echo of its Quick-Start request.
+    /// Answers `syn`, with an echo of its Quick-Start request; it understands congestion marks if `syn` does.
     pub fn syn_ack(syn: &Self, header_bytes: u32, window_bytes: u64, sack_permitted: bool) -> Self {
         let mut segment = Self::bare(SegmentKind::SynAck, syn.flow, header_bytes, syn.timestamp);
         segment.body[QUICK_START] = syn.body[QUICK_START];
         segment.window_bytes = window_bytes;
-        segment.flags = if sack_permitted { SACK_PERMITTED } else { 0 };
+        segment.flags = if sack_permitted { SACK_PERMITTED } else { 0 } | (syn.flags & ECN);
         segment
     }
 
@@ -127,6 +137,35 @@ impl Segment {
     /// Puts a router's answer in the option's place.
     pub fn set_quick_start(&mut self, option: QuickStart) {
         self.body[QUICK_START] = option.packed();
+    }
+
+    /// A SYN that says that its end understands congestion marks; an ACK that says that there was one.
+    #[inline]
+    #[must_use]
+    pub fn with_ecn(mut self, ecn: bool) -> Self {
+        self.flags = if ecn { self.flags | ECN } else { self.flags & !ECN };
+        self
+    }
+
+    /// Data that may be marked; `answers`: the sender has answered a mark.
+    #[must_use]
+    pub fn with_markable(mut self, answers: bool) -> Self {
+        self.body[MARKS] = MARKABLE | if answers { ANSWERS } else { 0 };
+        self
+    }
+
+    /// SYN and SYN-ACK: its end understands congestion marks. ACK: there was one.
+    #[inline]
+    pub fn ecn(&self) -> bool {
+        self.flags & ECN != 0
+    }
+
+    /// Data: whether it has something to tell of marks, and then whether it is marked, and whether its sender has answered
+    /// one.
+    #[inline]
+    pub fn marks(&self) -> Option<(bool, bool)> {
+        let marks = if self.kind == SegmentKind::Data { self.body[MARKS] } else { 0 };
+        (marks > MARKABLE).then_some((marks & MARKED != 0, marks & ANSWERS != 0))
     }
 
     /// Marks the last data segment of the connection.
@@ -275,6 +314,15 @@ impl Packet for Segment {
     #[inline]
     fn pure_ack(&self) -> bool {
         self.kind == SegmentKind::Ack
+    }
+
+    #[inline]
+    fn markable(&self) -> bool {
+        self.kind == SegmentKind::Data && self.body[MARKS] & MARKABLE != 0
+    }
+
+    fn mark(&mut self) {
+        self.body[MARKS] |= MARKED;
     }
 }
 

@@ -8,6 +8,7 @@ use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample, SenderState};
 use crate::avoidance::Avoid;
 use crate::calls::Calls;
 use crate::congestion_window::Window;
+use crate::ecn::Ecn;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
 use crate::quick_start::QuickStart;
@@ -46,6 +47,7 @@ pub struct Sender {
     pub(crate) connection: Connection,
     pub(crate) repair: Repair,
     pub(crate) rack: Rack,
+    pub(crate) ecn: Ecn,
     pub(crate) due: Due,
     pub(crate) events: VecDeque<FlowEventKind>,
     /// Calls of the algorithm, if somebody wants them.
@@ -88,6 +90,7 @@ pub(crate) struct Rules {
     pub(crate) syn_bytes: u32,
     pub(crate) initial_window: u64,
     pub(crate) abc_limit: u64,
+    pub(crate) ecn: bool,
     pub(crate) recovery: Recovery,
     /// ns-2's Vegas: one data packet first, then the initial window.
     pub(crate) begins_with_one: bool,
@@ -238,6 +241,7 @@ impl Sender {
                 syn_bytes: crate::ns2::syn_bytes(config),
                 initial_window,
                 abc_limit: u64::from(config.abc_limit_packets) * mss_u64,
+                ecn: config.ecn,
                 recovery: config.recovery,
                 begins_with_one: crate::ns2::is_vegas(config),
                 prr: config.prr && config.recovery == Recovery::Sack,
@@ -295,6 +299,7 @@ impl Sender {
                 timed_out_at: u64::MAX,
             },
             rack: Rack::default(),
+            ecn: Ecn::default(),
             due: Due::Nothing,
             events: VecDeque::new(),
             calls: None,
@@ -333,6 +338,7 @@ impl Sender {
             self.syn.first_sent = now;
             self.due = Due::Syn;
         } else {
+            self.ecn.in_use = self.rules.ecn;
             self.establish(now);
         }
     }
@@ -465,6 +471,7 @@ impl Sender {
         } else if self.repair.sack == SackUse::Unknown {
             self.repair.sack = SackUse::Yes;
         }
+        self.ecn.in_use = self.rules.ecn && segment.ecn();
         self.update_window(segment.window_bytes());
         self.take_grant(segment);
         self.establish(now);

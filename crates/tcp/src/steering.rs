@@ -35,6 +35,8 @@ pub(crate) struct AckView {
     pub(crate) rtt: Option<Time>,
     /// Bytes per second; 0: no sample.
     pub(crate) rate: u64,
+    /// It tells of a congestion mark.
+    pub(crate) marked: bool,
 }
 
 impl Sender {
@@ -61,11 +63,12 @@ impl Sender {
                 self.grow_after_startup(view, self.mss());
             }
         } else if self.extra.is_some() {
-            self.grow_further(delivery);
+            self.grow_further(delivery, view.marked);
         } else if self.avoid.by_rate() {
             self.obey_model(view, delivery);
         } else if self.repair.state != SenderState::Recovery
             && delivery.advanced_segments > 0
+            && !view.marked
             && self.cwnd_limited()
         {
             // ns-2 counts ACKs.
@@ -91,6 +94,7 @@ impl Sender {
         // ns-2 halves the window, used or not.
         let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
+        self.ecn.note_reduction(self.board.next());
         self.tell_congestion(now, kind, lost, deciding);
         let own = self.avoid.on_loss(flight, self.cwnd(), mss);
         if self.ssthresh() == before || self.ssthresh() == UNSET {
@@ -187,8 +191,9 @@ impl Sender {
 
     #[inline]
     fn consult(&mut self, view: &AckView, delivery: &Delivery) {
-        // Duplicate ACKs never enlarge the window (RFC 5681); the algorithm still sees them.
-        let limited = delivery.advanced_segments > 0 && self.cwnd_limited();
+        // Duplicate ACKs never enlarge the window (RFC 5681), nor do those that tell of a mark (RFC 3168 §6.1.2); the
+        // algorithm still sees them.
+        let limited = delivery.advanced_segments > 0 && !view.marked && self.cwnd_limited();
         let app_limited = delivery.newest.flags & Flags::APP_LIMITED != 0;
         let pacing = self.pacing_bytes_per_s();
         let paces = pacing != 0;
@@ -209,6 +214,7 @@ impl Sender {
             mss_bytes: self.rules.mss,
             flags: u32::from(limited) * AckFlags::CWND_LIMITED
                 + u32::from(app_limited) * AckFlags::APP_LIMITED
+                + u32::from(view.marked) * AckFlags::ECE
                 + u32::from(paces) * AckFlags::PACED
                 + u32::from(recovering) * AckFlags::RECOVERING
                 + u32::from(app_limited && view.rate != 0) * AckFlags::RATE_APP_LIMITED,
@@ -291,8 +297,8 @@ impl Sender {
     }
 
     /// Slow start goes on although the algorithm has left.
-    fn grow_further(&mut self, delivery: &Delivery) {
-        if delivery.advanced_segments > 0 && self.cwnd_limited() {
+    fn grow_further(&mut self, delivery: &Delivery, marked: bool) {
+        if delivery.advanced_segments > 0 && !marked && self.cwnd_limited() {
             let counted = self.counted(delivery.bytes);
             self.set_cwnd(self.cwnd().saturating_add(counted));
         }

@@ -290,6 +290,7 @@ impl Sender {
         let segment = Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
             .with_last(last)
             .with_rtt_us(self.rtt_us());
+        let segment = if self.ecn.in_use { self.markable(segment) } else { segment };
         match self.quick_start.take() {
             Some(report) => segment.with_quick_start(report),
             None => segment,
@@ -332,7 +333,9 @@ impl Sender {
             Due::Syn => {
                 self.syn.transmissions += 1;
                 self.timers.retransmit = now + self.rtt.timeout();
-                let syn = Segment::syn(self.flow, self.rules.syn_bytes, now);
+                // Sent again, it asks for no marks either (RFC 3168 §6.1.1.1).
+                let asks = self.rules.ecn && self.syn.transmissions == 1;
+                let syn = Segment::syn(self.flow, self.rules.syn_bytes, now).with_ecn(asks);
                 // Sent again, it asks for nothing: the option may be why it was lost (RFC 4782 §4.7.2).
                 let asks = self.quick_start.filter(|_| self.syn.transmissions == 1);
                 Some(asks.map_or(syn, |option| syn.with_quick_start(option)))

@@ -81,6 +81,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
             format!("{recovery:?}"),
             "Linux repairs as RFC 6675 and RACK say",
         ),
+        (s.ecn, "ecn", "on".into(), "the emulator's links do not mark packets"),
         (!s.prr, "prr", off(s.prr), "Linux reduces proportionally in every recovery"),
         (!s.rack_tlp, "rack-tlp", off(s.rack_tlp), "Linux finds losses by RACK-TLP"),
         (!s.limited_transmit, "limited-transmit", off(false), "Linux always has it"),

@@ -53,6 +53,7 @@ fn each_field_that_asks_for_another_tcp_is_refused_by_its_name() {
             "sack-suppression = 100",
             "`sack-suppression` is 100; no Linux receiver suppresses SACK",
         ),
+        ("sender", "ecn = true", "`ecn` is on; the emulator's links do not mark packets"),
         ("cpu", "visit = '5 ns'", "`[cpu]`: real hosts have their own processors"),
         ("receiver", "ack-size = '40 B'", "`ack-size` is 40 bytes; the kernel's ACKs have the headers"),
     ] {

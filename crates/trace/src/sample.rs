@@ -116,14 +116,14 @@ pub enum FlowEventKind {
         /// Departure of the packet whose ACK decided; zero: unknown.
         deciding_sent: Time,
     },
-    /// Fast recovery began.
+    /// Fast recovery began, or a congestion mark was answered by a reduction.
     RecoveryStart {
         /// Window before the reduction.
         cwnd_bytes: u64,
         /// Outstanding bytes.
         in_flight_bytes: u64,
     },
-    /// Recovery or the repair after a timeout is over.
+    /// Recovery, the repair after a timeout, or the round trip of a mark's answer is over.
     RecoveryEnd,
     /// The retransmission timer expired.
     Timeout {

@@ -1,6 +1,7 @@
 //! Controlled delay: drops at the head once packets have waited too long for too long.
 //!
-//! Source: RFC 8289 §5, with the reference code's `MAXPACKET` as the largest packet seen.
+//! Source: RFC 8289 §5, with the reference code's `MAXPACKET` as the largest packet seen. What it would drop it marks if it
+//! may, as Linux's `codel`: a mark counts as a drop, and the packet is the next to leave.
 
 use std::collections::VecDeque;
 
@@ -15,6 +16,7 @@ pub(crate) struct CoDel<P> {
     limit: Limit,
     target: Time,
     interval: Time,
+    ecn: bool,
     /// Arrival times and packets.
     packets: VecDeque<(Time, P)>,
     bytes: u64,
@@ -33,11 +35,12 @@ pub(crate) struct CoDel<P> {
 }
 
 impl<P: Packet> CoDel<P> {
-    pub(super) fn new(limit: Limit, target: Time, interval: Time) -> Self {
+    pub(super) fn new(limit: Limit, target: Time, interval: Time, ecn: bool) -> Self {
         Self {
             limit,
             target,
             interval,
+            ecn,
             packets: VecDeque::new(),
             bytes: 0,
             peak: Count::default(),
@@ -119,6 +122,11 @@ impl<P: Packet> CoDel<P> {
                 self.dropping = false;
             }
             while self.dropping && now >= self.drop_next {
+                if self.marks(&mut packet) {
+                    self.count = self.count.saturating_add(1);
+                    self.drop_next = self.control_law(self.drop_next);
+                    break;
+                }
                 packet.take().into_iter().for_each(|packet| on_drop(now, packet, DropReason::Early));
                 self.count = self.count.saturating_add(1);
                 (packet, ok_to_drop) = self.head(now);
@@ -129,8 +137,10 @@ impl<P: Packet> CoDel<P> {
                 }
             }
         } else if ok_to_drop {
-            packet.take().into_iter().for_each(|packet| on_drop(now, packet, DropReason::Early));
-            (packet, _) = self.head(now);
+            if !self.marks(&mut packet) {
+                packet.take().into_iter().for_each(|packet| on_drop(now, packet, DropReason::Early));
+                (packet, _) = self.head(now);
+            }
             self.dropping = true;
             // Soon after the last dropping state its rate of drops is a good start.
             let delta = self.count.saturating_sub(self.last_count);
@@ -140,6 +150,15 @@ impl<P: Packet> CoDel<P> {
             self.last_count = self.count;
         }
         packet
+    }
+
+    /// Marks a packet that is to be dropped, if that can be.
+    fn marks(&self, packet: &mut Option<P>) -> bool {
+        let Some(packet) = packet.as_mut().filter(|packet| self.ecn && packet.markable()) else {
+            return false;
+        };
+        packet.mark();
+        true
     }
 
     /// Takes the head, and says whether it may be dropped.

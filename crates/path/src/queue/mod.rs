@@ -60,8 +60,8 @@ impl<P: Packet> Queue<P> {
             QueueConfig::RandomDrop { limit, above_bytes, probability } => {
                 (limit, Policy::RandomDrop(Box::new(RandomDrop::new(above_bytes, probability, seed))))
             }
-            QueueConfig::CoDel { limit, target, interval } => {
-                return Self::CoDel(Box::new(CoDel::new(limit, target, interval)));
+            QueueConfig::CoDel { limit, target, interval, ecn } => {
+                return Self::CoDel(Box::new(CoDel::new(limit, target, interval, ecn)));
             }
         };
         Self::OnArrival(OnArrival { limit, policy, waiting: Waiting::new() })
@@ -69,18 +69,19 @@ impl<P: Packet> Queue<P> {
 }
 
 impl OnArrival {
-    /// When a packet will have left, or why it must be dropped.
+    /// When a packet, which may be marked, will have left, or why it must be dropped.
     #[inline]
     pub(crate) fn admit(
         &mut self,
         now: Time,
-        bytes: u32,
+        packet: &mut impl Packet,
         server: &mut impl Serve,
     ) -> Result<Time, DropReason> {
         self.waiting.advance(now);
+        let bytes = packet.wire_bytes();
         let idle_since = server.last_departure();
         let start = server.start(now);
-        if let Some(reason) = self.refuse(&Arrival { now, start, idle_since, bytes }) {
+        if let Some(reason) = self.refuse(&Arrival { now, start, idle_since, bytes }, packet) {
             return Err(reason);
         }
         if start > now {
@@ -90,18 +91,25 @@ impl OnArrival {
     }
 
     #[inline]
-    fn refuse(&mut self, arrival: &Arrival) -> Option<DropReason> {
+    fn refuse(&mut self, arrival: &Arrival, packet: &mut impl Packet) -> Option<DropReason> {
         if let Policy::DropTail = self.policy {
             return self.limit.refuse(&self.waiting, arrival);
         }
-        self.refuse_early(arrival)
+        self.refuse_early(arrival, packet)
     }
 
-    fn refuse_early(&mut self, arrival: &Arrival) -> Option<DropReason> {
+    fn refuse_early(&mut self, arrival: &Arrival, packet: &mut impl Packet) -> Option<DropReason> {
         let full = self.limit.refuse(&self.waiting, arrival);
         let early = match &mut self.policy {
             Policy::DropTail => false,
-            Policy::Red(red) => red.drops(arrival, self.waiting.packets(), full.is_some()),
+            Policy::Red(red) => {
+                let chosen = red.drops(arrival, self.waiting.packets(), full.is_some());
+                let marks = chosen && full.is_none() && red.marks() && packet.markable();
+                if marks {
+                    packet.mark();
+                }
+                chosen && !marks
+            }
             Policy::RandomDrop(random) => full.is_none() && random.drops(self.waiting.bytes()),
         };
         full.or(early.then_some(DropReason::Early))

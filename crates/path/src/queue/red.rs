@@ -3,6 +3,9 @@
 //! Source: Floyd & Jacobson (1993), with the `gentle` and `wait` variants of ns-2 (`red.cc`): no packet is
 //! dropped sooner than 1/p after the one before, so that drops are spread rather than bunched. Thresholds and
 //! the average are in packets.
+//!
+//! Packets that it may mark it marks up to the upper threshold, and drops above it, as ns-2 with its `mark_p_`, which is
+//! 0.1 like its `max_p`: so much congestion that marks have not helped (RFC 3168 §7).
 
 use super::Arrival;
 use crate::config::{Capacity, LinkConfig, QueueConfig};
@@ -11,6 +14,7 @@ use crate::random::{self, Purpose, Stream};
 #[derive(Clone, Debug)]
 pub(super) struct Red {
     law: Law,
+    ecn: bool,
     weight: f64,
     average: f64,
     /// Packets since the last drop.
@@ -34,11 +38,12 @@ struct Law {
 impl Red {
     /// The queue of `config` must be RED.
     pub(super) fn new(config: &LinkConfig, seed: u64) -> Self {
-        let QueueConfig::Red { min, max, weight, max_p, gentle, .. } = config.queue else {
+        let QueueConfig::Red { min, max, weight, max_p, gentle, ecn, .. } = config.queue else {
             unreachable!("the caller has matched RED");
         };
         Self {
             law: Law { min, max, max_p, gentle },
+            ecn,
             weight,
             average: 0.0,
             count: 0,
@@ -48,7 +53,7 @@ impl Red {
         }
     }
 
-    /// Whether to drop the arriving packet, which is dropped anyway if the queue is `full`.
+    /// Whether to drop or mark the arriving packet, which is dropped anyway if the queue is `full`.
     pub(super) fn drops(&mut self, arrival: &Arrival, waiting: u64, full: bool) -> bool {
         let missed = if waiting == 0 { self.missed_while_idle(arrival) } else { 0 };
         self.average = averaged(self.average, self.weight, waiting as f64, missed);
@@ -58,6 +63,11 @@ impl Red {
             self.count = 0;
         }
         early
+    }
+
+    /// Whether what it has just chosen is to be marked rather than dropped, if that can be.
+    pub(super) fn marks(&self) -> bool {
+        self.ecn && self.average < self.law.max
     }
 
     fn drops_early(&mut self, waiting: u64) -> bool {
@@ -178,7 +188,15 @@ mod tests {
 
     fn red(rate: u64) -> Red {
         let limit = Limit::Packets(100);
-        let queue = QueueConfig::Red { limit, min: 20.0, max: 80.0, weight: 0.002, max_p: 0.1, gentle: true };
+        let queue = QueueConfig::Red {
+            limit,
+            min: 20.0,
+            max: 80.0,
+            weight: 0.002,
+            max_p: 0.1,
+            gentle: true,
+            ecn: false,
+        };
         let config = LinkConfig::constant(Rate::from_bits_per_s(rate), Time::ZERO, Limit::Unlimited);
         Red { average: 50.0, ..Red::new(&LinkConfig { queue, ..config }, 9) }
     }

@@ -12,6 +12,8 @@ pub(crate) struct Parcel {
     pub(crate) bytes: u32,
     pub(crate) flow: u32,
     pub(crate) ack: bool,
+    markable: bool,
+    marked: bool,
     owned: Box<u64>,
 }
 
@@ -25,14 +27,26 @@ impl Packet for Parcel {
     fn pure_ack(&self) -> bool {
         self.ack
     }
+    fn markable(&self) -> bool {
+        self.markable
+    }
+    fn mark(&mut self) {
+        assert!(self.markable, "packet {} must not be marked", self.id);
+        self.marked = true;
+    }
 }
 
 pub(crate) fn data(id: u64, bytes: u32) -> Parcel {
-    Parcel { id, bytes, flow: 0, ack: false, owned: Box::new(id) }
+    Parcel { id, bytes, flow: 0, ack: false, markable: false, marked: false, owned: Box::new(id) }
+}
+
+/// Data of ends that understand marks.
+pub(crate) fn markable(id: u64, bytes: u32) -> Parcel {
+    Parcel { markable: true, ..data(id, bytes) }
 }
 
 pub(crate) fn ack(id: u64, flow: u32) -> Parcel {
-    Parcel { id, bytes: 52, flow, ack: true, owned: Box::new(id) }
+    Parcel { id, bytes: 52, flow, ack: true, markable: false, marked: false, owned: Box::new(id) }
 }
 
 /// What a link did.
@@ -40,6 +54,8 @@ pub(crate) fn ack(id: u64, flow: u32) -> Parcel {
 pub(crate) struct Played {
     /// Delivery times and ids.
     pub(crate) delivered: Vec<(Time, u64)>,
+    /// Ids of those of them that are marked.
+    pub(crate) marked: Vec<u64>,
     /// Drop times, ids and reasons.
     pub(crate) dropped: Vec<(Time, u64, DropReason)>,
 }
@@ -56,6 +72,9 @@ impl Played {
             while let Some(packet) =
                 link.poll_packet(due, &mut |at, packet, reason| self.dropped.push((at, packet.id, reason)))
             {
+                if packet.marked {
+                    self.marked.push(packet.id);
+                }
                 self.delivered.push((due, packet.id));
             }
             assert!(link.poll_timeout() > due, "a link asks for the same time twice");

@@ -46,6 +46,7 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
     if let Some(avoidance) = s.maybe::<Avoidance>("congestion-control") {
         (sender.avoidance, sender.own_avoidance) = (avoidance, false);
     }
+    s.set("ecn", &mut sender.ecn);
     s.set("recovery", &mut sender.recovery);
     s.set("prr", &mut sender.prr);
     s.set("rack-tlp", &mut sender.rack_tlp);

@@ -111,6 +111,7 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
     "headers": bytes(0, 1000) => Sender(|c| Count(c.header_bytes.into())), "Headers of every data packet, down to what links count.";
     "initial-window": packets(1, 10_000) => Sender(|c| Count(c.initial_window_packets.into())), "Window before the first ACK.";
     "initial-ssthresh": words("packets or \"none\"") => Words("none"), "Slow-start threshold at the start.";
+    "ecn": FLAG => Sender(|c| Flag(c.ecn)), "Explicit congestion notification (RFC 3168): queues with `ecn` mark its data, and a mark costs what a loss costs.";
     "abc-limit": packets(0, 1000) => Sender(|c| Count(c.abc_limit_packets.into())), "Growth per ACK in slow start (RFC 3465 L); 0: no limit, 1: packet counting.";
     "congestion-control": one_of::<Avoidance>() => Sender(|c| Name(name(c.avoidance))), "After start-up.";
     "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired: RFC 6675; ns-2's Sack1; its Newreno, whose timer restarts on the first partial ACK of a repair alone (RFC 6582's impatient variant) or on every one (slow but steady); its Tahoe, without fast recovery.";
