@@ -103,7 +103,7 @@ pub struct PlayedPath {
     pub rtt_s: f64,
     /// Payload of the initial window.
     pub initial_bytes: u64,
-    /// By seed and size: what a download takes at least ([`at_least_s`]).
+    /// By seed and size: seconds that a download takes at least, 1.5 RTT + size over what the path has left.
     pub at_least_s: Vec<Vec<f64>>,
     /// By row and seed.
     pub outcomes: Vec<Vec<Outcome>>,
