@@ -30,6 +30,11 @@ linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="
 	@scripts/setup linux
 	cargo run --release --locked --features linux -- compare --on linux $(ARGS)
 
+.PHONY: reproduce
+reproduce: ## The experiments of four papers with their claims checked, and a gallery; ARGS="--quick" and others go to `ramp reproduce --all`
+	@scripts/setup compare
+	cargo run --release --locked -- reproduce --all --out target/reproduce $(ARGS)
+
 .PHONY: linux-build
 linux-build: ## Build the command with everything that loads BPF programs: target/release/ramp
 	@scripts/setup linux

@@ -219,10 +219,7 @@ impl Metric {
     /// Over time, in seconds: the middle of each bin.
     pub(crate) fn curve(&self, run: &Measured) -> Vec<(f64, f64)> {
         let width = run.bins.width_s;
-        let flows = || {
-            let all = run.bins.flows.iter().enumerate();
-            all.filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index)).map(|(_, flow)| flow)
-        };
+        let flows = || self.binned(run);
         let mss = f64::from(run.mss_bytes.max(1));
         let sum = |column: fn(&FlowBins) -> &[u64], scale: f64| {
             let length = flows().map(|flow| column(flow).len()).max().unwrap_or(0);
@@ -240,6 +237,12 @@ impl Metric {
         timed.filter(|(_, y)| !rtt || *y > 0.0).collect()
     }
 
+    /// The flows of interest among those with bins.
+    fn binned<'a>(&'a self, run: &'a Measured) -> impl Iterator<Item = &'a FlowBins> {
+        let numbered = run.bins.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
+        numbered.filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index)).map(|(_, flow)| flow)
+    }
+
     fn in_window(&self, time: f64) -> bool {
         self.window.is_none_or(|(from, to)| (from..to).contains(&time))
     }
@@ -247,10 +250,9 @@ impl Metric {
     fn windowed(&self, run: &Measured, path: &Context, share: bool) -> Option<f64> {
         let (from, to) = self.window?;
         let width = run.bins.width_s;
-        let all = run.bins.flows.iter().enumerate();
-        let flows = all.filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index));
-        let received: u64 = flows
-            .flat_map(|(_, flow)| flow.received_bytes.iter().enumerate())
+        let received: u64 = self
+            .binned(run)
+            .flat_map(|flow| flow.received_bytes.iter().enumerate())
             .filter(|(bin, _)| self.in_window((*bin as f64 + 0.5) * width))
             .map(|(_, bytes)| bytes)
             .sum();
@@ -259,17 +261,12 @@ impl Metric {
     }
 
     fn chosen<'a>(&'a self, run: &'a Measured) -> impl Iterator<Item = &'a FlowRow> {
-        let whose = move |flow: &&FlowRow| match self.whose {
-            Whose::Test => flow.test,
-            Whose::Others => !flow.test,
-            Whose::All => true,
-        };
         let fits = move |flow: &&FlowRow| {
             let size = self.size.as_ref();
             size.is_none_or(|size| flow.size_bytes.is_some_and(|bytes| size.contains(&bytes)))
                 && self.opened.is_none_or(|(from, to)| (from..to).contains(&flow.opened_s))
         };
-        let numbered = run.flows.iter().filter(whose).enumerate();
+        let numbered = run.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
         numbered
             .filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index))
             .map(|(_, flow)| flow)
@@ -337,8 +334,8 @@ fn convergence(run: &Measured) -> Option<f64> {
             timed.map(|(bin, bytes)| ((bin as f64 + 0.5) * width, *bytes as f64 * 8e-6 / width)).collect();
         per_second(&curve, width)
     };
-    let [first, second, ..] = run.bins.flows.as_slice() else { return None };
-    let (first, second) = (rates(first), rates(second));
+    let mut tested = run.bins.flows.iter().filter(|flow| flow.test);
+    let (first, second) = (rates(tested.next()?), rates(tested.next()?));
     let opened = run.flows.iter().filter(|flow| flow.test).nth(1)?.opened_s;
     let length = first.len().min(second.len());
     let near: Vec<bool> = first.iter().zip(&second).map(|(a, b)| *b > 0.0 && *b >= SHARE * a).collect();
@@ -354,6 +351,16 @@ impl Measured {
         let bins = self.bins.flows.iter().map(|flow| flow.received_bytes.len());
         let bins = bins.chain([self.bins.queue_bytes.len()]).max()?;
         Some(bins as f64 * self.bins.width_s)
+    }
+}
+
+impl Whose {
+    fn has(self, test: bool) -> bool {
+        match self {
+            Self::Test => test,
+            Self::Others => !test,
+            Self::All => true,
+        }
     }
 }
 
@@ -392,6 +399,7 @@ mod tests {
         let bins = |from: usize| {
             let received = (0..20).map(|bin| if bin >= from { 500_000 } else { 0 });
             FlowBins {
+                test: true,
                 received_bytes: received.collect(),
                 cwnd_bytes: vec![1000; 20],
                 rtt_ms: vec![0.0, 5.0],

@@ -49,11 +49,11 @@ pub(crate) struct FlowExit {
     pub(crate) window_bytes: u64,
 }
 
-/// Progress of the first flows under test in bins of equal width.
+/// Progress of the first flows in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bins {
     pub(crate) width_s: f64,
-    /// The first [`FLOWS_MAX`] flows under test, in the order of opening.
+    /// The first [`FLOWS_MAX`] flows under test and the first others, in the order of opening.
     pub(crate) flows: Vec<FlowBins>,
     /// Most bytes that waited at the bottleneck.
     pub(crate) queue_bytes: Vec<u64>,
@@ -62,6 +62,8 @@ pub(crate) struct Bins {
 /// One flow's; a column may be shorter than the run, after which nothing happened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FlowBins {
+    /// Under test.
+    pub(crate) test: bool,
     /// In order at the receiver, in this bin.
     pub(crate) received_bytes: Vec<u64>,
     /// The last window in this bin or before.
@@ -70,7 +72,7 @@ pub(crate) struct FlowBins {
     pub(crate) rtt_ms: Vec<f64>,
 }
 
-/// Flows whose bins are kept.
+/// Flows whose bins are kept, of those under test and of the others.
 pub(crate) const FLOWS_MAX: usize = 8;
 /// Bins that are kept; what comes later is not.
 pub(crate) const BINS_MAX: usize = 20_000;

@@ -14,7 +14,8 @@ pub(crate) struct Watch {
     flows: Vec<Watched>,
     position: BTreeMap<u32, usize>,
     latest: usize,
-    binned: usize,
+    /// Of the others and of those under test.
+    binned: [usize; 2],
     queue: Vec<u64>,
 }
 
@@ -36,7 +37,7 @@ impl Watch {
             flows: Vec::new(),
             position: BTreeMap::new(),
             latest: 0,
-            binned: 0,
+            binned: [0; 2],
             queue: Vec::new(),
         }
     }
@@ -69,8 +70,9 @@ impl Watch {
             return;
         }
         self.position.insert(event.flow, self.flows.len());
-        let binned = under_test && self.binned < FLOWS_MAX;
-        self.binned += usize::from(binned);
+        let count = &mut self.binned[usize::from(under_test)];
+        let binned = *count < FLOWS_MAX;
+        *count += usize::from(binned);
         self.flows.push(Watched {
             row: FlowRow {
                 test: under_test,
@@ -80,7 +82,7 @@ impl Watch {
             },
             id: event.flow,
             opened: event.now,
-            bins: binned.then(FlowBins::default),
+            bins: binned.then(|| FlowBins { test: under_test, ..FlowBins::default() }),
             rtts: (0.0, 0.0),
         });
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_experiment::{ExperimentError, write_whole};
-use rampcc_lab::report::html::gallery::{Figure, Index, render_figure, render_index};
+use rampcc_lab::report::html::gallery::{Figure, Index, Panel, render_figure, render_index};
 use serde_json::{Value, json};
 
 use crate::error::ReproduceError;
@@ -44,6 +44,21 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     Ok(out.join(INDEX))
 }
 
+/// What a plot shows.
+fn plot(panel: &Panel) -> Value {
+    let series = panel.series.iter().map(|series| {
+        let points: Vec<[f64; 2]> = series.points.iter().map(|dot| [dot.x, dot.y]).collect();
+        json!({ "label": series.label, "points": points })
+    });
+    json!({
+        "title": panel.title,
+        "x": panel.x.label,
+        "y": panel.y.label,
+        "categories": panel.categories,
+        "series": series.collect::<Vec<Value>>(),
+    })
+}
+
 /// Without times: the same bytes from the same runs.
 fn results(judged: &[Judged], command: &str) -> Value {
     let (held, checked) = share(judged);
@@ -55,6 +70,7 @@ fn results(judged: &[Judged], command: &str) -> Value {
             "kind": one.kind.word(),
             "runs": one.runs,
             "claims": one.claims,
+            "plots": one.figure.panels.iter().map(plot).collect::<Vec<Value>>(),
         })
     };
     json!({
