@@ -11,6 +11,7 @@
 #include "bbr.h"
 #include "bbr3.h"
 #include "best.h"
+#include "c4.h"
 #include "capstart.h"
 #include "careful.h"
 #include "enhanced.h"
@@ -19,6 +20,7 @@
 #include "hoe.h"
 #include "hystart.h"
 #include "hystart11.h"
+#include "hystart_pq.h"
 #include "hystartpp.h"
 #include "ideal.h"
 #include "inflight.h"
@@ -131,6 +133,14 @@
 	X(rapid, RAPID, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES, "rapid-start",                   \
 	  "draft-kazuho-ccwg-rapid-start-02",                                                      \
 	  "triple every round trip until a queue builds up, then double; land on what arrived")    \
+	X(hystart_pq, HYSTART_PQ,                                                                  \
+	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS,                      \
+	  "hystart-picoquic", "picoquic cc_common.c [PQ]",                                         \
+	  "leave when the least of seven RTTs is up by a quarter, with half of the window")        \
+	X(c4, C4,                                                                                  \
+	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS, "c4",                   \
+	  "picoquic c4.c [PQ]",                                                                    \
+	  "pace at twice the delivery rate, grow an eighth as fast when that adds no quarter")     \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

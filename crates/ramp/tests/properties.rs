@@ -274,12 +274,13 @@ fn the_streams_reach_the_exits() {
     for algorithm in algorithms() {
         let own: &[ExitReason] = match algorithm.id {
             "hystart11" | "hystart" | "suss" => &[ExitReason::AckTrain, ExitReason::Delay],
-            "hystartpp" => &[ExitReason::Delay],
+            "hystartpp" | "hystart_pq" => &[ExitReason::Delay],
             "paced" => &[ExitReason::Gap],
             "search" | "search4" | "stopeg" => &[ExitReason::Delivery],
             "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
             "vegas" | "vegas_lin" => &[ExitReason::Delay],
             "bbr" | "bbr3" => &[ExitReason::Plateau],
+            "c4" => &[ExitReason::Plateau, ExitReason::Delay],
             "ideal" => &[ExitReason::Known],
             _ => &[],
         };
