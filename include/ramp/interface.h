@@ -16,7 +16,7 @@
  *
  * After each the host obeys the decision, and keeps it for the next call:
  *   - send while nothing is in flight, or in flight + one MSS <= cwnd_bytes;
- *   - space packets, retransmissions too, as the four pacing fields say;
+ *   - space packets, retransmissions too, as the pacing fields say, and in chirps as theirs do;
  *   - on a loss, a mark or a timeout, reduce from the flight size by its own rule, unless the core
  *     has changed ssthresh_bytes in that call;
  *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
@@ -204,6 +204,12 @@ RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
  *   RAMP_BACK_TO_BACK   not at all, whatever the host does for others
  *   a rate              a packet at a time, or as many as pacing_burst_bytes holds; but not at
  *                       all until sent_bytes is burst_until_bytes
+ * Chirps, for rows with RAMP_NEEDS_GAPS: while chirp_packets is not 0, packets leave in chirps, one
+ * after the other, from the connection's first packet on. pacing_bytes_per_s is then their mean rate,
+ * and no other pacing field counts. A chirp begins when the window allows a packet, with the fields
+ * as they are then, and keeps them; having begun it leaves whole, whatever the window. So a core
+ * that counts sent_bytes knows where each chirp begins and ends in the stream.
+ *
  * With RAMP_DONE the core sets all but pacing_percent back to 0 (ramp_leave does), which therefore
  * is the only one in force after start-up. A host may space packets of a share in batches of about
  * a millisecond, as it does its own.
@@ -220,6 +226,10 @@ struct ramp_decision { /* updated by every call; between calls the host may writ
 	ramp_u64 limit;              /* the other side of that comparison */
 	ramp_u32 pacing_burst_bytes; /* 0: a packet */
 	ramp_u32 pacing_percent;
+	ramp_u32 chirp_packets;      /* 0: no chirps */
+	ramp_u32 chirp_gap_ns;       /* after a chirp's first packet */
+	ramp_u32 chirp_step_ns;      /* by which each further gap is shorter */
+	ramp_u32 chirp_pause_ns;     /* after its last packet */
 	ramp_u32 phase;
 	ramp_u32 exit_reason;        /* RAMP_EXIT_NONE before RAMP_LEAVING */
 };

@@ -6,6 +6,7 @@
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
 
+#include "afstart.h"
 #include "aron.h"
 #include "astart.h"
 #include "bbr.h"
@@ -14,6 +15,7 @@
 #include "c4.h"
 #include "capstart.h"
 #include "careful.h"
+#include "chirp.h"
 #include "enhanced.h"
 #include "esse.h"
 #include "fast_start.h"
@@ -133,12 +135,21 @@
 	X(rapid, RAPID, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES, "rapid-start",                   \
 	  "draft-kazuho-ccwg-rapid-start-02",                                                      \
 	  "triple every round trip until a queue builds up, then double; land on what arrived")    \
+	X(afstart, AFSTART, RAMP_PAPERS | RAMP_PACES | RAMP_NEEDS_BRANCHES, "afstart",             \
+	  "[MHM06], reconstructed",                                                                \
+	  "search for the available bandwidth with paced streams, then climb to it in steps")      \
+	X(chirp, CHIRP,                                                                            \
+	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_NEEDS_GAPS, "paced-chirping",          \
+	  "[MB19] paced_chirping.c",                                                               \
+	  "send packets at shrinking gaps, and load the path as far as their delay allows")        \
 	X(hystart_pq, HYSTART_PQ,                                                                  \
-	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS,                      \
+	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS |                     \
+		  RAMP_NEEDS_BRANCHES,                                                             \
 	  "hystart-picoquic", "picoquic cc_common.c [PQ]",                                         \
 	  "leave when the least of seven RTTs is up by a quarter, with half of the window")        \
 	X(c4, C4,                                                                                  \
-	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS, "c4",                   \
+	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS | RAMP_NEEDS_BRANCHES,   \
+	  "c4",                                                                                    \
 	  "picoquic c4.c [PQ]",                                                                    \
 	  "pace at twice the delivery rate, grow an eighth as fast when that adds no quarter")     \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \

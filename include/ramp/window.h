@@ -52,6 +52,10 @@ RAMP_FN void ramp_pace_no_more(struct ramp_decision *d)
 	d->pacing_bytes_per_s = RAMP_AS_HOST_LIKES;
 	d->burst_until_bytes = 0;
 	d->pacing_burst_bytes = 0;
+	d->chirp_packets = 0;
+	d->chirp_gap_ns = 0;
+	d->chirp_step_ns = 0;
+	d->chirp_pause_ns = 0;
 }
 
 RAMP_FN void ramp_arm(struct ramp_decision *d)

@@ -142,7 +142,8 @@ static const char *fault(const struct ramp_decision *before, const struct ramp_d
 	if (after->phase > RAMP_DONE)
 		return "no such phase";
 	if (after->phase == RAMP_DONE &&
-	    (after->pacing_bytes_per_s || after->burst_until_bytes || after->pacing_burst_bytes))
+	    (after->pacing_bytes_per_s || after->burst_until_bytes || after->pacing_burst_bytes ||
+	     after->chirp_packets))
 		return "a rate after the end";
 	if ((after->exit_reason != RAMP_EXIT_NONE) != (after->phase >= RAMP_LEAVING))
 		return "exit reason without exit, or exit without reason";

@@ -245,6 +245,10 @@ pub struct Decision {
     pub limit: u64,
     pub pacing_burst_bytes: u32,
     pub pacing_percent: u32,
+    pub chirp_packets: u32,
+    pub chirp_gap_ns: u32,
+    pub chirp_step_ns: u32,
+    pub chirp_pause_ns: u32,
     phase: u32,
     exit_reason: u32,
 }
@@ -261,6 +265,10 @@ impl Decision {
             limit: 0,
             pacing_burst_bytes: 0,
             pacing_percent: 0,
+            chirp_packets: 0,
+            chirp_gap_ns: 0,
+            chirp_step_ns: 0,
+            chirp_pause_ns: 0,
             phase: 0,
             exit_reason: 0,
         }
@@ -507,7 +515,8 @@ mod tests {
                     pacing_bytes_per_s, rtt_us, mss_bytes, flags, reserved),
             layout!(Event: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
             layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, burst_until_bytes, evidence,
-                    limit, pacing_burst_bytes, pacing_percent, phase, exit_reason),
+                    limit, pacing_burst_bytes, pacing_percent, chirp_packets, chirp_gap_ns, chirp_step_ns,
+                    chirp_pause_ns, phase, exit_reason),
         ]
         .concat();
         // SAFETY: `ramp_layout` is an array of `ramp_layout_count` constants.

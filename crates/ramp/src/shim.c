@@ -116,6 +116,10 @@ const size_t ramp_layout[] = {
 	AT(decision, limit),
 	AT(decision, pacing_burst_bytes),
 	AT(decision, pacing_percent),
+	AT(decision, chirp_packets),
+	AT(decision, chirp_gap_ns),
+	AT(decision, chirp_step_ns),
+	AT(decision, chirp_pause_ns),
 	AT(decision, phase),
 	AT(decision, exit_reason),
 };

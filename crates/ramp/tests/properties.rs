@@ -65,6 +65,9 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
             if after.phase() == Phase::Done {
                 let own = (after.pacing_bytes_per_s, after.burst_until_bytes, after.pacing_burst_bytes);
                 prop_assert_eq!(own, (0, 0, 0), "a rate ends with start-up");
+                prop_assert_eq!(after.chirp_packets, 0, "and so do chirps");
+            } else if !algorithm.traits.has(Traits::NEEDS_GAPS) {
+                prop_assert_eq!(after.chirp_packets, 0, "a host that cannot chirp would not be warned");
             }
             let timeout = matches!(event, Input::Event(e) if e.kind == EventKind::Timeout);
             if timeout && algorithm.traits.has(Traits::REARMS) {

@@ -222,6 +222,24 @@ fn several_leave_at_once_and_the_rate_stays() {
     }
 }
 
+/// The last chirp that begins within the window leaves whole; what Linux cannot space it would chirp, too.
+#[test]
+fn chirps_follow_one_another_and_the_window_is_looked_at_between_them() {
+    for host in [Host::Exact, Host::Linux, Host::LinuxPacing] {
+        let said = [("window", 34), ("rate", RATE), ("chirp", 6)];
+        let (departures, _) = send(sender(host, &said), 200_000, wide());
+        let gaps = gaps(&departures);
+        for chirp in gaps[..36].chunks(6).take(5) {
+            let us: Vec<u64> = chirp.iter().map(|gap| gap.us()).collect();
+            assert_eq!(us, [2000, 1500, 1000, 500, 0, 1000], "{host:?}");
+        }
+        assert_eq!(gaps[30..35].iter().map(|gap| gap.us()).collect::<Vec<_>>(), [2000, 1500, 1000, 500, 0]);
+        // Two packets more than the window; the next chirp waits for the third ACK, 100 ms after its packet.
+        assert!(departures[36] >= departures[2] + ms(100.0), "{host:?}: {:?}", &departures[30..38]);
+        assert!(departures[36] <= departures[2] + ms(101.0), "{host:?}: {:?}", &departures[30..38]);
+    }
+}
+
 #[test]
 fn back_to_back_holds_on_a_host_that_paces_by_itself() {
     let spread = |said: &[(&str, u64)]| {

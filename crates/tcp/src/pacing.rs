@@ -1,6 +1,6 @@
 //! Time at which the next packet may leave.
 
-use rampcc::{Rate, Time};
+use rampcc::{Decision, Rate, Time};
 
 /// Linux never paces the first ten data packets.
 pub(crate) const UNPACED_SEGMENTS: u32 = 10;
@@ -15,6 +15,16 @@ const BURST_MAX_BYTES: u64 = 65_536;
 pub(crate) struct Pacer {
     next: Time,
     burst_left: u64,
+    chirp: Chirp,
+}
+
+/// What is left of a chirp: as the decision was when it began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chirp {
+    packets: u32,
+    gap_ns: u32,
+    step_ns: u32,
+    pause_ns: u32,
 }
 
 impl Pacer {
@@ -45,6 +55,31 @@ impl Pacer {
         }
         self.next += Rate::from_bytes_per_s(bytes_per_s).time_of(u64::from(bytes));
         self.burst_left -= 1;
+    }
+
+    /// Whether a chirp has begun and packets of it are to come.
+    #[inline]
+    pub(crate) fn in_chirp(&self) -> bool {
+        self.chirp.packets > 0
+    }
+
+    /// A packet left, the first of a chirp or the next of the one under way: each gap is shorter than the last, and a
+    /// pause follows the last packet.
+    pub(crate) fn on_sent_in_chirp(&mut self, now: Time, decision: &Decision) {
+        if self.chirp.packets == 0 {
+            self.chirp = Chirp {
+                packets: decision.chirp_packets,
+                gap_ns: decision.chirp_gap_ns,
+                step_ns: decision.chirp_step_ns,
+                pause_ns: decision.chirp_pause_ns,
+            };
+        }
+        let chirp = &mut self.chirp;
+        chirp.packets -= 1;
+        let gap_ns = if chirp.packets == 0 { chirp.pause_ns } else { chirp.gap_ns };
+        chirp.gap_ns = chirp.gap_ns.saturating_sub(chirp.step_ns);
+        self.burst_left = 0;
+        self.next = now + Time::from_ns(gap_ns.into());
     }
 
     /// A packet left and the next one follows exactly one gap later.
@@ -154,6 +189,26 @@ mod tests {
             }
         }
         assert_eq!(left[..12], [0, 0, 0, 0, 320, 320, 320, 320, 640, 640, 640, 640]);
+    }
+
+    #[test]
+    fn a_chirp_keeps_its_shape_to_its_end() {
+        let mut pacer = Pacer::default();
+        let chirp = |packets, gap_ns| {
+            let mut decision = Decision::new();
+            (decision.chirp_packets, decision.chirp_gap_ns) = (packets, gap_ns);
+            (decision.chirp_step_ns, decision.chirp_pause_ns) = (30, 500);
+            decision
+        };
+        let mut now = Time::ZERO;
+        let mut gaps = Vec::new();
+        for said in [chirp(4, 100), chirp(2, 7), chirp(2, 7), chirp(2, 7), chirp(2, 7), chirp(2, 7)] {
+            pacer.on_sent_in_chirp(now, &said);
+            gaps.push((pacer.next() - now).ns());
+            now = pacer.next();
+        }
+        assert_eq!(gaps, [100, 70, 40, 500, 7, 500]);
+        assert!(!pacer.in_chirp());
     }
 
     #[test]

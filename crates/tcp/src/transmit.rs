@@ -139,7 +139,7 @@ impl Sender {
                 cwnd = cwnd.saturating_add(mss * u64::from(duplicates.min(2)));
             }
         }
-        if used > 0 && used + mss > cwnd {
+        if used > 0 && used + mss > cwnd && !self.within_chirp() {
             return Err(Blocked::Window);
         }
         if self.burst_left == 0 {
@@ -230,6 +230,12 @@ impl Sender {
         decision.pacing_bytes_per_s != 0 && self.sent_bytes < decision.burst_until_bytes
     }
 
+    /// Whether the next packet belongs to a chirp that has begun, which the window does not interrupt.
+    #[inline]
+    fn within_chirp(&self) -> bool {
+        self.pacer.in_chirp() && self.startup.decision().chirp_packets > 0
+    }
+
     #[inline]
     fn note_sent(&mut self, now: Time, bytes: u32) {
         self.sent_bytes += u64::from(bytes);
@@ -252,7 +258,9 @@ impl Sender {
         let packets = decision.pacing_burst_bytes / self.rules.mss;
         let linux = self.rules.linux_pacer || (self.rules.pacing_always && !own);
         let exempt = linux && self.sent_segments < u64::from(UNPACED_SEGMENTS);
-        if self.bursting() || exempt {
+        if decision.chirp_packets > 0 {
+            self.pacer.on_sent_in_chirp(now, decision);
+        } else if self.bursting() || exempt {
             self.pacer.on_sent_unspaced(now);
         } else if own && packets > 1 {
             self.pacer.on_sent_of_several(now, bytes, rate, packets);

@@ -1,7 +1,8 @@
 //! Decisions in files: CSV with comments on top, or JSON lines; one line per call of an algorithm.
 //!
 //! Both begin with the provenance and have the same names. `record` is `open`, `ack` or `event` and says which columns a line has.
-//! A `-` in the list of a record's fields below marks those that are empty where the contract says `RAMP_UNSET`.
+//! In the lists of a record's fields below, `-` marks those that are empty where the contract says `RAMP_UNSET`, and `0` those
+//! that are empty where they are zero: older files have no such columns.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -16,8 +17,8 @@ use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Told, Tra
 /// One number of a record.
 struct Field<T> {
     name: &'static str,
-    /// Empty stands for [`UNSET`].
-    may_be_unset: bool,
+    /// What empty stands for.
+    empty: Option<u64>,
     max: u64,
     get: fn(&T) -> u64,
     /// The value is not above `max`.
@@ -25,17 +26,18 @@ struct Field<T> {
 }
 
 macro_rules! fields {
-    ($name:ident of $record:ty: $($field:ident: $type:ty $(, $unset:tt)?;)+) => {
+    ($name:ident of $record:ty: $($field:ident: $type:ty $(, $empty:tt)?;)+) => {
         const $name: &[Field<$record>] = &[$(Field {
             name: stringify!($field),
-            may_be_unset: fields!(@unset $($unset)?),
+            empty: fields!(@empty $($empty)?),
             max: <$type>::MAX as u64,
             get: |record| u64::from(record.$field),
             set: |record, value| record.$field = value as $type,
         }),+];
     };
-    (@unset) => { false };
-    (@unset -) => { true };
+    (@empty) => { None };
+    (@empty -) => { Some(UNSET) };
+    (@empty 0) => { Some(0) };
 }
 
 fields! { CONFIG of Config:
@@ -90,6 +92,10 @@ fields! { DECISION of Decision:
     limit: u64;
     pacing_burst_bytes: u32;
     pacing_percent: u32;
+    chirp_packets: u32, 0;
+    chirp_gap_ns: u32, 0;
+    chirp_step_ns: u32, 0;
+    chirp_pause_ns: u32, 0;
 }
 
 /// Names of all columns, in their order.
@@ -138,7 +144,7 @@ impl Line {
     fn put<T>(&mut self, prefix: &str, fields: &[Field<T>], record: &T) {
         for field in fields {
             let value = (field.get)(record);
-            if !(field.may_be_unset && value == UNSET) {
+            if field.empty != Some(value) {
                 self.number(&[prefix, field.name].concat(), value);
             }
         }
@@ -147,10 +153,9 @@ impl Line {
     fn take<T>(&self, prefix: &str, fields: &[Field<T>], record: &mut T) -> Result<(), TraceError> {
         for field in fields {
             let name = [prefix, field.name].concat();
-            let value = if field.may_be_unset && !self.values.contains_key(&name) {
-                UNSET
-            } else {
-                self.whole(&name, field.max)?
+            let value = match field.empty {
+                Some(empty) if !self.values.contains_key(&name) => empty,
+                _ => self.whole(&name, field.max)?,
             };
             (field.set)(record, value);
         }

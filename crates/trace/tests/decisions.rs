@@ -49,7 +49,7 @@ fn number() -> impl Strategy<Value = u64> {
 }
 
 fn decision() -> impl Strategy<Value = Decision> {
-    let numbers = proptest::array::uniform8(number());
+    let numbers = proptest::array::uniform12(number());
     (numbers, 0..Phase::ALL.len(), 0..ExitReason::ALL.len()).prop_map(|(n, phase, reason)| {
         let mut decision = Decision::new();
         decision.cwnd_bytes = n[0];
@@ -58,6 +58,8 @@ fn decision() -> impl Strategy<Value = Decision> {
         decision.burst_until_bytes = n[3];
         (decision.evidence, decision.limit) = (n[4], n[5]);
         (decision.pacing_burst_bytes, decision.pacing_percent) = (n[6] as u32, n[7] as u32);
+        (decision.chirp_packets, decision.chirp_gap_ns) = (n[8] as u32, n[9] as u32);
+        (decision.chirp_step_ns, decision.chirp_pause_ns) = (n[10] as u32, n[11] as u32);
         decision.placed(Phase::ALL[phase], ExitReason::ALL[reason])
     })
 }

@@ -90,14 +90,12 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
     match id {
         "hystart11" | "hystart" | "suss" => &[ExitReason::Delay, ExitReason::AckTrain],
         "hystartpp" => &[ExitReason::Delay],
-        "hystart_pq" => &[ExitReason::Delay, ExitReason::Loss],
         "paced" => &[ExitReason::Gap],
         "jump" | "fast_start" | "stateful" | "quicly" | "spread" => &[ExitReason::Ssthresh, ExitReason::Loss],
         "stopeg" => &[ExitReason::Delivery],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
         "vegas" | "vegas_lin" => &[ExitReason::Delay],
-        "c4" => &[ExitReason::Plateau, ExitReason::Delay, ExitReason::Loss],
         "ideal" => &[ExitReason::Known],
         _ => &[ExitReason::Loss],
     }

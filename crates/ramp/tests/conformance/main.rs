@@ -12,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod afstart;
 mod aron;
 mod astart;
 mod bbr;
@@ -20,6 +21,7 @@ mod best;
 mod c4;
 mod capstart;
 mod careful;
+mod chirp;
 mod enhanced;
 mod esse;
 mod fast_start;

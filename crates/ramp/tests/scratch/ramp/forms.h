@@ -13,18 +13,19 @@
 #define RAMP_WRITTEN_FOR 2
 #include <ramp/window.h>
 
-#define RAMP_FORMS_PARAMETERS(P, N)                                                             \
-	P(N, window, "packets", 0, 0, 100000, "a test", "held from the beginning; 0: it grows") \
-	P(N, rate, "bytes/s", 0, 0, 10000000000, "a test", "1: back to back")                   \
-	P(N, burst, "packets", 0, 0, 100000, "a test", "unspaced from `after` on")              \
-	P(N, together, "packets", 0, 0, 1000, "a test", "leave at once")                        \
-	P(N, percent, "percent", 0, 0, 1000, "a test", "of cwnd / RTT")                         \
-	P(N, after, "packets", 0, 0, 100000, "a test", "delivered when it begins to say so")    \
-	P(N, leave, "packets", 100000, 0, 100000, "a test", "delivered when it leaves")         \
-	P(N, keep, "percent", 0, 0, 100, "a test",                                              \
-	  "of what a loss finds in flight; 0: the host's rule")                                 \
-	P(N, expired, "packets", 0, 0, 100000, "a test",                                        \
-	  "ssthresh that it sets when the timer expires, and goes on")                          \
+#define RAMP_FORMS_PARAMETERS(P, N)                                                              \
+	P(N, window, "packets", 0, 0, 100000, "a test", "held from the beginning; 0: it grows")  \
+	P(N, rate, "bytes/s", 0, 0, 10000000000, "a test", "1: back to back")                    \
+	P(N, burst, "packets", 0, 0, 100000, "a test", "unspaced from `after` on")               \
+	P(N, together, "packets", 0, 0, 1000, "a test", "leave at once")                         \
+	P(N, percent, "percent", 0, 0, 1000, "a test", "of cwnd / RTT")                          \
+	P(N, chirp, "packets", 0, 0, 1000, "a test", "in chirps at `rate`, first gap twice its") \
+	P(N, after, "packets", 0, 0, 100000, "a test", "delivered when it begins to say so")     \
+	P(N, leave, "packets", 100000, 0, 100000, "a test", "delivered when it leaves")          \
+	P(N, keep, "percent", 0, 0, 100, "a test",                                               \
+	  "of what a loss finds in flight; 0: the host's rule")                                  \
+	P(N, expired, "packets", 0, 0, 100000, "a test",                                         \
+	  "ssthresh that it sets when the timer expires, and goes on")                           \
 	P(N, undone, "packets", 0, 0, 100000, "a test", "both windows as UNDONE has them")
 
 RAMP_PARAMETERS(FORMS)
@@ -36,6 +37,7 @@ struct ramp_forms {
 	ramp_u64 burst;
 	ramp_u64 together;
 	ramp_u64 percent;
+	ramp_u64 chirp;
 	ramp_u64 after;
 	ramp_u64 leave;
 	ramp_u64 keep;
@@ -57,6 +59,12 @@ RAMP_FN void ramp_forms_say(struct ramp_forms *s, ramp_u64 sent_bytes, ramp_u32 
 		d->burst_until_bytes = sent_bytes + s->burst * mss_bytes;
 	d->pacing_burst_bytes = (ramp_u32)s->together * mss_bytes;
 	d->pacing_percent = (ramp_u32)s->percent;
+	if (s->chirp) { /* gaps from twice the mean down to none, and a mean one after them */
+		d->chirp_packets = (ramp_u32)s->chirp;
+		d->chirp_pause_ns = (ramp_u32)(mss_bytes * (ramp_u64)1000000000 / s->rate);
+		d->chirp_gap_ns = 2 * d->chirp_pause_ns;
+		d->chirp_step_ns = d->chirp_gap_ns / (ramp_u32)(s->chirp - 2);
+	}
 }
 
 RAMP_FN void ramp_forms_leave(struct ramp_decision *d)
@@ -76,6 +84,7 @@ RAMP_FN void ramp_forms_init(struct ramp_forms *s, const struct ramp_config *c,
 	s->burst = ramp_parameter(c, FORMS, burst);
 	s->together = ramp_parameter(c, FORMS, together);
 	s->percent = ramp_parameter(c, FORMS, percent);
+	s->chirp = ramp_parameter(c, FORMS, chirp);
 	s->after = ramp_parameter(c, FORMS, after);
 	s->leave = ramp_parameter(c, FORMS, leave);
 	s->keep = ramp_parameter(c, FORMS, keep);
