@@ -88,7 +88,7 @@ pub(crate) struct Compared {
 }
 
 /// Ours and theirs; `None`: it did not happen, or is not known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) ours: Option<f64>,
     pub(crate) theirs: Option<f64>,

@@ -8,6 +8,7 @@ mod measure;
 mod ns2;
 mod ns3;
 mod oracle;
+mod quickstart;
 mod report;
 mod rows;
 mod topology;
@@ -16,23 +17,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use bulk::{Bulk, Compared};
+use quickstart::Granted;
 
 #[test]
 fn runs_of_other_simulators_come_out_the_same() {
     let ns2 = play(&ns2::cases(), Bulk::compare);
     let ns3 = play(&ns3::cases(), Bulk::compare);
     let loads = play(&dumbbell::CASES, |case| dumbbell::compare(*case));
+    let granted = play(&quickstart::all(), Granted::compare);
     let drawn = play(&rows::all(), rows::Drawn::compare);
     let tables = format!(
-        "ns-2, drawn at random:\n\n{}\nns-2, one flow:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
+        "ns-2, drawn at random:\n\n{}\nns-2, one flow:\n\n{}\nns-2, Quick-Start:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
         report::drawn(&drawn),
         report::single_flows(&ns2),
+        report::granted(&granted),
         report::loads(&loads),
         report::single_flows(&ns3),
     );
     eprintln!("{tables}");
     let mut faults: Vec<String> = ns2.iter().chain(&ns3).flat_map(Compared::faults).collect();
     faults.extend(loads.iter().flat_map(dumbbell::Load::faults));
+    faults.extend(granted.iter().flat_map(Granted::faults));
     let share = |holds: &dyn Fn(&rows::Drawn) -> bool| {
         drawn.iter().filter(|row| holds(row)).count() as f64 / drawn.len() as f64
     };
@@ -52,6 +57,10 @@ fn every_difference_beyond_five_percent_is_explained() {
         if allowed.throughput > 0.05 || allowed.drops > 0.05 {
             assert!(report::explained(allowed.reason), "{}: no heading `{}`", case.name, allowed.reason);
         }
+    }
+    for granted in play(&quickstart::all(), Granted::compare) {
+        let reason = granted.reason();
+        assert!(reason.is_empty() || report::explained(reason), "no heading `{reason}`");
     }
     for reason in [rows::Reason::Vegas, rows::Reason::Rounding, rows::Reason::Unknown] {
         assert!(report::explained(reason.heading()), "no heading `{}`", reason.heading());

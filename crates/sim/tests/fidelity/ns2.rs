@@ -21,7 +21,7 @@ const CLOSE: Allowed = Allowed {
 };
 
 /// `boot_time_` of the only connection, by ns-2's default seed.
-const PHASE: Time = Time::from_us(5_559);
+pub(crate) const PHASE: Time = Time::from_us(5_559);
 
 /// ns-2's label, start-up, initial ssthresh in packets, recovery and avoidance.
 type Algorithm = (&'static str, &'static str, Option<u32>, Recovery, Avoidance);

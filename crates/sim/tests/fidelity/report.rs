@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::bulk::{Compared, Pair};
 use crate::dumbbell::Load;
 use crate::oracle::number;
+use crate::quickstart::Granted;
 use crate::rows::Drawn;
 
 const BEGIN: &str = "<!-- made by the test `fidelity`; `make bless` -->\n";
@@ -106,6 +107,37 @@ pub(crate) fn drawn(rows: &[Drawn]) -> String {
         markdown(&head, summary.into_iter()),
         markdown(&failing, cells)
     )
+}
+
+/// Grants of Quick-Start's routers, and the downloads after them.
+pub(crate) fn granted(rows: &[Granted]) -> String {
+    let head = [
+        "run",
+        "window granted",
+        "ns-2",
+        "",
+        "download s",
+        "ns-2",
+        "",
+        "drops",
+        "ns-2",
+        "RTO",
+        "ns-2",
+        "see",
+    ];
+    let cells = rows.iter().map(|row| {
+        let mut cells = vec![row.name.clone()];
+        cells.extend(compared(row.window, 0));
+        cells.extend(compared(row.download_s, 3));
+        cells.extend(both(row.drops, 0));
+        cells.extend(both(row.timeouts, 0));
+        cells.push(match row.reason() {
+            "" => String::new(),
+            reason => format!("[why](#{})", anchor(reason)),
+        });
+        cells
+    });
+    markdown(&head, cells)
 }
 
 /// Loads of many flows.

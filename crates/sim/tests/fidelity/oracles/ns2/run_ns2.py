@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the single-bottleneck ns-2 scenarios (bulk.tcl) and writes results/*.csv.
-usage: python3 run_ns2.py [es] [ps]      (run from the directory that holds this file)"""
+usage: python3 run_ns2.py [es] [ps] [qs]      (run from the directory that holds this file)"""
 import subprocess, csv, sys, os, gzip, itertools, tempfile
 from concurrent.futures import ThreadPoolExecutor
 NW = int(os.environ.get("NW", "2"))
@@ -59,6 +59,7 @@ def run(params, keep=False):
             m.update(su_time_s=round(t-t0, 5), su_acked_pkts=ack, su_thr_mbps=round(max(ack,0)*pkt*8/(t-t0)/1e6, 4), su_sent_pkts=nd, su_drops=sd, su_loss=round(sd/nd, 6) if nd else 0)
         else: m.update(su_time_s="", su_acked_pkts="", su_thr_mbps="", su_sent_pkts="", su_drops="", su_loss="")
         m.update(final_cwnd=fl["cwnd"], final_ssthresh=fl["ssthresh"], q_drops=q["pdrop"], q_departures=q["pdep"], cbr_drops=cbrdrops)
+        if "npkts" in params: m["done_s"] = round(float(fl["done"]) - t0, 6)
         res.append(m)
     if not keep:
         for e in ("drop", "tr", "samp"): os.remove(f"{out}.{e}")
@@ -130,6 +131,52 @@ def ps():
                                  {**base, **p, "cbw": f"{cbw}Mb" if cbw else 0, "cbr_random": rnd, "seed": sd}))
     sweep("beside_cbr", jobs)
     for c in (0, 40, 80): series("beside_cbr", f"{c}", {**base, **A["sack_huge"], "cbw": f"{c}Mb" if c else 0, "dur": 51})
+
+def window_opened(out):
+    """the window that flow 0's first ACK, that of its SYN, has opened"""
+    times = [(float(f[0]), float(f[6])) for f in (l.split() for l in open(out + ".tr")) if f[5] == "cwnd_"]
+    later = [(t, v) for t, v in times if t > 0]
+    return [v for t, v in later if t == later[0][0]][-1]
+
+def qs():
+    """Quick-Start over the first path: what is approved, and the download from the start of the SYN. `again`: the same
+    with the flow a second later."""
+    base = dict(bw="40Mb", delay="50ms", side_bw="500Mb", side_delay="0.1ms", pkt=1000, maxburst=0, dur=60)
+    idle = dict(qs="grant,grant,grant", buf=250, cbw_mbps=0, cbr_start_s=0, cbr_stop_s="", cc="Sack1", npkts=1000, maxss=100, mend="")
+    rows = []
+    for name, change in QS:
+        p = {**idle, **change}
+        ns = {**base, **p, "cbw": f"{p['cbw_mbps']}Mb" if p["cbw_mbps"] else 0}
+        for k in ("cbw_mbps", "cbr_start_s", "cbr_stop_s"): del ns[k]
+        def play(start):
+            late = start - 1.0 if p["cbr_start_s"] else 0
+            mend = p["mend"].split(":")
+            ns.update(starts=start, cbr_start=p["cbr_start_s"] + late)
+            ns["cbr_stop"] = p["cbr_stop_s"] + late if p["cbr_stop_s"] else ""
+            ns["mend"] = f"{float(mend[0]) + late}:{mend[1]}" if p["mend"] else ""
+            res, out = run(ns, keep=True)
+            window = window_opened(out)
+            for e in ("drop", "tr", "samp"): os.remove(f"{out}.{e}")
+            return res[0], window
+        (first, window), (again, _) = play(1.0), play(2.0)
+        rows.append(dict(run=name, **p, window_pkts=window, download_s=first["done_s"], drops=first["drops"], timeouts=first["timeouts"], again_s=again["done_s"]))
+    with open("results/quickstart.csv", "w", newline="") as f:
+        w = csv.DictWriter(f, list(rows[0])); w.writeheader(); w.writerows(rows)
+    print("quickstart", len(rows))
+
+LOSS = dict(cbw_mbps=22, cbr_start_s=1.05, buf=20)
+QS = [
+ ("idle", {}), ("idle, slow start not limited", dict(maxss=0)), ("idle, Newreno", dict(cc="Newreno")),
+ ("idle, 3000 packets", dict(npkts=3000)), ("idle, 3000 packets, not limited", dict(npkts=3000, maxss=0)),
+ ("beside 10 Mbit/s", dict(cbw_mbps=10)), ("beside 20 Mbit/s", dict(cbw_mbps=20)), ("beside 30 Mbit/s", dict(cbw_mbps=30)),
+ ("beside 36 Mbit/s", dict(cbw_mbps=36)),
+ ("refused by the sender's host", dict(qs="refuse,grant,grant")), ("refused at the bottleneck", dict(qs="grant,refuse,grant")),
+ ("unknown at the bottleneck", dict(qs="grant,unaware,grant")), ("unknown at the last router", dict(qs="grant,grant,unaware")),
+ ("little loss", dict(cbw_mbps=22, cbr_start_s=1.05, buf=35, npkts=300)),
+ ("burst loss", dict(cbw_mbps=100, cbr_start_s=1.13, cbr_stop_s=1.134, buf=20)),
+ ("loss", LOSS), ("loss, Newreno", dict(LOSS, cc="Newreno")),
+ ("loss, RFC's ssthresh", dict(LOSS, mend="1.6258:123")),
+]
 
 if __name__ == "__main__":
     for w in (sys.argv[1:] or ["es", "ps"]): globals()[w]()
