@@ -28,6 +28,9 @@ impl Scale {
         if zero && !log && low > 0.0 {
             low = 0.0;
         }
+        if zero && !log && high <= 0.0 && low >= 0.0 {
+            high = 1.0;
+        }
         if low >= high {
             (low, high) = if log { (low / 2.0, high * 2.0) } else { (low - 0.5, high + 0.5) };
         }
@@ -131,6 +134,12 @@ mod tests {
                 assert!(scale.ticks(4).len() < 20);
             }
         }
+    }
+
+    #[test]
+    fn bars_of_nothing_have_no_height() {
+        let scale = Scale::new([0.0, 0.0].into_iter(), false, true, (100.0, 0.0)).rounded(4);
+        assert!((scale.place(0.0) - 100.0).abs() < 1e-9);
     }
 
     #[test]

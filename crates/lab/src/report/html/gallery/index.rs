@@ -53,7 +53,7 @@ pub fn render_index(index: &Index<'_>) -> String {
             index.figures.iter().copied().filter(|figure| figure.paper == **paper).collect();
         let (held, checked) = counts(figures.iter().copied());
         html.add(format_args!(
-            "<section id=\"paper-{number}\">\n<h2>{}</h2>\n<p class=\"note\">{} {held} of {checked} claims hold.</p>\n<ul class=\"cards\">\n",
+            "<section id=\"paper-{number}\">\n<h2>{}</h2>\n<p class=\"note\">{}. {held} of {checked} claims hold.</p>\n<ul class=\"cards\">\n",
             Text(paper),
             Text(figures.first().map_or("", |figure| figure.reference.as_str()))
         ));
