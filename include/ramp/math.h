@@ -29,6 +29,14 @@ RAMP_FN ramp_u64 ramp_max_flat(ramp_u64 a, ramp_u64 b)
 	return (b & less) | (a & ~less);
 }
 
+/* ramp_sub() of two below 2^63, without a branch. */
+RAMP_FN ramp_u64 ramp_sub_flat(ramp_u64 a, ramp_u64 b)
+{
+	ramp_u64 keep = ~ramp_less_mask(a, b);
+
+	return (a & keep) - (b & keep);
+}
+
 /* The upper end wins where the ends are crossed. */
 RAMP_FN ramp_u64 ramp_clamp(ramp_u64 value, ramp_u64 low, ramp_u64 high)
 {

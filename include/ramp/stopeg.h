@@ -33,6 +33,7 @@
 RAMP_PARAMETERS(STOPEG)
 
 #define STOPEG_MOMENTS 64u /* a power of two */
+#define STOPEG_MOST ((ramp_u64)1 << 62) /* bytes that are counted, for arithmetic without branches */
 #define STOPEG_AT_ONCE 16u  /* moments settled by an ACK, which adds one at most */
 
 struct ramp_stopeg_moment {
@@ -71,8 +72,9 @@ RAMP_FN void ramp_stopeg_init(struct ramp_stopeg *s, const struct ramp_config *c
 RAMP_FN void ramp_stopeg_settle(struct ramp_stopeg *s, const struct ramp_ack *a)
 {
 	ramp_u64 half_ns = (ramp_u64)s->growth.least_rtt_us * 500;
-	ramp_u64 delivered = ramp_sub(a->delivered_bytes, a->acked_bytes);
-	ramp_u64 least = ramp_mul(s->packets_min, a->mss_bytes);
+	ramp_u64 delivered = ramp_min(ramp_sub(a->delivered_bytes, a->acked_bytes), STOPEG_MOST);
+	ramp_u64 least = ramp_min(ramp_mul(s->packets_min, a->mss_bytes), STOPEG_MOST);
+	ramp_u64 counts, back;
 	const struct ramp_stopeg_moment *m;
 	ramp_u32 i;
 
@@ -80,13 +82,11 @@ RAMP_FN void ramp_stopeg_settle(struct ramp_stopeg *s, const struct ramp_ack *a)
 		m = &s->moment[s->oldest & (STOPEG_MOMENTS - 1)];
 		if (!s->waiting || ramp_add(m->at_ns, half_ns) > a->now_ns)
 			return;
-		if (m->in_flight_bytes >= least) {
-			s->there_bytes = ramp_add(s->there_bytes,
-						  ramp_sub(m->in_flight_bytes,
-							   ramp_sub(delivered, m->delivered_bytes)));
-			s->in_flight_bytes = ramp_add(s->in_flight_bytes, m->in_flight_bytes);
-			s->moments += s->moments < ~(ramp_u32)0;
-		}
+		counts = ~ramp_less_mask(m->in_flight_bytes, least);
+		back = ramp_sub_flat(delivered, m->delivered_bytes);
+		s->there_bytes += ramp_sub_flat(m->in_flight_bytes, back) & counts;
+		s->in_flight_bytes += m->in_flight_bytes & counts;
+		s->moments += (ramp_u32)counts & 1u;
 		s->oldest = (s->oldest + 1) & (STOPEG_MOMENTS - 1);
 		s->waiting--;
 	}
@@ -105,8 +105,8 @@ RAMP_FN void ramp_stopeg_keep(struct ramp_stopeg *s, const struct ramp_ack *a)
 	}
 	m = &s->moment[(s->oldest + s->waiting) & (STOPEG_MOMENTS - 1)];
 	m->at_ns = a->now_ns;
-	m->delivered_bytes = ramp_sub(a->delivered_bytes, a->acked_bytes);
-	m->in_flight_bytes = a->in_flight_bytes;
+	m->delivered_bytes = ramp_min(ramp_sub(a->delivered_bytes, a->acked_bytes), STOPEG_MOST);
+	m->in_flight_bytes = ramp_min(a->in_flight_bytes, STOPEG_MOST);
 	s->waiting++;
 	s->last_ns = a->now_ns;
 }
