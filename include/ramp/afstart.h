@@ -118,6 +118,7 @@ RAMP_FN void ramp_afstart_begin(struct ramp_afstart *s, const struct ramp_ack *a
 	s->from_bytes = a->sent_bytes;
 	if (s->mode == AFSTART_PAIRS) {
 		s->until_bytes = ramp_add(a->sent_bytes, d->cwnd_bytes);
+		d->pacing_bytes_per_s = RAMP_BACK_TO_BACK;
 		return;
 	}
 	s->until_bytes = ramp_add(a->sent_bytes, ramp_mul(s->stream_packets, a->mss_bytes));
@@ -171,6 +172,10 @@ RAMP_FN void ramp_afstart_listen(struct ramp_afstart *s, const struct ramp_ack *
 {
 	if (!s->until_bytes || a->newest_acked_bytes <= s->from_bytes)
 		return;
+	if (a->flags & RAMP_APP_LIMITED) { /* the application's pauses are not the path's */
+		s->until_bytes = 0;
+		return;
+	}
 	if (!s->first_ns) {
 		s->first_ns = a->now_ns;
 		s->first_sent_ns = a->newest_sent_ns;

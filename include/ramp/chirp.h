@@ -14,7 +14,7 @@
  * Deviates: a chirp is as the last ACK before it left things; the source decides when it begins.
  * Deviates: packets in flight are counted once a chirp for the weight of a received gap.
  * Deviates: a mark ends it; the source leaves marks unanswered while it chirps.
- * Deviates: a sender with less to send than a chirp goes on chirping; the source sends at once.
+ * Deviates: a sender with less to send than a chirp goes on with slow start; the source chirps again later.
  * Deviates: what other ends of the path say of time (receiver's time stamps) and what earlier
  *           connections knew are not used, which is the source's default.
  */
@@ -455,8 +455,8 @@ RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 	}
 	ramp_chirp_count(s, a);
 	queued_us = ramp_sub(s->smoothed_us >> 3, s->growth.least_rtt_us);
-	/* What was sent while a loss was believed was in no chirp. */
-	if (a->lost_bytes || s->heard_of >= s->chirps_max) {
+	/* What was sent while a loss was believed was in no chirp, nor is what waited for the application. */
+	if (a->lost_bytes || a->flags & RAMP_APP_LIMITED || s->heard_of >= s->chirps_max) {
 		ramp_chirp_give_up(s, a, d);
 		return;
 	}

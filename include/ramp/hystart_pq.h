@@ -131,17 +131,25 @@ RAMP_FN ramp_u32 ramp_hystart_pq_test(struct ramp_hystart_pq *s, const struct ra
 	return 1;
 }
 
+/* During a repair the host's window is what the repair may send; ssthresh is what it repairs. */
+RAMP_FN ramp_u64 ramp_hystart_pq_window(const struct ramp_hystart_pq *s,
+					const struct ramp_decision *d)
+{
+	return s->losses.repairing ? ramp_min(d->ssthresh_bytes, RAMP_CWND_MAX_BYTES)
+				   : d->cwnd_bytes;
+}
+
 /* The sample that told it is from before the window's last doubling. */
 RAMP_FN void ramp_hystart_pq_leave(struct ramp_hystart_pq *s, const struct ramp_ack *a,
 				   struct ramp_decision *d)
 {
-	ramp_u64 base = s->filtered_min_us, kept = 0;
+	ramp_u64 base = s->filtered_min_us, window = ramp_hystart_pq_window(s, d), kept = 0;
 
 	if (base > s->short_rtt_us && !s->half)
-		kept = ramp_min(d->cwnd_bytes, RAMP_CWND_MAX_BYTES) *
+		kept = ramp_min(window, RAMP_CWND_MAX_BYTES) *
 			(base > s->long_rtt_us ? s->long_rtt_us : s->short_rtt_us) / base;
-	kept = ramp_min(kept, d->cwnd_bytes);
-	ramp_hold(d->cwnd_bytes - (d->cwnd_bytes - kept) / 2, a->mss_bytes, d);
+	kept = ramp_min(kept, window);
+	ramp_hold(window - (window - kept) / 2, a->mss_bytes, d);
 	d->ssthresh_bytes = d->cwnd_bytes;
 	ramp_leave(RAMP_EXIT_DELAY, d);
 }
@@ -171,8 +179,9 @@ RAMP_FN void ramp_hystart_pq_on_ack(struct ramp_hystart_pq *s, const struct ramp
 	if (d->phase == RAMP_DONE)
 		return;
 	if (ramp_losses_count(&s->losses, a) && s->losses.rate > s->loss_limit) {
-		/* cubic_enter_recovery: the window the packets were lost from, by its beta. */
-		ramp_hold(d->cwnd_bytes - d->cwnd_bytes / 8, a->mss_bytes, d);
+		/* cubic_enter_recovery: the window the packets were lost from, by its beta twice, since
+		 * its fast convergence takes the first loss for a later one. */
+		ramp_hold(ramp_hystart_pq_window(s, d) / 64 * 49, a->mss_bytes, d);
 		d->ssthresh_bytes = d->cwnd_bytes;
 		d->evidence = a->lost_bytes;
 		d->limit = 0;

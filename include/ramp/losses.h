@@ -51,8 +51,11 @@ RAMP_FN ramp_u32 ramp_losses_count(struct ramp_losses *l, const struct ramp_ack 
 RAMP_FN ramp_u32 ramp_losses_outlast(struct ramp_losses *l, const struct ramp_event *e,
 				     struct ramp_decision *d)
 {
-	if (d->phase != RAMP_STARTUP)
+	/* What ends start-up is followed by no RAMP_RECOVERED if it is undone. */
+	if (d->phase != RAMP_STARTUP || e->kind == RAMP_MARK || e->kind == RAMP_TIMEOUT) {
+		l->repairing = 0;
 		return 0;
+	}
 	if (e->kind == RAMP_LOSS) {
 		if (!l->repairing)
 			l->ssthresh_bytes = d->ssthresh_bytes;

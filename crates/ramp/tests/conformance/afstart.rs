@@ -56,6 +56,26 @@ impl Path {
     }
 }
 
+/// Three packets, then the rest of the flight after a second: that is no rate of the path.
+#[test]
+fn a_pause_of_the_application_says_nothing_of_the_path() {
+    let mut path = Path::new(80_000, 8);
+    for packet in 1..=10 {
+        let paused = packet > 3;
+        path.startup.on_ack(&Ack {
+            now_ns: 1_100_000_000 + packet * 80_000 + if paused { 1_000_000_000 } else { 0 },
+            newest_sent_ns: 1_000_000_000 + if paused { 1_000_000_000 } else { 0 },
+            sent_bytes: if paused { 10_000 } else { 3_000 },
+            newest_acked_bytes: packet * 1000,
+            rtt_us: RTT_US,
+            flags: if packet == 3 { rampcc::AckFlags::APP_LIMITED } else { 0 },
+            ..ack(1)
+        });
+    }
+    let decision = path.startup.decision();
+    assert_eq!((decision.phase(), decision.ssthresh_bytes), (Phase::Startup, rampcc::UNSET));
+}
+
 #[test]
 fn the_range_is_halved_and_the_window_goes_half_of_what_is_missing() {
     // 8 MB/s. Nothing is too fast for it: 4, 6 and 7 MB/s pass, and the middle of what is left is 7.5 MB/s.

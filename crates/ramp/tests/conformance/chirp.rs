@@ -193,6 +193,31 @@ fn thirty_milliseconds_of_queue_end_it() {
     assert_eq!(decision.chirp_packets, 0);
 }
 
+/// The fifth packet of the first chirp waits for the application: its gap is not the path's.
+#[test]
+fn a_pause_of_the_application_is_not_taken_for_the_paths_gap() {
+    let mut startup = Startup::new(row("chirp"), &{
+        let mut config: Config = config(row("chirp"), 10);
+        config.handshake_rtt_us = RTT_US;
+        config
+    });
+    for (packet, left_us) in [(1, 0), (2, 1250), (3, 2190), (4, 2810), (5, 17_000)] {
+        startup.on_ack(&Ack {
+            now_ns: 1_000_000_000 + (left_us + u64::from(RTT_US)) * 1000,
+            newest_sent_ns: 1_000_000_000 + left_us * 1000,
+            sent_bytes: 5000,
+            newest_acked_bytes: packet * 1000,
+            in_flight_bytes: (6 - packet) * 1000,
+            rtt_us: RTT_US,
+            flags: if packet == 4 { rampcc::AckFlags::APP_LIMITED } else { 0 },
+            ..ack(1)
+        });
+    }
+    let decision = startup.decision();
+    assert_eq!((decision.phase(), decision.ssthresh_bytes), (Phase::Startup, UNSET));
+    assert_eq!(decision.chirp_packets, 0, "slow start goes on");
+}
+
 #[test]
 fn a_loss_leaves_half_of_what_fits_and_a_needless_one_leads_to_slow_start() {
     let mut path = Path::new(100_000, &[]);

@@ -154,10 +154,39 @@ fn three_losses_in_a_row_are_too_many() {
     assert_eq!([c.lose(0), c.lose(0), c.lose(0)], [Phase::Startup, Phase::Startup, Phase::Done]);
     let decision = c.startup.decision();
     assert_eq!((decision.exit_reason(), decision.evidence), (ExitReason::Loss, 3000));
-    assert_eq!((decision.cwnd_bytes, decision.ssthresh_bytes), (87_500, 87_500));
+    assert_eq!((decision.cwnd_bytes, decision.ssthresh_bytes), (100_000 / 64 * 49, 100_000 / 64 * 49));
     // With eight packets between them the rate stays below 0.142 = 1 / 16 / (1 - (15 / 16)^9).
     let mut c = Connection::new(&[]);
     assert!((0..100).all(|_| c.lose(8) == Phase::Startup));
+}
+
+/// While the host repairs, its window is no more than what the repair may send.
+#[test]
+fn in_a_repair_the_window_is_the_one_that_packets_were_lost_from() {
+    let mut c = Connection::new(&[]);
+    c.tell(EventKind::Loss);
+    c.startup.decision_mut().cwnd_bytes = 58_000;
+    assert_eq!([c.lose(0), c.lose(0), c.lose(0)], [Phase::Startup, Phase::Startup, Phase::Done]);
+    assert_eq!(c.startup.decision().ssthresh_bytes, 100_000 / 64 * 49);
+    let mut c = Connection::new(&[]);
+    c.tell(EventKind::Loss);
+    c.startup.decision_mut().cwnd_bytes = 58_000;
+    assert_eq!(c.exit(then(&[50; 20], 100)), Some(33));
+    assert_eq!(c.startup.decision().ssthresh_bytes, 50_000);
+}
+
+/// After `Undone` nobody tells of the repair's end.
+#[test]
+fn a_repair_that_a_timeout_or_a_mark_ended_is_over_when_that_is_undone() {
+    for kind in [EventKind::Timeout, EventKind::Mark] {
+        let mut c = Connection::new(&[]);
+        assert_eq!([c.tell(EventKind::Loss), c.tell(kind)], [Phase::Startup, Phase::Done]);
+        assert_eq!(c.tell(EventKind::Undone), Phase::Startup);
+        (c.startup.decision_mut().cwnd_bytes, c.startup.decision_mut().ssthresh_bytes) =
+            (WINDOW * 1000, UNSET);
+        c.startup.on_ack(&ack(10));
+        assert_eq!(c.window(), (WINDOW + 10) * 1000);
+    }
 }
 
 #[test]
