@@ -74,13 +74,6 @@ columns! {
     bytes: u64,
 }
 
-const STATES: [(SenderState, &str); 3] =
-    [(SenderState::Open, "open"), (SenderState::Recovery, "recovery"), (SenderState::Loss, "loss")];
-
-fn state_word(state: SenderState) -> &'static str {
-    STATES.iter().find(|(known, _)| *known == state).map_or("", |(_, word)| word)
-}
-
 /// What the word in `column` stands for.
 fn meaning<T>(
     column: &'static str,
@@ -137,7 +130,7 @@ impl From<&FlowSample> for Row {
             receive_window_bytes: (sample.receive_window_bytes != u64::MAX)
                 .then_some(sample.receive_window_bytes),
             phase: Some(sample.phase.word().to_owned()),
-            state: Some(state_word(sample.state).to_owned()),
+            state: Some(sample.state.word().to_owned()),
             ..Self::default()
         }
     }
@@ -158,54 +151,42 @@ impl From<&LinkSample> for Row {
 
 impl From<&FlowEvent> for Row {
     fn from(event: &FlowEvent) -> Self {
-        let mut row = Self { time_ns: event.now.ns(), flow: Some(event.flow), ..Self::default() };
-        let record = match event.kind {
+        let mut row = Self {
+            record: event.kind.word().to_owned(),
+            time_ns: event.now.ns(),
+            flow: Some(event.flow),
+            ..Self::default()
+        };
+        match event.kind {
             FlowEventKind::Opened { size_bytes, under_test } => {
                 row.size_bytes = (size_bytes != u64::MAX).then_some(size_bytes);
                 row.under_test = Some(under_test);
-                "opened"
             }
-            FlowEventKind::Established => "established",
             FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent } => {
                 row.reason = Some(reason.word().to_owned());
                 row.evidence = Some(evidence);
                 row.limit = Some(limit);
                 row.cwnd_bytes = Some(cwnd_bytes);
                 row.deciding_sent_ns = some_time(deciding_sent);
-                "startup_exit"
             }
             FlowEventKind::RecoveryStart { cwnd_bytes, in_flight_bytes } => {
                 row.cwnd_bytes = Some(cwnd_bytes);
                 row.in_flight_bytes = Some(in_flight_bytes);
-                "recovery_start"
             }
-            FlowEventKind::RecoveryEnd => "recovery_end",
-            FlowEventKind::Timeout { backoff } => {
-                row.backoff = Some(backoff);
-                "timeout"
-            }
-            FlowEventKind::Undone => "undone",
-            FlowEventKind::StartupResumed => "startup_resumed",
+            FlowEventKind::Timeout { backoff } => row.backoff = Some(backoff),
             FlowEventKind::Dropped { link, wire_bytes, data } => {
                 row.link = Some(link);
                 row.wire_bytes = Some(wire_bytes);
                 row.data = Some(data);
-                "dropped"
             }
-            FlowEventKind::Received { bytes } => {
-                row.bytes = Some(bytes);
-                "received"
-            }
-            FlowEventKind::Completed { bytes } => {
-                row.bytes = Some(bytes);
-                "completed"
-            }
-            FlowEventKind::Unfinished { bytes } => {
-                row.bytes = Some(bytes);
-                "unfinished"
-            }
-        };
-        record.clone_into(&mut row.record);
+            FlowEventKind::Received { bytes }
+            | FlowEventKind::Completed { bytes }
+            | FlowEventKind::Unfinished { bytes } => row.bytes = Some(bytes),
+            FlowEventKind::Established
+            | FlowEventKind::RecoveryEnd
+            | FlowEventKind::Undone
+            | FlowEventKind::StartupResumed => {}
+        }
         row
     }
 }
@@ -248,7 +229,11 @@ impl Row {
             delivery_bytes_per_s: self.delivery_bytes_per_s.unwrap_or(0),
             receive_window_bytes: self.receive_window_bytes.unwrap_or(u64::MAX),
             phase: meaning("phase", self.phase.as_ref(), Phase::ALL.map(|phase| (phase, phase.word())))?,
-            state: meaning("state", self.state.as_ref(), STATES)?,
+            state: meaning(
+                "state",
+                self.state.as_ref(),
+                SenderState::ALL.map(|state| (state, state.word())),
+            )?,
         })
     }
 

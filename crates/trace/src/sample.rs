@@ -53,6 +53,20 @@ pub enum SenderState {
     Loss,
 }
 
+impl SenderState {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Recovery, Self::Loss];
+
+    /// Its word in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
 /// A link's queue after one arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSample {
@@ -158,4 +172,24 @@ pub enum FlowEventKind {
         /// In-order bytes at the receiver.
         bytes: u64,
     },
+}
+
+impl FlowEventKind {
+    /// Its word in files.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Opened { .. } => "opened",
+            Self::Established => "established",
+            Self::StartupExit { .. } => "startup_exit",
+            Self::RecoveryStart { .. } => "recovery_start",
+            Self::RecoveryEnd => "recovery_end",
+            Self::Timeout { .. } => "timeout",
+            Self::Undone => "undone",
+            Self::StartupResumed => "startup_resumed",
+            Self::Dropped { .. } => "dropped",
+            Self::Received { .. } => "received",
+            Self::Completed { .. } => "completed",
+            Self::Unfinished { .. } => "unfinished",
+        }
+    }
 }
