@@ -2,14 +2,14 @@
 
 use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+use rampcc_experiment::ExperimentError;
 use rampcc_league::{
-    Entrant, League, PREFIX, Population, Request, SIZES, Standing, Table, Weights, Which, candidate, page,
+    Entrant, Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants,
     text,
 };
 
@@ -22,24 +22,6 @@ use crate::report::FormatArgs;
 use crate::table::table;
 use crate::terminal::Terminal;
 
-/// Sizes that a run tells the times of.
-const KNOWN_SIZES: [(&str, u64); 13] = [
-    ("10kB", 10_000),
-    ("20kB", 20_000),
-    ("50kB", 50_000),
-    ("100kB", 100_000),
-    ("200kB", 200_000),
-    ("500kB", 500_000),
-    ("1MB", 1_000_000),
-    ("2MB", 2_000_000),
-    ("5MB", 5_000_000),
-    ("10MB", 10_000_000),
-    ("20MB", 20_000_000),
-    ("50MB", 50_000_000),
-    ("100MB", 100_000_000),
-];
-/// Of `--quick`: paths of each access type, and the largest size.
-const QUICK: (usize, u64) = (4, 10_000_000);
 /// Groups of paths on which an algorithm fails, of those that are printed.
 const GROUPS: usize = 2;
 
@@ -129,55 +111,15 @@ impl LeagueArgs {
         }
     }
 
-    /// The paths, sizes and runs.
-    fn population(&self) -> Result<(Population, Vec<u64>, u32), CliError> {
-        let mut population = Population::open(&self.which())?;
-        let mut sizes = if self.sizes.is_empty() { SIZES.to_vec() } else { self.sizes.clone() };
-        sizes.sort_unstable();
-        sizes.dedup();
-        if self.quick {
-            population = population.of_each(QUICK.0);
-            if self.sizes.is_empty() {
-                sizes.retain(|size| *size <= QUICK.1);
-            }
-        }
-        let largest = sizes.last().copied().unwrap_or(0);
-        Ok((population.up_to(largest)?, sizes, self.seeds.unwrap_or(if self.quick { 1 } else { 3 })))
+    fn extent(&self) -> Result<Extent, CliError> {
+        let population = Population::open(&self.which())?;
+        Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
     }
 
-    /// The rows: the yardstick and plain slow start are always among them, and what Linux does.
     fn entrants(&self) -> Result<Vec<Entrant>, CliError> {
-        let mut named = self.algorithms.clone();
-        if named.is_empty() && self.candidate.is_empty() {
-            named.push("all".to_owned());
-        }
-        for always in [rampcc::standard().id, rampcc::of_cubic().id, "ideal"] {
-            let there = named
-                .iter()
-                .flat_map(|text| text.split(','))
-                .any(|row| row.trim() == always || row.trim() == "all");
-            if !there {
-                named.push(always.to_owned());
-            }
-        }
-        let rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends::ALL)?;
-        let mut entrants: Vec<Entrant> = Vec::new();
-        for row in rows {
-            if let Some(control) = row.control() {
-                return Err(CliError::input_help(
-                    format!("--algorithms: `{}` is {}", row.label, control.meaning),
-                    "the league is simulated: name algorithms of `ramp list algorithms`",
-                ));
-            }
-            entrants.push(row.into());
-        }
         let compiler = env::var("CC").ok().filter(|name| !name.trim().is_empty());
-        let compiler = compiler.as_deref().unwrap_or("cc");
-        for text in &self.candidate {
-            let taken: Vec<String> = entrants.iter().map(|entrant| entrant.row.label.clone()).collect();
-            entrants.push(candidate(text, (compiler, &taken))?);
-        }
-        Ok(entrants)
+        let candidates = (self.candidate.as_slice(), compiler.as_deref().unwrap_or("cc"));
+        Ok(entrants(&self.algorithms, candidates, backends::ALL)?)
     }
 }
 
@@ -186,7 +128,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     if let Some(name) = &args.show {
         return show(name, out);
     }
-    let (population, sizes, seeds) = args.population()?;
+    let Extent { population, sizes, seeds } = args.extent()?;
     let weights = match &args.weights {
         Some(path) => Weights::load(path, &population)?,
         None => Weights::default(),
@@ -220,24 +162,17 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         say!("{found} of {runs} runs were finished already");
     }
     let judged = league.judge(&weights);
-    let json = serde_json::to_string_pretty(&judged).map_err(ExperimentError::from)? + "\n";
-    let csv = text::csv(&league);
-    let stem = file_name(&league);
-    write(&place.join(format!("{stem}.json")), &json)?;
-    write(&place.join(format!("{stem}.csv")), &csv)?;
-    let html = page(&league, &judged, (VERSION, &provenance::command()));
-    let report = place.join(format!("{stem}.html"));
-    write(&report, &html)?;
+    let files = league.write(&place, &judged, &provenance::command())?;
     if args.format.json() {
-        out.write_all(json.as_bytes())?;
+        out.write_all(files.json.as_bytes())?;
     } else if args.format.csv() {
-        out.write_all(csv.as_bytes())?;
+        out.write_all(files.csv.as_bytes())?;
     } else {
         print(&judged, terminal, out)?;
-        writeln!(out, "\nreport: {}", report.display())?;
+        writeln!(out, "\nreport: {}", files.report.display())?;
         return Ok(());
     }
-    say!("report: {}", report.display());
+    say!("report: {}", files.report.display());
     Ok(())
 }
 
@@ -246,16 +181,6 @@ fn show(name: &str, out: &mut impl Write) -> Result<(), CliError> {
     let whole = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
     let scenario = rampcc_league::path(&whole, &[]).ok_or_else(|| CliError::input("it names no path"))??;
     Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
-}
-
-/// Of a population's results: a file's stem for one from a file.
-fn file_name(league: &League) -> String {
-    let stem = Path::new(&league.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    format!("league-{}", stem.unwrap_or_else(|| "paths".to_owned()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    Ok(write_whole(path, |file| file.write_all(text.as_bytes()))?)
 }
 
 fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {

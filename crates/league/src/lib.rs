@@ -5,6 +5,7 @@
 //! download times with those of a sender that knows the path, and with what no sender without history can beat. An algorithm may
 //! be a header that is in no registry ([`candidate`]). Nothing is printed.
 
+mod asked;
 mod candidate;
 mod design;
 mod draw;
@@ -19,6 +20,7 @@ mod population;
 pub mod text;
 mod yardstick;
 
+pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
 pub use candidate::candidate;
 pub use design::{ACCESS, about};
 pub use features::{FEATURES, Feature, Features};

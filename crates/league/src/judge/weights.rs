@@ -23,34 +23,46 @@ impl Weights {
         Self::parse(&path.display().to_string(), &text, population)
     }
 
+    /// The same from numbers that are at hand.
+    pub fn of_types(given: &BTreeMap<String, f64>, population: &Population) -> Result<Self, ExperimentError> {
+        let table = given.iter().map(|(kind, weight)| (kind.clone(), toml::Value::Float(*weight))).collect();
+        Self::checked(&table, ("weights", |_: &str| "weights".to_owned()), population)
+    }
+
     fn parse(name: &str, text: &str, population: &Population) -> Result<Self, ExperimentError> {
-        let known = population.access();
-        let input = |message: String, help: String| ExperimentError::Input { message, help: Some(help) };
-        let allowed = || format!("a line `TYPE = NUMBER` for each of {}", known.join(", "));
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            input(format!("{name}: {}", error.to_string().trim()), allowed())
+            input(format!("{name}: {}", error.to_string().trim()), allowed(population))
         })?;
+        let place = |kind: &str| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(kind)).map_or(0, |n| n + 1);
+            format!("{name}, line {line}")
+        };
+        Self::checked(&table, (name, place), population)
+    }
+
+    fn checked(
+        table: &toml::Table,
+        (name, place): (&str, impl Fn(&str) -> String),
+        population: &Population,
+    ) -> Result<Self, ExperimentError> {
+        let known = population.access();
         let mut weights: BTreeMap<String, f64> = known.iter().map(|kind| (kind.clone(), 0.0)).collect();
-        for (kind, value) in &table {
-            let line = text
-                .lines()
-                .position(|line| line.trim_start().starts_with(kind.as_str()))
-                .map_or(0, |n| n + 1);
+        for (kind, value) in table {
             let Some(weight) = weights.get_mut(kind) else {
                 let near = nearest(kind, known.iter().map(String::as_str));
                 let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-                let message = format!("{name}, line {line}: the population has no access type `{kind}`");
-                return Err(input(message, format!("{near}{}", allowed())));
+                let message = format!("{}: the population has no access type `{kind}`", place(kind));
+                return Err(input(message, format!("{near}{}", allowed(population))));
             };
             let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
             let Some(number) = number.filter(|number| number.is_finite() && *number >= 0.0) else {
-                let message = format!("{name}, line {line}: `{kind}` is {value}");
+                let message = format!("{}: `{kind}` is {value}", place(kind));
                 return Err(input(message, "a number from 0".to_owned()));
             };
             *weight = number;
         }
         if weights.values().all(|weight| *weight <= 0.0) {
-            return Err(input(format!("{name}: nothing counts"), allowed()));
+            return Err(input(format!("{name}: nothing counts"), allowed(population)));
         }
         Ok(Self(weights))
     }
@@ -59,6 +71,14 @@ impl Weights {
     pub fn of(&self, access: &str) -> f64 {
         self.0.get(access).copied().unwrap_or(1.0)
     }
+}
+
+fn input(message: String, help: String) -> ExperimentError {
+    ExperimentError::Input { message, help: Some(help) }
+}
+
+fn allowed(population: &Population) -> String {
+    format!("a line `TYPE = NUMBER` for each of {}", population.access().join(", "))
 }
 
 #[cfg(test)]
@@ -74,6 +94,13 @@ mod tests {
             assert!((weights.of(kind) - weight).abs() < 1e-12, "{kind}");
         }
         assert!((Weights::default().of("geo") - 1.0).abs() < 1e-12);
+        let given = |kind: &str, weight| BTreeMap::from([(kind.to_owned(), weight)]);
+        let weights = Weights::of_types(&given("cable", 3.0), &population).unwrap();
+        assert!((weights.of("cable") - 3.0).abs() < 1e-12 && weights.of("geo").abs() < 1e-12);
+        for (kind, weight) in [("cabel", 1.0), ("cable", -1.0), ("cable", f64::NAN), ("cable", 0.0)] {
+            let error = Weights::of_types(&given(kind, weight), &population).unwrap_err().to_string();
+            assert!(error.starts_with("weights: "), "{error}");
+        }
         for (text, problem) in [
             ("# mine\ncabel = 3\n", "line 2: the population has no access type `cabel`"),
             ("cable = -1\n", "line 1: `cable` is -1"),

@@ -1,0 +1,133 @@
+//! What people ask of a league, and the files that they get.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rampcc_backend::Backend;
+use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+
+use crate::candidate::candidate;
+use crate::judge::Table;
+use crate::play::{Entrant, League, SIZES};
+use crate::population::Population;
+use crate::{page, text};
+
+/// Sizes of downloads that a run tells the times of, as people write them.
+pub const KNOWN_SIZES: [(&str, u64); 13] = [
+    ("10kB", 10_000),
+    ("20kB", 20_000),
+    ("50kB", 50_000),
+    ("100kB", 100_000),
+    ("200kB", 200_000),
+    ("500kB", 500_000),
+    ("1MB", 1_000_000),
+    ("2MB", 2_000_000),
+    ("5MB", 5_000_000),
+    ("10MB", 10_000_000),
+    ("20MB", 20_000_000),
+    ("50MB", 50_000_000),
+    ("100MB", 100_000_000),
+];
+/// Of a quick league: paths of each access type, and the largest size.
+const QUICK: (usize, u64) = (4, 10_000_000);
+
+/// How much to play.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// The paths, with downloads of no more than the largest size.
+    pub population: Population,
+    /// Sizes, ascending.
+    pub sizes: Vec<u64>,
+    /// Runs of each algorithm on each path that has anything random.
+    pub seeds: u32,
+}
+
+impl Extent {
+    /// Without `sizes`, the league's own; without `seeds`, 3. `quick`: four paths of each access type, downloads of 10 MB at most, one
+    /// run each, where nothing else is asked for.
+    pub fn new(
+        population: Population,
+        quick: bool,
+        (sizes, seeds): (&[u64], Option<u32>),
+    ) -> Result<Self, ExperimentError> {
+        let mut wanted = if sizes.is_empty() { SIZES.to_vec() } else { sizes.to_vec() };
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut population = population;
+        if quick {
+            population = population.of_each(QUICK.0);
+            if sizes.is_empty() {
+                wanted.retain(|size| *size <= QUICK.1);
+            }
+        }
+        let largest = wanted.last().copied().unwrap_or(0);
+        let seeds = seeds.unwrap_or(if quick { 1 } else { 3 });
+        Ok(Self { population: population.up_to(largest)?, sizes: wanted, seeds })
+    }
+}
+
+/// The rows that are named (none: all, unless there is a candidate), with the yardstick, plain slow start and what Linux does, which are
+/// always among them, and candidates, compiled with `compiler`.
+pub fn entrants(
+    named: &[String],
+    (candidates, compiler): (&[String], &str),
+    backends: &[&dyn Backend],
+) -> Result<Vec<Entrant>, ExperimentError> {
+    let mut named = named.to_vec();
+    if named.is_empty() && candidates.is_empty() {
+        named.push("all".to_owned());
+    }
+    for always in [rampcc::standard().id, rampcc::of_cubic().id, "ideal"] {
+        let mut rows = named.iter().flat_map(|text| text.split(',')).map(str::trim);
+        if !rows.any(|row| row == always || row == "all") {
+            named.push(always.to_owned());
+        }
+    }
+    let rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends)?;
+    let mut entrants: Vec<Entrant> = Vec::new();
+    for row in rows {
+        if let Some(control) = row.control() {
+            return Err(ExperimentError::Request {
+                field: "algorithms",
+                problem: format!("names `{}`, which is {}", row.label, control.meaning),
+                help: Some("the league is simulated: name algorithms of `ramp list algorithms`".to_owned()),
+            });
+        }
+        entrants.push(row.into());
+    }
+    for text in candidates {
+        let taken: Vec<String> = entrants.iter().map(|entrant| entrant.row.label.clone()).collect();
+        entrants.push(candidate(text, (compiler, &taken))?);
+    }
+    Ok(entrants)
+}
+
+/// What a judged league leaves in its directory.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The table as JSON.
+    pub json: String,
+    /// Every download time as CSV.
+    pub csv: String,
+    /// Path of the page.
+    pub report: PathBuf,
+}
+
+impl League {
+    /// Writes the table, the download times and the page, which `command` makes again, to a directory.
+    pub fn write(&self, directory: &Path, judged: &Table, command: &str) -> Result<Files, ExperimentError> {
+        let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = format!("league-{}", stem.unwrap_or_else(|| "paths".to_owned()));
+        let write = |ending: &str, text: &str| -> Result<PathBuf, ExperimentError> {
+            let path = directory.join(format!("{stem}.{ending}"));
+            write_whole(&path, |file| file.write_all(text.as_bytes()))?;
+            Ok(path)
+        };
+        let json = serde_json::to_string_pretty(judged)? + "\n";
+        let csv = text::csv(self);
+        write("json", &json)?;
+        write("csv", &csv)?;
+        let report = write("html", &page(self, judged, (VERSION, command)))?;
+        Ok(Files { json, csv, report })
+    }
+}
