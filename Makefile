@@ -107,6 +107,16 @@ browser-test: ## The HTML report in a real browser
 rust-test: ## Every Rust test
 	$(RUST_TEST) 2>&1 | scripts/count-tests
 
+.PHONY: python-test
+python-test: ## The Python package: its wheel built and installed, its types checked, its tests
+	@scripts/setup python
+	rm -rf target/python/wheels
+	cd python && ../target/python/bin/maturin build --profile dev --locked --quiet --out ../target/python/wheels
+	target/python/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/python/wheels/*.whl
+	target/python/bin/mypy --strict --package rampcc
+	target/python/bin/stubtest rampcc._engine
+	target/python/bin/pytest --quiet python
+
 .PHONY: fuzz
 fuzz: ## What ramp reads, fuzzed: SECONDS=60 for each target; TARGET=scenario, trace, record or command for one
 	@scripts/setup test

@@ -1,0 +1,251 @@
+"""TCP and QUIC start-up algorithms: simulated, compared with statistics, ranked.
+
+    import rampcc as ramp
+
+    comparison = ramp.compare("geo-satellite", algorithms=["hystart", "best", "slow_start"])
+    print(comparison)
+    polars.DataFrame(comparison.runs)
+
+The engine is that of the `ramp` command: the same scenario, algorithms and seeds give the same bytes, and both find each
+other's finished runs in `ramp-results`. Results are Arrow tables, which pyarrow, pandas and polars take without copying.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _engine
+from ._engine import Table
+from ._errors import InputError, RampError, RampWarning
+from ._results import Comparison, League, Run, Sweep
+
+__all__ = [
+    "Comparison",
+    "InputError",
+    "League",
+    "RampError",
+    "RampWarning",
+    "Run",
+    "Scenario",
+    "Sweep",
+    "Table",
+    "Value",
+    "__version__",
+    "compare",
+    "league",
+    "run",
+    "sweep",
+]
+
+__version__: str = _engine.VERSION
+
+Value = str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None
+"""A value of a scenario's field, with its unit as in a scenario file (`"100 Mbit/s"`); None removes the field."""
+
+Scenario = str | os.PathLike[str] | Mapping[str, Any]
+"""A built-in scenario, a path of the league, a file, the text of one, or its content."""
+
+_DEFAULT = "geo-satellite"
+
+
+def run(
+    scenario: Scenario = _DEFAULT,
+    algorithm: str = "hystart",
+    *,
+    settings: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+) -> Run:
+    """Play one run and keep every sample and event of it.
+
+    `scenario`: the name of a built-in scenario, a path of the league (`league:geo-07`), a scenario file, the text of one,
+    or a dict with its content. `settings`: fields on top, by their dotted names: `{"path.buffer": "1 bdp"}`.
+    `algorithm`: `[LABEL=]ALGORITHM[:PARAMETER=VALUE,...]`. `seed`: of everything random; None: the scenario's first.
+
+    Raises InputError where the request is wrong, and KeyboardInterrupt on Ctrl-C.
+    """
+    told = {"algorithm": algorithm, "settings": settings, "seed": seed}
+    asked: dict[str, Any] = {
+        "path": _path(scenario, settings),
+        "algorithm": algorithm,
+        "seed": seed,
+        "command": _command("run", scenario, told),
+    }
+    return Run(**_result(_engine.run, asked))
+
+
+def compare(
+    scenario: Scenario = _DEFAULT,
+    *,
+    algorithms: str | Iterable[str] = (),
+    settings: Mapping[str, Value] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    uncertain: Mapping[str, str] | None = None,
+    neighbours: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    reuse: bool = True,
+    jobs: int | None = None,
+) -> Comparison:
+    """Compare start-up algorithms on a path, as `ramp compare` does.
+
+    `scenario`, `settings`: as for `run`. `algorithms`: rows and groups (`"deployed"`); none: the default ones. `runs`: of
+    each algorithm, from `seed` on; None: what the scenario says. `uncertain`: fields that are not known, with their ranges
+    (`{"path.reverse.rate": "1mbit..50mbit"}`), on top of the scenario's. `neighbours`: paths to draw from these; None: 64;
+    0: take the path as described. `out`: results directory; None: below `ramp-results`. `reuse`: take finished runs from
+    there. `jobs`: runs at the same time; None: one per core.
+
+    Finished runs are kept: after Ctrl-C, the same call plays only the missing ones.
+    """
+    asked: dict[str, Any] = {
+        "algorithms": _texts(algorithms),
+        "sweep": [],
+        "runs": runs,
+        "seed": seed,
+        "uncertain": list((uncertain or {}).items()),
+        "neighbours": neighbours,
+    }
+    told = {**asked, "settings": settings, "uncertain": uncertain}
+    asked |= {
+        "path": _path(scenario, settings),
+        "out": _place(out),
+        "reuse": reuse,
+        "jobs": jobs,
+        "command": _command("compare", scenario, told),
+    }
+    compared = _result(_engine.compare, asked)
+    del compared["fields"]
+    return Comparison(**compared)
+
+
+def sweep(
+    scenario: Scenario = _DEFAULT,
+    fields: Mapping[str, Iterable[Value]] | None = None,
+    *,
+    algorithms: str | Iterable[str] = (),
+    settings: Mapping[str, Value] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    uncertain: Mapping[str, str] | None = None,
+    neighbours: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    reuse: bool = True,
+    jobs: int | None = None,
+) -> Sweep:
+    """Compare at every combination of values, as `ramp compare --sweep` does.
+
+    `fields`: values by field. A scenario's field (`{"path.buffer": ["0.25 bdp", "1 bdp"]}`) makes a comparison for each
+    value; an algorithm's parameter (`{"algorithm.hystart.low_window": [16, 32]}`) makes a row for each. The rest is as for
+    `compare`, but that neighbouring paths of a swept field are played only if `neighbours` asks for them.
+    """
+    if not fields:
+        raise InputError("`fields` is empty\nhelp: a field with its values, as in {'path.buffer': ['0.25 bdp', '1 bdp']}")
+    swept = {field: _values(field, values) for field, values in fields.items()}
+    asked: dict[str, Any] = {
+        "algorithms": _texts(algorithms),
+        "runs": runs,
+        "seed": seed,
+        "uncertain": list((uncertain or {}).items()),
+        "neighbours": neighbours,
+    }
+    told = {"fields": swept, **asked, "settings": settings, "uncertain": uncertain}
+    asked |= {
+        "path": _path(scenario, settings),
+        "sweep": list(swept.items()),
+        "out": _place(out),
+        "reuse": reuse,
+        "jobs": jobs,
+        "command": _command("sweep", scenario, told),
+    }
+    compared = _result(_engine.compare, asked)
+    del compared["leader"], compared["verdict"]
+    return Sweep(**{**compared, "fields": tuple(compared["fields"])})
+
+
+def league(
+    *,
+    algorithms: str | Iterable[str] = (),
+    candidates: str | Iterable[str] = (),
+    held_out: bool = False,
+    fresh: int | None = None,
+    paths: str | os.PathLike[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    sizes: str | Iterable[str] = (),
+    seeds: int | None = None,
+    quick: bool = False,
+    out: str | os.PathLike[str] = "ramp-results/league",
+    reuse: bool = True,
+    jobs: int | None = None,
+) -> League:
+    """Rank algorithms over a population of paths, as `ramp league` does.
+
+    `algorithms`: rows and groups; none: all. `candidates`: C headers that define one more algorithm each, `FILE.h` or
+    `FILE.h:NAME=VALUE,...`; they are compiled with $CC, or cc, and run in this process. `held_out`, `fresh`, `paths`: the
+    half for a last look, paths drawn by this seed, or a file of yours, instead of the public paths. `weights`: of access
+    types; those not named count nothing; None: all alike. `sizes`: of downloads (`"1MB"`). `seeds`: runs of each algorithm
+    on each path that has anything random; None: 3, or 1 if `quick`, which plays four paths of each access type and
+    downloads of 10 MB at most. `out`, `reuse`, `jobs`: as for `compare`.
+    """
+    told = {
+        "algorithms": _texts(algorithms),
+        "candidates": _texts(candidates),
+        "held_out": held_out,
+        "fresh": fresh,
+        "paths": _place(paths),
+        "weights": None if weights is None else dict(weights),
+        "sizes": _texts(sizes),
+        "seeds": seeds,
+        "quick": quick,
+    }
+    asked: dict[str, Any] = {
+        **told,
+        "compiler": os.environ.get("CC", "").strip() or "cc",
+        "out": _place(out),
+        "reuse": reuse,
+        "jobs": jobs,
+        "command": _command("league", None, told),
+    }
+    return League(**_result(_engine.league, asked))
+
+
+def _result(work: Callable[[dict[str, Any]], dict[str, Any]], asked: dict[str, Any]) -> dict[str, Any]:
+    """What the engine makes of it. Called by what users call: warnings are theirs."""
+    result = work(asked)
+    return {**result, "report": Path(result["report"])} if "report" in result else result
+
+
+def _place(place: str | os.PathLike[str] | None) -> str | None:
+    """A file or directory as text."""
+    return None if place is None else os.fspath(place)
+
+
+def _path(scenario: Scenario, settings: Mapping[str, Value] | None) -> dict[str, Any]:
+    """A path as the engine takes it."""
+    place = dict(scenario) if isinstance(scenario, Mapping) else os.fspath(scenario)
+    return {"scenario": place, "settings": list((settings or {}).items())}
+
+
+def _texts(texts: str | Iterable[str]) -> list[str]:
+    """One text, or several."""
+    return [texts] if isinstance(texts, str) else list(texts)
+
+
+def _values(field: str, values: Iterable[Value]) -> list[Value]:
+    """The values of a swept field; a text is not a list of letters."""
+    if isinstance(values, str):
+        raise InputError(f"`fields` has the text {values!r} for `{field}`\nhelp: a list of values")
+    return list(values)
+
+
+def _command(function: str, scenario: Scenario | None, told: Mapping[str, Any]) -> str:
+    """The call that makes a result again; it stands in the files."""
+    place = [] if scenario is None else [repr(scenario if isinstance(scenario, Mapping) else os.fspath(scenario))]
+    named = [f"{name}={value!r}" for name, value in told.items() if _said(value)]
+    return f"rampcc.{function}({', '.join(place + named)})"
+
+
+def _said(value: object) -> bool:
+    """Whether an argument says more than its default; 0 does."""
+    return value is not None and value is not False and value not in ([], {})
