@@ -6,6 +6,7 @@ MAKEFLAGS += --no-builtin-rules
 
 TOOLS := target/tools/bin
 BROWSER_TEST := tests/browser/run
+PYTHON_TEST := tests/python/run
 RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
 C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
 
@@ -44,7 +45,7 @@ linux-build: ## Build the command with everything that loads BPF programs: targe
 test: ## The full suite; closes with how much passed, failed and was skipped, and why
 	@scripts/setup test
 	$(MAKE) --no-print-directory check
-	{ failed=0; $(BROWSER_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
+	{ failed=0; $(BROWSER_TEST) || failed=1; $(PYTHON_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
 
 .PHONY: host-torture
 host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1. Writes docs/host-report.md
@@ -80,7 +81,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -109,13 +110,7 @@ rust-test: ## Every Rust test
 
 .PHONY: python-test
 python-test: ## The Python package: its wheel built and installed, its types checked, its tests
-	@scripts/setup python
-	rm -rf target/python/wheels
-	cd python && ../target/python/bin/maturin build --profile dev --locked --quiet --out ../target/python/wheels
-	target/python/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/python/wheels/*.whl
-	target/python/bin/mypy --strict --package rampcc
-	target/python/bin/stubtest rampcc._engine
-	target/python/bin/pytest --quiet python
+	$(PYTHON_TEST) 2>&1 | scripts/count-tests
 
 .PHONY: fuzz
 fuzz: ## What ramp reads, fuzzed: SECONDS=60 for each target; TARGET=scenario, trace, record or command for one
