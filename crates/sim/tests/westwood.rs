@@ -7,7 +7,7 @@ use rampcc_scenario::{Arm, Scenario};
 use rampcc_sim::simulate;
 use rampcc_trace::{FlowSample, Observer, SenderState};
 
-/// Bytes delivered, and ssthresh whenever a repair has just begun.
+/// Bytes delivered, and ssthresh whenever a repair has just ended.
 #[derive(Default)]
 struct Seen {
     delivered: u64,
@@ -19,7 +19,7 @@ impl Observer for Seen {
     fn on_flow(&mut self, sample: &FlowSample) {
         self.delivered = sample.delivered_bytes;
         let recovering = sample.state == SenderState::Recovery;
-        if recovering && !self.recovering {
+        if self.recovering && sample.state == SenderState::Open {
             self.thresholds.push(sample.ssthresh_bytes);
         }
         self.recovering = recovering;
@@ -59,4 +59,29 @@ fn losses_of_the_medium_cost_it_less_than_reno() {
     let (westwood, reno) = (play("westwood", "0.001"), play("reno", "0.001"));
     let share = |seen: &Seen| seen.delivered as f64 / 60.0 / (BDP * 10.0);
     assert!(share(&westwood) > 2.0 * share(&reno), "{} {}", share(&westwood), share(&reno));
+}
+
+/// Every kind of recovery ends with the estimate, a BDP; half of the window would be two thirds of that.
+#[test]
+fn whatever_repairs_the_estimate_follows() {
+    for rules in [
+        "profile = 'ns2'",
+        "profile = 'era'",
+        "recovery = 'newreno-steady'",
+        "recovery = 'newreno-impatient'",
+    ] {
+        let (profile, sender) = if rules.starts_with("profile") { (rules, "") } else { ("", rules) };
+        let text = format!(
+            "{profile}\nduration = '60 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '100 ms'\nbuffer = '0.3 bdp'\n\
+             [sender]\ncongestion-control = 'westwood'\ninitial-ssthresh = 150\n{sender}\n"
+        );
+        let scenario = Scenario::parse("westwood", &text, None).expect("a scenario");
+        let algorithm = algorithm("slow_start").expect("a row");
+        let arm = Arm { label: "westwood".to_owned(), algorithm, set: Vec::new() };
+        let mut seen = Seen::default();
+        simulate(&scenario.with_arm(&arm), 1, &mut seen, &AtomicBool::new(false)).expect("it runs");
+        // The window jumps, and what it lets out at once is more than the buffer: more repairs follow, from less.
+        let most = seen.thresholds.iter().max().expect("a loss is repaired");
+        assert!((*most as f64 / BDP - 1.0).abs() < 0.1, "{rules}: {:?}", seen.thresholds);
+    }
 }

@@ -48,6 +48,7 @@ impl Sender {
         if answered && self.ecn.reducing {
             self.ecn.reducing = false;
             if self.repair.state == SenderState::Open {
+                self.complete_reduction();
                 self.end_repair(now);
             }
         }

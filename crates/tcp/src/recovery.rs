@@ -123,6 +123,7 @@ impl Sender {
         self.report_congestion(now, EventKind::Loss, mss, delivery.newest.sent);
         let ssthresh = self.ssthresh();
         self.set_cwnd(self.cwnd().min(ssthresh));
+        self.complete_reduction();
         self.end_repair(now);
     }
 
@@ -252,9 +253,18 @@ impl Sender {
             ssthresh
         };
         self.set_cwnd(cwnd.max(mss));
+        self.complete_reduction();
         self.repair.state = SenderState::Open;
         self.rack.on_recovery_end();
         self.end_repair(now);
+    }
+
+    /// A reduction has run its course (Linux `tcp_end_cwnd_reduction`).
+    pub(crate) fn complete_reduction(&mut self) {
+        if let Some(window) = self.avoid.on_repaired(self.ssthresh(), self.mss()) {
+            self.set_ssthresh(window);
+            self.set_cwnd(window);
+        }
     }
 
     pub(crate) fn end_repair(&mut self, now: Time) {

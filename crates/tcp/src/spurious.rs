@@ -42,8 +42,7 @@ impl Sender {
     /// Remembers what a reduction is about to take.
     pub(crate) fn arm_undo(&mut self) {
         let armed = self.rules.undo || self.rules.frto;
-        // A model of the path is not wrong because a reduction was.
-        let kept = armed && !self.avoid.by_rate();
+        let kept = armed && !self.avoid.measures();
         self.repair.undo = Undo {
             armed,
             cwnd: self.cwnd(),

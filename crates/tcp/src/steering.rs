@@ -96,7 +96,8 @@ impl Sender {
         let before = self.ssthresh();
         self.ecn.note_reduction(self.board.next());
         self.tell_congestion(now, kind, lost, deciding);
-        let own = self.avoid.on_loss(flight, self.cwnd(), mss);
+        let over = kind == EventKind::Timeout || self.recovery_in_use() == Recovery::Tahoe;
+        let own = self.avoid.on_loss(flight, self.cwnd(), mss, over);
         if self.ssthresh() == before || self.ssthresh() == UNSET {
             self.set_ssthresh(own);
         }

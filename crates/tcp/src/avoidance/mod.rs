@@ -84,16 +84,31 @@ impl Avoid {
         }
     }
 
-    /// The slow-start threshold after a loss with `flight` bytes outstanding.
-    pub(crate) fn on_loss(&mut self, flight: u64, cwnd: u64, mss: u64) -> u64 {
+    /// The slow-start threshold after a loss with `flight` bytes outstanding. `over`: everything is sent again, in slow start.
+    pub(crate) fn on_loss(&mut self, flight: u64, cwnd: u64, mss: u64, over: bool) -> u64 {
         match self {
             Self::Reno(reno) => reno.on_loss(flight),
             Self::Cubic(cubic) => cubic.on_loss(flight, cwnd, mss),
             Self::Vegas(vegas) => vegas.on_loss(flight),
-            Self::Westwood(westwood) => westwood.on_loss(flight, cwnd),
+            Self::Westwood(westwood) if over => westwood.pipe(mss),
+            Self::Westwood(westwood) => westwood.on_loss(flight, mss),
             Self::Bbr(bbr) => bbr.on_loss(cwnd),
         }
         .max(2 * mss)
+    }
+
+    /// A reduction with the threshold `ssthresh` is over, and nothing took it back. What window and threshold become, if they
+    /// do not stay.
+    pub(crate) fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {
+        match self {
+            Self::Westwood(westwood) => westwood.on_repaired(ssthresh, mss),
+            _ => None,
+        }
+    }
+
+    /// Whether it keeps a model of the path, which is not wrong because a reduction was.
+    pub(crate) fn measures(&self) -> bool {
+        self.by_rate() || matches!(self, Self::Westwood(_))
     }
 
     /// The retransmission timer expired; `on_loss` was called before.

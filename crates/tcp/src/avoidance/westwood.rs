@@ -1,4 +1,7 @@
-//! Westwood+ as Linux has it: Reno, but a loss leaves what the measured rate fills, not half of the window.
+//! Westwood+ as Linux has it: Reno, but in the end a loss leaves what the measured rate fills, not half of the window.
+//!
+//! The window falls to Reno's half while the loss is repaired. The end of the repair (`CA_EVENT_COMPLETE_CWR`) sets it and its
+//! threshold to rate times smallest RTT, be that less or more. A timeout has the threshold there at once (`CA_EVENT_LOSS`).
 
 use rampcc::Time;
 
@@ -19,6 +22,10 @@ pub(crate) struct Westwood {
     since: Option<Time>,
     rtt: Time,
     rtt_min: Time,
+    /// The path may be another after a timeout: the next ACK's RTT is the smallest.
+    relearns: bool,
+    /// The threshold of the repair that is under way.
+    half: Option<u64>,
 }
 
 impl Westwood {
@@ -31,6 +38,8 @@ impl Westwood {
             since: None,
             rtt: Time::ZERO,
             rtt_min: Time::NEVER,
+            relearns: false,
+            half: None,
         }
     }
 
@@ -40,7 +49,10 @@ impl Westwood {
     pub(crate) fn observe(&mut self, now: Time, bytes: u64, rtt: Option<Time>) {
         if let Some(rtt) = rtt {
             self.rtt = rtt;
-            self.rtt_min = self.rtt_min.min(rtt);
+        }
+        if self.rtt > Time::ZERO && (self.relearns || self.rtt < self.rtt_min) {
+            self.rtt_min = self.rtt;
+            self.relearns = false;
         }
         let since = *self.since.get_or_insert(now);
         if self.rtt > Time::ZERO && now - since > self.rtt.max(SAMPLE_MIN) {
@@ -67,20 +79,31 @@ impl Westwood {
         self.reno.on_ack(growth)
     }
 
-    /// Rate times smallest RTT, and never more than the window; without a sample, Reno's half.
-    pub(crate) fn on_loss(&mut self, flight: u64, cwnd: u64) -> u64 {
-        let half = self.reno.on_loss(flight);
-        if self.twice == 0 || self.rtt_min == Time::NEVER {
-            return half;
-        }
-        let pipe = u128::from(self.twice) * u128::from(self.rtt_min.ns()) / 1_000_000_000;
-        u64::try_from(pipe).unwrap_or(u64::MAX).min(cwnd)
+    /// Reno's half, until the repair is over.
+    pub(crate) fn on_loss(&mut self, flight: u64, mss: u64) -> u64 {
+        let half = self.reno.on_loss(flight).max(2 * mss);
+        self.half = Some(half);
+        half
     }
 
-    /// The path may be another after a timeout: its RTT is learned again.
+    /// The repair is over, with `ssthresh` where it is: the window, and the threshold, from here. `None`: the start-up
+    /// algorithm has set its own. ns-2's rules keep whole packets of the half.
+    pub(crate) fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {
+        let half = self.half.take()?;
+        (ssthresh <= half && half - ssthresh < mss).then(|| self.pipe(mss))
+    }
+
+    /// Rate times smallest RTT, two packets at least.
+    pub(crate) fn pipe(&self, mss: u64) -> u64 {
+        let known = if self.rtt_min == Time::NEVER { 0 } else { self.rtt_min.ns() };
+        let pipe = u128::from(self.twice) * u128::from(known) / 1_000_000_000;
+        u64::try_from(pipe).unwrap_or(u64::MAX).max(2 * mss)
+    }
+
     pub(crate) fn on_timeout(&mut self) {
         self.reno.reset();
-        self.rtt_min = Time::NEVER;
+        self.relearns = true;
+        self.half = None;
     }
 }
 
@@ -100,13 +123,25 @@ mod tests {
 
     /// 12.5 MB/s and 106 ms: 883 packets of 1500 bytes.
     #[test]
-    fn a_loss_leaves_rate_times_rtt() {
+    fn a_repair_ends_with_rate_times_rtt_be_it_less_or_more() {
         let mut westwood = Westwood::new(false);
-        assert_eq!(westwood.on_loss(1_000_000, 1_000_000), 500_000);
+        assert_eq!(westwood.pipe(1500), 3000, "nothing measured");
         fed(&mut westwood, Time::ZERO, 120, 10_000);
-        let left = westwood.on_loss(3_000_000, 3_000_000);
-        assert!((left as f64 / 1500.0 - 883.0).abs() < 3.0, "{left}");
-        assert_eq!(westwood.on_loss(300_000, 600_000), 600_000);
+        for flight in [300_000, 3_000_000] {
+            let half = westwood.on_loss(flight, 1500);
+            assert_eq!(half, flight / 2);
+            let left = westwood.on_repaired(half, 1500).expect("the threshold is its own");
+            assert!((left as f64 / 1500.0 - 883.0).abs() < 3.0, "{left}");
+            assert_eq!(westwood.on_repaired(half, 1500), None, "once for each repair");
+        }
+        for (ssthresh, own) in [(7, false), (1_500_001, false), (1_498_500, false), (1_498_501, true)] {
+            westwood.on_loss(3_000_000, 1500);
+            assert_eq!(
+                westwood.on_repaired(ssthresh, 1500).is_some(),
+                own,
+                "somebody else's threshold stays"
+            );
+        }
     }
 
     /// Two filters of 7/8: of a rate that halves, after n samples (1 + n/8) (7/8)^n of the difference is left.
@@ -131,13 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_the_rtt_but_not_the_rate() {
+    fn after_a_timeout_the_next_rtt_is_the_smallest() {
         let mut westwood = Westwood::new(false);
         let now = fed(&mut westwood, Time::ZERO, 120, 10_000);
         westwood.on_timeout();
-        assert_eq!(westwood.on_loss(1_000_000, 1_000_000), 500_000);
+        let packets = |westwood: &Westwood| westwood.pipe(1500) as f64 / 1500.0;
+        assert!((packets(&westwood) - 883.0).abs() < 3.0, "until then the old one counts");
+        westwood.observe(now, 1500, Some(Time::from_ms(212)));
+        assert!((packets(&westwood) - 1766.0).abs() < 6.0, "{}", packets(&westwood));
         westwood.observe(now, 1500, Some(Time::from_ms(53)));
-        let left = westwood.on_loss(3_000_000, 3_000_000);
-        assert!((left as f64 / 1500.0 - 441.5).abs() < 3.0, "{left}");
+        assert!((packets(&westwood) - 441.5).abs() < 3.0, "{}", packets(&westwood));
     }
 }
