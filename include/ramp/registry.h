@@ -104,7 +104,7 @@
 	  "pace at 2.9 times the delivery rate until three rounds add no quarter, then drain")     \
 	X(bbr3, BBR3,                                                                              \
 	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS |        \
-		  RAMP_NEEDS_BRANCHES,                                                             \
+		  RAMP_OF_BBR3 | RAMP_NEEDS_BRANCHES,                                              \
 	  "bbr3-startup", "draft-ietf-ccwg-bbr-06",                                                \
 	  "as bbr with twice the BDP as window, and out after a round that lost over 2 %")         \
 	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                  \

@@ -22,6 +22,7 @@
 #define RAMP_OUTLASTS_LOSS 32768u
 #define RAMP_OF_BBR 65536u
 #define RAMP_NEEDS_BRANCHES 131072u
+#define RAMP_OF_BBR3 262144u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -53,7 +54,8 @@
 	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")           \
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
 	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
-	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")
+	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
+	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 

@@ -179,7 +179,7 @@ fn traits_are_what_an_algorithm_does() {
             .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
         assert_eq!(paced.get(), algorithm.traits.has(Traits::PACES), "{}", algorithm.id);
     }
-    for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::OF_BBR, Traits::KNOWS_PATH] {
+    for one in [Traits::STANDARD, Traits::OF_CUBIC, Traits::OF_BBR, Traits::OF_BBR3, Traits::KNOWS_PATH] {
         assert_eq!(rampcc::having(one).count(), 1, "{:?}", one.words().collect::<Vec<_>>());
     }
 }

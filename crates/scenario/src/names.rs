@@ -98,7 +98,7 @@ pub(crate) enum Scale {
 named! {
     Profile { Modern = "modern", Era = "era", Ns2 = "ns2" }
     Stopping { Complete = "complete", Duration = "duration" }
-    Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr" }
+    Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr", Bbr3 = "bbr3" }
     Recovery {
         Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
         Tahoe = "tahoe",

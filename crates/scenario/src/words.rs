@@ -124,6 +124,7 @@ impl Scenario {
             Avoidance::Vegas => "Vegas",
             Avoidance::Westwood => "Westwood+",
             Avoidance::Bbr => "BBR",
+            Avoidance::Bbr3 => "BBR version 3",
         };
         format!(
             "{profile}; {avoidance} after start-up, initial window of {} packets, segments of {} bytes",

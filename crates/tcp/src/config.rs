@@ -105,12 +105,14 @@ pub enum Avoidance {
     Westwood,
     /// Version 1 as Linux has it. It wants rates, and paces.
     Bbr,
+    /// Version 3 as in its draft. As `Bbr`.
+    Bbr3,
 }
 
 impl Avoidance {
     /// Whether it steers by a rate and not by a window alone.
     pub fn by_rate(self) -> bool {
-        self == Self::Bbr
+        matches!(self, Self::Bbr | Self::Bbr3)
     }
 }
 
@@ -254,6 +256,9 @@ impl SenderConfig {
     pub fn avoidance_in_use(&self) -> Avoidance {
         if self.own_avoidance && self.startup.traits.has(Traits::OF_BBR) {
             return Avoidance::Bbr;
+        }
+        if self.own_avoidance && self.startup.traits.has(Traits::OF_BBR3) {
+            return Avoidance::Bbr3;
         }
         self.avoidance
     }

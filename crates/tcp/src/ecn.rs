@@ -59,7 +59,7 @@ impl Sender {
 
     fn answer_mark(&mut self, now: Time, delivery: &Delivery) {
         if self.avoid.by_rate() {
-            // Version 1 of BBR does not care, but the receiver wants its answer.
+            // BBR does not care, but the receiver wants its answer.
             self.ecn.note_reduction(self.board.next());
             return;
         }

@@ -104,7 +104,7 @@ impl Sender {
 
     /// PRR's window after an ACK.
     pub(crate) fn reduce_proportionally(&mut self, delivered: u64, safe: bool) {
-        if !self.rules.prr {
+        if !self.rules.prr || (self.avoid.repairs() && !self.starting()) {
             return;
         }
         let in_flight = self.board.in_flight();

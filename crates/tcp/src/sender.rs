@@ -232,6 +232,7 @@ impl Sender {
             ..Config::new(config.startup, mss, u64::from(config.initial_window_packets))
         };
         let startup = Startup::waiting(config.startup);
+        let avoid = Avoid::new(flow, config);
         let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
         Self {
             flow,
@@ -268,8 +269,8 @@ impl Sender {
             waiting: Some(Box::new(waiting)),
             extra: None,
             exit: Exit::NotYet,
-            avoid: Avoid::new(flow, config),
-            board: Scoreboard::default(),
+            board: Scoreboard::new(avoid.counts_losses()),
+            avoid,
             rtt: RttEstimator::new(config.rto),
             rate: RateSampler::default(),
             pacer: Pacer::default(),

@@ -137,6 +137,7 @@ impl Sender {
         if let Some(avoid) = undo.avoid {
             self.avoid = *avoid;
         }
+        self.avoid.on_undone();
         self.board.unmark_lost();
         self.rack.on_undone(self.board.una());
         self.events.push_back(FlowEventKind::Undone);

@@ -4,7 +4,7 @@ use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
 use rampcc_trace::{FlowEventKind, Opening, SenderState, Told};
 
 use crate::Recovery;
-use crate::avoidance::{Avoid, Delivered, Growth};
+use crate::avoidance::{self, Delivered, Growth};
 use crate::congestion_window::Window;
 use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
@@ -331,30 +331,44 @@ impl Sender {
             before: view.in_flight,
             in_flight: self.board.in_flight(),
             lost: self.board.ever_lost_bytes(),
+            lost_since: delivery.newest.lost_since(self.board.ever_lost_bytes()),
+            sent_into: u64::from(delivery.newest.sent_into),
+            limited: self.usage.limited,
+            startup: self.progress(),
             departure: self.pacer.next().max(view.now),
             open: self.repair.state == SenderState::Open,
+        }
+    }
+
+    fn progress(&self) -> avoidance::Startup {
+        let decision = self.startup.decision();
+        if self.starting() && decision.phase() != Phase::Leaving {
+            avoidance::Startup::Rising
+        } else {
+            avoidance::Startup::Left { lossy: decision.exit_reason() == ExitReason::Loss }
         }
     }
 
     /// Shows the ACK to a control that has a model of the path.
     pub(crate) fn observe(&mut self, view: &AckView, delivery: &Delivery) {
         let (ack, cwnd) = (self.delivered(view, delivery), self.cwnd());
-        let Avoid::Bbr(bbr) = &mut self.avoid else { return };
-        bbr.observe(&ack, cwnd);
-        if bbr.probes_rtt() {
+        let lost = self.board.take_found();
+        self.avoid.observe(&ack, cwnd, &lost);
+        if self.avoid.probes_rtt() {
             self.rate.on_app_limited(ack.in_flight);
         }
     }
 
-    /// The window that the model wants; while a loss is repaired, what the repair is to end with.
+    /// The window that the model wants; while a rationed repair goes on, what it is to end with.
     fn obey_model(&mut self, view: &AckView, delivery: &Delivery) {
         let (ack, cwnd) = (self.delivered(view, delivery), self.cwnd());
-        let Avoid::Bbr(bbr) = &mut self.avoid else { return };
-        if self.repair.state == SenderState::Recovery {
-            let wanted = bbr.control(&ack, cwnd.max(bbr.kept()));
+        let recovering = self.repair.state == SenderState::Recovery;
+        let rationed = recovering && !self.avoid.repairs();
+        let wanted = self.avoid.control(&ack, cwnd, rationed);
+        if recovering {
             self.set_ssthresh(wanted);
-        } else {
-            let wanted = bbr.control(&ack, cwnd);
+        }
+        if !rationed {
             self.set_cwnd(wanted);
         }
     }

@@ -20,7 +20,9 @@ fn sender() -> impl Strategy<Value = SenderConfig> {
         Just(Avoidance::Reno),
         Just(Avoidance::Cubic),
         Just(Avoidance::Vegas),
-        Just(Avoidance::Westwood)
+        Just(Avoidance::Westwood),
+        Just(Avoidance::Bbr),
+        Just(Avoidance::Bbr3)
     ];
     (
         (any::<bool>(), recovery, avoidance, 1u32..12),

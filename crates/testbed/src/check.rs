@@ -91,7 +91,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
             match s.avoidance {
                 Avoidance::Cubic | Avoidance::Reno => false,
                 Avoidance::Bbr => steered(flow, row) != Steered::Own(Row::Bbr),
-                Avoidance::Vegas | Avoidance::Westwood => true,
+                Avoidance::Vegas | Avoidance::Westwood | Avoidance::Bbr3 => true,
             },
             "congestion-control",
             format!("{:?}", s.avoidance).to_lowercase(),

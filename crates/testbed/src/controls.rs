@@ -89,7 +89,7 @@ pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
         Avoidance::Cubic => Some((Traits::OF_CUBIC, Row::Cubic)),
         Avoidance::Reno => Some((Traits::STANDARD, Row::Reno)),
         Avoidance::Bbr => Some((Traits::OF_BBR, Row::Bbr)),
-        Avoidance::Vegas | Avoidance::Westwood => None,
+        Avoidance::Vegas | Avoidance::Westwood | Avoidance::Bbr3 => None,
     };
     match kernels {
         Some((of, row)) if as_it_comes && sender.startup.traits.has(of) => Steered::Own(row),
@@ -225,7 +225,7 @@ fn settings(flow: &FlowConfig) -> Settings {
     options.avoidance = match sender.avoidance {
         Avoidance::Reno => rampcc_linux::Avoidance::Reno,
         // The others have been refused.
-        Avoidance::Cubic | Avoidance::Vegas | Avoidance::Westwood | Avoidance::Bbr => {
+        Avoidance::Cubic | Avoidance::Vegas | Avoidance::Westwood | Avoidance::Bbr | Avoidance::Bbr3 => {
             rampcc_linux::Avoidance::Cubic
         }
     };

@@ -1,6 +1,8 @@
 //! Congestion avoidance: what happens to the window after start-up.
 
 mod bbr;
+mod bbr3;
+mod bounds;
 mod cubic;
 mod model;
 mod policed;
@@ -11,8 +13,9 @@ mod westwood;
 use rampcc::Time;
 
 pub(crate) use bbr::Bbr;
+pub(crate) use bbr3::Bbr3;
 pub(crate) use cubic::Cubic;
-pub(crate) use model::Delivered;
+pub(crate) use model::{Delivered, Lost, Startup};
 pub(crate) use reno::Reno;
 pub(crate) use vegas::Vegas;
 pub(crate) use westwood::Westwood;
@@ -44,6 +47,7 @@ pub(crate) enum Avoid {
     Vegas(Vegas),
     Westwood(Westwood),
     Bbr(Box<Bbr>),
+    Bbr3(Box<Bbr3>),
 }
 
 impl Avoid {
@@ -54,6 +58,7 @@ impl Avoid {
             Avoidance::Vegas => Self::Vegas(Vegas::new(config.vegas)),
             Avoidance::Westwood => Self::Westwood(Westwood::new(config.recovery.is_ns2())),
             Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(flow))),
+            Avoidance::Bbr3 => Self::Bbr3(Box::new(Bbr3::new(flow))),
         }
     }
 
@@ -65,14 +70,14 @@ impl Avoid {
             Self::Cubic(cubic) => cubic.on_ack(growth),
             Self::Vegas(vegas) => vegas.on_ack(growth),
             Self::Westwood(westwood) => westwood.on_ack(growth),
-            Self::Bbr(_) => growth.cwnd,
+            Self::Bbr(_) | Self::Bbr3(_) => growth.cwnd,
         }
     }
 
     /// Whether it steers by a rate: it wants to see every ACK, from the first, and paces.
     #[inline]
     pub(crate) fn by_rate(&self) -> bool {
-        matches!(self, Self::Bbr(_))
+        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
     /// Bytes per second at which it paces; 0: it does not.
@@ -80,6 +85,7 @@ impl Avoid {
     pub(crate) fn pacing(&self) -> u64 {
         match self {
             Self::Bbr(bbr) => bbr.pacing(),
+            Self::Bbr3(bbr) => bbr.pacing(),
             _ => 0,
         }
     }
@@ -93,6 +99,7 @@ impl Avoid {
             Self::Westwood(westwood) if over => westwood.pipe(mss),
             Self::Westwood(westwood) => westwood.on_loss(flight, mss),
             Self::Bbr(bbr) => bbr.on_loss(cwnd),
+            Self::Bbr3(bbr) => bbr.on_loss(cwnd),
         }
         .max(2 * mss)
     }
@@ -104,6 +111,51 @@ impl Avoid {
             Self::Westwood(westwood) => westwood.on_repaired(ssthresh, mss),
             _ => None,
         }
+    }
+
+    /// The last reduction was for nothing.
+    pub(crate) fn on_undone(&mut self) {
+        if let Self::Bbr3(bbr) = self {
+            bbr.on_undone();
+        }
+    }
+
+    /// The model has seen an ACK, and what has been found lost since the last one.
+    pub(crate) fn observe(&mut self, ack: &Delivered, cwnd: u64, lost: &[Lost]) {
+        match self {
+            Self::Bbr(bbr) => bbr.observe(ack, cwnd),
+            Self::Bbr3(bbr) => bbr.observe(ack, cwnd, lost),
+            _ => {}
+        }
+    }
+
+    /// The window that the model wants. In a repair that is rationed, where the repair ends.
+    pub(crate) fn control(&mut self, ack: &Delivered, cwnd: u64, rationed: bool) -> u64 {
+        match self {
+            Self::Bbr(bbr) if rationed => bbr.control(ack, cwnd.max(bbr.kept())),
+            Self::Bbr(bbr) => bbr.control(ack, cwnd),
+            Self::Bbr3(bbr) => bbr.control(ack, cwnd),
+            _ => cwnd,
+        }
+    }
+
+    /// What it measures now is limited by itself.
+    pub(crate) fn probes_rtt(&self) -> bool {
+        match self {
+            Self::Bbr(bbr) => bbr.probes_rtt(),
+            Self::Bbr3(bbr) => bbr.probes_rtt(),
+            _ => false,
+        }
+    }
+
+    /// Whether it asks what each lost packet was sent into.
+    pub(crate) fn counts_losses(&self) -> bool {
+        matches!(self, Self::Bbr3(_))
+    }
+
+    /// Whether the window is its own in fast recovery, too, and not rationed.
+    pub(crate) fn repairs(&self) -> bool {
+        matches!(self, Self::Bbr3(_))
     }
 
     /// Whether it keeps a model of the path, which is not wrong because a reduction was.
@@ -119,6 +171,7 @@ impl Avoid {
             Self::Vegas(vegas) => vegas.reset(),
             Self::Westwood(westwood) => westwood.on_timeout(),
             Self::Bbr(_) => {}
+            Self::Bbr3(bbr) => bbr.on_timeout(),
         }
     }
 
@@ -127,6 +180,7 @@ impl Avoid {
         match self {
             Self::Cubic(cubic) => cubic.on_idle(span),
             Self::Bbr(bbr) => bbr.on_idle(now),
+            Self::Bbr3(bbr) => bbr.on_idle(now),
             _ => {}
         }
     }

@@ -23,10 +23,38 @@ pub(crate) struct Delivered {
     pub(crate) in_flight: u64,
     /// Ever believed lost.
     pub(crate) lost: u64,
+    /// Believed lost since the newest acknowledged packet left, and in flight just after that.
+    pub(crate) lost_since: u64,
+    pub(crate) sent_into: u64,
+    /// The window holds the sender back.
+    pub(crate) limited: bool,
+    pub(crate) startup: Startup,
     /// When the pacer lets the next packet go.
     pub(crate) departure: Time,
     /// Nothing is being repaired.
     pub(crate) open: bool,
+}
+
+/// How far the start-up algorithm is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Startup {
+    Rising,
+    /// It has left, because of losses or not, and may be draining.
+    Left {
+        lossy: bool,
+    },
+}
+
+/// A packet that is believed lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) bytes: u64,
+    /// In flight just after it had left.
+    pub(crate) sent_into: u64,
+    /// Believed lost since then, itself included.
+    pub(crate) since: u64,
+    /// Sent with nothing more to send.
+    pub(crate) paused: bool,
 }
 
 /// Rounds as packets count them: one ends when something sent after its beginning is acknowledged.

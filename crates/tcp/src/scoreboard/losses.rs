@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Scoreboard;
+use crate::avoidance::Lost;
 use crate::record::{Flags, Record};
 
 impl Scoreboard {
@@ -54,7 +55,7 @@ impl Scoreboard {
         record.flags |= Flags::LOST;
         let (bytes, flags) = (u64::from(record.bytes), record.flags);
         self.lost_bytes += bytes;
-        self.ever_lost_bytes += bytes;
+        self.note_lost(number);
         if flags & Flags::RETRANSMITTED == 0 {
             self.await_retransmission(number);
         }
@@ -77,9 +78,35 @@ impl Scoreboard {
             return self.mark_lost(number);
         }
         self.count_operations(1);
-        self.ever_lost_bytes += bytes;
+        self.note_lost(number);
         self.await_retransmission(number);
         bytes
+    }
+
+    #[inline]
+    fn note_lost(&mut self, number: u64) {
+        let record = *self.record(number);
+        self.ever_lost_bytes += u64::from(record.bytes);
+        if let Some(found) = &mut self.found {
+            found.push(Lost {
+                bytes: u64::from(record.bytes),
+                sent_into: u64::from(record.sent_into),
+                since: record.lost_since(self.ever_lost_bytes),
+                paused: record.flags & Flags::APP_LIMITED != 0,
+            });
+        }
+    }
+
+    /// Hands over what has been found lost since the last call.
+    pub(crate) fn take_found(&mut self) -> Vec<Lost> {
+        self.found.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Says what a record of `bytes` is sent into.
+    #[inline]
+    pub(crate) fn stamp(&self, bytes: u32, record: &mut Record) {
+        record.sent_into = u32::try_from(self.in_flight()).unwrap_or(u32::MAX).saturating_add(bytes);
+        record.lost_before = self.ever_lost_bytes as u32;
     }
 
     /// After a timeout: believes lost all that is not SACKed and for which `spare` does not hold.

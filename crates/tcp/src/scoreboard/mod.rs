@@ -8,6 +8,7 @@ mod losses;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use crate::avoidance::Lost;
 use crate::ranges::RangeSet;
 use crate::record::{Delivery, Flags, Record};
 
@@ -34,11 +35,18 @@ pub(crate) struct Scoreboard {
     lost_out_of_order: BinaryHeap<Reverse<u64>>,
     last_blocks: [(u64, u64); 4],
     ever_lost_bytes: u64,
+    /// What has been found lost and not yet been asked for; `None`: nobody asks.
+    found: Option<Vec<Lost>>,
     #[cfg(test)]
     operations: u64,
 }
 
 impl Scoreboard {
+    /// `watched`: somebody asks for what is found lost.
+    pub(crate) fn new(watched: bool) -> Self {
+        Self { found: watched.then(Vec::new), ..Self::default() }
+    }
+
     /// Gives back the memory of an empty board.
     pub(crate) fn release(&mut self) {
         debug_assert!(self.is_empty(), "what is outstanding would be forgotten");
