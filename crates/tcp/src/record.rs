@@ -14,19 +14,8 @@ pub(crate) struct Record {
     /// Of the rate sampler: bytes delivered when it left, and when that was.
     pub(crate) delivered: u64,
     pub(crate) delivered_at: Time,
-    /// In flight just after it left, at most `u32::MAX`; and the low half of all bytes believed lost by then.
-    pub(crate) sent_into: u32,
-    pub(crate) lost_before: u32,
     pub(crate) bytes: u32,
     pub(crate) flags: u8,
-}
-
-impl Record {
-    /// Bytes believed lost since it left, of which there are fewer than 4 GiB. `ever`: the sender's total.
-    #[inline]
-    pub(crate) fn lost_since(&self, ever: u64) -> u64 {
-        u64::from((ever as u32).wrapping_sub(self.lost_before))
-    }
 }
 
 /// Flags of a [`Record`].

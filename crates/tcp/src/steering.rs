@@ -319,6 +319,7 @@ impl Sender {
 
     /// One ACK as a control by rate sees it.
     fn delivered(&self, view: &AckView, delivery: &Delivery) -> Delivered {
+        let (sent_into, lost_since) = self.board.sent_into(delivery.newest_number, &delivery.newest);
         Delivered {
             now: view.now,
             mss: self.mss(),
@@ -331,8 +332,8 @@ impl Sender {
             before: view.in_flight,
             in_flight: self.board.in_flight(),
             lost: self.board.ever_lost_bytes(),
-            lost_since: delivery.newest.lost_since(self.board.ever_lost_bytes()),
-            sent_into: u64::from(delivery.newest.sent_into),
+            lost_since,
+            sent_into,
             limited: self.usage.limited,
             startup: self.progress(),
             departure: self.pacer.next().max(view.now),

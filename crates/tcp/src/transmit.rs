@@ -292,7 +292,6 @@ impl Sender {
             ..Record::default()
         };
         self.rate.stamp(now, idle, &mut record);
-        self.board.stamp(bytes, &mut record);
         self.board.push(record);
         self.start_timing(now, number);
         self.arm_after_new(now);
@@ -313,7 +312,6 @@ impl Sender {
         self.retransmitted_bytes += u64::from(bytes);
         let mut update = Record { sent: now, sent_bytes: self.sent_bytes, ..Record::default() };
         self.rate.stamp(now, self.board.in_flight() == 0, &mut update);
-        self.board.stamp(bytes, &mut update);
         self.board.on_retransmitted(number, update);
         if self.rack_in_use() {
             self.rack.on_retransmitted(number, now);

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::Scoreboard;
-use crate::avoidance::Lost;
 use crate::record::{Flags, Record};
 
 impl Scoreboard {
@@ -55,7 +54,7 @@ impl Scoreboard {
         record.flags |= Flags::LOST;
         let (bytes, flags) = (u64::from(record.bytes), record.flags);
         self.lost_bytes += bytes;
-        self.note_lost(number);
+        self.count_lost(number, bytes);
         if flags & Flags::RETRANSMITTED == 0 {
             self.await_retransmission(number);
         }
@@ -78,35 +77,17 @@ impl Scoreboard {
             return self.mark_lost(number);
         }
         self.count_operations(1);
-        self.note_lost(number);
+        self.count_lost(number, bytes);
         self.await_retransmission(number);
         bytes
     }
 
-    #[inline]
-    fn note_lost(&mut self, number: u64) {
-        let record = *self.record(number);
-        self.ever_lost_bytes += u64::from(record.bytes);
-        if let Some(found) = &mut self.found {
-            found.push(Lost {
-                bytes: u64::from(record.bytes),
-                sent_into: u64::from(record.sent_into),
-                since: record.lost_since(self.ever_lost_bytes),
-                paused: record.flags & Flags::APP_LIMITED != 0,
-            });
+    /// Counts `number` among what was ever believed lost.
+    fn count_lost(&mut self, number: u64, bytes: u64) {
+        self.ever_lost_bytes += bytes;
+        if self.watch.is_some() {
+            self.note_loss(number);
         }
-    }
-
-    /// Hands over what has been found lost since the last call.
-    pub(crate) fn take_found(&mut self) -> Vec<Lost> {
-        self.found.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Says what a record of `bytes` is sent into.
-    #[inline]
-    pub(crate) fn stamp(&self, bytes: u32, record: &mut Record) {
-        record.sent_into = u32::try_from(self.in_flight()).unwrap_or(u32::MAX).saturating_add(bytes);
-        record.lost_before = self.ever_lost_bytes as u32;
     }
 
     /// After a timeout: believes lost all that is not SACKed and for which `spare` does not hold.

@@ -4,13 +4,15 @@
 //! flight is kept incrementally, as Linux does: outstanding - SACKed - lost + retransmitted.
 
 mod losses;
+mod watch;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
-use crate::avoidance::Lost;
 use crate::ranges::RangeSet;
 use crate::record::{Delivery, Flags, Record};
+use watch::Watch;
 
 /// Every outstanding segment.
 ///
@@ -35,16 +37,16 @@ pub(crate) struct Scoreboard {
     lost_out_of_order: BinaryHeap<Reverse<u64>>,
     last_blocks: [(u64, u64); 4],
     ever_lost_bytes: u64,
-    /// What has been found lost and not yet been asked for; `None`: nobody asks.
-    found: Option<Vec<Lost>>,
+    /// `None`: nobody asks.
+    watch: Option<Box<Watch>>,
     #[cfg(test)]
     operations: u64,
 }
 
 impl Scoreboard {
-    /// `watched`: somebody asks for what is found lost.
+    /// `watched`: somebody asks what is found lost, and what segments were sent into.
     pub(crate) fn new(watched: bool) -> Self {
-        Self { found: watched.then(Vec::new), ..Self::default() }
+        Self { watch: watched.then(Box::default), ..Self::default() }
     }
 
     /// Gives back the memory of an empty board.
@@ -136,6 +138,9 @@ impl Scoreboard {
         let number = self.next;
         self.next += 1;
         *self.record_mut(number) = record;
+        if self.watch.is_some() {
+            self.note_departure(number);
+        }
     }
 
     /// `number` was sent again at `sent`.
@@ -151,6 +156,9 @@ impl Scoreboard {
         }
         if !was_on_its_way {
             self.retransmitted_bytes += bytes;
+        }
+        if self.watch.is_some() {
+            self.note_departure(number);
         }
     }
 
@@ -276,13 +284,22 @@ impl Scoreboard {
 
     #[cold]
     fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        let size = (old.len() * 2).max(16);
-        self.slots = vec![Record::default(); size];
-        for number in self.una..self.next {
-            self.slots[number as usize & (size - 1)] = old[number as usize & (old.len() - 1)];
+        let size = (self.slots.len() * 2).max(16);
+        let outstanding = self.una..self.next;
+        self.slots = moved(&self.slots, outstanding.clone(), size);
+        if let Some(watch) = &mut self.watch {
+            watch.grow(outstanding, size);
         }
     }
+}
+
+/// A ring of `size` entries with the `outstanding` ones of `old`.
+fn moved<T: Copy + Default>(old: &[T], outstanding: Range<u64>, size: usize) -> Vec<T> {
+    let mut ring = vec![T::default(); size];
+    for number in outstanding {
+        ring[number as usize & (size - 1)] = old[number as usize & (old.len() - 1)];
+    }
+    ring
 }
 
 #[cfg(test)]
