@@ -16,6 +16,9 @@
  * Deviates: a mark and a timeout end it, as TCP answers them; C4 weighs marks, and has no timeout
  *           but the probe's.
  * Deviates: the loss rate is counted in packets of the ACKs' totals, not by packet numbers.
+ * Deviates: it paces at twice its own best rate; C4 paces at the mean of that and picoquic's peak
+ *           estimate, where the peak is higher.
+ * Deviates: a loss during the era at 15/16 ends it; C4 does not heed losses of what it sent before.
  * Deviates: after the era at 15/16 the host's congestion avoidance takes over; C4 cruises and
  *           probes, and may enter its initial phase once more after jitter.
  * Deviates: nothing is remembered of earlier connections; C4 may begin with a seed.
