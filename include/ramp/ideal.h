@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The yardstick: told the path's bandwidth-delay product, it sends that much at once, paced at the
- * path's rate.
+ * The yardstick: told the path's bandwidth-delay product, it has that window at once, and fills it at
+ * the path's rate.
  *
- *     leaving --first ACK--> done          (path unknown: slow start)
+ *     leaving --BDP in flight, or a round trip without other limits--> done
+ *                                                          (path unknown: slow start)
+ *
+ * Until then packets are paced: a receiver that opens its window late, or an application that pauses,
+ * would else let the rest go in one burst, which a small buffer does not hold. Afterwards the ACKs
+ * keep the rate. The round trip is for hosts whose timers are late: pacing alone never fills the path
+ * there. While receiver or application are the limit, it stays paced and loses nothing by it.
  *
  * No real sender can do this. It is what every other start-up is measured against.
  *
@@ -23,6 +29,7 @@ RAMP_PARAMETERS(IDEAL)
 
 struct ramp_ideal {
 	struct ramp_growth growth;
+	ramp_u64 open_bytes; /* sent_bytes since when nothing but the pace is the limit; 0: something is */
 };
 
 RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
@@ -48,13 +55,30 @@ RAMP_FN void ramp_ideal_init(struct ramp_ideal *s, const struct ramp_config *c,
 	d->exit_reason = RAMP_EXIT_KNOWN;
 }
 
+RAMP_FN void ramp_ideal_fill(struct ramp_ideal *s, const struct ramp_ack *a, struct ramp_decision *d)
+{
+	ramp_u64 full = ramp_min(d->cwnd_bytes, d->limit);
+
+	/* Two packets less than full: what a delayed ACK keeps back, and half a packet. */
+	if (ramp_add(a->in_flight_bytes, 2 * (ramp_u64)a->mss_bytes) >= full) {
+		ramp_leave(d->exit_reason, d);
+		return;
+	}
+	if (a->receive_window_bytes < full || a->flags & RAMP_APP_LIMITED)
+		s->open_bytes = 0;
+	else if (!s->open_bytes)
+		s->open_bytes = a->sent_bytes;
+	else if (a->newest_acked_bytes > s->open_bytes)
+		ramp_leave(d->exit_reason, d);
+}
+
 RAMP_FN void ramp_ideal_on_ack(struct ramp_ideal *s, const struct ramp_ack *a,
 			       struct ramp_decision *d)
 {
 	if (d->phase == RAMP_DONE)
 		return;
-	if (d->phase == RAMP_LEAVING) { /* one round trip later the ACKs themselves keep the rate */
-		ramp_leave(d->exit_reason, d);
+	if (d->phase == RAMP_LEAVING) {
+		ramp_ideal_fill(s, a, d);
 		return;
 	}
 	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);

@@ -5,7 +5,7 @@ mod common;
 use common::{Log, empty, flow, link, mbit, ms, plain, play, startup};
 use rampcc::{ExitReason, Rate, Time};
 use rampcc_path::Capacity;
-use rampcc_scenario::{Scenario, Source};
+use rampcc_scenario::{Arm, Scenario, Source};
 use rampcc_tcp::Pacing;
 use rampcc_trace::FlowEventKind;
 
@@ -82,6 +82,19 @@ fn first_drop(log: &Log) -> Option<Time> {
 #[track_caller]
 fn close(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not within {tolerance} of {expected}");
+}
+
+#[test]
+fn who_knows_the_path_fills_it_without_a_burst() {
+    // The receiver announces 64 kB at first; the buffer holds a twentieth of the BDP.
+    let text = "size = '10 MB'\n[path]\nrate = '200 Mbit/s'\nrtt = '60 ms'\nbuffer = '0.05 bdp'\n";
+    let scenario = Scenario::parse("shallow", text, None).expect("a scenario");
+    let (_, log) = play(&scenario.with_arm(&Arm::parse("ideal").expect("the yardstick")), 1);
+    // Full after 180 ms: the handshake, a round trip with 64 kB, one with the rest. Linux's CUBIC then grows by 5 % a round trip,
+    // which the buffer holds for one.
+    let drop = first_drop(&log).expect("CUBIC overflows the queue");
+    close(drop.secs_f64(), 0.24, 0.001);
+    close(log.cwnd_packets(drop, 1448) / 1002.0, 1.05, 0.003);
 }
 
 #[test]
