@@ -11,6 +11,8 @@ use rampcc_path::{Opportunities, Propagation};
 use crate::built_in;
 use crate::document::Value;
 use crate::error::{ScenarioError, listed, shortened};
+use crate::model::Scenario;
+use crate::parse::Given;
 
 /// What a scenario calls files that come with ramp.
 const OURS: &str = "ramp:";
@@ -38,7 +40,56 @@ pub(crate) struct Files {
 
 /// Traces that were read, each once: a scenario and the paths around it share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Traces(Arc<Mutex<BTreeMap<Kind, Parsed>>>);
+pub(crate) struct Traces {
+    parsed: Arc<Mutex<BTreeMap<Kind, Parsed>>>,
+    /// Contents of files that are not looked for elsewhere.
+    carried: Arc<BTreeMap<PathBuf, String>>,
+}
+
+impl Traces {
+    /// None yet, of files with these contents.
+    pub(crate) fn carried(files: BTreeMap<PathBuf, String>) -> Self {
+        Self { carried: Arc::new(files), ..Self::default() }
+    }
+
+    fn read(&self, path: &Path) -> Result<String, String> {
+        self.carried.get(path).map_or_else(|| read_text(path, FILE_MAX), |text| Ok(text.clone()))
+    }
+}
+
+impl Scenario {
+    /// Contents of the files that it names, by their places; without those that come with ramp.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Read`] where one is gone, or is not what it was when the scenario was made.
+    pub fn carry(&self) -> Result<BTreeMap<PathBuf, String>, ScenarioError> {
+        let own = |file: &&TraceFile| !file.path.to_string_lossy().starts_with(OURS);
+        let carried = self.files.iter().filter(own).map(|TraceFile { path, checksum }| {
+            let text = self.original.traces.read(path).and_then(|text| {
+                let same = fnv1a(text.as_bytes()) == *checksum;
+                same.then_some(text).ok_or_else(|| "it has changed since the scenario was read".to_owned())
+            });
+            let failed =
+                |problem| ScenarioError::Read { path: path.clone(), source: std::io::Error::other(problem) };
+            Ok((path.clone(), text.map_err(failed)?))
+        });
+        carried.collect()
+    }
+
+    /// [`Scenario::parse`] with files that are [carried](Scenario::carry) along rather than looked for.
+    pub fn parse_carrying(
+        name: &str,
+        text: &str,
+        directory: Option<&Path>,
+        files: BTreeMap<PathBuf, String>,
+    ) -> Result<Self, ScenarioError> {
+        let traces = Traces::carried(files);
+        let mut scenario = Self::parse_text(&Given { name, text, written: None, directory, traces })?;
+        name.clone_into(&mut scenario.name);
+        Ok(scenario)
+    }
+}
 
 /// What a file was read as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +139,7 @@ impl Files {
         parse: impl Fn(&str) -> Result<Arc<[Time]>, ScenarioError>,
     ) -> Result<Arc<[Time]>, ScenarioError> {
         let kind = kind(self.path(value.text()?));
-        let known = self.traces.0.lock().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned();
+        let known = self.traces.parsed.lock().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned();
         if let Some(Parsed { file, values }) = known {
             self.note(file);
             return Ok(values);
@@ -96,7 +147,7 @@ impl Files {
         let (file, text) = self.open(value)?;
         let values = parse(&text)?;
         let parsed = Parsed { file, values: Arc::clone(&values) };
-        self.traces.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, parsed);
+        self.traces.parsed.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, parsed);
         Ok(values)
     }
 
@@ -125,7 +176,7 @@ impl Files {
                 })?;
                 unpacked(packed, FILE_MAX)
             }
-            None => read_text(&path, FILE_MAX),
+            None => self.traces.read(&path),
         };
         let text = text.map_err(|problem| {
             value.error(&format!("cannot read {}: {problem}", shortened(name)), ALLOWED)
