@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from . import _engine
+from . import _engine, _ray
 from ._engine import Table
 from ._errors import InputError, RampError, RampWarning
 from ._results import Comparison, League, Run, Sweep
 
 __all__ = [
     "Comparison",
+    "Engine",
     "InputError",
     "League",
     "RampError",
@@ -47,6 +49,9 @@ Value = str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 """A built-in scenario, a path of the league, a file, the text of one, or its content."""
+
+Engine = Literal["local", "ray"]
+"""Who plays: this machine's cores, or those of a Ray cluster."""
 
 _DEFAULT = "geo-satellite"
 
@@ -88,6 +93,7 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     reuse: bool = True,
     jobs: int | None = None,
+    engine: Engine = "local",
 ) -> Comparison:
     """Compare start-up algorithms on a path, as `ramp compare` does.
 
@@ -95,7 +101,8 @@ def compare(
     each algorithm, from `seed` on; None: what the scenario says. `uncertain`: fields that are not known, with their ranges
     (`{"path.reverse.rate": "1mbit..50mbit"}`), on top of the scenario's. `neighbours`: paths to draw from these; None: 64;
     0: take the path as described. `out`: results directory; None: below `ramp-results`. `reuse`: take finished runs from
-    there. `jobs`: runs at the same time; None: one per core.
+    there. `engine`: "local" plays on this machine's cores, "ray" on those of a Ray cluster; the results are the same bytes.
+    `jobs`: runs at the same time, or tasks of Ray's; None: as many as there are cores for.
 
     Finished runs are kept: after Ctrl-C, the same call plays only the missing ones.
     """
@@ -112,7 +119,7 @@ def compare(
         "path": _path(scenario, settings),
         "out": _place(out),
         "reuse": reuse,
-        "jobs": jobs,
+        **_hands(engine, jobs),
         "command": _command("compare", scenario, told),
     }
     compared = _result(_engine.compare, asked)
@@ -133,6 +140,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     reuse: bool = True,
     jobs: int | None = None,
+    engine: Engine = "local",
 ) -> Sweep:
     """Compare at every combination of values, as `ramp compare --sweep` does.
 
@@ -156,7 +164,7 @@ def sweep(
         "sweep": list(swept.items()),
         "out": _place(out),
         "reuse": reuse,
-        "jobs": jobs,
+        **_hands(engine, jobs),
         "command": _command("sweep", scenario, told),
     }
     compared = _result(_engine.compare, asked)
@@ -178,15 +186,17 @@ def league(
     out: str | os.PathLike[str] = "ramp-results/league",
     reuse: bool = True,
     jobs: int | None = None,
+    engine: Engine = "local",
 ) -> League:
     """Rank algorithms over a population of paths, as `ramp league` does.
 
     `algorithms`: rows and groups; none: all. `candidates`: C headers that define one more algorithm each, `FILE.h` or
-    `FILE.h:NAME=VALUE,...`; they are compiled with $CC, or cc, and run in this process. `held_out`, `fresh`, `paths`: the
+    `FILE.h:NAME=VALUE,...`; they are compiled with $CC, or cc, and run in this process (Ray's workers
+    compile them as well). `held_out`, `fresh`, `paths`: the
     half for a last look, paths drawn by this seed, or a file of yours, instead of the public paths. `weights`: of access
     types; those not named count nothing; None: all alike. `sizes`: of downloads (`"1MB"`). `seeds`: runs of each algorithm
     on each path that has anything random; None: 3, or 1 if `quick`, which plays four paths of each access type and
-    downloads of 10 MB at most. `out`, `reuse`, `jobs`: as for `compare`.
+    downloads of 10 MB at most. `out`, `reuse`, `jobs`, `engine`: as for `compare`.
     """
     told = {
         "algorithms": _texts(algorithms),
@@ -201,10 +211,10 @@ def league(
     }
     asked: dict[str, Any] = {
         **told,
-        "compiler": os.environ.get("CC", "").strip() or "cc",
+        "compiler": _ray.compiler(),
         "out": _place(out),
         "reuse": reuse,
-        "jobs": jobs,
+        **_hands(engine, jobs),
         "command": _command("league", None, told),
     }
     return League(**_result(_engine.league, asked))
@@ -214,6 +224,18 @@ def _result(work: Callable[[dict[str, Any]], dict[str, Any]], asked: dict[str, A
     """What the engine makes of it. Called by what users call: warnings are theirs."""
     result = work(asked)
     return {**result, "report": Path(result["report"])} if "report" in result else result
+
+
+def _hands(engine: Engine, jobs: int | None) -> dict[str, Any]:
+    """Who plays, as the engine takes it."""
+    if engine == "local":
+        return {"jobs": jobs, "distribute": None}
+    if engine != "ray":
+        raise InputError(f'`engine` is {engine!r}\nhelp: "local" or "ray"')
+    if jobs is not None and not 1 <= jobs <= 1_000_000:
+        raise InputError(f"`jobs` is {jobs}\nhelp: a number from 1 to 1000000")
+    _ray.connect()
+    return {"jobs": None, "distribute": partial(_ray.play, jobs=jobs)}
 
 
 def _place(place: str | os.PathLike[str] | None) -> str | None:

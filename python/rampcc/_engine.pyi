@@ -1,8 +1,9 @@
 """The engine. Its functions take and give what `rampcc/__init__.py` makes of a caller's arguments; use those."""
 
+from collections.abc import Iterator
 from typing import Any, Final, final
 
-__all__ = ["VERSION", "Table", "compare", "league", "run"]
+__all__ = ["VERSION", "Table", "Tasks", "compare", "league", "play", "run"]
 
 VERSION: Final[str]
 
@@ -23,6 +24,17 @@ class Table:
     def num_columns(self) -> int:
         """Number of columns."""
 
+_Sent = tuple[str, str, int, str]
+"""Digest and content of a path, the number of a task, and its content."""
+
+@final
+class Tasks:
+    """Runs for other processes to play, made as they are taken. Those on the same path follow each other."""
+
+    def __iter__(self) -> Iterator[_Sent]: ...
+    def __next__(self) -> _Sent: ...
+
 def run(asked: dict[str, Any]) -> dict[str, Any]: ...
 def compare(asked: dict[str, Any]) -> dict[str, Any]: ...
 def league(asked: dict[str, Any]) -> dict[str, Any]: ...
+def play(path: str, tasks: list[str], compiler: str) -> list[str]: ...

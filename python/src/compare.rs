@@ -1,12 +1,11 @@
 //! Comparisons and sweeps of them.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use arrow_array::{BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rampcc_experiment::{Around, Experiment, ExperimentError, Found, Progress, Request, Sweep};
+use rampcc_experiment::{Around, Experiment, ExperimentError, Found, Request, Sweep};
 use rampcc_lab::carries::Carries;
 use rampcc_lab::report::TextStyle;
 use rampcc_lab::{ArmSummary, Comparison, MetricInfo, Summary};
@@ -15,7 +14,7 @@ use serde::Serialize;
 
 use crate::asked::{BACKENDS, PathAsked, Value, read, sweeps, threads, within};
 use crate::table::{Columns, Table};
-use crate::work::done;
+use crate::work::{Around as Beside, Hands, done};
 
 /// What to compare.
 #[derive(FromPyObject)]
@@ -31,6 +30,7 @@ pub(crate) struct CompareAsked {
     out: Option<PathBuf>,
     reuse: bool,
     jobs: Option<i64>,
+    distribute: Option<Py<PyAny>>,
     command: String,
 }
 
@@ -51,9 +51,8 @@ pub(crate) fn compare<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyRes
     let asked: CompareAsked = read(asked)?;
     let runs = within("runs", asked.runs, 1..=1_000_000)?;
     let neighbours = within("neighbours", asked.neighbours, 0..=65536)?;
-    let compared = done(py, threads(asked.jobs)?, |progress, interrupted| {
-        play(&asked, (runs, neighbours), (progress, interrupted))
-    })?;
+    let hands = Hands { threads: threads(asked.jobs)?, distribute: asked.distribute.as_ref() };
+    let compared = done(py, &hands, |beside| play(&asked, (runs, neighbours), beside))?;
     let result = PyDict::new(py);
     result.set_item("summary", compared.summary()?)?;
     result.set_item("runs", compared.runs()?)?;
@@ -72,7 +71,7 @@ pub(crate) fn compare<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyRes
 fn play(
     asked: &CompareAsked,
     (runs, neighbours): (Option<u32>, Option<u32>),
-    (progress, interrupted): (&dyn Progress, &AtomicBool),
+    beside: Beside<'_>,
 ) -> Result<Compared, ExperimentError> {
     let sweep = sweeps(&asked.sweep);
     let request = Request {
@@ -85,12 +84,13 @@ fn play(
             paths: neighbours,
         },
         out: asked.out.clone(),
+        workers: beside.workers,
         reuse: asked.reuse,
         command: asked.command.clone(),
         typed: asked.command.clone(),
         ..Request::new(BACKENDS, |settings| asked.path.scenario(settings))
     };
-    let finished = Experiment::plan(request, progress)?.play(progress, interrupted)?;
+    let finished = Experiment::plan(request, beside.progress)?.play(beside.progress, beside.interrupted)?;
     // A result of each, in this order.
     let variants = Sweep::parse(&sweep)?.variants;
     let fields = variants[0].iter().map(Setting::key).collect();

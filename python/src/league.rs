@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use arrow_array::{BooleanArray, Float64Array, StringArray, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rampcc_experiment::{ExperimentError, Progress};
+use rampcc_experiment::ExperimentError;
 use rampcc_league::{
     Extent, Files, KNOWN_SIZES, League, Over, Population, Request, Standing, Weights, Which, entrants,
 };
@@ -15,7 +14,7 @@ use rampcc_league::{
 use crate::asked::{BACKENDS, read, threads, within};
 use crate::error::wrong;
 use crate::table::{Columns, Table};
-use crate::work::done;
+use crate::work::{Around, Hands, done};
 
 /// What to play.
 #[derive(FromPyObject)]
@@ -34,6 +33,7 @@ pub(crate) struct LeagueAsked {
     out: PathBuf,
     reuse: bool,
     jobs: Option<i64>,
+    distribute: Option<Py<PyAny>>,
     command: String,
 }
 
@@ -76,9 +76,8 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
     let asked: LeagueAsked = read(asked)?;
     let (which, sizes) = (asked.which()?, asked.bytes()?);
     let seeds = within("seeds", asked.seeds, 1..=1000)?;
-    let judged = done(py, threads(asked.jobs)?, |progress, interrupted| {
-        play(&asked, (&which, &sizes, seeds), (progress, interrupted))
-    })?;
+    let hands = Hands { threads: threads(asked.jobs)?, distribute: asked.distribute.as_ref() };
+    let judged = done(py, &hands, |around| play(&asked, (&which, &sizes, seeds), around))?;
     let result = PyDict::new(py);
     result.set_item("standings", standings(&judged.table)?)?;
     result.set_item("downloads", downloads(&judged.league)?)?;
@@ -91,7 +90,7 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
 fn play(
     asked: &LeagueAsked,
     (which, sizes, seeds): (&Which<'_>, &[u64], Option<u32>),
-    (progress, interrupted): (&dyn Progress, &AtomicBool),
+    around: Around<'_>,
 ) -> Result<Judged, ExperimentError> {
     let Extent { population, sizes, seeds } =
         Extent::new(Population::open(which)?, asked.quick, (sizes, seeds))?;
@@ -105,11 +104,12 @@ fn play(
         sizes,
         seeds,
         backend: BACKENDS[0],
+        workers: around.workers,
         out: asked.out.clone(),
         reuse: asked.reuse,
         pairs: true,
     };
-    let league = request.play(progress, interrupted)?;
+    let league = request.play(around.progress, around.interrupted)?;
     let table = league.judge(&weights);
     let files = league.write(&asked.out, &table, &asked.command)?;
     Ok(Judged { league, table, files })

@@ -6,6 +6,7 @@
 
 mod asked;
 mod compare;
+mod elsewhere;
 mod error;
 mod league;
 mod run;
@@ -16,6 +17,8 @@ mod work;
 mod _engine {
     #[pymodule_export]
     use super::compare::compare;
+    #[pymodule_export]
+    use super::elsewhere::{Tasks, play};
     #[pymodule_export]
     use super::league::league;
     #[pymodule_export]

@@ -14,7 +14,7 @@ use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::asked::{BACKENDS, PathAsked, read};
 use crate::table::{Columns, Table};
-use crate::work::done;
+use crate::work::{Hands, done};
 
 /// What to play.
 #[derive(FromPyObject)]
@@ -57,7 +57,7 @@ struct Ran {
 #[pyfunction]
 pub(crate) fn run<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let asked: RunAsked = read(asked)?;
-    let ran = done(py, 1, |_, interrupted| play(&asked, interrupted))?;
+    let ran = done(py, &Hands { threads: 1, distribute: None }, |around| play(&asked, around.interrupted))?;
     let result = PyDict::new(py);
     result.set_item("samples", samples(&ran.seen.flows)?)?;
     result.set_item("links", links(&ran.seen.links)?)?;

@@ -2,14 +2,16 @@
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use rampcc_experiment::{ExperimentError, Progress};
+use rampcc_experiment::{ExperimentError, Progress, Workers};
 use rayon::ThreadPoolBuilder;
 
+use crate::elsewhere::{Call, Distributor};
 use crate::error::{RampError, RampWarning, raise, text};
 
 /// How long Ctrl-C may go unnoticed.
@@ -28,33 +30,58 @@ impl Progress for Notes {
     }
 }
 
-/// Does `work` on so many threads (0: one per core) while other threads of Python run, and Ctrl-C raises the flag.
+/// Who plays.
+#[derive(Debug, Default)]
+pub(crate) struct Hands<'a> {
+    /// Threads of this process; 0: one per core.
+    pub(crate) threads: usize,
+    /// A function of Python that has other processes play: an iterator of tasks in, one of answers out.
+    pub(crate) distribute: Option<&'a Py<PyAny>>,
+}
+
+/// What work has beside its arguments: whom to tell, who else plays, and the flag that stops it.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) progress: &'a dyn Progress,
+    pub(crate) workers: Option<&'a dyn Workers>,
+    pub(crate) interrupted: &'a AtomicBool,
+}
+
+/// Does `work` while other threads of Python run, and Ctrl-C raises the flag. What other processes play, they are given by this thread,
+/// whose Python hears signals.
 ///
 /// The threads end with the work: a process that forks afterwards leaves none behind.
 pub(crate) fn done<T: Send>(
     py: Python<'_>,
-    threads: usize,
-    work: impl FnOnce(&dyn Progress, &AtomicBool) -> Result<T, ExperimentError> + Send,
+    hands: &Hands<'_>,
+    work: impl FnOnce(Around<'_>) -> Result<T, ExperimentError> + Send,
 ) -> PyResult<T> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = ThreadPoolBuilder::new().num_threads(hands.threads).build();
     let pool = pool.map_err(|error| RampError::new_err(error.to_string()))?;
     let notes = Notes::default();
     let interrupted = AtomicBool::new(false);
     let caller = thread::current();
+    let (calls, called) = mpsc::channel::<Call>();
+    let distributor = hands.distribute.map(|_| Distributor::new(calls, caller.clone()));
     let (result, stopped) = thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let result = pool.install(|| work(&notes, &interrupted));
+            let workers = distributor.as_ref().map(|distributor| -> &dyn Workers { distributor });
+            let around = Around { progress: &notes, workers, interrupted: &interrupted };
+            let result = pool.install(|| work(around));
             caller.unpark();
             result
         });
         let mut stopped = None;
         while !worker.is_finished() {
-            py.detach(|| thread::park_timeout(LOOK));
-            if stopped.is_none()
-                && let Err(signal) = py.check_signals()
-            {
+            let served = if let (Ok(call), Some(distribute)) = (called.try_recv(), hands.distribute) {
+                call.serve(distribute.bind(py))
+            } else {
+                py.detach(|| thread::park_timeout(LOOK));
+                py.check_signals()
+            };
+            if let Err(signal) = served {
                 interrupted.store(true, Ordering::Relaxed);
-                stopped = Some(signal);
+                stopped.get_or_insert(signal);
             }
         }
         (worker.join().unwrap_or_else(|panic| resume_unwind(panic)), stopped)

@@ -145,6 +145,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         sizes,
         seeds,
         backend: backends::ALL[0],
+        workers: None,
         out: place.clone(),
         reuse: !args.no_cache,
         pairs: true,

@@ -184,6 +184,7 @@ impl<'a> Experiment<'a> {
             command: &self.request.command,
             progress,
             clock: backend.clock(),
+            workers: self.request.workers,
             interrupted,
         };
         for (number, variant) in variants() {

@@ -2,8 +2,8 @@
 //!
 //! What `ramp compare` does, without a command line: a [`Request`] says what to compare, [`Experiment::plan`] checks it,
 //! [`Experiment::play`] finds or plays every run and judges, and [`judge_again`] does so from what is on disk. Runs are kept in
-//! files, each under everything that decides it, and found again by it. Who plays is a [`Backend`](rampcc_backend::Backend). Progress
-//! goes to a [`Progress`]; a flag interrupts. Nothing is printed.
+//! files, each under everything that decides it, and found again by it. Who plays is a [`Backend`](rampcc_backend::Backend), in this
+//! process or in [other ones](Workers). Progress goes to a [`Progress`]; a flag interrupts. Nothing is printed.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -36,6 +36,7 @@
 
 mod asked;
 mod context;
+mod elsewhere;
 mod error;
 mod experiment;
 mod judged;
@@ -56,6 +57,7 @@ mod version;
 
 pub use asked::{Sweep, groups};
 pub use context::{context, digest};
+pub use elsewhere::{Keep, Parcel, Sender, Sent, Task, Tasks, Wanted, Workers, failed, received};
 pub use error::ExperimentError;
 pub use experiment::{Experiment, Finished, check};
 pub use judged::{Found, judge_again};

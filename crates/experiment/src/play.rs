@@ -1,5 +1,7 @@
 //! Many runs: found again, or played, on all cores where the backend's clock allows it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +9,7 @@ use rampcc_backend::{BackendError, Clock};
 use rampcc_lab::RunRecord;
 use rayon::prelude::*;
 
+use crate::elsewhere::{Sender, Task, Wanted, Workers};
 use crate::error::ExperimentError;
 use crate::progress::Progress;
 use crate::run::Run;
@@ -52,11 +55,17 @@ pub(crate) fn play_all<'a>(
         records.lock().unwrap_or_else(PoisonError::into_inner).push((number, lean(record)));
         progress.on_finish(&run.to_string());
     };
-    let play = |(number, run): (usize, Run<'_>)| -> Result<(), ExperimentError> {
+    let find = |number: usize, run: &Run<'_>| -> bool {
         let found = if options.reuse { store.load(&run.key(), &run.row.label) } else { None };
-        if let Some(record) = found.filter(|record| record.series.is_some() || !run.curves) {
-            reused.fetch_add(1, Ordering::Relaxed);
-            keep(number, record, &run);
+        let Some(record) = found.filter(|record| record.series.is_some() || !run.curves) else {
+            return false;
+        };
+        reused.fetch_add(1, Ordering::Relaxed);
+        keep(number, record, run);
+        true
+    };
+    let play = |(number, run): (usize, Run<'_>)| -> Result<(), ExperimentError> {
+        if find(number, &run) {
             return Ok(());
         }
         progress.on_start(&run.to_string());
@@ -81,6 +90,23 @@ pub(crate) fn play_all<'a>(
     if options.clock == Clock::Real {
         let mut waiting = waiting;
         waiting.try_for_each(play)?;
+    } else if let Some(workers) = options.workers {
+        let mut sender = Sender::default();
+        // Those that are out.
+        let sent = RefCell::new(BTreeMap::new());
+        let mut tasks = waiting.filter(|(number, run)| !find(*number, run)).map(|(number, run)| {
+            progress.on_start(&run.to_string());
+            let task = sender.send(number, &run, &Task::new(&run, options.command, Wanted::Record)?);
+            sent.borrow_mut().insert(number, run);
+            task
+        });
+        workers.play(&mut tasks, &mut |number, answer| {
+            let Some(run) = sent.borrow_mut().remove(&number) else { return Ok(()) };
+            let record: RunRecord = serde_json::from_str(answer)?;
+            store.save(&record)?;
+            keep(number, record, &run);
+            Ok(())
+        })?;
     } else {
         // Handed out one by one, so that an interrupted comparison has the same seeds of every algorithm.
         waiting.par_bridge().try_for_each(play)?;
@@ -111,6 +137,8 @@ pub(crate) struct PlayOptions<'a> {
     pub(crate) progress: &'a dyn Progress,
     /// Real time cannot be shared: each run has the machine for itself.
     pub(crate) clock: Clock,
+    /// Other processes that play, where the clock is virtual; `None`: this one does.
+    pub(crate) workers: Option<&'a dyn Workers>,
     /// Raised to stop.
     pub(crate) interrupted: &'a AtomicBool,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rampcc_backend::{Backend, Clock};
 use rampcc_scenario::{Scenario, Setting};
 
+use crate::elsewhere::Workers;
 use crate::error::ExperimentError;
 use crate::neighbours::Around;
 
@@ -31,6 +32,8 @@ pub struct Request<'a> {
     pub around: Around,
     /// Results directory; `None`: below `ramp-results`, by the scenario's name.
     pub out: Option<PathBuf>,
+    /// Other processes that play what has a virtual clock; `None`: this one does, on its threads.
+    pub workers: Option<&'a dyn Workers>,
     /// True to reuse finished runs on disk.
     pub reuse: bool,
     /// Command that makes the results again; goes into each of them.
@@ -55,6 +58,7 @@ impl<'a> Request<'a> {
             seed: None,
             around: Around::default(),
             out: None,
+            workers: None,
             reuse: true,
             command: String::new(),
             typed: String::new(),

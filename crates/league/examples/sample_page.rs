@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         sizes: vec![100_000, 1_000_000],
         seeds: 1,
         backend: &Simulator,
+        workers: None,
         out: place.join("runs"),
         reuse: true,
         pairs: false,

@@ -1,10 +1,12 @@
 //! Algorithms that are not in the registry: a header, compiled into a shared object and loaded.
 #![expect(unsafe_code, reason = "the algorithm comes from a shared object")]
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
 use rampcc::Algorithm;
@@ -15,12 +17,27 @@ use sha2::{Digest, Sha256};
 use crate::log::hexadecimal;
 use crate::play::Entrant;
 
+/// Source of an algorithm that is not in the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// All of it, headers included, as the compiler's preprocessor leaves it.
+    pub text: Arc<str>,
+    /// Of the text.
+    pub digest: String,
+}
+
+impl Code {
+    fn new(text: &[u8]) -> Self {
+        let digest = hexadecimal(&Sha256::digest(text)[..12]);
+        Self { text: String::from_utf8_lossy(text).into(), digest }
+    }
+}
+
 /// A header, compiled.
 #[derive(Debug)]
 struct Candidate {
     algorithm: &'static Algorithm,
-    /// Digest of all its source, headers included.
-    code: String,
+    code: Code,
 }
 
 /// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
@@ -100,22 +117,61 @@ fn compile(header: &Path, compiler: &str) -> Result<Candidate, ExperimentError> 
             ),
         ))
     };
-    let code = hexadecimal(&Sha256::digest(run(&["-E", "-P"])?)[..12]);
+    let code = Code::new(&run(&["-E", "-P"])?);
     let object = place.0.join("candidate.so");
     run(&["-shared", "-o", &object.to_string_lossy()])?;
-    let failed = |error: libloading::Error| {
+    let algorithm = load(&object).map_err(|error| {
         input(format!("{} cannot be loaded: {error}", header.display()), "a shared object of this machine")
-    };
+    })?;
+    Ok(Candidate { algorithm, code })
+}
+
+/// The algorithm of a shared object, which stays loaded.
+fn load(object: &Path) -> Result<&'static Algorithm, libloading::Error> {
     // SAFETY: the object has nothing that runs when it is loaded.
-    let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(&object) }.map_err(failed)?));
+    let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }?));
     // SAFETY: both are what `shim.c` defines under these names, and the library stays.
     let algorithms = unsafe {
-        let rows = library.get::<*const c_void>(b"ramp_algorithm_rows\0").map_err(failed)?;
-        let count = library.get::<*const usize>(b"ramp_algorithm_count\0").map_err(failed)?;
+        let rows = library.get::<*const c_void>(b"ramp_algorithm_rows\0")?;
+        let count = library.get::<*const usize>(b"ramp_algorithm_count\0")?;
         rampcc::foreign_algorithms(*rows, **count)
     };
     let algorithms: &'static [Algorithm] = Box::leak(algorithms.into_boxed_slice());
-    Ok(Candidate { algorithm: &algorithms[0], code })
+    Ok(&algorithms[0])
+}
+
+/// Algorithms that other processes sent, by their source.
+static SENT: Mutex<BTreeMap<String, &'static Algorithm>> = Mutex::new(BTreeMap::new());
+
+/// The algorithm that another process calls a candidate, compiled here from its [`Code::text`], once.
+pub(crate) fn sent(text: &str, compiler: &str) -> Result<(&'static Algorithm, Code), ExperimentError> {
+    let code = Code::new(text.as_bytes());
+    let mut known = SENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(algorithm) = known.get(&code.digest) {
+        return Ok((algorithm, code));
+    }
+    let place = Scratch::new()?;
+    let (source, object) = (place.0.join("candidate.i"), place.0.join("candidate.so"));
+    write_whole(&source, |out| std::io::Write::write_all(out, text.as_bytes()))?;
+    let output = Command::new(compiler)
+        .args(["-std=c99", "-O2", "-fPIC", "-w", "-x", "cpp-output", "-shared", "-o"])
+        .args([&object, &source])
+        .output();
+    let told = match output {
+        Ok(output) if output.status.success() => String::new(),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+        Err(cause) => cause.to_string(),
+    };
+    let algorithm =
+        Some(load(&object)).filter(|_| told.is_empty()).and_then(Result::ok).ok_or_else(|| {
+            let told = told.lines().next().unwrap_or("it cannot be loaded").to_owned();
+            input(
+                format!("a worker cannot compile a candidate with `{compiler}`: {told}"),
+                "workers need a C compiler, as here; CC names one",
+            )
+        })?;
+    known.insert(code.digest.clone(), algorithm);
+    Ok((algorithm, code))
 }
 
 /// A registry of one row, found before ramp's own.

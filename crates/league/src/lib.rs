@@ -9,6 +9,7 @@ mod asked;
 mod candidate;
 mod design;
 mod draw;
+mod elsewhere;
 mod features;
 mod judge;
 mod log;
@@ -21,8 +22,9 @@ pub mod text;
 mod yardstick;
 
 pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
-pub use candidate::candidate;
+pub use candidate::{Code, candidate};
 pub use design::{ACCESS, about};
+pub use elsewhere::perform;
 pub use features::{FEATURES, Feature, Features};
 pub use judge::{
     BySize, Case, Condition, Cost, Fails, Group, Harm, LARGE_BDP_PACKETS, NEAR, Over, Ratio, Standing, Table,

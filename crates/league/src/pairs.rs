@@ -1,17 +1,18 @@
 //! Two connections that begin together: the larger over the smaller share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc::Time;
 use rampcc_backend::{BackendError, Play};
-use rampcc_experiment::{ExperimentError, Progress};
+use rampcc_experiment::{ExperimentError, Progress, Run, Wanted, digest};
 use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::elsewhere::{Job, deal};
 use crate::log::Log;
-use crate::play::{Entrant, Request, key, run_key};
+use crate::play::{Counts, Entrant, Request, key, steering};
 use crate::population::{Path, Population};
 
 const PATHS: &str = include_str!("../population/pairs.toml");
@@ -34,60 +35,79 @@ pub(crate) fn count(rows: usize) -> usize {
 /// By row. `None`: interrupted.
 pub(crate) fn play(
     request: &Request<'_>,
-    log: &Log<Together>,
-    (finished, found): (&AtomicUsize, &AtomicUsize),
+    (log, counts): (&Log<Together>, &Counts),
     (progress, interrupted): (&dyn Progress, &AtomicBool),
 ) -> Result<Option<Vec<Vec<Together>>>, ExperimentError> {
     let population = Population::parse("pairs", PATHS, None)?;
-    let mut tasks = Vec::new();
+    let digests: Vec<String> = population.paths.iter().map(|path| digest(&path.scenario)).collect();
+    let mut jobs = Vec::new();
     for entrant in &request.entrants {
-        for path in &population.paths {
-            tasks.extend((1..=SEEDS).map(|seed| (entrant, path, seed)));
+        for (path, digest) in population.paths.iter().zip(&digests) {
+            jobs.extend((1..=SEEDS).map(|seed| job(request, entrant, (path, digest), seed)));
         }
     }
-    let one = |(entrant, path, seed): &(&Entrant, &Path, u64)| {
+    let one = |job: &Job<'_>| {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let name = format!("two of {} on {}", entrant.row.label, path.name);
-        let key = key(&run_key(entrant, request.backend, (path, *seed)), &AFTER_S);
-        let together = match Some(&key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
+        let together = match Some(&job.key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
             Some(together) => {
-                found.fetch_add(1, Ordering::Relaxed);
+                counts.found.fetch_add(1, Ordering::Relaxed);
                 together
             }
-            None => match together(request, entrant, (path, *seed), interrupted) {
+            None => match together(&job.run(request.backend), interrupted) {
                 Ok(together) => {
-                    log.keep(&key, &together)?;
+                    log.keep(&job.key, &together)?;
                     together
                 }
                 Err(BackendError::Interrupted { .. }) => return Ok(None),
                 Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
-                    return Err(ExperimentError::Run { run: format!("{name}, seed {seed}"), cause });
+                    return Err(ExperimentError::Run {
+                        run: format!("{}, seed {}", job.name, job.seed),
+                        cause,
+                    });
                 }
             },
         };
-        finished.fetch_add(1, Ordering::Relaxed);
-        progress.on_finish(&name);
+        counts.finished.fetch_add(1, Ordering::Relaxed);
+        progress.on_finish(&job.name);
         Ok(Some(together))
     };
-    let all: Result<Vec<Option<Together>>, ExperimentError> =
-        tasks.par_iter().with_max_len(1).map(one).collect();
+    let all: Result<Vec<Option<Together>>, ExperimentError> = match request.workers {
+        Some(workers) => deal(request, workers, &jobs, (log, counts), (progress, interrupted)),
+        None => jobs.par_iter().with_max_len(1).map(one).collect(),
+    };
     let Some(all) = all?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let of_each = population.paths.len() * SEEDS as usize;
     Ok(Some(all.chunks(of_each).map(<[Together]>::to_vec).collect()))
 }
 
-fn together(
+fn job<'a>(
     request: &Request<'_>,
-    entrant: &Entrant,
-    (path, seed): (&Path, u64),
-    interrupted: &AtomicBool,
-) -> Result<Together, BackendError> {
-    let scenario = entrant.row.scenario(&path.scenario.at_seed(seed));
+    entrant: &'a Entrant,
+    (path, digest): (&'a Path, &'a str),
+    seed: u64,
+) -> Job<'a> {
+    let mut job = Job {
+        scenario: &path.scenario,
+        digest,
+        entrant,
+        steering: steering(entrant, &path.scenario),
+        seed,
+        key: String::new(),
+        wanted: Wanted::Shares,
+        name: format!("two of {} on {}", entrant.row.label, path.name),
+    };
+    job.key = key(&job.run(request.backend).key(), &AFTER_S);
+    job
+}
+
+/// Plays a run with two connections.
+pub(crate) fn together(run: &Run<'_>, interrupted: &AtomicBool) -> Result<Together, BackendError> {
+    let scenario = run.scenario();
     let mut shares = Shares::default();
-    let play = Play { scenario: &scenario, control: entrant.row.control(), seed };
-    request.backend.run(&play, &mut shares, interrupted)?;
+    let play = Play { scenario: &scenario, control: run.row.control(), seed: run.seed };
+    run.backend.run(&play, &mut shares, interrupted)?;
     Ok(shares.together())
 }
 

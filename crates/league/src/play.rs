@@ -4,13 +4,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_backend::{Backend, BackendError};
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, VERSION, check, context, digest};
+use rampcc_experiment::{
+    Ahead, ExperimentError, Progress, Row, Run, Wanted, Workers, check, context, digest,
+};
 use rampcc_lab::{Context, RunKey};
 use rampcc_scenario::Scenario;
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::candidate::Code;
+use crate::elsewhere::{Job, deal};
 use crate::features::Features;
 use crate::log::{Log, hexadecimal};
 use crate::outcome::{Beside, Outcome};
@@ -25,7 +29,6 @@ const RUNS: &str = "runs.jsonl";
 const PAIRS: &str = "pairs.jsonl";
 
 /// What to play.
-#[derive(Debug)]
 pub struct Request<'a> {
     /// On which paths.
     pub population: Population,
@@ -37,6 +40,8 @@ pub struct Request<'a> {
     pub seeds: u32,
     /// Who plays.
     pub backend: &'a dyn Backend,
+    /// Other processes that play; `None`: this one does, on its threads.
+    pub workers: Option<&'a dyn Workers>,
     /// Results directory.
     pub out: PathBuf,
     /// True to take results that are there.
@@ -50,8 +55,8 @@ pub struct Request<'a> {
 pub struct Entrant {
     /// The algorithm.
     pub row: Row,
-    /// Digest of its source, if it is not ramp's own.
-    pub code: Option<String>,
+    /// Its source, if it is not ramp's own.
+    pub code: Option<Code>,
 }
 
 impl From<Row> for Entrant {
@@ -144,31 +149,35 @@ impl Request<'_> {
             runs_here: runs,
             longest: paths.iter().map(|p| p.path.scenario.stop.after).max().unwrap_or_default(),
         });
-        let finished = AtomicUsize::new(0);
-        let found = AtomicUsize::new(0);
+        let counts = Counts::default();
         let stopped = || ExperimentError::Interrupted {
-            finished: finished.load(Ordering::Relaxed),
+            finished: counts.finished.load(Ordering::Relaxed),
             runs,
             place: self.out.clone(),
         };
-        // One by one: their lengths differ by a factor of a thousand.
-        let outcomes: Result<Vec<Outcome>, ExperimentError> = tasks
-            .par_iter()
-            .with_max_len(1)
-            .map(|(path, row, seed)| {
-                let (path, entrant) = (&paths[*path], &self.entrants[*row]);
-                let outcome = self.one(path, entrant, *seed, (&log, &found), (progress, interrupted))?;
-                finished.fetch_add(1, Ordering::Relaxed);
-                outcome.ok_or_else(stopped)
-            })
-            .collect();
+        let job =
+            |(path, row, seed): &(usize, usize, u64)| self.job((&paths[*path], &self.entrants[*row]), *seed);
+        let jobs: Vec<Job<'_>> = tasks.iter().map(job).collect();
+        let outcomes: Result<Vec<Outcome>, ExperimentError> = match self.workers {
+            Some(workers) => {
+                let outcomes = deal(self, workers, &jobs, (&log, &counts), (progress, interrupted));
+                outcomes.and_then(|all| all.into_iter().map(|outcome| outcome.ok_or_else(stopped)).collect())
+            }
+            // One by one: their lengths differ by a factor of a thousand.
+            None => (tasks.par_iter().zip(&jobs).with_max_len(1))
+                .map(|((path, ..), job)| {
+                    let outcome = self.one(&paths[*path], job, (&log, &counts), (progress, interrupted))?;
+                    outcome.ok_or_else(stopped)
+                })
+                .collect(),
+        };
         let outcomes = outcomes.map_err(|error| match error {
             ExperimentError::Interrupted { .. } => stopped(),
             other => other,
         });
         let together = if self.pairs && outcomes.is_ok() {
             let log: Log<Together> = Log::open(&self.out, PAIRS)?;
-            pairs::play(self, &log, (&finished, &found), (progress, interrupted)).transpose()
+            pairs::play(self, (&log, &counts), (progress, interrupted)).transpose()
         } else {
             Some(Ok(Vec::new()))
         };
@@ -199,7 +208,7 @@ impl Request<'_> {
             rows: self.entrants.iter().map(row).collect(),
             paths: played.collect(),
             together,
-            runs: (runs, found.into_inner()),
+            runs: (runs, counts.found.into_inner()),
         })
     }
 
@@ -226,76 +235,89 @@ impl Request<'_> {
         Ok(Prepared { path, digest: digest(scenario), sizes, seeds, context })
     }
 
+    fn job<'a>(&self, (path, entrant): (&'a Prepared<'_>, &'a Entrant), seed: u64) -> Job<'a> {
+        let (scenario, digest) = (&path.path.scenario, path.digest.as_str());
+        let mut job = Job {
+            scenario,
+            digest,
+            entrant,
+            steering: steering(entrant, scenario),
+            seed,
+            key: String::new(),
+            wanted: Wanted::Downloads(path.sizes.clone()),
+            name: format!("{} on {}", entrant.row.label, path.path.name),
+        };
+        job.key = key(&job.run(self.backend).key(), &path.sizes);
+        job
+    }
+
     /// A run; `None`: interrupted.
     fn one(
         &self,
         path: &Prepared<'_>,
-        entrant: &Entrant,
-        seed: u64,
-        (log, found): (&Log<Outcome>, &AtomicUsize),
+        job: &Job<'_>,
+        (log, counts): (&Log<Outcome>, &Counts),
         (progress, interrupted): (&dyn Progress, &AtomicBool),
     ) -> Result<Option<Outcome>, ExperimentError> {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let scenario = &path.path.scenario;
-        let steering = steering(entrant, scenario);
-        let run = Run {
-            scenario,
-            digest: &path.digest,
-            row: &entrant.row,
-            steering: &steering,
-            backend: self.backend,
-            seed,
-            extra_startup_rounds: 0,
-            curves: false,
-        };
-        let name = format!("{} on {}", entrant.row.label, path.path.name);
-        let key = key(&run.key(), &path.sizes);
-        if let Some(outcome) = Some(&key).filter(|_| self.reuse).and_then(|key| log.get(key)) {
-            found.fetch_add(1, Ordering::Relaxed);
-            progress.on_finish(&name);
-            return Ok(Some(outcome));
-        }
-        progress.on_start(&name);
-        let mut beside = Beside::new(&path.context);
-        match run.watch("", &mut beside, interrupted) {
-            Ok(record) => {
-                let outcome = Outcome::new(&record, &beside, (&path.context, &path.sizes));
-                log.keep(&key, &outcome)?;
-                progress.on_finish(&name);
-                Ok(Some(outcome))
-            }
-            Err(BackendError::Interrupted { .. }) => Ok(None),
-            Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
-                Err(ExperimentError::Run { run: format!("{name}, seed {seed}"), cause })
-            }
-        }
+        let outcome =
+            if let Some(outcome) = Some(&job.key).filter(|_| self.reuse).and_then(|key| log.get(key)) {
+                counts.found.fetch_add(1, Ordering::Relaxed);
+                outcome
+            } else {
+                progress.on_start(&job.name);
+                match download(&job.run(self.backend), (&path.context, &path.sizes), interrupted) {
+                    Ok(outcome) => {
+                        log.keep(&job.key, &outcome)?;
+                        outcome
+                    }
+                    Err(BackendError::Interrupted { .. }) => return Ok(None),
+                    Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
+                        return Err(ExperimentError::Run {
+                            run: format!("{}, seed {}", job.name, job.seed),
+                            cause,
+                        });
+                    }
+                }
+            };
+        counts.finished.fetch_add(1, Ordering::Relaxed);
+        progress.on_finish(&job.name);
+        Ok(Some(outcome))
     }
+}
+
+/// How far a league is.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Runs that have a result.
+    pub(crate) finished: AtomicUsize,
+    /// Of these, those that were there.
+    pub(crate) found: AtomicUsize,
+}
+
+/// Plays a run for what the league keeps of it.
+pub(crate) fn download(
+    run: &Run<'_>,
+    (context, sizes): (&Context, &[u64]),
+    interrupted: &AtomicBool,
+) -> Result<Outcome, BackendError> {
+    let mut beside = Beside::new(context);
+    let record = run.watch("", &mut beside, interrupted)?;
+    Ok(Outcome::new(&record, &beside, (context, sizes)))
 }
 
 /// The algorithm in full, its source included.
 pub(crate) fn steering(entrant: &Entrant, scenario: &Scenario) -> String {
     let text = entrant.row.steering(scenario);
-    entrant.code.as_ref().map_or(text.clone(), |code| format!("{text} code={code}"))
+    entrant.code.as_ref().map_or(text.clone(), |code| format!("{text} code={}", code.digest))
 }
 
 /// What a result is found by: everything that decides it.
 pub(crate) fn key(run: &RunKey, sizes: &[u64]) -> String {
     let words = serde_json::to_vec(&(run, sizes, env!("RAMP_LEAGUE_SOURCES"))).expect("plain data");
     hexadecimal(&Sha256::digest(words)[..16])
-}
-
-/// The same for what is no ordinary run.
-pub(crate) fn run_key(entrant: &Entrant, backend: &dyn Backend, (path, seed): (&Path, u64)) -> RunKey {
-    RunKey {
-        scenario_hash: digest(&path.scenario),
-        steering: steering(entrant, &path.scenario),
-        seed,
-        version: VERSION.to_owned(),
-        backend: backend.identity(),
-        extra_startup_rounds: 0,
-    }
 }
 
 fn bounds(path: &Prepared<'_>, seed: u64) -> Vec<f64> {

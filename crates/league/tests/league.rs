@@ -61,6 +61,7 @@ fn request(place: &Place, names: &[&str]) -> Request<'static> {
         sizes: vec![100_000, 1_000_000],
         seeds: 2,
         backend: &Simulator,
+        workers: None,
         out: place.0.clone(),
         reuse: true,
         pairs: false,

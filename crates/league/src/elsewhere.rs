@@ -1,0 +1,116 @@
+//! A league's runs that other processes play.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rampcc_backend::Backend;
+use rampcc_experiment::{ExperimentError, Progress, Run, Sender, Task, Wanted, Workers, context, failed};
+use rampcc_scenario::Scenario;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::candidate::sent;
+use crate::log::Log;
+use crate::pairs;
+use crate::play::{Counts, Entrant, Request, download, steering};
+
+/// Does what a comparison or a league wants of a run over `scenario`; the answer is for [`Workers`]' caller. Candidates are compiled with
+/// `compiler`.
+///
+/// # Errors
+///
+/// Where this process would play another run than the one that was asked for, and where the run fails.
+pub fn perform(
+    task: &Task,
+    (scenario, digest): (&Scenario, &str),
+    (backend, compiler): (&dyn Backend, &str),
+    interrupted: &AtomicBool,
+) -> Result<String, ExperimentError> {
+    let entrant = match &task.code {
+        Some(text) => {
+            let (algorithm, code) = sent(text, compiler)?;
+            Entrant { row: task.row_of(algorithm), code: Some(code) }
+        }
+        None => task.row()?.into(),
+    };
+    let steering = steering(&entrant, scenario);
+    let run = task.run((scenario, digest), (&entrant.row, &steering), backend)?;
+    let failed = |error| failed(&run, &error);
+    Ok(match &task.wanted {
+        Wanted::Record => task.record(&run, interrupted)?,
+        Wanted::Downloads(sizes) => {
+            let outcome = download(&run, (&context(scenario), sizes), interrupted).map_err(failed)?;
+            serde_json::to_string(&outcome)?
+        }
+        Wanted::Shares => serde_json::to_string(&pairs::together(&run, interrupted).map_err(failed)?)?,
+    })
+}
+
+/// A run of a league.
+pub(crate) struct Job<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) digest: &'a str,
+    pub(crate) entrant: &'a Entrant,
+    pub(crate) steering: String,
+    pub(crate) seed: u64,
+    /// What its result is found by.
+    pub(crate) key: String,
+    pub(crate) wanted: Wanted,
+    pub(crate) name: String,
+}
+
+impl Job<'_> {
+    pub(crate) fn run<'a>(&'a self, backend: &'a dyn Backend) -> Run<'a> {
+        Run {
+            scenario: self.scenario,
+            digest: self.digest,
+            row: &self.entrant.row,
+            steering: &self.steering,
+            backend,
+            seed: self.seed,
+            extra_startup_rounds: 0,
+            curves: false,
+        }
+    }
+}
+
+/// What is found, and what `workers` play of the rest; `None`: an interruption came before.
+pub(crate) fn deal<T: Serialize + DeserializeOwned + Clone>(
+    request: &Request<'_>,
+    workers: &dyn Workers,
+    jobs: &[Job<'_>],
+    (log, counts): (&Log<T>, &Counts),
+    (progress, interrupted): (&dyn Progress, &AtomicBool),
+) -> Result<Vec<Option<T>>, ExperimentError> {
+    let results: RefCell<Vec<Option<T>>> = RefCell::new(vec![None; jobs.len()]);
+    let keep = |number: usize, result: T| {
+        results.borrow_mut()[number] = Some(result);
+        counts.finished.fetch_add(1, Ordering::Relaxed);
+        progress.on_finish(&jobs[number].name);
+    };
+    let mut sender = Sender::default();
+    let waiting = jobs.iter().enumerate().take_while(|_| !interrupted.load(Ordering::Relaxed));
+    let mut tasks = waiting.filter_map(|(number, job)| {
+        if let Some(result) = Some(&job.key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
+            counts.found.fetch_add(1, Ordering::Relaxed);
+            keep(number, result);
+            return None;
+        }
+        progress.on_start(&job.name);
+        let run = job.run(request.backend);
+        let code = job.entrant.code.as_ref().map(|code| code.text.to_string());
+        let task = Task::new(&run, "", job.wanted.clone()).map(|mut task| {
+            task.code = code;
+            task
+        });
+        Some(task.and_then(|task| sender.send(number, &run, &task)))
+    });
+    workers.play(&mut tasks, &mut |number, answer| {
+        let result: T = serde_json::from_str(answer)?;
+        log.keep(&jobs[number].key, &result)?;
+        keep(number, result);
+        Ok(())
+    })?;
+    drop(tasks);
+    Ok(results.into_inner())
+}
