@@ -34,7 +34,10 @@ def connect() -> Any:
     except ImportError:
         raise InputError('`engine` is "ray", and Ray is not installed\nhelp: pip install "rampcc[ray]"') from None
     if not ray.is_initialized():
-        ray.init()
+        try:
+            ray.init()
+        except ConnectionError as error:
+            raise RampError(f"no Ray cluster answers: {error}\nhelp: RAY_ADDRESS names it; without it, one is started here") from error
     return ray
 
 

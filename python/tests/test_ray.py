@@ -23,7 +23,7 @@ ROWS = ["slow_start", "hystart"]
 @pytest.fixture(scope="module", autouse=True)
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Two workers."""
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield
     ray.shutdown()
 
@@ -61,6 +61,8 @@ def with_kill(play: Callable[..., Iterator[tuple[int, str]]], after: int, killed
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds workers in /proc")
 def test_a_worker_that_is_killed_half_way_changes_nothing(path: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Long enough that a worker is caught at it.
+    path["size"] = "1 MB"
     asked: dict[str, Any] = {"algorithms": ROWS, "runs": 60, "neighbours": 30, "uncertain": {"path.rtt": "10ms..40ms"}}
     alone = ramp.compare(path, **asked, out="alone")
     killed: list[int] = []
@@ -130,6 +132,19 @@ def test_bad_arguments(path: dict[str, Any]) -> None:
         ramp.compare(path, engine="dask")  # type: ignore[arg-type]
     with pytest.raises(ramp.InputError, match="`jobs` is 0\nhelp: a number from 1"):
         ramp.compare(path, engine="ray", jobs=0)
+
+
+def test_no_cluster(path: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise ConnectionError("nobody at 192.0.2.1:6379")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refused)
+    with pytest.raises(ramp.RampError, match="no Ray cluster answers: nobody at 192.0.2.1:6379\nhelp: RAY_ADDRESS"):
+        ramp.compare(path, engine="ray")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ramp.InputError, match=r'Ray is not installed\nhelp: pip install "rampcc\[ray\]"'):
+        ramp.compare(path, engine="ray")
 
 
 def test_tasks_on_a_path_go_together_in_growing_numbers() -> None:
