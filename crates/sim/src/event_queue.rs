@@ -33,8 +33,25 @@ pub(crate) struct EventQueue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: Time,
-    order: u32,
-    source: u32,
+    /// Order of arming, then source. One word, written as it is read: an entry is mostly read again at once.
+    key: u64,
+}
+
+impl Entry {
+    #[inline]
+    fn new(time: Time, order: u32, source: u32) -> Self {
+        Self { time, key: u64::from(order) << 32 | u64::from(source) }
+    }
+
+    #[inline]
+    fn order(self) -> u32 {
+        (self.key >> 32) as u32
+    }
+
+    #[inline]
+    fn source(self) -> u32 {
+        self.key as u32
+    }
 }
 
 /// What a source is armed for, and the order of the entry that says so.
@@ -64,7 +81,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, u32)> {
         loop {
-            let Some(&Entry { time, order, source }) = self.near.get(self.near_count.wrapping_sub(1)) else {
+            let Some(&entry) = self.near.get(self.near_count.wrapping_sub(1)) else {
                 self.refill();
                 if self.near_count == 0 {
                     return None;
@@ -72,10 +89,10 @@ impl EventQueue {
                 continue;
             };
             self.near_count -= 1;
-            let armed = &mut self.armed[source as usize];
-            if armed.order == order {
+            let armed = &mut self.armed[entry.source() as usize];
+            if armed.order == entry.order() {
                 *armed = Armed::IDLE;
-                return Some((time, source));
+                return Some((entry.time, entry.source()));
             }
         }
     }
@@ -108,7 +125,7 @@ impl EventQueue {
         }
         self.armings = self.armings.wrapping_add(1).max(1);
         *armed = Armed { time, order: self.armings };
-        self.insert(Entry { time, order: self.armings, source });
+        self.insert(Entry::new(time, self.armings, source));
     }
 
     /// Arms a source that nobody has armed yet.
@@ -170,7 +187,7 @@ impl EventQueue {
     fn bound(&mut self) {
         if self.far.len() > 2 * self.armed.len() + NEAR_MAX {
             let armed = &self.armed;
-            self.far.retain(|&Reverse(entry)| armed[entry.source as usize].order == entry.order);
+            self.far.retain(|&Reverse(entry)| armed[entry.source() as usize].order == entry.order());
         }
     }
 
@@ -180,7 +197,7 @@ impl EventQueue {
         while self.near_count < NEAR_MAX / 2
             && let Some(Reverse(entry)) = self.far.pop()
         {
-            if self.armed[entry.source as usize].order == entry.order {
+            if self.armed[entry.source() as usize].order == entry.order() {
                 self.near[self.near_count] = entry;
                 self.near_count += 1;
             }

@@ -8,6 +8,7 @@ use rampcc::Time;
 use rampcc_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 
 use crate::ring::Ring;
+use crate::stage::add;
 
 /// A link of constant rate and delay behind a drop-tail queue.
 ///
@@ -20,8 +21,10 @@ pub(crate) struct Fifo {
     idle_from: Time,
     /// What `idle_from` lacks, in nanoseconds over `bits_per_s`: no service time is ever rounded.
     remainder: u64,
-    /// Service times of the last two sizes seen that the queue can hold: data and ACKs share links.
+    /// The last two sizes seen that the queue can hold: data and ACKs share links.
     service: [Service; 2],
+    /// Packets of other sizes that have come.
+    others: Count,
     limit_packets: u64,
     limit_bytes: u64,
     /// When each waiting packet's service begins, and its wire bytes.
@@ -30,11 +33,13 @@ pub(crate) struct Fifo {
     peak: Count,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// A size of packets: how long it is served, and how many have come.
+#[derive(Clone, Copy, Debug, Default)]
 struct Service {
     wire_bytes: u32,
     time: Time,
     remainder: u64,
+    packets: u64,
 }
 
 impl Fifo {
@@ -58,7 +63,8 @@ impl Fifo {
             delay,
             idle_from: Time::ZERO,
             remainder: 0,
-            service: [Service { wire_bytes: 0, time: Time::ZERO, remainder: 0 }; 2],
+            service: [Service::default(); 2],
+            others: Count::default(),
             limit_packets,
             limit_bytes,
             waiting: Ring::default(),
@@ -72,8 +78,10 @@ impl Fifo {
     pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
         if self.service[0].wire_bytes != wire_bytes && !self.learn(wire_bytes) {
             self.forget_served(now);
+            add(&mut self.others, wire_bytes);
             return None;
         }
+        self.service[0].packets += 1;
         let service = self.service[0];
         if self.idle_from < now {
             if !self.waiting.is_empty() {
@@ -95,6 +103,11 @@ impl Fifo {
             }
         }
         Some(self.idle_from + self.delay)
+    }
+
+    /// Everything that has come, whatever became of it.
+    pub(crate) fn arrived(&self) -> Count {
+        self.service.iter().fold(self.others, |others, size| size.count(others))
     }
 
     /// What waited when the last packet had entered.
@@ -145,12 +158,23 @@ impl Fifo {
         }
         self.service.swap(0, 1);
         if self.service[0].wire_bytes != wire_bytes {
+            self.others = self.service[0].count(self.others);
             let work = u128::from(wire_bytes) * 8_000_000_000;
             let rate = u128::from(self.bits_per_s);
             let time = Time::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
-            self.service[0] = Service { wire_bytes, time, remainder: (work % rate) as u64 };
+            self.service[0] = Service { wire_bytes, time, remainder: (work % rate) as u64, packets: 0 };
         }
         true
+    }
+}
+
+impl Service {
+    /// `others` and the packets of this size.
+    fn count(&self, others: Count) -> Count {
+        Count {
+            packets: others.packets + self.packets,
+            bytes: others.bytes + self.packets * u64::from(self.wire_bytes),
+        }
     }
 }
 
@@ -209,7 +233,9 @@ mod tests {
             let mut fifo = Fifo::new(&config).expect("a plain link");
             let mut link = Link::new(&config, 0);
             let mut now = Time::ZERO;
+            let mut arrived = Count::default();
             for (gap, wire_bytes) in packets {
+                add(&mut arrived, wire_bytes);
                 now += Time::from_ns(gap);
                 let mut dropped = false;
                 link.handle_packet(now, Sized(wire_bytes), &mut |_, _, _| dropped = true);
@@ -222,6 +248,7 @@ mod tests {
                 prop_assert_eq!(fifo.settle(now, wire_bytes), arrival);
                 let queue = Count { packets: link.queue_packets(now), bytes: link.queue_bytes(now) };
                 prop_assert_eq!(fifo.queue(), queue);
+                prop_assert_eq!(fifo.arrived(), arrived);
             }
             prop_assert_eq!(fifo.peak(), link.totals().peak_queue);
         }

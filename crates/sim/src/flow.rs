@@ -135,8 +135,8 @@ impl<P: Copy> Held<P> {
 
     /// Holds a packet that leaves now.
     #[cold]
-    pub(crate) fn push(&mut self, now: Time, packet: &P) {
-        self.packets.push_back((now + self.by, *packet));
+    pub(crate) fn push(&mut self, now: Time, packet: P) {
+        self.packets.push_back((now + self.by, packet));
     }
 
     /// The next packet that may go on by now.

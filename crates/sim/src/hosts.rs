@@ -329,7 +329,7 @@ fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &m
         if held.by == Time::ZERO {
             world.send(packet, forward);
         } else {
-            held.push(now, packet);
+            held.push(now, *packet);
         }
     }) {}
     if flow.recorded {

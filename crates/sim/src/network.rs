@@ -86,11 +86,19 @@ impl<P: Datagram> Network<P> {
     #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
-        if !self.routers.is_empty() && packet.quick_start().is_some() {
-            let packet = self.ask_routers(now, *packet, place);
-            return self.send_on(now, queue, &packet, place);
+        if self.routers.is_empty() {
+            self.send_on(now, queue, packet, place);
+        } else {
+            self.send_past_routers(now, queue, *packet, place);
         }
-        self.send_on(now, queue, packet, place);
+    }
+
+    #[cold]
+    fn send_past_routers(&mut self, now: Time, queue: &mut EventQueue, mut packet: P, place: Place) {
+        if packet.quick_start().is_some() {
+            packet = self.ask_routers(now, packet, place);
+        }
+        self.send_on(now, queue, &packet, place);
     }
 
     #[expect(clippy::inline_always, reason = "otherwise the packet is made, then copied")]
@@ -109,7 +117,6 @@ impl<P: Datagram> Network<P> {
     }
 
     /// The packet as the routers of the next chain leave its Quick-Start option; all of them see it at once, as it enters.
-    #[cold]
     fn ask_routers(&mut self, now: Time, mut packet: P, place: Place) -> P {
         for step in self.routes.steps_from(place.next()) {
             let Some(option) = packet.quick_start() else { break };
@@ -133,12 +140,13 @@ impl<P: Datagram> Network<P> {
         place: Place,
     ) -> Option<&mut P> {
         let steps = self.routes.steps_from(place.next());
+        let stages = self.stages.as_mut_slice();
         let mut passages = Passages::default();
         let mut time = now;
         let mut crossed = 0;
         let (last, arrival) = loop {
             let step = &steps[crossed];
-            let stage = &mut self.stages[step.link as usize];
+            let stage = &mut stages[step.link as usize];
             let arrival = match stage.settle(time, ticket) {
                 Fate::Arrives(arrival) => arrival,
                 Fate::Dropped => {
@@ -160,7 +168,7 @@ impl<P: Datagram> Network<P> {
             time = arrival;
             crossed += 1;
         };
-        let stage = &mut self.stages[last.link as usize];
+        let stage = &mut stages[last.link as usize];
         if stage.under_way.is_empty() {
             queue.set(last.link, arrival);
             if let Some(ring) = self.spare.pop() {

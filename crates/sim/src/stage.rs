@@ -24,7 +24,7 @@ pub(crate) struct Stage<P> {
     kind: Kind<P>,
     /// Packets whose chain ends here, in order of arrival at the far end.
     pub(crate) under_way: Ring<P>,
-    arrived: Count,
+    /// By a plain link; the others count for themselves.
     dropped: Count,
 }
 
@@ -70,7 +70,7 @@ impl<P: Datagram> Stage<P> {
                 Kind::Keeping(Box::new(Keeper { link: Link::new(config, seed), inside: 0 }))
             }
         };
-        Self { kind, under_way: Ring::default(), arrived: Count::default(), dropped: Count::default() }
+        Self { kind, under_way: Ring::default(), dropped: Count::default() }
     }
 
     /// Whether a packet's fate is known as soon as it enters.
@@ -84,7 +84,6 @@ impl<P: Datagram> Stage<P> {
     pub(crate) fn settle(&mut self, now: Time, ticket: &mut Ticket) -> Fate {
         match &mut self.kind {
             Kind::Plain(fifo) => {
-                add(&mut self.arrived, ticket.wire_bytes());
                 if let Some(arrival) = fifo.settle(now, ticket.wire_bytes()) {
                     Fate::Arrives(arrival)
                 } else {
@@ -125,11 +124,11 @@ impl<P: Datagram> Stage<P> {
     pub(crate) fn totals(&self) -> LinkTotals {
         let totals = match &self.kind {
             Kind::Plain(fifo) => {
+                let (arrived, dropped) = (fifo.arrived(), self.dropped);
                 let delivered = Count {
-                    packets: self.arrived.packets - self.dropped.packets,
-                    bytes: self.arrived.bytes - self.dropped.bytes,
+                    packets: arrived.packets - dropped.packets,
+                    bytes: arrived.bytes - dropped.bytes,
                 };
-                let Self { arrived, dropped, .. } = *self;
                 return LinkTotals {
                     arrived,
                     delivered,

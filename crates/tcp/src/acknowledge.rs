@@ -11,6 +11,16 @@ use crate::segment::Segment;
 use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;
 
+/// An ACK that tells of more, or of less, than progress.
+struct Uncalm {
+    view: AckView,
+    delivery: Delivery,
+    /// The receive window is another than before.
+    window_changed: bool,
+    /// The sender's state before it.
+    prior_state: SenderState,
+}
+
 impl Sender {
     /// An ACK arrived on an established connection.
     #[inline]
@@ -34,7 +44,7 @@ impl Sender {
             if delivery.bytes > 0 {
                 self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
             }
-            if self.starting() || self.rules.sampled || self.rules.remembered || self.avoid.by_rate() {
+            if self.rules.rated || self.starting() {
                 view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
                 self.last_rate = view.rate;
             }
@@ -68,31 +78,10 @@ impl Sender {
             self.grow(&view, &delivery);
         } else {
             delivery.sacked |= set_aside;
-            let duplicates = self.repair.duplicates;
-            let facts = self.facts(segment, &delivery, window_changed);
-            // What is given back grows with this ACK (Linux `tcp_cong_control`).
-            if self.undone(now, &facts, &delivery) && delivery.advanced_segments > 0 {
-                self.arm_after_ack(now);
-            }
-            if delivery.any {
-                self.grow(&view, &delivery);
-            }
-            self.recover(now, &facts, &delivery);
-            if self.rules.recovery.is_ns2() {
-                let recovering = self.repair.state == SenderState::Recovery;
-                self.limit_burst(
-                    self.repair.duplicates > duplicates,
-                    recovering && prior_state != SenderState::Recovery,
-                );
-                let left = prior_state == SenderState::Recovery && !recovering;
-                if left && self.rules.recovery.is_newreno() && !self.starting() {
-                    // The ACK that ends recovery opens the window too.
-                    self.grow(&view, &delivery);
-                }
-            }
+            self.grow_and_recover(segment, &Uncalm { view, delivery, window_changed, prior_state });
         }
         if self.ecn.in_use {
-            self.attend_marks(now, marked, &delivery);
+            self.attend_marks(now, marked, delivery.newest.sent);
         }
         if self.rules.rack && self.rack.probing() {
             self.judge_tail_probe(now, segment, &delivery);
@@ -100,6 +89,35 @@ impl Sender {
         // Linux keeps it always; in congestion avoidance nobody but the pacer asks.
         if self.paces_by_share() || self.starting() {
             self.update_host_rate();
+        }
+    }
+
+    /// What follows an ACK while something is missing, or that says so.
+    #[cold]
+    fn grow_and_recover(&mut self, segment: &Segment, uncalm: &Uncalm) {
+        let Uncalm { view, delivery, window_changed, prior_state } = uncalm;
+        let now = view.now;
+        let duplicates = self.repair.duplicates;
+        let facts = self.facts(segment, delivery, *window_changed);
+        // What is given back grows with this ACK (Linux `tcp_cong_control`).
+        if self.undone(now, &facts, delivery) && delivery.advanced_segments > 0 {
+            self.arm_after_ack(now);
+        }
+        if delivery.any {
+            self.grow(view, delivery);
+        }
+        self.recover(now, &facts, delivery);
+        if self.rules.recovery.is_ns2() {
+            let recovering = self.repair.state == SenderState::Recovery;
+            self.limit_burst(
+                self.repair.duplicates > duplicates,
+                recovering && *prior_state != SenderState::Recovery,
+            );
+            let left = *prior_state == SenderState::Recovery && !recovering;
+            if left && self.rules.recovery.is_newreno() && !self.starting() {
+                // The ACK that ends recovery opens the window too.
+                self.grow(view, delivery);
+            }
         }
     }
 
@@ -155,10 +173,13 @@ impl Sender {
             }
             return None;
         }
-        let newest = now - delivery.last_clean_sent?;
+        if delivery.last_clean_sent == Time::NEVER {
+            return None;
+        }
+        let newest = now - delivery.last_clean_sent;
         self.rtt.observe_min(newest);
         if !self.rules.counts_ticks {
-            let timed = if self.rules.linux_timer { now - delivery.first_clean_sent? } else { newest };
+            let timed = if self.rules.linux_timer { now - delivery.first_clean_sent } else { newest };
             self.rtt.on_sample(timed, una, next);
         }
         Some(newest)
@@ -176,7 +197,6 @@ impl Sender {
         }
     }
 
-    #[cold]
     fn facts(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> AckFacts {
         let duplicate = self.is_duplicate(segment, delivery, window_changed);
         let needless = segment.duplicate().is_some();
@@ -190,7 +210,7 @@ impl Sender {
     fn judge_tail_probe(&mut self, now: Time, segment: &Segment, delivery: &Delivery) {
         let duplicate = segment.duplicate().is_some();
         if self.settle_tail_probe(duplicate, delivery.any) && self.repair.state == SenderState::Open {
-            self.reduce_for_probe(now, delivery);
+            self.reduce_for_probe(now, delivery.newest.sent);
         }
     }
 }

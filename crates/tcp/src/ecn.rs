@@ -6,7 +6,6 @@
 use rampcc::{EventKind, Time};
 use rampcc_trace::{FlowEventKind, SenderState};
 
-use crate::record::Delivery;
 use crate::segment::Segment;
 use crate::sender::Sender;
 use crate::spurious::Undo;
@@ -36,14 +35,14 @@ impl Ecn {
 
 impl Sender {
     /// A new segment that may be marked. What is sent again may not (RFC 3168 §6.1.5).
-    #[cold]
     pub(crate) fn markable(&mut self, segment: Segment) -> Segment {
         segment.with_markable(std::mem::take(&mut self.ecn.answers))
     }
 
-    /// An ACK has been taken in; `marked`: it tells of a mark.
+    /// An ACK has been taken in; `marked`: it tells of a mark. `deciding`: when the newest packet that it acknowledges was
+    /// sent.
     #[cold]
-    pub(crate) fn attend_marks(&mut self, now: Time, marked: bool, delivery: &Delivery) {
+    pub(crate) fn attend_marks(&mut self, now: Time, marked: bool, deciding: Time) {
         let answered = self.board.una() > self.ecn.point || self.ecn.point == 0;
         if answered && self.ecn.reducing {
             self.ecn.reducing = false;
@@ -53,11 +52,11 @@ impl Sender {
             }
         }
         if marked && answered && self.repair.state == SenderState::Open {
-            self.answer_mark(now, delivery);
+            self.answer_mark(now, deciding);
         }
     }
 
-    fn answer_mark(&mut self, now: Time, delivery: &Delivery) {
+    fn answer_mark(&mut self, now: Time, deciding: Time) {
         if self.avoid.by_rate() {
             // BBR does not care, but the receiver wants its answer.
             self.ecn.note_reduction(self.board.next());
@@ -67,7 +66,7 @@ impl Sender {
             cwnd_bytes: self.cwnd(),
             in_flight_bytes: self.board.out_bytes(),
         });
-        self.report_congestion(now, EventKind::Mark, 0, delivery.newest.sent);
+        self.report_congestion(now, EventKind::Mark, 0, deciding);
         let window = self.cwnd().min(self.ssthresh());
         self.set_cwnd(window);
         self.renew_share();

@@ -172,7 +172,7 @@ impl Sender {
             return;
         }
         match self.repair.state {
-            SenderState::Open => self.enter_recovery(now, lost, &Delivery::default()),
+            SenderState::Open => self.enter_recovery(now, lost, &Delivery::new()),
             SenderState::Recovery => self.reduce_proportionally(0, false),
             SenderState::Loss => {}
         }

@@ -124,13 +124,13 @@ impl Receiver {
     /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
     pub fn transmit(&mut self, _now: Time, wire: impl FnOnce(&Segment)) -> bool {
+        if self.due == Reply::Nothing && self.early.is_none() {
+            return false;
+        }
         if self.due == Reply::Ack && self.calm() {
             self.due = Reply::Nothing;
             wire(&self.bare_ack());
             return true;
-        }
-        if self.due == Reply::Nothing && self.early.is_none() {
-            return false;
         }
         let rare = self.next_rare();
         if let Some(segment) = &rare {

@@ -50,9 +50,10 @@ pub(crate) struct Delivery {
     /// The newly delivered segment that was sent last.
     pub(crate) newest_number: u64,
     pub(crate) newest: Record,
-    /// When the oldest and the newest newly acknowledged segments that were never retransmitted were sent.
-    pub(crate) first_clean_sent: Option<Time>,
-    pub(crate) last_clean_sent: Option<Time>,
+    /// When the oldest and the newest newly acknowledged segments that were never retransmitted were sent;
+    /// `Time::NEVER`: there are none.
+    pub(crate) first_clean_sent: Time,
+    pub(crate) last_clean_sent: Time,
     /// Whether a segment that was once retransmitted is among them: whose round trip it was is unknown (Karn).
     pub(crate) ambiguous: bool,
     /// The lowest newly delivered number that was never retransmitted: below the highest SACKed one, it shows reordering.
@@ -63,7 +64,12 @@ impl Delivery {
     /// Nothing so far.
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { lowest_clean: u64::MAX, ..Self::default() }
+        Self {
+            first_clean_sent: Time::NEVER,
+            last_clean_sent: Time::NEVER,
+            lowest_clean: u64::MAX,
+            ..Self::default()
+        }
     }
 
     #[inline]
@@ -78,10 +84,10 @@ impl Delivery {
             self.newest_number = number;
         }
         if record.flags & Flags::EVER_RETRANSMITTED == 0 {
-            if self.first_clean_sent.is_none() {
-                self.first_clean_sent = Some(record.sent);
+            if self.first_clean_sent == Time::NEVER {
+                self.first_clean_sent = record.sent;
             }
-            self.last_clean_sent = Some(record.sent);
+            self.last_clean_sent = record.sent;
             self.lowest_clean = self.lowest_clean.min(number);
         } else {
             self.ambiguous = true;

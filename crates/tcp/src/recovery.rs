@@ -113,14 +113,15 @@ impl Sender {
         self.set_cwnd(in_flight.saturating_add(allowed));
     }
 
-    /// The tail probe repaired a loss: the window is reduced once, without a recovery.
-    pub(crate) fn reduce_for_probe(&mut self, now: Time, delivery: &Delivery) {
+    /// The tail probe repaired a loss: the window is reduced once, without a recovery. `deciding`: when the newest
+    /// acknowledged packet was sent.
+    pub(crate) fn reduce_for_probe(&mut self, now: Time, deciding: Time) {
         let mss = self.mss();
         self.events.push_back(FlowEventKind::RecoveryStart {
             cwnd_bytes: self.cwnd(),
             in_flight_bytes: self.board.out_bytes(),
         });
-        self.report_congestion(now, EventKind::Loss, mss, delivery.newest.sent);
+        self.report_congestion(now, EventKind::Loss, mss, deciding);
         let ssthresh = self.ssthresh();
         self.set_cwnd(self.cwnd().min(ssthresh));
         self.complete_reduction();

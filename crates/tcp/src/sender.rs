@@ -105,9 +105,10 @@ pub(crate) struct Rules {
     pub(crate) linux_pacer: bool,
     pub(crate) idle_restart: bool,
     pub(crate) handshake: bool,
-    pub(crate) sampled: bool,
     /// Its algorithm needs history, so that its host remembers what it has seen.
     pub(crate) remembered: bool,
+    /// After start-up, too, somebody wants the rate of every ACK: an observer, its host, a control by rate.
+    pub(crate) rated: bool,
     pub(crate) max_burst: u32,
     pub(crate) extra_rounds: u32,
     pub(crate) send_buffer_max: u64,
@@ -233,6 +234,7 @@ impl Sender {
         };
         let startup = Startup::waiting(config.startup);
         let avoid = Avoid::new(flow, config);
+        let remembered = config.startup.traits.has(Traits::NEEDS_HISTORY);
         let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
         Self {
             flow,
@@ -254,10 +256,10 @@ impl Sender {
                 counts_ticks: config.rto.count_ticks,
                 pacing_always: always,
                 linux_pacer: config.linux_pacer,
-                idle_restart: config.idle_restart && !config.avoidance_in_use().by_rate(),
+                idle_restart: config.idle_restart && !avoid.by_rate(),
                 handshake: config.handshake,
-                sampled: config.sampled,
-                remembered: config.startup.traits.has(Traits::NEEDS_HISTORY),
+                remembered,
+                rated: config.sampled || remembered || avoid.by_rate(),
                 max_burst: if config.max_burst_packets == 0 { u32::MAX } else { config.max_burst_packets },
                 extra_rounds: config.extra_startup_rounds,
                 send_buffer_max: config.send_buffer_max_bytes,

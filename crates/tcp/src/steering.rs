@@ -190,7 +190,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn consult(&mut self, view: &AckView, delivery: &Delivery) {
         // Duplicate ACKs never enlarge the window (RFC 5681), nor do those that tell of a mark (RFC 3168 §6.1.2); the
         // algorithm still sees them.

@@ -57,7 +57,14 @@ impl Sender {
                     self.sent_since = true;
                     self.burst_left -= 1;
                     match choice {
-                        Choice::New { bytes } => wire(&self.send_new(now, bytes)),
+                        Choice::New { bytes } => {
+                            let segment = self.send_new(now, bytes);
+                            if self.ecn.in_use || self.quick_start.is_some() {
+                                hand_over(&self.with_options(segment), wire);
+                            } else {
+                                wire(&segment);
+                            }
+                        }
                         Choice::Again(number) => hand_over(&self.send_again(now, number), wire),
                     }
                     return true;
@@ -295,9 +302,14 @@ impl Sender {
         self.board.push(record);
         self.start_timing(now, number);
         self.arm_after_new(now);
-        let segment = Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
+        Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
             .with_last(last)
-            .with_rtt_us(self.rtt_us());
+            .with_rtt_us(self.rtt_us())
+    }
+
+    /// A new segment with what ECN and Quick-Start add to it.
+    #[cold]
+    fn with_options(&mut self, segment: Segment) -> Segment {
         let segment = if self.ecn.in_use { self.markable(segment) } else { segment };
         match self.quick_start.take() {
             Some(report) => segment.with_quick_start(report),
@@ -374,7 +386,8 @@ impl Sender {
         self.sent_since = true;
         let segment = if let Ok(bytes) = self.next_new() {
             self.rack.on_tail_probe(self.board.next() + 1, false);
-            Some(self.send_new(now, bytes))
+            let segment = self.send_new(now, bytes);
+            Some(self.with_options(segment))
         } else {
             let number = self.board.highest_unsacked();
             self.rack.on_tail_probe(self.board.next(), true);

@@ -40,6 +40,8 @@ pub(crate) struct Growth {
 }
 
 /// The window's keeper in congestion avoidance.
+// With a tag of its own, which is read for every ACK; the compiler would hide it in some field.
+#[repr(u8)]
 #[derive(Clone, Debug)]
 pub(crate) enum Avoid {
     Reno(Reno),
