@@ -44,7 +44,7 @@ pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[
     ("50 Mbit/s, 40 ms, 25 packets", "astart", GAPS),
     ("50 Mbit/s, 40 ms, 25 packets", "swiftstart", TINY),
     ("50 Mbit/s, 40 ms, 25 packets", "suss", TINY),
-    ("50 Mbit/s, 40 ms, 25 packets", "quicly", TINY),
+    ("50 Mbit/s, 40 ms, 25 packets", "quicly", WRITTEN),
     ("50 Mbit/s, 40 ms, 25 packets", "jump", TINY),
     ("50 Mbit/s, 40 ms, 25 packets", "esse", TINY),
     ("50 Mbit/s, 40 ms, 25 packets", "bbr", OUTSIDE),
@@ -72,6 +72,7 @@ const GAPS: &str = "Rows that measure single gaps";
 const FALLING: &str = "Rapid Start's falling threshold";
 const BINS: &str = "Bins of time";
 const TINY: &str = "A queue of 25 packets";
+const WRITTEN: &str = "What a server has written";
 const OUTSIDE: &str = "Linux's BBR seen from outside";
 const OPEN: &str = "Not explained";
 const TRAIN: &str = "HyStart's ACK train on a busy machine";
