@@ -50,31 +50,28 @@ def play(tasks: Iterable[_engine._Sent], jobs: int | None) -> Iterator[tuple[int
     pace = _Pace()
     batches = _batches(tasks, pace)
     more = True
-    try:
-        while more or out:
-            # More than there are processors for: none waits for this loop, and a cluster that grows sees what it could grow for.
-            room = jobs or 2 * max(1, int(cluster.cluster_resources().get("CPU", 1)))
-            while more and len(out) < room:
-                batch = next(batches, None)
-                if batch is None:
-                    more = False
-                    break
-                digest, path, numbered = batch
-                if digest not in paths:
-                    paths[digest] = cluster.put(path)
-                    if len(paths) > _PATHS_HELD:
-                        paths.popitem(last=False)
-                reference = remote.remote(paths[digest], [task for _, task in numbered])
-                out[reference] = [number for number, _ in numbered]
-            ready, _ = cluster.wait(list(out), num_returns=1, timeout=_WAIT_S) if out else ([], [])
-            for reference in ready:
-                numbers = out.pop(reference)
-                seconds, answers = _answer(cluster, reference)
-                pace.took(seconds, len(answers))
-                yield from zip(numbers, answers, strict=True)
-    finally:
-        for reference in out:
-            cluster.cancel(reference)
+    # Who stops here leaves a second's work to the workers: Ray 2.60 may abort where a task that is cancelled ends at the same time.
+    while more or out:
+        # More than there are processors for: none waits for this loop, and a cluster that grows sees what it could grow for.
+        room = jobs or 2 * max(1, int(cluster.cluster_resources().get("CPU", 1)))
+        while more and len(out) < room:
+            batch = next(batches, None)
+            if batch is None:
+                more = False
+                break
+            digest, path, numbered = batch
+            if digest not in paths:
+                paths[digest] = cluster.put(path)
+                if len(paths) > _PATHS_HELD:
+                    paths.popitem(last=False)
+            reference = remote.remote(paths[digest], [task for _, task in numbered])
+            out[reference] = [number for number, _ in numbered]
+        ready, _ = cluster.wait(list(out), num_returns=1, timeout=_WAIT_S) if out else ([], [])
+        for reference in ready:
+            numbers = out.pop(reference)
+            seconds, answers = _answer(cluster, reference)
+            pace.took(seconds, len(answers))
+            yield from zip(numbers, answers, strict=True)
 
 
 def work(path: str, tasks: list[str]) -> tuple[float, list[str]]:
