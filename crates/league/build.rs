@@ -2,4 +2,5 @@
 
 fn main() {
     rampcc_fingerprint::emit("RAMP_LEAGUE_SOURCES", &["src/outcome.rs", "src/pairs.rs"]);
+    rampcc_fingerprint::emit("RAMP_LEAGUE_SIDES_SOURCES", &["src/sides/runs.rs"]);
 }

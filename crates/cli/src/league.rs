@@ -7,15 +7,17 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
+use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::ExperimentError;
 use rampcc_league::{
     Entrant, Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants,
     text,
 };
 
-use crate::backends;
+use crate::backends::{self, On};
 use crate::completions;
 use crate::error::CliError;
+use crate::league_sides;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
@@ -40,12 +42,13 @@ Examples:
   ramp league --held-out                              paths for a last look, to which nothing was tuned
   ramp league --fresh 42                              paths drawn now
   ramp league --weights mix.toml                      your mix of access types: `cable = 3`, `wifi = 2`
+  ramp league --on linux                              some of the paths in this kernel too, and whether they agree
   ramp league --show geo-07                           one path as a scenario file
   ramp compare league:geo-07                          all about one path")]
 pub(crate) struct LeagueArgs {
     /// Algorithms and groups, separated by commas, as for `ramp compare` [default: all]
     #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
-    algorithms: Vec<String>,
+    pub(crate) algorithms: Vec<String>,
     /// A C header that defines one more algorithm, with parameters after a colon: FILE.h[:NAME=VALUE,...]
     ///
     /// It is compiled with $CC, or cc. docs/guide/league.md says what it has to define.
@@ -53,29 +56,38 @@ pub(crate) struct LeagueArgs {
     candidate: Vec<String>,
     #[command(flatten)]
     which: WhichArgs,
+    /// Backend: sim, or linux to hold the simulator against this kernel
+    ///
+    /// `linux` (or `sim,linux`) plays a sample of the paths, downloads of 10 MB at most, with this kernel's own TCP over an emulated
+    /// path in real time, and the same in the simulator, and says where the two do not agree (docs/guide/league.md).
+    #[arg(long, value_parser = backends::by_name(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
+    on: Vec<On>,
+    /// Paths of the sample that --on linux plays [default: 40; 8 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) sample: Option<u32>,
     /// Weights of access types, a line `TYPE = NUMBER` each; those not named count nothing [default: all alike]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Sizes of downloads: 1, 2 or 5 times a power of ten from 10kB to 100MB
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = known_size(), hide_possible_values = true)]
-    sizes: Vec<u64>,
-    /// Runs of each algorithm on each path that has anything random [default: 3; 1 with --quick]
+    pub(crate) sizes: Vec<u64>,
+    /// Runs of each algorithm on each path that has anything random [default: 3; 1 with --quick or --on linux]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    seeds: Option<u32>,
+    pub(crate) seeds: Option<u32>,
     /// Four paths of each access type, downloads of 10 MB at most, one run each
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// Print a path as a scenario file, and play nothing
     #[arg(long, value_name = "NAME")]
     show: Option<String>,
     /// Directory for results [default: ramp-results/league]
     #[arg(long, short, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    format: FormatArgs,
+    pub(crate) format: FormatArgs,
     /// Play every run again, even if there are stored results
     #[arg(long)]
-    no_cache: bool,
+    pub(crate) no_cache: bool,
     /// Runs at the same time [default: one per core]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -102,7 +114,37 @@ fn known_size() -> impl TypedValueParser<Value = u64> {
 }
 
 impl LeagueArgs {
-    fn which(&self) -> Which<'_> {
+    /// What it plays on.
+    pub(crate) fn backends(&self) -> impl Iterator<Item = &'static dyn Backend> {
+        self.on.iter().map(|on| on.0)
+    }
+
+    /// The backend that the simulator is held against, if one is named; fails where options do not go with it.
+    fn other(&self) -> Result<Option<&'static dyn Backend>, CliError> {
+        let mut others = self.backends().filter(|backend| backend.clock() == Clock::Real);
+        let Some(other) = others.next() else {
+            let Some(count) = self.sample else { return Ok(None) };
+            return Err(CliError::input_help(
+                format!("--sample {count}: the simulator plays all paths"),
+                "--on linux, which plays a sample of them",
+            ));
+        };
+        let not = |option: &str, help: &str| {
+            Err(CliError::input_help(format!("{option} does not go with --on {}", other.name()), help))
+        };
+        if !self.candidate.is_empty() {
+            return not(
+                "--candidate",
+                "a header beside the registry is not compiled for the kernel: play it on sim",
+            );
+        }
+        if self.weights.is_some() {
+            return not("--weights", "paths of the sample count alike");
+        }
+        Ok(Some(other))
+    }
+
+    pub(crate) fn which(&self) -> Which<'_> {
         match (&self.which.paths, self.which.fresh) {
             (Some(path), _) => Which::File(path),
             (None, Some(seed)) => Which::Fresh(seed),
@@ -127,6 +169,9 @@ impl LeagueArgs {
 pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     if let Some(name) = &args.show {
         return show(name, out);
+    }
+    if let Some(other) = args.other()? {
+        return league_sides::league(args, other, terminal, out);
     }
     let Extent { population, sizes, seeds } = args.extent()?;
     let weights = match &args.weights {

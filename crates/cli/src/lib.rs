@@ -17,6 +17,7 @@ mod explain;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod league;
+mod league_sides;
 mod list;
 mod progress;
 mod provenance;
@@ -148,6 +149,7 @@ impl Command {
         match self {
             Self::Compare(args) => args.backends().collect(),
             Self::Run(args) => vec![args.backend()],
+            Self::League(args) => args.backends().collect(),
             Self::Reproduce(args) => vec![args.backend()],
             _ => Vec::new(),
         }

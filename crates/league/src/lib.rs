@@ -18,6 +18,8 @@ mod page;
 mod pairs;
 mod play;
 mod population;
+mod sample;
+pub mod sides;
 pub mod text;
 mod yardstick;
 
@@ -35,3 +37,4 @@ pub use page::page;
 pub use pairs::{AFTER_S, Together};
 pub use play::{Entrant, League, PlayedPath, PlayedRow, Request, SIZES};
 pub use population::{PREFIX, Path, Population, Which, path};
+pub use sample::LONGEST_S;

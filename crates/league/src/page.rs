@@ -188,7 +188,7 @@ pub(crate) fn verdict(table: &Table) -> String {
     words
 }
 
-fn plain_table((head, rows): &text::Cells) -> String {
+pub(crate) fn plain_table((head, rows): &text::Cells) -> String {
     let mut html = String::from("<table><thead><tr>");
     for cell in head {
         write!(html, "<th scope=\"col\">{}</th>", escaped(cell)).expect("a string grows");

@@ -2,7 +2,7 @@
 
 mod standing;
 pub(crate) mod tree;
-mod weighted;
+pub(crate) mod weighted;
 mod weights;
 
 pub use standing::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
@@ -16,7 +16,7 @@ use crate::yardstick::causal_s;
 
 /// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
 /// pooled, unless nothing else was played.
-const POOLED_FROM: u64 = 1_000_000;
+pub(crate) const POOLED_FROM: u64 = 1_000_000;
 /// Less than this share apart is equally fast.
 pub const NEAR: f64 = 0.05;
 /// Losses in start-up count on paths that hold so many packets: on smaller ones a burst is many times the path.

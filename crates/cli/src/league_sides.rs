@@ -1,0 +1,99 @@
+//! `ramp league --on linux`: a sample of the league's paths on another backend, held against the simulator.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use rampcc_backend::Backend;
+use rampcc_experiment::ExperimentError;
+use rampcc_league::sides::{Agreement, SidesRequest, judge, rows, text};
+use rampcc_league::{Extent, Population};
+
+use crate::backends;
+use crate::error::CliError;
+use crate::league::LeagueArgs;
+use crate::progress::{self, Bar};
+use crate::provenance;
+use crate::table::table;
+use crate::terminal::Terminal;
+
+/// Of each kind of difference, those that are printed.
+const MOST: usize = 5;
+
+/// Run the command.
+pub(crate) fn league(
+    args: &LeagueArgs,
+    other: &'static dyn Backend,
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let request = request(args, other)?;
+    let place = request.out.clone();
+    let sides = match request.play(&Bar::default(), &progress::interruption()) {
+        Err(ExperimentError::Interrupted { finished, runs, place }) => {
+            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+            say!("to continue: {}", provenance::typed());
+            return Err(CliError::Interrupted);
+        }
+        result => result?,
+    };
+    let (runs, found) = sides.runs;
+    if found > 0 {
+        say!("{found} of {runs} runs were finished already");
+    }
+    let agreement = judge(&sides);
+    let files = sides.write(&place, &agreement, &provenance::command())?;
+    if args.format.json() {
+        out.write_all(files.json.as_bytes())?;
+    } else if args.format.csv() {
+        out.write_all(files.csv.as_bytes())?;
+    } else {
+        print(&agreement, terminal, out)?;
+        writeln!(out, "\nreport: {}", files.report.display())?;
+    }
+    if sides.refused.is_empty() {
+        return Ok(());
+    }
+    // What there is shall be seen.
+    out.flush()?;
+    Err(CliError::Refused { refused: sides.refused })
+}
+
+fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>, CliError> {
+    let population = Population::open(&args.which())?;
+    let asked = (args.quick, args.sample);
+    let extent = Extent::sample(population, asked, (&args.sizes, args.seeds), other)?;
+    let (rows, without) = rows(&args.algorithms, backends::ALL, other)?;
+    if let Some(without) = without {
+        say!("{without}");
+    }
+    Ok(SidesRequest {
+        population: extent.population,
+        rows,
+        sizes: extent.sizes,
+        seeds: extent.seeds,
+        backends: [backends::ALL[0], other],
+        out: args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league")),
+        reuse: !args.no_cache,
+    })
+}
+
+fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let [first, second] = agreement.backends;
+    let heading =
+        format!("{}: {} paths on {second} and {first}", agreement.population, agreement.paths.len());
+    writeln!(out, "{}", terminal.bold(&heading))?;
+    for (head, rows) in [text::rows(agreement), text::access(agreement)] {
+        writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
+    }
+    writeln!(out, "\n{}", textwrap::fill(&text::verdict(agreement), terminal.width))?;
+    let lines = text::differences(agreement, MOST);
+    if !lines.is_empty() {
+        writeln!(out, "\n{}", terminal.bold("Where they do not agree:"))?;
+    }
+    for line in lines {
+        let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");
+        writeln!(out, "{}", textwrap::fill(&line, options))?;
+    }
+    writeln!(out, "\n{}", textwrap::fill(&text::method(agreement), terminal.width))?;
+    Ok(())
+}

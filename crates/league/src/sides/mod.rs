@@ -1,0 +1,268 @@
+//! The same rows on the same paths, on two backends: whether what the simulator says of a path holds elsewhere.
+
+mod agreement;
+mod asked;
+mod page;
+mod runs;
+pub mod text;
+
+pub use agreement::{Access, Agreement, Apart, OnPath, Order, RowSides, judge};
+pub use asked::{Files, rows};
+pub use page::page;
+pub use runs::Timed;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rampcc_backend::{Backend, BackendError, Clock};
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, check, context, digest};
+use rampcc_lab::Context;
+use rayon::prelude::*;
+
+use crate::features::Features;
+use crate::log::Log;
+use crate::population::{Path, Population};
+
+/// Finished runs of a results directory.
+const RUNS: &str = "sides.jsonl";
+
+/// What to play.
+#[derive(Debug)]
+pub struct SidesRequest<'a> {
+    /// Paths that both backends carry ([`Population::sample`]).
+    pub population: Population,
+    /// Who, as the second backend plays it; the first one plays a control of the second one's own by the algorithm that leaves
+    /// start-up as it does.
+    pub rows: Vec<Row>,
+    /// Sizes of downloads, ascending.
+    pub sizes: Vec<u64>,
+    /// Runs of each row on each path; where the path leaves nothing to chance, the first backend plays one if its time is virtual.
+    pub seeds: u32,
+    /// Who plays: the one that is doubted, and the one that it is held against.
+    pub backends: [&'a dyn Backend; 2],
+    /// Results directory.
+    pub out: PathBuf,
+    /// True to take results that are there.
+    pub reuse: bool,
+}
+
+/// Everything that was played.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    /// Of the population.
+    pub name: String,
+    /// Names of the backends.
+    pub backends: [&'static str; 2],
+    /// What decides the runs of the second one: a kernel's release.
+    pub identity: String,
+    /// Sizes, ascending.
+    pub sizes: Vec<u64>,
+    /// Labels of the rows, and whether each knows the path.
+    pub rows: Vec<(String, bool)>,
+    /// The paths.
+    pub paths: Vec<SidesPath>,
+    /// Number of runs, and how many of them were found.
+    pub runs: (usize, usize),
+    /// Runs that the machine was too busy for; which, and why.
+    pub refused: Vec<String>,
+}
+
+/// A path with its runs.
+#[derive(Clone, Debug)]
+pub struct SidesPath {
+    /// Its name.
+    pub name: String,
+    /// Its access type.
+    pub access: String,
+    /// What it is like.
+    pub features: Features,
+    /// The sizes that fit into its file: so many of the league's.
+    pub sizes: usize,
+    /// By row: each backend's runs, by seed.
+    pub runs: Vec<[Vec<Timed>; 2]>,
+}
+
+struct Prepared<'a> {
+    path: &'a Path,
+    digest: String,
+    context: Context,
+    sizes: Vec<u64>,
+}
+
+/// A run to be made.
+struct Task<'a> {
+    path: &'a Prepared<'a>,
+    row: &'a Row,
+    backend: &'a dyn Backend,
+    /// Of path, row and backend.
+    place: (usize, usize, usize),
+    seed: u64,
+}
+
+/// What all runs share.
+struct Playing<'a> {
+    log: Log<Timed>,
+    finished: AtomicUsize,
+    found: AtomicUsize,
+    refused: Mutex<Vec<String>>,
+    progress: &'a dyn Progress,
+    interrupted: &'a AtomicBool,
+}
+
+impl SidesRequest<'_> {
+    /// Plays what is missing: on backends whose time is the machine's one run after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run: what is finished is kept.
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Sides, ExperimentError> {
+        let paths: Vec<Prepared<'_>> =
+            self.population.paths.iter().map(|path| self.prepare(path)).collect::<Result<_, _>>()?;
+        let rows = [self.first_rows()?, self.rows.clone()];
+        for (backend, rows) in self.backends.iter().zip(&rows) {
+            for path in &paths {
+                check(*backend, &path.path.scenario, rows)?;
+            }
+        }
+        let playing = Playing {
+            log: Log::open(&self.out, RUNS)?,
+            finished: AtomicUsize::new(0),
+            found: AtomicUsize::new(0),
+            refused: Mutex::new(Vec::new()),
+            progress,
+            interrupted,
+        };
+        let tasks = [0, 1].map(|side| self.tasks(&paths, &rows[side], side));
+        let total = tasks.iter().map(Vec::len).sum();
+        let longest = paths.iter().map(|p| p.path.scenario.stop.after).max().unwrap_or_default();
+        let mut played: Vec<SidesPath> = paths.iter().map(|path| self.path(path)).collect();
+        for (backend, tasks) in self.backends.into_iter().zip(&tasks) {
+            let runs = tasks.len();
+            progress.on_backend(&Ahead { backend, runs, runs_here: runs, longest });
+            let one = |task: &Task<'_>| self.one(task, &playing);
+            let results: Result<Vec<Option<Timed>>, ExperimentError> = match backend.clock() {
+                Clock::Real => tasks.iter().map(one).collect(),
+                Clock::Virtual => tasks.par_iter().with_max_len(1).map(one).collect(),
+            };
+            progress.on_end();
+            for (task, timed) in tasks.iter().zip(results?) {
+                let (path, row, side) = task.place;
+                played[path].runs[row][side].extend(timed);
+            }
+        }
+        let finished = playing.finished.into_inner();
+        let refused = playing.refused.into_inner().unwrap_or_default();
+        if finished + refused.len() < total {
+            let place = self.out.clone();
+            return Err(ExperimentError::Interrupted { finished, runs: total, place });
+        }
+        Ok(Sides {
+            name: self.population.name.clone(),
+            backends: self.backends.map(Backend::name),
+            identity: self.backends[1].identity(),
+            sizes: self.sizes.clone(),
+            rows: self.rows.iter().map(|row| (row.label.clone(), row.yardstick())).collect(),
+            paths: played,
+            runs: (total, playing.found.into_inner()),
+            refused,
+        })
+    }
+
+    /// The rows as the first backend plays them.
+    fn first_rows(&self) -> Result<Vec<Row>, ExperimentError> {
+        let simulated = |row: &Row| {
+            row.simulated().ok_or_else(|| ExperimentError::Input {
+                message: format!("{} has nothing like `{}`", self.backends[0].title(), row.label),
+                help: Some("name rows that both backends have".to_owned()),
+            })
+        };
+        self.rows.iter().map(simulated).collect()
+    }
+
+    fn prepare<'p>(&self, path: &'p Path) -> Result<Prepared<'p>, ExperimentError> {
+        let context = context(&path.scenario);
+        let largest = context.size_bytes.unwrap_or(0);
+        let sizes: Vec<u64> = self.sizes.iter().copied().filter(|size| *size <= largest).collect();
+        if sizes.is_empty() {
+            return Err(ExperimentError::Input {
+                message: format!("path `{}` sends less than the smallest size asked for", path.name),
+                help: Some("a smaller --sizes, or a larger `size`".to_owned()),
+            });
+        }
+        Ok(Prepared { path, digest: digest(&path.scenario), context, sizes })
+    }
+
+    fn path(&self, prepared: &Prepared<'_>) -> SidesPath {
+        SidesPath {
+            name: prepared.path.name.clone(),
+            access: prepared.path.access.clone(),
+            features: Features::of(&prepared.path.scenario),
+            sizes: prepared.sizes.len(),
+            runs: vec![[Vec::new(), Vec::new()]; self.rows.len()],
+        }
+    }
+
+    fn tasks<'t>(&self, paths: &'t [Prepared<'t>], rows: &'t [Row], side: usize) -> Vec<Task<'t>>
+    where
+        Self: 't,
+    {
+        let backend = self.backends[side];
+        let mut tasks = Vec::new();
+        for (index, path) in paths.iter().enumerate() {
+            let scenario = &path.path.scenario;
+            let again = scenario.has_chance() || backend.clock() == Clock::Real;
+            let seeds = if again { self.seeds } else { 1 };
+            for seed in (scenario.seed..).take(seeds as usize) {
+                let of_row = |(place, row)| Task { path, row, backend, place: (index, place, side), seed };
+                tasks.extend(rows.iter().enumerate().map(of_row));
+            }
+        }
+        tasks
+    }
+
+    /// A run; `None`: refused or interrupted.
+    fn one(&self, task: &Task<'_>, playing: &Playing<'_>) -> Result<Option<Timed>, ExperimentError> {
+        if playing.interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let scenario = &task.path.path.scenario;
+        let run = Run {
+            scenario,
+            digest: &task.path.digest,
+            row: task.row,
+            steering: &task.row.steering(scenario),
+            backend: task.backend,
+            seed: task.seed,
+            extra_startup_rounds: 0,
+            curves: false,
+        };
+        let name = format!("{} on {}", task.row.label, task.path.path.name);
+        let key = Timed::key(&run.key(), &task.path.sizes);
+        if let Some(timed) = Some(&key).filter(|_| self.reuse).and_then(|key| playing.log.get(key)) {
+            playing.found.fetch_add(1, Ordering::Relaxed);
+            playing.finished.fetch_add(1, Ordering::Relaxed);
+            playing.progress.on_finish(&name);
+            return Ok(Some(timed));
+        }
+        playing.progress.on_start(&name);
+        match run.watch("", &mut (), playing.interrupted) {
+            Ok(record) => {
+                let timed = Timed::new(&record, (&task.path.context, &task.path.sizes));
+                playing.log.keep(&key, &timed)?;
+                playing.finished.fetch_add(1, Ordering::Relaxed);
+                playing.progress.on_finish(&name);
+                Ok(Some(timed))
+            }
+            Err(BackendError::Interrupted { .. }) => Ok(None),
+            Err(BackendError::Refused(reason)) => {
+                let refused = format!("{name}, seed {}: {reason}", task.seed);
+                playing.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(refused);
+                Ok(None)
+            }
+            Err(BackendError::Failed(cause)) => {
+                Err(ExperimentError::Run { run: format!("{name}, seed {}", task.seed), cause })
+            }
+        }
+    }
+}

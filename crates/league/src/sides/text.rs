@@ -1,0 +1,239 @@
+//! Agreement as text.
+
+use std::fmt::Write as _;
+
+use super::agreement::{Agreement, Apart, Spread};
+use crate::judge::Condition;
+use crate::text::{Cells, size};
+
+/// The rows: their times and ranks on both backends.
+pub fn rows(agreement: &Agreement) -> Cells {
+    let [first, second] = agreement.backends;
+    let head = [
+        "algorithm".to_owned(),
+        format!("rank, {second}"),
+        format!("rank, {first}"),
+        format!("× fastest, {second}"),
+        format!("× fastest, {first}"),
+        format!("{second} / {first}"),
+        "5 %".to_owned(),
+        "95 %".to_owned(),
+        "within 5 %".to_owned(),
+        "cases".to_owned(),
+    ];
+    let none = || "–".to_owned();
+    let rows = agreement.rows.iter().map(|row| {
+        let rank = |side: usize| row.ranks.map_or_else(none, |ranks| format!("{}", ranks[side]));
+        let over = |side: usize| row.over_fastest.map_or_else(none, |over| format!("{:.3}", over[side]));
+        let mut cells = vec![row.label.clone(), rank(1), rank(0), over(1), over(0)];
+        cells.extend(spread(&row.ratio));
+        cells
+    });
+    (head.to_vec(), rows.collect())
+}
+
+/// Access types.
+pub fn access(agreement: &Agreement) -> Cells {
+    let [first, second] = agreement.backends;
+    let head = ["access", "paths", &format!("{second} / {first}"), "5 %", "95 %", "within 5 %", "cases"];
+    let row = |one: &super::Access| {
+        let mut cells = vec![one.access.clone(), one.paths.to_string()];
+        cells.extend(spread(&one.ratio));
+        cells
+    };
+    (head.map(str::to_owned).to_vec(), agreement.access.iter().map(row).collect())
+}
+
+/// The paths.
+pub fn paths(agreement: &Agreement) -> Cells {
+    let [first, second] = agreement.backends;
+    let head = [
+        "path",
+        "ranks",
+        &format!("{second} / {first}"),
+        "5 %",
+        "95 %",
+        "within 5 %",
+        "cases",
+        "marked runs",
+    ];
+    let row = |one: &super::OnPath| {
+        let mut cells =
+            vec![one.path.clone(), one.ranks.map_or_else(|| "–".to_owned(), |tau| format!("{tau:.2}"))];
+        cells.extend(spread(&one.ratio));
+        cells.push(one.marked.to_string());
+        cells
+    };
+    (head.map(str::to_owned).to_vec(), agreement.paths.iter().map(row).collect())
+}
+
+fn spread(ratio: &Spread) -> [String; 5] {
+    if ratio.cases == 0 {
+        return ["–", "–", "–", "–", "0"].map(str::to_owned);
+    }
+    [
+        format!("{:.3}", ratio.mean),
+        format!("{:.2}", ratio.quantiles[0]),
+        format!("{:.2}", ratio.quantiles[2]),
+        percent(ratio.near),
+        ratio.cases.to_string(),
+    ]
+}
+
+/// Whether they agree, in sentences.
+pub fn verdict(agreement: &Agreement) -> String {
+    let [first, second] = agreement.backends;
+    let ratio = &agreement.ratio;
+    let contenders = agreement.rows.iter().filter(|row| row.ranks.is_some()).count();
+    let mut words = match agreement.ranks {
+        Some([spearman, kendall]) => format!(
+            "Ranks of {contenders} algorithms on {second} and {first}: Spearman {spearman:.2}, Kendall {kendall:.2}."
+        ),
+        None => "There are no ranks: fewer than two algorithms have a case in common.".to_owned(),
+    };
+    if let Some([low, middle]) = agreement.ranks_by_case {
+        write!(words, " Path by path: Kendall {middle:.2} at the median, {low:.2} at the lowest 5 %.")
+            .expect("a string grows");
+    }
+    if ratio.cases > 0 {
+        write!(
+            words,
+            " Downloads on {second} take {:.3} times as long as on {first} at the median, within 5 % in {} of {} cases.",
+            ratio.quantiles[1],
+            percent(ratio.near),
+            ratio.cases
+        )
+        .expect("a string grows");
+    }
+    let order = &agreement.order;
+    let told = order.same + order.turned;
+    if told > 0.0 {
+        write!(
+            words,
+            " Where both tell two algorithms apart by more than 5 %, they agree on the faster one in {} of cases.",
+            percent_fine(order.same / told)
+        )
+        .expect("a string grows");
+    }
+    words
+}
+
+/// Where they do not agree, a sentence each; `most` of each kind.
+pub fn differences(agreement: &Agreement, most: usize) -> Vec<String> {
+    let [first, second] = agreement.backends;
+    let mut lines = Vec::new();
+    let all: usize = agreement.groups.iter().map(|group| group.paths).sum();
+    for (group, example) in agreement.groups.iter().zip(&agreement.examples).take(most) {
+        let words: Vec<String> = group.conditions.iter().map(Condition::words).collect();
+        if !words.is_empty() {
+            let apart = 100.0 * (group.ratio - 1.0);
+            lines.push(format!(
+                "{apart:.1} % apart on {} of {all} paths: {}. See league:{example}",
+                group.paths,
+                words.join(", ")
+            ));
+        }
+    }
+    for (faster, slower, cases) in agreement.order.most.iter().take(most) {
+        let cases = if *cases == 1 { "one case".to_owned() } else { format!("{cases} cases") };
+        lines.push(format!(
+            "{faster} is faster than {slower} on {second}, and slower on {first}, each by more than 5 %, in {cases}"
+        ));
+    }
+    lines.extend(agreement.apart.iter().take(most).map(|one| apart(one, agreement.backends)));
+    lines
+}
+
+/// One case in words.
+pub(super) fn apart(one: &Apart, [first, second]: [&str; 2]) -> String {
+    let seconds =
+        |side: usize| format!("{}{:.3} s", if one.cut[side] { "over " } else { "" }, one.seconds[side]);
+    let left = |side: usize| one.exits[side].clone().unwrap_or_else(|| "not seen".to_owned());
+    format!(
+        "{} takes {} for {} on {second} and {} on {first} on {} (left start-up: {}, {}){}",
+        one.label,
+        seconds(1),
+        size(one.bytes),
+        seconds(0),
+        one.path,
+        left(1),
+        left(0),
+        if one.marked { "; marked" } else { "" }
+    )
+}
+
+/// What was played, and how well.
+pub fn method(agreement: &Agreement) -> String {
+    let pooled: Vec<String> = agreement.pooled.iter().map(|bytes| size(*bytes)).collect();
+    let [common, all] = agreement.cases;
+    let mut words = format!(
+        "{} paths of `{}` that {} can carry; downloads of {}. {} runs on {}, of which {} are marked: the emulator was later than \
+         the path tolerates.",
+        agreement.paths.len(),
+        agreement.population,
+        agreement.backends[1],
+        pooled.join(", "),
+        agreement.runs,
+        agreement.identity,
+        agreement.marked
+    );
+    if !agreement.refused.is_empty() {
+        write!(words, " {} runs were refused and are missing.", agreement.refused.len())
+            .expect("a string grows");
+    }
+    write!(
+        words,
+        " A case is a path and a size. Ranks are by the geometric mean over the {common} of {all} cases that every algorithm has \
+         on both; path by path, times less than 5 % apart are equal."
+    )
+    .expect("a string grows");
+    words
+}
+
+/// One line for each path, size and row.
+pub fn csv(sides: &super::Sides) -> String {
+    let [first, second] = sides.backends;
+    let mut text = format!(
+        "path,access,bytes,algorithm,seed,{first}_seconds,{second}_seconds,{first}_left,{second}_left,lateness_p99_us,tolerated_us,marked\n"
+    );
+    for path in &sides.paths {
+        for ((label, _), runs) in sides.rows.iter().zip(&path.runs) {
+            let label = label.replace('"', "\"\"");
+            for (size, bytes) in sides.sizes.iter().enumerate().take(path.sizes) {
+                for seed in 0..runs[0].len().max(runs[1].len()) {
+                    let at = |side: usize| runs[side].get(seed);
+                    let seconds = |side: usize| {
+                        let found = at(side).and_then(|run| run.seconds.get(size).copied().flatten());
+                        found.map_or(String::new(), |seconds| format!("{seconds:.6}"))
+                    };
+                    let left = |side: usize| at(side).and_then(|run| run.exit.as_deref()).unwrap_or_default();
+                    let late = at(1).and_then(|run| run.lateness_us);
+                    let late =
+                        late.map_or(",".to_owned(), |[p99, tolerated]| format!("{p99:.1},{tolerated:.1}"));
+                    let marked = at(1).is_some_and(|run| !run.marked.is_empty());
+                    writeln!(
+                        text,
+                        "{},{},{bytes},\"{label}\",{},{},{},{},{},{late},{marked}",
+                        path.name,
+                        path.access,
+                        seed + 1,
+                        seconds(0),
+                        seconds(1),
+                        left(0),
+                        left(1),
+                    )
+                    .expect("a string grows");
+                }
+            }
+        }
+    }
+    text
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn percent_fine(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
