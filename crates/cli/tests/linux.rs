@@ -46,7 +46,9 @@ fn patiently(place: &Place, arguments: &[&str]) -> Output {
 #[test]
 fn what_the_kernel_cannot_play_is_refused_before_anything_is_written() {
     let place = Place::new("linux_refusals");
-    let cases: [(&[&str], i32, &[&str]); 6] = [
+    let cases: [(&[&str], i32, &[&str]); 8] = [
+        (&["reproduce", "--on", "linux", "past-fig8"], 2, &["past-fig8", "generated traffic"]),
+        (&["reproduce", "--on", "linux", "hystart-fn3"], 2, &["nothing of `hystart-fn3` is played"]),
         (
             &["compare", "--on", "linux", "enhanced-start-fig1"],
             2,
@@ -258,4 +260,103 @@ fn unprivileged(directory: &Path, program: &Path, user: u32) {
         "{}",
         stderr(&named)
     );
+}
+
+const SAMPLE: &str = "\
+[short]
+access = \"near\"
+size = \"300 kB\"
+path.rate = \"20 Mbit/s\"
+path.rtt = \"20 ms\"
+
+[web]
+access = \"near\"
+size = \"300 kB\"
+path.rate = \"20 Mbit/s\"
+path.rtt = \"20 ms\"
+path.cross-traffic = \"30 %\"
+
+[shallow]
+access = \"far\"
+size = \"300 kB\"
+path.rate = \"10 Mbit/s\"
+path.rtt = \"60 ms\"
+path.buffer = \"0.3 bdp\"
+";
+
+#[test]
+fn a_league_holds_the_simulator_against_the_kernel() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("linux_league");
+    place.write("paths.toml", SAMPLE);
+    let rows = if cfg!(feature = "linux") { "cubic,cubic_no_hystart,best" } else { "cubic" };
+    let command = [
+        "league",
+        "--on",
+        "linux",
+        "--paths",
+        "paths.toml",
+        "--sizes",
+        "100kB",
+        "--algorithms",
+        rows,
+        "--out",
+        "out",
+    ];
+    let output = patiently(&place, &command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("2 paths on linux and sim"), "the third one has cross traffic: {table}");
+    assert!(table.trim_end().ends_with("report: out/league-paths-sim-linux.html"), "{table}");
+    let judged: Value = serde_json::from_str(&place.read("out/league-paths-sim-linux.json")).unwrap();
+    let names: Vec<&str> =
+        judged["paths"].as_array().unwrap().iter().map(|path| path["path"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shallow", "short"]);
+    for row in judged["rows"].as_array().unwrap() {
+        let ratio = row["ratio"]["mean"].as_f64().unwrap();
+        assert!((0.7..1.4).contains(&ratio), "{row}");
+        assert_eq!(row["ratio"]["cases"], 2);
+    }
+    assert!(place.read("out/league-paths-sim-linux.html").contains("the emulator was later than"));
+
+    let again = place.ramp(&command);
+    let runs = 2 * 2 * rows.split(',').count();
+    assert!(
+        stderr(&again).contains(&format!("{runs} of {runs} runs were finished already")),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), table);
+}
+
+#[test]
+fn what_a_league_cannot_ask_of_the_kernel_is_refused_before_anything_is_written() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new("linux_league_refusals");
+    place.write(
+        "fast.toml",
+        "[fast]\naccess = \"x\"\nsize = \"1 MB\"\npath.rate = \"5 Gbit/s\"\npath.rtt = \"9 ms\"\n",
+    );
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["--sample", "9"], &["--sample 9", "--on linux"]),
+        (&["--on", "linux", "--candidate", "my.h"], &["--candidate does not go with --on linux"]),
+        (&["--on", "linux", "--weights", "mix.toml"], &["--weights does not go with --on linux"]),
+        (&["--on", "linux", "--paths", "fast.toml"], &["none of 1 paths", "5 Gbit/s", "400 Mbit/s"]),
+        (&["--on", "linux", "--algorithms", "reno"], &["nothing like `reno`"]),
+        (&["--on", "linux", "--algorithms", "chirp"], &["the kernel cannot play chirp"]),
+    ];
+    for (arguments, expected) in cases {
+        let output = place.ramp(&[&["league"], arguments].concat());
+        let said = stderr(&output).replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        for text in expected {
+            assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
+        }
+    }
+    assert!(!place.path("ramp-results").exists(), "something was written");
 }

@@ -81,8 +81,8 @@ impl Backend for Other {
         let id = play.scenario.steering.algorithm.id;
         let as_played = match (self.0, id) {
             (Errs::Refuses, "slow_start") => return Err(BackendError::Refused("busy".to_owned())),
-            (Errs::Swaps, "slow_start") => "limited",
-            (Errs::Swaps, "limited") => "slow_start",
+            (Errs::Swaps, "slow_start") => "suss",
+            (Errs::Swaps, "suss") => "slow_start",
             _ => id,
         };
         let scenario = play.scenario.with_arm(&Arm::parse(as_played).unwrap());
@@ -116,7 +116,7 @@ fn sample(backend: &Other, count: usize) -> Result<Population, ExperimentError> 
 fn request<'a>(place: &Place, other: &'a Other) -> SidesRequest<'a> {
     SidesRequest {
         population: sample(other, 40).unwrap(),
-        rows: ["slow_start", "limited", "ideal"].map(|name| Row::parse(name, &[]).unwrap()).to_vec(),
+        rows: ["slow_start", "suss", "ideal"].map(|name| Row::parse(name, &[]).unwrap()).to_vec(),
         sizes: vec![100_000, 1_000_000],
         seeds: 1,
         backends: [&Simulator, other],
@@ -176,12 +176,12 @@ fn where_the_backends_differ_is_said() {
     assert_eq!(agreement.ranks, Some([-1.0, -1.0]), "two rows change places");
     assert!(agreement.order.turned > 0.0 && agreement.order.same <= 0.0, "{:?}", agreement.order);
     let (faster, slower, cases) = &agreement.order.most[0];
-    assert_eq!((faster.as_str(), slower.as_str()), ("limited", "slow_start"));
+    assert_eq!((faster.as_str(), slower.as_str()), ("slow_start", "suss"));
     let lines = text::differences(&agreement, 9).join("\n");
-    assert!(lines.contains("limited is faster than slow_start on other, and slower on sim"), "{lines}");
+    assert!(lines.contains("slow_start is faster than suss on other, and slower on sim"), "{lines}");
     assert!(*cases >= 1 && lines.contains("on far-1 (left start-up: "), "{lines}");
     let html = page(&agreement, ("1.0", "ramp league --on other"));
-    for told in ["Spearman -1.00", "limited is faster than slow_start on other", "far-1", "<circle"] {
+    for told in ["Spearman -1.00", "slow_start is faster than suss on other", "far-1", "<circle"] {
         assert!(html.contains(told), "{told}");
     }
 }
@@ -194,7 +194,7 @@ fn refused_runs_are_named_and_the_others_stand() {
     assert_eq!(sides.refused.len(), 3);
     assert!(sides.refused[0].starts_with("slow_start on far-1, seed 1: busy"), "{:?}", sides.refused);
     let row = |label: &str| agreement.rows.iter().find(|row| row.label == label).unwrap();
-    assert_eq!((row("slow_start").ratio.cases, row("limited").ratio.cases), (0, 3));
+    assert_eq!((row("slow_start").ratio.cases, row("suss").ratio.cases), (0, 3));
     assert!(row("slow_start").ranks.is_none() && agreement.ranks.is_none(), "one row has no rank");
     assert!(text::verdict(&agreement).contains("no ranks"));
 }
