@@ -70,6 +70,8 @@ pub(crate) struct Set {
 /// Other conditions for the kernel.
 #[derive(Debug)]
 pub(crate) struct OnLinux {
+    /// What is otherwise there.
+    pub(crate) taken: Vec<String>,
     pub(crate) set: Vec<Set>,
     pub(crate) runs: Option<u32>,
     pub(crate) at: Vec<String>,

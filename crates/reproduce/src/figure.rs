@@ -40,7 +40,7 @@ pub(crate) fn figure(
         kind: experiment.kind.word().to_owned(),
         about: experiment.about.clone(),
         substitute: experiment.substitute.clone(),
-        taken: experiment.taken.clone(),
+        taken: plan.taken(),
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
         claims: claims.iter().map(claim).collect(),
         choices: choices(experiment, claims, tables),

@@ -151,6 +151,9 @@ pub(crate) struct Quick {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Linux {
+    /// What is otherwise there.
+    #[serde(default)]
+    pub(crate) taken: Vec<String>,
     #[serde(default)]
     pub(crate) set: Vec<Text>,
     pub(crate) runs: Option<u32>,

@@ -153,6 +153,14 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
+    /// What the source leaves open and what is taken, here.
+    pub(crate) fn taken(&self) -> Vec<String> {
+        let linux = self.experiment.linux.as_ref().filter(|_| self.extent.backend.clock() == Clock::Real);
+        let there = linux.into_iter().flat_map(|linux| &linux.taken);
+        let there = there.map(|taken| format!("On {}: {taken}", self.extent.backend.name()));
+        self.experiment.taken.iter().cloned().chain(there).collect()
+    }
+
     /// Whether curves over time of a point are drawn.
     fn draws(&self, point: usize) -> bool {
         let mut plots = self.experiment.plots.iter().filter(|plot| plot.form == Form::Time);

@@ -82,6 +82,7 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
     experiment.quick.1 = experiment.known_labels(source, &file.quick.at)?;
     if let Some(linux) = &file.linux {
         experiment.linux = Some(OnLinux {
+            taken: linux.taken.clone(),
             set: settings(source, &linux.set)?,
             runs: linux.runs,
             at: experiment.known_labels(source, &linux.at)?,
