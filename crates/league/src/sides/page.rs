@@ -10,7 +10,8 @@ use crate::page::plain_table;
 use crate::text::Cells;
 
 const STYLE: &str = "\
-.dots { width: 100%; max-width: 860px; height: auto; display: block; margin: 12px 0; }
+h3 { margin-top: 22px; }
+.dots { width: 100%; min-width: 600px; max-width: 860px; height: auto; display: block; margin: 12px 0; }
 .dots text { fill: var(--ink-2); font-size: 12px; }
 .dots circle { fill: var(--accent); fill-opacity: 0.45; }
 .dots line { stroke: var(--grid); }
@@ -62,7 +63,8 @@ fn body(agreement: &Agreement, command: &str) -> String {
         "<div>\n<h1>The same algorithms and paths on <b>{second}</b> and <b>{first}</b>, {}</h1>\n<p class=\"verdict\">{}</p>\n</div>\n\
          <section id=\"ranks\">\n<h2>Ranks</h2>\n<p class=\"note\">Download times as geometric means over all cases, over those of \
          the fastest algorithm, on each; and {second} over {first}, each case against the same case.</p>\n{}\
-         <h3>Every case</h3>\n<p class=\"note\">A dot is a path and a size: download time on {second} over that on {first}.</p>\n{}\
+         <h3>Every case</h3>\n<p class=\"note\">A dot is a path and a size: download time on {second} over that on {first}.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Every case\">{}</div>\
          </section>\n<section id=\"differences\">\n<h2>Where they differ</h2>\n<ul>{list}</ul>\n{}</section>\n\
          <section id=\"paths\">\n<h2>Paths</h2>\n<p class=\"note\">Ranks: Kendall's correlation of the algorithms at the path's largest \
          size; – where no two differ by 5 %.</p>\n{}</section>\n\

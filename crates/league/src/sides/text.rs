@@ -134,13 +134,13 @@ pub fn differences(agreement: &Agreement, most: usize) -> Vec<String> {
             ));
         }
     }
+    lines.extend(agreement.apart.iter().take(most).map(|one| apart(one, agreement.backends)));
     for (faster, slower, cases) in agreement.order.most.iter().take(most) {
         let cases = if *cases == 1 { "one case".to_owned() } else { format!("{cases} cases") };
         lines.push(format!(
             "{faster} is faster than {slower} on {second}, and slower on {first}, each by more than 5 %, in {cases}"
         ));
     }
-    lines.extend(agreement.apart.iter().take(most).map(|one| apart(one, agreement.backends)));
     lines
 }
 
