@@ -324,7 +324,7 @@ fn order(sides: &Sides, common: &[&Case<'_>], contenders: &[usize]) -> Order {
     let share = |kind: usize| counts[kind] as f64 / order.pairs.max(1) as f64;
     (order.same, order.turned, order.one, order.alike) = (share(0), share(1), share(2), share(3));
     let mut most: Vec<((usize, usize), usize)> = turned.into_iter().collect();
-    most.sort_by(|a, b| b.1.cmp(&a.1));
+    most.sort_by_key(|pair| std::cmp::Reverse(pair.1));
     let label = |row: usize| sides.rows[row].0.clone();
     order.most = most.into_iter().map(|((a, b), count)| (label(a), label(b), count)).collect();
     order
