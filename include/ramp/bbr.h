@@ -13,6 +13,7 @@
  * Deviates: a policed rate is not looked for (Linux lt_bw; the draft has none).
  * Deviates: while a loss is repaired the window is the host's (interface.h). Linux conserves packets
  *           for a round, then sends up to twice what is delivered.
+ * Deviates: a repair begins no round; in Linux it does, so that start-up lasts up to a round longer.
  * Deviates: the window is not rounded up to an even number of packets, and while draining not
  *           raised by what ACKs aggregate.
  * Deviates: Drain ends when what is in flight, as it is, is no more than BDP and three quanta (the
