@@ -153,7 +153,7 @@ fn standings(table: &rampcc_league::Table) -> PyResult<Table> {
         .all::<Float64Array, _>("sent_again_share", number(|s| s.cost.again))
         .all::<Float64Array, _>("queue_ms_median", number(|s| s.cost.queue_ms[0]))
         .all::<Float64Array, _>("queue_ms_p95", number(|s| s.cost.queue_ms[1]))
-        .with::<Float64Array, _>("harm_lost_ratio", some(|s| Some(s.harm.as_ref()?.lost)))
+        .with::<Float64Array, _>("harm_lost", some(|s| Some(s.harm.as_ref()?.lost[0])))
         .with::<Float64Array, _>("harm_goodput_share", some(|s| Some(s.harm.as_ref()?.goodput)));
     table.sizes.iter().enumerate().fold(columns, of_sizes).table()
 }

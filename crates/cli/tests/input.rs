@@ -17,7 +17,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         "[path]\nrate = \"10 Mbit/s\"\nrtt = \"20 ms\"\n[[flow]]\nalgorithm = \"best\"\nsize = \"1 MB\"\n",
     );
     place.write("long.toml", &format!("[path]\nrate = \"{}\"\nrtt = \"1 ms\"\n", "x".repeat(200_000)));
-    let cases: [(&[&str], &[&str]); 39] = [
+    let cases: [(&[&str], &[&str]); 42] = [
         (&["compare", "nothing.toml"], &["no flow is under test", "under-test-share"]),
         (&["run", "nothing.toml"], &["no flow is under test"]),
         (&["compare", "long.toml"], &["long.toml line 2, path.rate"]),
@@ -45,6 +45,9 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["explain", "donload_time"], &["donload_time", "similar names: download_time,", "ramp list"]),
         (&["compare", "nowhere"], &["nowhere", "geo-satellite"]),
         (&["compare", "missing.toml"], &["missing.toml"]),
+        (&["league", "--paths", "missing.toml"], &["--paths", "missing.toml"]),
+        (&["league", "--weights", "missing.toml"], &["--weights", "missing.toml"]),
+        (&["league", "--candidate", "missing.h"], &["--candidate", "missing.h"]),
         (&["compare", "field.toml"], &["path.rtt", "potatoes", "600 ms"]),
         (&["compare", "unknown.toml"], &["path.bufer", "buffer"]),
         (&["compare", "syntax.toml"], &["line 1"]),

@@ -11,7 +11,7 @@ const BOUNDS = {
 const LARGE_BDP = data.large_bdp, NEAR = data.near;
 
 const state = {
-  weights: access.map(({ weight }) => weight), size: "pooled", time: 1, loss: 0, harm: 0,
+  weights: access.map(({ weight }) => weight), size: "pooled", time: 1, loss: 1, harm: 0,
   selected: contenders[0], cell: null, map: "winner", path: null, sort: ["index", 1],
 };
 
@@ -38,13 +38,17 @@ const geometric = (values) => Math.exp(mean(values.map(([value, weight]) => [Mat
 const counts = access.map((_, kind) => paths.filter((path) => path.access === kind).length);
 const weightOf = (path) => state.weights[paths[path].access] / counts[paths[path].access];
 
+/* Of each path the sizes that are compared. */
+const played = paths.map(() => new Set());
+for (const [path, size] of cases) played[path].add(size);
+
 /* Cases that count, with their weights: of a path with three sizes each a third. */
 function counted() {
   const chosen = state.size === "pooled" ? data.pooled : [Number(state.size)];
   const list = [];
   cases.forEach(([path, size], index) => {
     if (!chosen.includes(size)) return;
-    const of = chosen.filter((other) => other < paths[path].sizes).length;
+    const of = chosen.filter((other) => played[path].has(other)).length;
     const weight = weightOf(path) / of;
     if (weight > 0) list.push([index, weight, path]);
   });
@@ -55,8 +59,6 @@ function standings(list) {
   const fastest = new Map(list.map(([at]) => [at, Math.min(...contenders.map((row) => data.ideal[row][at]))]));
   const weighted = paths.map((_, path) => [path, weightOf(path)]).filter(([, weight]) => weight > 0);
   const long = data.others.paths.map((path, at) => [at, weightOf(path)]).filter(([, weight]) => weight > 0);
-  const suffered = (row) => long.reduce((sum, [at, weight]) => sum + data.others.lost[row][at] * weight, 0);
-  const yardstick = rows.findIndex((row) => row.yardstick);
   return rows.map((row, index) => {
     const own = data.ideal[index];
     const values = list.map(([at, weight]) => [own[at], weight]);
@@ -67,16 +69,16 @@ function standings(list) {
     const found = {
       row: index, label: row.label, yardstick: row.yardstick,
       time: geometric(values), p95: quantile(values, 0.95), worst: Math.max(...values.map(([value]) => value)),
-      causal: quantile(list.map(([at, weight]) => [data.causal[index][at], weight]), 0.95),
+      bound: quantile(list.filter(([, , path]) => paths[path].clean).map(([at, weight]) => [data.causal[index][at], weight]), 0.95),
       two: share((at) => own[at] > 2),
       best: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * 1.001),
       near: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * (1 + NEAR)),
       slower: share((at) => own[at] > data.ideal[standard][at] * (1 + NEAR)),
       lost: mean(lost), lost95: quantile(lost, 0.95), queue: quantile(queue, 0.5),
-      harm: long.length ? suffered(index) / Math.max(suffered(yardstick), 1e-9) : NaN,
+      harm: mean(long.map(([at, weight]) => [data.others.lost[index][at], weight])),
       together: row.together ? row.together[2] : NaN,
     };
-    const harm = Number.isFinite(found.harm) ? Math.max(found.harm, 0.1) : 1;
+    const harm = 1 + Math.max(found.harm || 0, 0);
     found.index = found.time ** state.time * (1 + (found.lost || 0)) ** state.loss * harm ** state.harm;
     return found;
   });
@@ -92,7 +94,7 @@ const COLUMNS = [
   ["time", "Time", "× ideal, mean", ratio],
   ["p95", "95 %", "× ideal", ratio],
   ["worst", "Worst", "× ideal", ratio],
-  ["causal", "95 %", "× causal bound", ratio],
+  ["bound", "Clean paths", "× bound, 95 %", ratio],
   ["two", "Over twice", "share", percent],
   ["best", "Best", "share", percent],
   ["near", "Within 5 %", "of the best", percent],
@@ -100,9 +102,17 @@ const COLUMNS = [
   ["lost", "Lost", "start-up / (BDP + buffer)", ratio],
   ["lost95", "Lost, 95 %", "of paths", ratio],
   ["queue", "Queue", "median path", milliseconds],
-  ["harm", "Harm", "running flow's losses, × ideal", ratio],
+  ["harm", "Harm", "running flow's losses / (BDP + buffer)", ratio],
   ["together", "Two together", "share ratio, 10 s", ratio],
 ];
+
+/* What stands beside a label. */
+function tagOf({ row, yardstick }) {
+  const against = data.against[row];
+  const words = yardstick ? "knows the path" : rows[row].candidate ? "candidate" : rows[row].same ? `is ${rows[row].same} here`
+    : against && against.low <= 1 && against.high >= 1 ? "time tied with the first" : null;
+  return words ? element("span", { class: "tag" }, words) : null;
+}
 
 function drawStandings(all) {
   const [key, direction] = state.sort;
@@ -123,7 +133,7 @@ function drawStandings(all) {
         if (column === 0) {
           return element("th", { scope: "row" },
             element("button", { type: "button", "aria-pressed": String(row.row === state.selected), onclick: () => { state.selected = row.row; redraw(); } }, row.label),
-            row.yardstick ? element("span", { class: "tag" }, "knows the path") : rows[row.row].candidate ? element("span", { class: "tag" }, "candidate") : null);
+            tagOf(row));
         }
         const bar = id === "index" ? element("span", { class: "track" }, element("i", { style: `width: ${(100 * row.index / largest).toFixed(1)}%` })) : null;
         return element("td", {}, show(row[id]), bar);
@@ -225,7 +235,7 @@ function drawDetail() {
   if (state.path === null) { place.hidden = true; return; }
   place.hidden = false;
   const path = state.path;
-  const largest = paths[path].sizes - 1;
+  const largest = Math.max(...played[path]);
   const at = cases.findIndex(([other, size]) => other === path && size === largest);
   const all = rows.map((row, index) => [data.ideal[index][at], index]).sort((a, b) => a[0] - b[0]);
   const longest = Math.max(...all.map(([value]) => value));
@@ -272,12 +282,12 @@ access.forEach(({ id, what }, kind) => {
 function setWeights(weight) {
   for (const input of document.querySelectorAll("[data-weight]")) { input.value = weight; input.nextElementSibling.textContent = weight; }
 }
-/* Ranges have whole numbers: given weights become tenths of the largest. */
+/* Ranges have whole numbers: they show given weights as tenths of the largest, and what counts is as given. */
 const most = Math.max(...access.map(({ weight }) => weight));
 document.querySelectorAll("[data-weight]").forEach((input, kind) => {
   input.value = Math.round(access[kind].weight / most * (access.every(({ weight }) => Math.abs(weight - most) < 1e-9) ? 1 : 10));
   input.nextElementSibling.textContent = input.value;
-  state.weights[kind] = Number(input.value);
+  state.weights[kind] = access[kind].weight;
 });
 document.querySelector("#all-alike").addEventListener("click", () => { state.weights.fill(1); setWeights(1); redraw(); });
 for (const what of ["time", "loss", "harm"]) {

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::candidate::candidate;
 use crate::judge::Table;
+use crate::log::hexadecimal;
 use crate::play::{Entrant, League, SIZES};
 use crate::population::Population;
 use crate::{page, text};
@@ -28,6 +31,8 @@ pub const KNOWN_SIZES: [(&str, u64); 13] = [
     ("50MB", 50_000_000),
     ("100MB", 100_000_000),
 ];
+/// Runs of each algorithm on a path, unless somebody asks for others.
+const SEEDS: u32 = 3;
 /// Of a quick league: paths of each access type, and the largest size.
 const QUICK: (usize, u64) = (4, 10_000_000);
 
@@ -61,7 +66,7 @@ impl Extent {
             }
         }
         let largest = wanted.last().copied().unwrap_or(0);
-        let seeds = seeds.unwrap_or(if quick { 1 } else { 3 });
+        let seeds = seeds.unwrap_or(if quick { 1 } else { SEEDS });
         Ok(Self { population: population.up_to(largest)?, sizes: wanted, seeds })
     }
 }
@@ -114,20 +119,52 @@ pub struct Files {
 }
 
 impl League {
-    /// Writes the table, the download times and the page, which `command` makes again, to a directory.
+    /// Writes the table, the download times, everything kept of the runs, and the page, which `command` makes again, to a directory.
+    /// A part of a population, or of the algorithms, has files of its own.
     pub fn write(&self, directory: &Path, judged: &Table, command: &str) -> Result<Files, ExperimentError> {
-        let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let stem = format!("league-{}", stem.unwrap_or_else(|| "paths".to_owned()));
+        let stem = self.stem();
         let write = |ending: &str, text: &str| -> Result<PathBuf, ExperimentError> {
-            let path = directory.join(format!("{stem}.{ending}"));
+            let path = directory.join(format!("{stem}{ending}"));
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;
             Ok(path)
         };
-        let json = serde_json::to_string_pretty(judged)? + "\n";
+        let json = Document { version: VERSION, command, seeds: self.seeds, table: judged };
+        let json = serde_json::to_string_pretty(&json)? + "\n";
         let csv = text::csv(self);
-        write("json", &json)?;
-        write("csv", &csv)?;
-        let report = write("html", &page(self, judged, (VERSION, command)))?;
+        write(".json", &json)?;
+        write(".csv", &csv)?;
+        write("-runs.csv", &text::runs(self, (VERSION, command)))?;
+        let report = write(".html", &page(self, judged, (VERSION, command)))?;
         Ok(Files { json, csv, report })
     }
+
+    /// `league-public`; with a digest of what is asked for if that is a part. For the paths of a file, `league-FILE`.
+    fn stem(&self) -> String {
+        let file = Path::new(&self.name);
+        let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = format!("league-{}", name.unwrap_or_else(|| "paths".to_owned()));
+        if file.extension().is_some() {
+            return name;
+        }
+        let labels: Vec<&str> = self.rows.iter().map(|row| row.label.as_str()).collect();
+        let all = rampcc::algorithms();
+        let every = labels.len() == all.len() && all.iter().all(|algorithm| labels.contains(&algorithm.id));
+        if every && self.sizes == SIZES && self.seeds == SEEDS {
+            return name;
+        }
+        let paths: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
+        let asked = serde_json::to_vec(&(labels, paths, &self.sizes, self.seeds)).expect("plain data");
+        format!("{name}-{}", hexadecimal(&Sha256::digest(asked)[..3]))
+    }
+}
+
+/// A table and where it comes from.
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'a str,
+    command: &'a str,
+    /// Runs of each algorithm on each path that has anything random.
+    seeds: u32,
+    #[serde(flatten)]
+    table: &'a Table,
 }

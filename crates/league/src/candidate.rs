@@ -68,10 +68,10 @@ fn input(message: String, help: &str) -> ExperimentError {
 }
 
 fn compile(header: &Path, compiler: &str) -> Result<Candidate, ExperimentError> {
-    let header = fs::canonicalize(header).map_err(|cause| ExperimentError::File {
-        action: "read",
-        path: header.to_path_buf(),
-        cause,
+    let header = fs::canonicalize(header).map_err(|cause| ExperimentError::Request {
+        field: "candidate",
+        problem: format!("names a file that cannot be read, {}: {cause}", header.display()),
+        help: Some("a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]".to_owned()),
     })?;
     let stem = header.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';

@@ -205,8 +205,9 @@ impl Draw<'_> {
         let packets_per_s = rate_mbit * 1e6 / 8.0 / PACKET;
         match cross {
             "long" => {
-                let start_s = (30e-3 * rtt_ms).clamp(3.0, 15.0);
-                let end_s = start_s + (3.0 * best_s).clamp(5.0, 20.0);
+                // The running flow has left start-up, and a slow download has time to finish.
+                let start_s = (30e-3 * rtt_ms).max(3.0);
+                let end_s = start_s + (6.0 * best_s).max(5.0);
                 line(format!("duration = \"{} s\"", number(end_s)));
                 line("stop = \"duration\"".to_owned());
                 line(format!(

@@ -45,9 +45,9 @@ impl Outcome {
             let found = record.downloads.iter().find(|download| download.bytes == *bytes);
             found.and_then(|download| download.seconds)
         };
-        let holds = context.buffer_bytes.map(|buffer| context.bdp_bytes.saturating_add(buffer) as f64);
-        let startup_lost =
-            metric("startup_lost_packets").zip(holds).map(|(lost, holds)| lost * mss / holds.max(1.0));
+        let startup_lost = metric("startup_lost_packets")
+            .zip(holds(context))
+            .map(|(lost, holds)| lost * mss / holds.max(1.0));
         let milliseconds = |id: &str| metric(id).unwrap_or(0.0) * 1e-3;
         Self {
             seconds: sizes.iter().map(seconds).collect(),
@@ -64,6 +64,11 @@ impl Outcome {
             }),
         }
     }
+}
+
+/// Bytes that pipe and buffer hold together; `None`: the buffer has no end.
+pub(crate) fn holds(context: &Context) -> Option<f64> {
+    context.buffer_bytes.map(|buffer| context.bdp_bytes.saturating_add(buffer) as f64)
 }
 
 /// Counts what the others lose in the first round trips of the first flow under test.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::design::about;
 use crate::features::FEATURES;
-use crate::judge::{LARGE_BDP_PACKETS, NEAR, Table};
+use crate::judge::{LARGE_BDP_PACKETS, NEAR, Standing, Table};
 use crate::play::League;
 use crate::population::PREFIX;
 use crate::text;
@@ -38,6 +38,14 @@ struct Data<'a> {
     lost: Vec<Vec<Option<f64>>>,
     queue: Vec<Vec<f64>>,
     others: Others,
+    /// By row: against the first one; `None`: that one, or a yardstick.
+    against: Vec<Option<Against>>,
+}
+
+#[derive(Serialize)]
+struct Against {
+    low: f64,
+    high: f64,
 }
 
 #[derive(Serialize)]
@@ -63,7 +71,7 @@ struct Named {
 struct PathData<'a> {
     name: &'a str,
     access: usize,
-    sizes: usize,
+    clean: bool,
     f: Vec<f64>,
 }
 
@@ -75,9 +83,10 @@ struct RowData {
     idea: String,
     together: Option<[f64; 3]>,
     fails: Vec<String>,
+    same: Option<String>,
 }
 
-/// Paths with a running flow, and what it loses by row.
+/// Paths with a running flow, and what it loses by row beyond what it loses anyway, over what pipe and buffer hold.
 #[derive(Serialize)]
 struct Others {
     paths: Vec<usize>,
@@ -119,15 +128,15 @@ fn body(table: &Table, command: &str) -> String {
     .expect("a string grows");
     html += "<section id=\"standings\">\n<h2>Ranks</h2>\n<p class=\"note\">Download time over that of <b>ideal</b>, a sender that knows the \
              path. Choose what your paths are and what counts; choose an algorithm to see where it fails. The index is time<sup>a</sup> × \
-             (1 + lost)<sup>b</sup> × harm<sup>c</sup>, with the exponents below: 1 is as good as ideal.</p>\n\
+             (1 + lost)<sup>b</sup> × (1 + harm)<sup>c</sup>, with the exponents below: 1 is as fast as ideal, without a loss.</p>\n\
              <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n\
              <div class=\"controls needs-script\"><fieldset id=\"weights\"><legend>Weights of access types</legend></fieldset>\
              <fieldset><legend>What counts</legend>\
              <label>Time (a)<input type=\"range\" id=\"count-time\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
-             <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
+             <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
              <label>Harm (c)<input type=\"range\" id=\"count-harm\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
              <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: what a running flow loses in the first 20 round \
-             trips, over what it loses beside ideal.</p>\
+             trips beyond what it loses anyway, over what pipe and buffer hold, mean.</p>\
              <div class=\"buttons\"><label class=\"choice\">Sizes <select id=\"size\"></select></label>\
              <button type=\"button\" id=\"all-alike\">All access types alike</button></div></fieldset></div>\n\
              <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Ranks\">";
@@ -161,27 +170,61 @@ fn body(table: &Table, command: &str) -> String {
     html
 }
 
-/// Who leads, by how much, and what Linux does.
+/// Who leads, by how much and at what price, who leads of those that lose no more than slow start, and what Linux does.
 pub(crate) fn verdict(table: &Table) -> String {
-    let mut contenders = table.standings.iter().filter(|standing| !standing.yardstick);
-    let Some(first) = contenders.next() else { return String::new() };
+    let contenders = || table.standings.iter().filter(|standing| !standing.yardstick);
+    let Some(first) = contenders().next() else { return String::new() };
+    let price = |standing: &Standing| {
+        let harm = standing.harm.as_ref().map_or(String::new(), |harm| {
+            format!(", and costs a running flow {:.2} times as much", harm.lost[0].max(0.0))
+        });
+        format!(
+            "in start-up it loses {:.2} times what pipe and buffer hold, on average{harm}",
+            standing.cost.startup_lost[0]
+        )
+    };
+    let tied = contenders().filter(|standing| standing.over_first.is_some_and(|over| over.tied())).count();
+    let tied = match tied {
+        0 => String::new(),
+        1 => " One row is tied with it.".to_owned(),
+        rows => format!(" {rows} rows are tied with it."),
+    };
     let mut words = format!(
         "{} is fastest over these paths: {:.2} times the download time of a sender that knows the path, at the 95th percentile {:.2} times. It is \
-         within {:.0} % of the fastest on {:.0} % of paths and sizes.",
+         within {:.0} % of the fastest on {:.0} % of paths and sizes; {}.{tied}",
         first.label,
         first.ideal.mean,
         first.ideal.p95,
         100.0 * NEAR,
-        100.0 * first.near_best
+        100.0 * first.near_best,
+        price(first)
     );
+    let lost = |standing: &Standing| standing.cost.startup_lost[0];
+    if let Some(standard) = contenders().find(|standing| standing.label == rampcc::standard().id) {
+        let gentle =
+            contenders().find(|standing| lost(standing) <= lost(standard)).filter(|s| s.label != first.label);
+        if let Some(gentle) = gentle {
+            write!(
+                words,
+                " Of those that lose no more in start-up than {} ({:.2}), {} is the fastest: {:.2} times, {:.2} lost.",
+                standard.label,
+                lost(standard),
+                gentle.label,
+                gentle.ideal.mean,
+                lost(gentle)
+            )
+            .expect("a string grows");
+        }
+    }
     let linux = rampcc::of_cubic().id;
-    if let Some(standing) = contenders.find(|standing| standing.label == linux) {
+    if let Some(standing) = contenders().skip(1).find(|standing| standing.label == linux) {
         let worse = standing.ideal.mean / first.ideal.mean - 1.0;
         write!(
             words,
-            " Linux's {linux} takes {:.2} times, {:.0} % more.",
+            " Linux's {linux} takes {:.2} times, {:.0} % more, and loses {:.2}.",
             standing.ideal.mean,
-            100.0 * worse
+            100.0 * worse,
+            lost(standing)
         )
         .expect("a string grows");
     }
@@ -225,13 +268,23 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
     let queue =
         |runs: &Vec<crate::Outcome>| short(mean(runs.iter().map(|run| run.queue_s[0] * 1e3).collect()));
     let beside: Vec<usize> =
-        (0..league.paths.len()).filter(|path| league.paths[*path].features.get("long") > 0.0).collect();
+        (0..league.paths.len()).filter(|path| !league.paths[*path].alone.is_empty()).collect();
     let suffered = |row: usize| {
         let of = |path: &usize| {
-            let runs = &league.paths[*path].outcomes[row];
-            short(mean(runs.iter().map(|run| run.others.map_or(0.0, |others| others[0])).collect()))
+            let path = &league.paths[*path];
+            let lost = |runs: &[crate::Outcome]| {
+                mean(runs.iter().map(|run| run.others.map_or(0.0, |others| others[0])).collect())
+            };
+            short(
+                (lost(&path.outcomes[row]) - lost(&path.alone)) / path.holds_packets.unwrap_or(f64::INFINITY),
+            )
         };
         beside.iter().map(of).collect()
+    };
+    let against = |label: &str| {
+        let standing = table.standings.iter().find(|standing| standing.label == label)?;
+        let over = standing.over_first.as_ref()?;
+        Some(Against { low: short(over.low), high: short(over.high) })
     };
     Data {
         arms: [],
@@ -253,7 +306,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
             .map(|path| PathData {
                 name: &path.name,
                 access: table.weights.iter().position(|(kind, _)| *kind == path.access).unwrap_or(0),
-                sizes: path.sizes,
+                clean: path.features.is_clean(),
                 f: path.features.0.iter().map(|value| short(*value)).collect(),
             })
             .collect(),
@@ -264,6 +317,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         lost: rows.clone().map(|row| outcomes(row).map(lost).collect()).collect(),
         queue: rows.clone().map(|row| outcomes(row).map(queue).collect()).collect(),
         others: Others { lost: rows.map(suffered).collect(), paths: beside },
+        against: league.rows.iter().map(|row| against(&row.label)).collect(),
     }
 }
 
@@ -277,6 +331,7 @@ fn row_data(row: &crate::PlayedRow, table: &Table) -> RowData {
             .map_or(String::new(), |algorithm| format!("{}: {}.", algorithm.name, algorithm.idea)),
         together: standing.and_then(|standing| standing.together),
         fails: standing.map_or_else(Vec::new, |standing| text::fails(standing, GROUPS)),
+        same: standing.and_then(|standing| standing.same_as.clone()),
     }
 }
 

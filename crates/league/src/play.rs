@@ -20,10 +20,12 @@ use crate::log::{Log, hexadecimal};
 use crate::outcome::{Beside, Outcome};
 use crate::pairs::{self, Together};
 use crate::population::{Path, Population};
-use crate::yardstick::at_least_s;
+use crate::yardstick::causal_s;
 
 /// Sizes unless somebody asks for others, bytes: one run serves them all.
 pub const SIZES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
+/// A download that harms nobody, bytes: one packet.
+const NOTHING: u64 = 1_000;
 /// Finished runs of a results directory.
 const RUNS: &str = "runs.jsonl";
 const PAIRS: &str = "pairs.jsonl";
@@ -72,6 +74,8 @@ pub struct League {
     pub name: String,
     /// Sizes, ascending.
     pub sizes: Vec<u64>,
+    /// Runs of each algorithm on each path that has anything random.
+    pub seeds: u32,
     /// The algorithms.
     pub rows: Vec<PlayedRow>,
     /// The paths.
@@ -106,12 +110,18 @@ pub struct PlayedPath {
     pub sizes: usize,
     /// Base round-trip time, seconds.
     pub rtt_s: f64,
-    /// Payload of the initial window.
-    pub initial_bytes: u64,
-    /// By seed and size: seconds that a download takes at least, 1.5 RTT + size over what the path has left.
-    pub at_least_s: Vec<Vec<f64>>,
+    /// Bytes that a download of the path has.
+    pub file_bytes: u64,
+    /// Packets that pipe and buffer hold together; `None`: the buffer has no end.
+    pub holds_packets: Option<f64>,
+    /// Seeds, those of the outcomes.
+    pub seeds: Vec<u64>,
+    /// By seed and size: seconds that a download takes at least if its sender learns from ACKs.
+    pub causal_s: Vec<Vec<f64>>,
     /// By row and seed.
     pub outcomes: Vec<Vec<Outcome>>,
+    /// By seed: the path with a download of next to nothing, so what a running flow has anyway. Empty: there is none.
+    pub alone: Vec<Outcome>,
 }
 
 struct Prepared<'a> {
@@ -120,6 +130,16 @@ struct Prepared<'a> {
     sizes: Vec<u64>,
     seeds: Vec<u64>,
     context: Context,
+    /// The same with a download of next to nothing, and its digest, where a flow is running.
+    alone: Option<(Path, String)>,
+}
+
+/// Who plays.
+#[derive(Clone, Copy)]
+enum Who {
+    Row(usize),
+    /// Nobody, next to a running flow.
+    Alone,
 }
 
 impl Request<'_> {
@@ -137,8 +157,9 @@ impl Request<'_> {
         let log: Log<Outcome> = Log::open(&self.out, RUNS)?;
         let mut tasks = Vec::new();
         for (index, path) in paths.iter().enumerate() {
-            for row in 0..self.entrants.len() {
-                tasks.extend(path.seeds.iter().map(|seed| (index, row, *seed)));
+            let rows = (0..self.entrants.len()).map(Who::Row);
+            for who in rows.chain(path.alone.as_ref().map(|_| Who::Alone)) {
+                tasks.extend(path.seeds.iter().map(|seed| (index, who, *seed)));
             }
         }
         let pair_runs = if self.pairs { pairs::count(self.entrants.len()) } else { 0 };
@@ -155,8 +176,8 @@ impl Request<'_> {
             runs,
             place: self.out.clone(),
         };
-        let job =
-            |(path, row, seed): &(usize, usize, u64)| self.job((&paths[*path], &self.entrants[*row]), *seed);
+        let nobody = Entrant::from(Row::parse(rampcc::standard().id, &[])?);
+        let job = |(path, who, seed): &(usize, Who, u64)| self.job(&paths[*path], (*who, &nobody), *seed);
         let jobs: Vec<Job<'_>> = tasks.iter().map(job).collect();
         let outcomes: Result<Vec<Outcome>, ExperimentError> = match self.workers {
             Some(workers) => {
@@ -191,10 +212,16 @@ impl Request<'_> {
             features: Features::of(&path.path.scenario),
             sizes: path.sizes.len(),
             rtt_s: path.context.base_rtt_s,
-            initial_bytes: initial_bytes(&path.path.scenario),
-            at_least_s: path.seeds.iter().map(|seed| bounds(path, *seed)).collect(),
+            file_bytes: path.context.size_bytes.unwrap_or(0),
+            holds_packets: crate::outcome::holds(&path.context)
+                .map(|bytes| bytes / f64::from(path.context.mss_bytes.max(1))),
+            seeds: path.seeds.clone(),
+            causal_s: path.seeds.iter().map(|seed| bounds(path, *seed)).collect(),
             outcomes: (self.entrants.iter())
                 .map(|_| outcomes.by_ref().take(path.seeds.len()).collect())
+                .collect(),
+            alone: (path.alone.iter())
+                .flat_map(|_| outcomes.by_ref().take(path.seeds.len()).collect::<Vec<_>>())
                 .collect(),
         });
         let row = |entrant: &Entrant| PlayedRow {
@@ -205,6 +232,7 @@ impl Request<'_> {
         Ok(League {
             name: self.population.name.clone(),
             sizes: self.sizes.clone(),
+            seeds: self.seeds,
             rows: self.entrants.iter().map(row).collect(),
             paths: played.collect(),
             together,
@@ -232,11 +260,27 @@ impl Request<'_> {
         }
         let runs = if scenario.has_chance() { self.seeds } else { 1 };
         let seeds = (scenario.seed..).take(runs as usize).collect();
-        Ok(Prepared { path, digest: digest(scenario), sizes, seeds, context })
+        let beside = scenario.flows.iter().any(|flow| !flow.under_test);
+        let alone = beside.then(|| path.with_size(NOTHING)).transpose()?;
+        let alone = alone.map(|alone| {
+            let digest = digest(&alone.scenario);
+            (alone, digest)
+        });
+        Ok(Prepared { path, digest: digest(scenario), sizes, seeds, context, alone })
     }
 
-    fn job<'a>(&self, (path, entrant): (&'a Prepared<'_>, &'a Entrant), seed: u64) -> Job<'a> {
-        let (scenario, digest) = (&path.path.scenario, path.digest.as_str());
+    fn job<'a>(&'a self, path: &'a Prepared<'_>, (who, nobody): (Who, &'a Entrant), seed: u64) -> Job<'a> {
+        let (entrant, scenario, digest, sizes) = match (who, &path.alone) {
+            (Who::Row(row), _) => {
+                (&self.entrants[row], &path.path.scenario, path.digest.as_str(), path.sizes.as_slice())
+            }
+            (Who::Alone, Some((alone, digest))) => (nobody, &alone.scenario, digest.as_str(), [].as_slice()),
+            (Who::Alone, None) => (nobody, &path.path.scenario, path.digest.as_str(), [].as_slice()),
+        };
+        let name = match who {
+            Who::Row(_) => format!("{} on {}", entrant.row.label, path.path.name),
+            Who::Alone => format!("nobody on {}", path.path.name),
+        };
         let mut job = Job {
             scenario,
             digest,
@@ -244,10 +288,10 @@ impl Request<'_> {
             steering: steering(entrant, scenario),
             seed,
             key: String::new(),
-            wanted: Wanted::Downloads(path.sizes.clone()),
-            name: format!("{} on {}", entrant.row.label, path.path.name),
+            wanted: Wanted::Downloads(sizes.to_vec()),
+            name,
         };
-        job.key = key(&job.run(self.backend).key(), &path.sizes);
+        job.key = key(&job.run(self.backend).key(), sizes);
         job
     }
 
@@ -268,7 +312,11 @@ impl Request<'_> {
                 outcome
             } else {
                 progress.on_start(&job.name);
-                match download(&job.run(self.backend), (&path.context, &path.sizes), interrupted) {
+                let sizes = match &job.wanted {
+                    Wanted::Downloads(sizes) => sizes.as_slice(),
+                    _ => &[],
+                };
+                match download(&job.run(self.backend), (&path.context, sizes), interrupted) {
                     Ok(outcome) => {
                         log.keep(&job.key, &outcome)?;
                         outcome
@@ -323,10 +371,5 @@ pub(crate) fn key(run: &RunKey, sizes: &[u64]) -> String {
 fn bounds(path: &Prepared<'_>, seed: u64) -> Vec<f64> {
     let scenario = path.path.scenario.at_seed(seed);
     let context = context(&scenario);
-    path.sizes.iter().map(|bytes| at_least_s(&scenario, &context, *bytes)).collect()
-}
-
-fn initial_bytes(scenario: &Scenario) -> u64 {
-    let flow = scenario.flows.iter().find(|flow| flow.under_test);
-    flow.map_or(0, |flow| u64::from(flow.sender.initial_window_packets) * u64::from(flow.sender.mss_bytes))
+    path.sizes.iter().map(|bytes| causal_s(&scenario, &context, *bytes)).collect()
 }

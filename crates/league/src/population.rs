@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 
 use rampcc_experiment::ExperimentError;
-use rampcc_scenario::{Scenario, Setting, nearest};
+use rampcc_scenario::{FlowConfig, Scenario, Setting, nearest};
 
 use crate::design::ACCESS;
 use crate::draw;
@@ -38,6 +38,21 @@ pub struct Path {
     pub scenario: Scenario,
 }
 
+impl Path {
+    /// The same with a download of another size.
+    pub(crate) fn with_size(&self, bytes: u64) -> Result<Self, ExperimentError> {
+        let scenario = &self.scenario;
+        let Some(flow) = scenario.flows.iter().position(|flow| flow.under_test) else {
+            return Ok(self.clone());
+        };
+        let field = if scenario.flows.len() > 1 { format!("flow.{flow}.size") } else { "size".to_owned() };
+        let setting = Setting::parse(&format!("{field}={bytes} B"))?;
+        let (text, directory) = (&scenario.text, scenario.directory.as_deref());
+        let scenario = Scenario::parse_with(&scenario.name, text, directory, &[setting])?;
+        Ok(Self { scenario, ..self.clone() })
+    }
+}
+
 /// Which paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which<'a> {
@@ -62,10 +77,10 @@ impl Population {
                 Self::parse(&name, &draw::population(&name, *seed), None)
             }
             Which::File(path) => {
-                let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
-                    action: "read",
-                    path: path.to_path_buf(),
-                    cause,
+                let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::Request {
+                    field: "paths",
+                    problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
+                    help: None,
                 })?;
                 Self::parse(&path.display().to_string(), &text, path.parent())
             }
@@ -95,6 +110,15 @@ impl Population {
     pub fn parse(name: &str, text: &str, directory: Option<&FilePath>) -> Result<Self, ExperimentError> {
         let mut paths = Vec::new();
         let mut names = BTreeSet::new();
+        let before = text.lines().enumerate().take_while(|(_, line)| head(line).is_none());
+        if let Some((number, line)) =
+            before.map(|(number, line)| (number + 1, line.trim())).find(|(_, line)| says(line))
+        {
+            return Err(ExperimentError::Input {
+                message: format!("{name}, line {number}: `{line}` stands before the first path"),
+                help: Some("fields belong below the line [NAME] of a path".to_owned()),
+            });
+        }
         for section in sections(text) {
             let problem = |problem: &str, allowed: &str| ExperimentError::Input {
                 message: format!("{name}, line {}: path `{}` {problem}", section.line + 1, section.name),
@@ -103,18 +127,39 @@ impl Population {
             if !names.insert(section.name) {
                 return Err(problem("stands there twice", "a name of its own"));
             }
-            let Some(access) = section.access.filter(|word| !word.is_empty()) else {
-                return Err(problem(
-                    "has no `access`",
-                    "a line such as access = \"cable\": what weights and strata go by",
-                ));
+            let access = match section.access.as_slice() {
+                [(number, line)] => access_of(line).ok_or_else(|| ExperimentError::Input {
+                    message: format!(
+                        "{name}, line {}: `access` of path `{}` is no text: {}",
+                        number + 1,
+                        section.name,
+                        line.trim()
+                    ),
+                    help: Some("a word in quotation marks, as in access = \"cable\"".to_owned()),
+                })?,
+                [] => {
+                    return Err(problem(
+                        "has no `access`",
+                        "a line such as access = \"cable\": what weights and strata go by",
+                    ));
+                }
+                [_, (number, _), ..] => {
+                    return Err(ExperimentError::Input {
+                        message: format!(
+                            "{name}, line {}: path `{}` has a second `access`",
+                            number + 1,
+                            section.name
+                        ),
+                        help: Some("one access type for each path".to_owned()),
+                    });
+                }
             };
             let scenario = Scenario::parse(section.name, &section.text, directory).or_else(|_| {
                 // Again with everything before it, so that lines are those of the file.
                 let padded = "\n".repeat(section.line) + &section.text;
                 Scenario::parse(name, &padded, directory)
             })?;
-            paths.push(Path { name: section.name.to_owned(), access: access.to_owned(), scenario });
+            paths.push(Path { name: section.name.to_owned(), access, scenario });
         }
         if paths.is_empty() {
             return Err(ExperimentError::Input {
@@ -143,17 +188,10 @@ impl Population {
     /// The same with downloads of at most so many bytes.
     pub fn up_to(mut self, bytes: u64) -> Result<Self, ExperimentError> {
         for path in &mut self.paths {
-            let scenario = &path.scenario;
-            let under_test = scenario.flows.iter().position(|flow| flow.under_test);
-            let Some(flow) = under_test.filter(|flow| scenario.flows[*flow].source.size_bytes() > bytes)
-            else {
-                continue;
-            };
-            let field =
-                if scenario.flows.len() > 1 { format!("flow.{flow}.size") } else { "size".to_owned() };
-            let setting = Setting::parse(&format!("{field}={bytes} B"))?;
-            let (text, directory) = (&scenario.text, scenario.directory.as_deref());
-            path.scenario = Scenario::parse_with(&scenario.name, text, directory, &[setting])?;
+            let larger = |flow: &FlowConfig| flow.under_test && flow.source.size_bytes() > bytes;
+            if path.scenario.flows.iter().find(|flow| flow.under_test).is_some_and(larger) {
+                *path = path.with_size(bytes)?;
+            }
         }
         Ok(self)
     }
@@ -203,7 +241,8 @@ pub fn path(text: &str, settings: &[Setting]) -> Option<Result<Scenario, Experim
 /// One path's part of a file.
 struct Section<'a> {
     name: &'a str,
-    access: Option<&'a str>,
+    /// Lines that set it, with their numbers from 0.
+    access: Vec<(usize, &'a str)>,
     /// Line of its first field, from 0.
     line: usize,
     /// Without what is the league's own, which leaves an empty line.
@@ -219,10 +258,10 @@ fn sections(text: &str) -> impl Iterator<Item = Section<'_>> {
                 break (name, number + 1);
             }
         };
-        let mut section = Section { name, access: None, line, text: String::new() };
-        while let Some((_, line)) = lines.next_if(|(_, line)| head(line).is_none()) {
+        let mut section = Section { name, access: Vec::new(), line, text: String::new() };
+        while let Some((number, line)) = lines.next_if(|(_, line)| head(line).is_none()) {
             match line.split_once('=').filter(|(field, _)| field.trim() == "access") {
-                Some((_, word)) => section.access = Some(word.trim().trim_matches('"')),
+                Some(_) => section.access.push((number, line)),
                 None => section.text += line,
             }
             section.text.push('\n');
@@ -231,10 +270,23 @@ fn sections(text: &str) -> impl Iterator<Item = Section<'_>> {
     })
 }
 
-/// The name in a line `[NAME]`.
+/// The name in a line `[NAME]`, perhaps with a comment.
 fn head(line: &str) -> Option<&str> {
-    let name = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
-    (!name.is_empty() && !name.starts_with('[')).then_some(name)
+    let (name, rest) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    let name = name.trim();
+    (!name.is_empty() && !name.starts_with('[') && !says(rest.trim())).then_some(name)
+}
+
+/// True if a line is more than a comment.
+fn says(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#')
+}
+
+/// The word in `access = "word"`, perhaps with a comment.
+fn access_of(line: &str) -> Option<String> {
+    let mut table: toml::Table = line.parse().ok()?;
+    let word = table.remove("access")?.as_str()?.trim().to_owned();
+    (!word.is_empty()).then_some(word)
 }
 
 #[cfg(test)]
@@ -250,6 +302,10 @@ mod tests {
         for (text, problem) in [
             ("[a]\npath.rate = \"1 Mbit/s\"\n", "has no `access`"),
             ("", "has no paths"),
+            ("[a]\naccess = 7\n", "line 2: `access` of path `a` is no text: access = 7"),
+            ("[a]\naccess = \"\"\n", "line 2: `access` of path `a`"),
+            ("[a]\naccess = \"x\"\naccess = \"y\"\n", "line 3: path `a` has a second `access`"),
+            ("# mine\naccess = \"x\"\n[a]\n", "line 2: `access = \"x\"` stands before the first path"),
             (
                 "[a]\naccess = \"x\"\npath.rate = \"1 Mbit/s\"\npath.rtt = \"1 ms\"\n[a]\naccess = \"x\"\n",
                 "twice",
@@ -258,6 +314,13 @@ mod tests {
             let error = Population::parse("mine.toml", text, None).unwrap_err();
             assert!(error.is_input() && error.to_string().contains(problem), "{error}");
         }
+    }
+
+    #[test]
+    fn lines_may_have_comments() {
+        let text = "\n# One.\n [a] # the first\naccess = \"cable\" # modem\npath.rate = \"1 Mbit/s\" # slow\npath.rtt = \"1 ms\"\n";
+        let population = Population::parse("mine.toml", text, None).unwrap();
+        assert_eq!((population.paths[0].name.as_str(), population.paths[0].access.as_str()), ("a", "cable"));
     }
 
     #[test]

@@ -12,10 +12,11 @@ pub fn time(table: &Table) -> Cells {
     let mut head: Vec<String> = [
         "algorithm",
         "× ideal",
+        "vs first",
         "median",
         "95 %",
         "worst",
-        "× causal 95 %",
+        "clean paths, × bound",
         "extra RTTs",
         "> 2×",
         "best",
@@ -29,10 +30,11 @@ pub fn time(table: &Table) -> Cells {
         let mut cells = vec![
             s.label.clone(),
             ratio(s.ideal.mean),
+            against(s),
             ratio(s.ideal.median),
             ratio(s.ideal.p95),
             format!("{}{}", ratio(s.ideal.worst), if s.ideal.cut > 0.0 { "*" } else { "" }),
-            ratio(s.causal.p95),
+            s.clean.as_ref().map_or("–".to_owned(), |over| ratio(over.p95)),
             format!("{:.1}", s.extra_rtts[0]),
             percent(s.ideal.above_two),
             if s.yardstick { "–".to_owned() } else { percent(s.best) },
@@ -44,7 +46,28 @@ pub fn time(table: &Table) -> Cells {
         );
         cells
     };
-    (head, table.standings.iter().map(row).collect())
+    (head, lines(table).map(row).collect())
+}
+
+/// Rows that are slow start share its line.
+fn lines(table: &Table) -> impl Iterator<Item = &Standing> {
+    table.standings.iter().filter(|standing| standing.same_as.is_none())
+}
+
+/// Labels of the rows that do what this one does.
+fn same<'a>(table: &'a Table, label: &str) -> Vec<&'a str> {
+    let all = table.standings.iter();
+    all.filter(|s| s.same_as.as_deref() == Some(label)).map(|s| s.label.as_str()).collect()
+}
+
+/// By how much it is slower than the first row, and whether other paths might say otherwise.
+fn against(s: &Standing) -> String {
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    match &s.over_first {
+        None => "–".to_owned(),
+        Some(over) if over.tied() => "tied".to_owned(),
+        Some(over) => format!("+{:.0} to {:.0} %", percent(over.low), percent(over.high)),
+    }
 }
 
 /// What it costs the path and others.
@@ -59,6 +82,7 @@ pub fn cost(table: &Table) -> Cells {
         "queue",
         "95 % of paths",
         "running flow's losses",
+        "95 %",
         "its goodput",
         "two together",
     ]
@@ -75,12 +99,13 @@ pub fn cost(table: &Table) -> Cells {
             percent_fine(s.cost.again),
             milliseconds(s.cost.queue_ms[0]),
             milliseconds(s.cost.queue_ms[1]),
-            s.harm.as_ref().map_or("–".to_owned(), |harm| format!("{:.2}×", harm.lost)),
+            s.harm.as_ref().map_or("–".to_owned(), |harm| format!("{:.2}", harm.lost[0])),
+            s.harm.as_ref().map_or("–".to_owned(), |harm| format!("{:.2}", harm.lost[1])),
             s.harm.as_ref().map_or("–".to_owned(), |harm| format!("{:+.0} %", -100.0 * harm.goodput)),
             s.together.map_or("–".to_owned(), |[one, three, ten]| format!("{one:.2} {three:.2} {ten:.2}")),
         ]
     };
-    (head, table.standings.iter().map(row).collect())
+    (head, lines(table).map(row).collect())
 }
 
 /// What the columns are.
@@ -89,19 +114,38 @@ pub fn legend(table: &Table) -> String {
     let kinds: Vec<String> =
         table.weights.iter().map(|(kind, weight)| format!("{kind} {:.0} %", 100.0 * weight)).collect();
     let cut = table.standings.iter().any(|standing| standing.ideal.cut > 0.0);
-    format!(
-        "{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: geometric mean, median, 95th \
-         percentile, worst; over the causal bound, 1.5 RTT + 1 RTT + size/rate or `ideal` if that is longer; round trips more than \
-         `ideal`. Lost in start-up: packets over those that pipe and buffer hold together. A running flow's losses in the \
-         first {} round trips of the download, and its goodput, are compared with those beside `ideal`. Two together: larger over smaller share after 1, 3 and 10 s, medians. \
-         Differences below {:.0} % count as none.{}",
+    let standard = rampcc::standard().id;
+    let same = same(table, standard);
+    let beside =
+        table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
+    let mut words = format!(
+        "{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: geometric mean; against the first row, \
+         95 % interval over paths drawn from the same ranges (tied: it holds 0); median, 95th percentile, worst; on clean paths, 95th \
+         percentile over what no sender can beat that learns from ACKs; round trips more than `ideal`. Lost in start-up: packets over those \
+         that pipe and buffer hold together. A running flow's losses, on {beside} paths: in the first {} round trips of the download, \
+         beyond those that it has without it, over what pipe and buffer hold: mean and 95th percentile; and its goodput against that \
+         without the download. Two together: larger over smaller share after 1, 3 and 10 s, medians. Differences below {:.0} % count as \
+         none.",
         table.paths,
         kinds.join(", "),
         pooled.join(", "),
         crate::BESIDE_RTTS,
         100.0 * NEAR,
-        if cut { " * Some downloads were cut off by the end of a run: at least so much." } else { "" }
-    )
+    );
+    if !same.is_empty() {
+        let rows = same.join(", ");
+        write!(words, " In every run the same as {standard}, whose line they share: {rows}.")
+            .expect("a string grows");
+    }
+    if table.left_out > 0 {
+        let what = if table.left_out == 1 { "path and size is" } else { "paths and sizes are" };
+        write!(words, " {} {what} left out: a run of `ideal` ended before its download.", table.left_out)
+            .expect("a string grows");
+    }
+    if cut {
+        words += " * Some downloads were cut off by the end of a run: at least so much.";
+    }
+    words
 }
 
 /// Where an algorithm fails, a sentence for each of its worst groups of paths.
@@ -145,6 +189,44 @@ pub fn csv(league: &crate::League) -> String {
                 ratio.cut
             )
             .expect("a string grows");
+        }
+    }
+    text
+}
+
+/// One line for each run: everything that is kept of it.
+pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String {
+    let mut text =
+        format!("# version: {version:?}\n# command: {command:?}\npath,access,algorithm,seed,file_bytes");
+    for bytes in &league.sizes {
+        write!(text, ",seconds_{bytes}").expect("a string grows");
+    }
+    text += ",had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\
+             others_goodput_mbit,exit,exit_window_bdp\n";
+    for path in &league.paths {
+        let rows = league.rows.iter().zip(&path.outcomes).map(|(row, runs)| (row.label.as_str(), runs));
+        let alone = (!path.alone.is_empty()).then_some(("", &path.alone));
+        for (label, runs) in rows.chain(alone) {
+            for (seed, run) in path.seeds.iter().zip(runs) {
+                let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value}"));
+                let mut cells = vec![
+                    path.name.clone(),
+                    path.access.clone(),
+                    format!("\"{}\"", label.replace('"', "\"\"")),
+                    seed.to_string(),
+                    path.file_bytes.to_string(),
+                ];
+                cells.extend(
+                    (0..league.sizes.len()).map(|size| number(run.seconds.get(size).copied().flatten())),
+                );
+                cells.extend([run.had_s, run.lost_bytes, run.again_bytes].map(|value| number(Some(value))));
+                cells.extend([run.startup_lost, Some(run.timeouts)].map(number));
+                cells.extend(run.queue_s.map(|value| number(Some(value))));
+                cells.extend([0, 1].map(|which| number(run.others.map(|others| others[which]))));
+                cells.push(run.exit.as_ref().map_or(String::new(), |(reason, _)| reason.clone()));
+                cells.push(number(run.exit.as_ref().map(|(_, window)| *window)));
+                writeln!(text, "{}", cells.join(",")).expect("a string grows");
+            }
         }
     }
     text

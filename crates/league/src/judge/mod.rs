@@ -1,10 +1,12 @@
 //! The table: what each algorithm costs over a population, against who knows the path.
 
+mod certain;
 mod standing;
 pub(crate) mod tree;
 pub(crate) mod weighted;
 mod weights;
 
+pub use certain::Interval;
 pub use standing::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 pub use tree::{Condition, Group};
 pub use weights::Weights;
@@ -12,7 +14,6 @@ pub use weights::Weights;
 use serde::Serialize;
 
 use crate::play::League;
-use crate::yardstick::causal_s;
 
 /// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
 /// pooled, unless nothing else was played.
@@ -31,6 +32,8 @@ pub struct Table {
     pub paths: usize,
     /// Weight of each access type, their sum being 1.
     pub weights: Vec<(String, f64)>,
+    /// Paths and sizes that are left out, because a run of the yardstick ended before its download.
+    pub left_out: usize,
     /// Sizes that are pooled, bytes.
     pub pooled: Vec<u64>,
     /// All sizes, bytes.
@@ -43,8 +46,10 @@ pub struct Table {
 /// Download times of every row, path and size: what is judged.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// Paths and sizes.
+    /// Paths and sizes that are compared.
     pub cases: Vec<Case>,
+    /// Those that are not, because a run of the yardstick ended before its download.
+    pub left_out: Vec<Case>,
     /// By row and case: geometric mean over the seeds.
     pub over: Vec<Vec<Ratio>>,
 }
@@ -65,7 +70,7 @@ pub struct Ratio {
     pub seconds: f64,
     /// Over the yardstick's.
     pub ideal: f64,
-    /// Over what a sender without knowledge of the path needs at least.
+    /// Over what no sender can beat that learns from ACKs: a bound on clean paths, elsewhere a reference.
     pub causal: f64,
     /// Round trips more than the yardstick.
     pub rtts: f64,
@@ -90,22 +95,25 @@ impl League {
         for (path, played) in self.paths.iter().enumerate() {
             cases.extend((0..played.sizes).map(|size| Case { path, size }));
         }
+        let yardstick = self.yardstick();
+        let ends =
+            |case: &Case| self.paths[case.path].outcomes[yardstick].iter().all(|run| !time(run, case.size).1);
+        let (cases, left_out): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(ends);
         let over = (0..self.rows.len())
             .map(|row| cases.iter().map(|case| self.ratio(row, *case)).collect())
             .collect();
-        Times { cases, over }
+        Times { cases, left_out, over }
     }
 
     fn ratio(&self, row: usize, case: Case) -> Ratio {
         let path = &self.paths[case.path];
         let yardstick = self.yardstick();
         let mut all = Ratio { cut: false, ..Ratio::default() };
-        let seeds = path.at_least_s.len();
-        for (seed, at_least_s) in path.at_least_s.iter().enumerate() {
+        let seeds = path.causal_s.len();
+        for (seed, causal_s) in path.causal_s.iter().enumerate() {
             let (seconds, cut) = time(&path.outcomes[row][seed], case.size);
             let (ideal, _) = time(&path.outcomes[yardstick][seed], case.size);
-            let bound = (at_least_s[case.size], self.sizes[case.size]);
-            let causal = causal_s(ideal, bound, (path.rtt_s, path.initial_bytes));
+            let causal = causal_s[case.size];
             all.seconds += libm::log(seconds);
             all.ideal += libm::log(seconds / ideal);
             all.causal += libm::log(seconds / causal);

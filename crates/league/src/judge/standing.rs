@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::certain::{Interval, Pair, interval};
 use super::tree::{Group, Point, groups};
 use super::weighted::{geometric_mean, mean, quantile};
 use super::{LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
@@ -13,15 +14,22 @@ use crate::play::League;
 pub struct Standing {
     /// Its label.
     pub label: String,
+    /// The algorithm's name; that of a candidate is its label.
+    pub name: String,
     /// True if it knows the path.
     pub yardstick: bool,
     /// True if it is not in the registry.
     pub candidate: bool,
     /// Download time over the yardstick's.
     pub ideal: Over,
-    /// Download time over what a sender without knowledge of the path needs at least.
+    /// Its download time over that of the first contender, with how sure it is; `None` for that and for yardsticks.
+    pub over_first: Option<Interval>,
+    /// Label of plain slow start, if it does the same in every run.
+    pub same_as: Option<String>,
+    /// Download time over what a sender needs at least that learns from ACKs: a reference where cross traffic may yield or the rate
+    /// changes.
     pub causal: Over,
-    /// The same on paths where nothing but the queue moves.
+    /// The same on paths where nothing but the queue moves: a bound.
     pub clean: Option<Over>,
     /// Round trips more than the yardstick: median and 95th percentile.
     pub extra_rtts: [f64; 2],
@@ -105,13 +113,18 @@ pub struct Cost {
     pub queue_ms: [f64; 2],
 }
 
-/// What a running flow suffers, against what the yardstick does to it.
+/// What a running flow suffers, against the same path without the download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Harm {
-    /// Its losses in the first [`BESIDE_RTTS`](crate::BESIDE_RTTS) round trips over those beside the yardstick, sums over all paths.
-    pub lost: f64,
-    /// Share of its goodput beside the yardstick that it loses, mean; below 0: it has more.
+    /// Packets that it loses in the first [`BESIDE_RTTS`](crate::BESIDE_RTTS) round trips of the download beyond those that it loses
+    /// there anyway, over those that pipe and buffer hold together: mean, 95th percentile, worst.
+    pub lost: [f64; 3],
+    /// Path of the worst.
+    pub lost_path: String,
+    /// Share of its goodput that it loses, mean; below 0: it has more.
     pub goodput: f64,
+    /// Number of paths with a running flow.
+    pub paths: usize,
 }
 
 /// Groups of paths by what they have in common, the worst first.
@@ -137,8 +150,16 @@ struct Judge<'a> {
 
 pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table {
     let judge = Judge::new(league, times, weights);
-    let mut standings: Vec<Standing> = (0..league.rows.len()).map(|row| judge.standing(row)).collect();
-    standings.sort_by(|a, b| a.yardstick.cmp(&b.yardstick).then(a.ideal.mean.total_cmp(&b.ideal.mean)));
+    let mut standings: Vec<(usize, Standing)> =
+        (0..league.rows.len()).map(|row| (row, judge.standing(row))).collect();
+    standings
+        .sort_by(|(_, a), (_, b)| a.yardstick.cmp(&b.yardstick).then(a.ideal.mean.total_cmp(&b.ideal.mean)));
+    if let Some(first) = standings.first().filter(|(_, first)| !first.yardstick).map(|(row, _)| *row) {
+        for (row, standing) in standings.iter_mut().skip(1).filter(|(_, standing)| !standing.yardstick) {
+            standing.over_first = interval(&judge.pairs(*row, first));
+        }
+    }
+    let standings = standings.into_iter().map(|(_, standing)| standing).collect();
     let mut kinds: Vec<(String, f64)> = Vec::new();
     for (path, weight) in league.paths.iter().zip(&judge.path_weight) {
         match kinds.iter_mut().find(|(kind, _)| *kind == path.access) {
@@ -149,6 +170,7 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
     Table {
         population: league.name.clone(),
         paths: league.paths.len(),
+        left_out: times.left_out.len(),
         weights: kinds,
         pooled: league.pooled().into_iter().map(|size| league.sizes[size]).collect(),
         sizes: league.sizes.clone(),
@@ -168,8 +190,8 @@ impl<'a> Judge<'a> {
         let pooled = times.cases.iter().enumerate().filter(of_pool);
         // A path with three sizes counts as often as one with two.
         let pooled = pooled.map(|(index, case)| {
-            let of_path = sizes.iter().filter(|size| **size < league.paths[case.path].sizes).count();
-            (index, path_weight[case.path] / of_path as f64)
+            let of_path = |other: &&super::Case| other.path == case.path && sizes.contains(&other.size);
+            (index, path_weight[case.path] / times.cases.iter().filter(of_path).count() as f64)
         });
         let contenders: Vec<usize> =
             (0..league.rows.len()).filter(|row| !league.rows[*row].yardstick).collect();
@@ -204,6 +226,10 @@ impl<'a> Judge<'a> {
         let standard = rampcc::standard().id;
         Standing {
             label: played.label.clone(),
+            name: rampcc::algorithm(&played.label)
+                .map_or_else(|| played.label.clone(), |algorithm| algorithm.name.to_owned()),
+            over_first: None,
+            same_as: self.same_as(row, standard),
             yardstick: played.yardstick,
             candidate: played.candidate,
             ideal: self.over(row, &self.pooled, |ratio| ratio.ideal).unwrap_or_else(Over::nothing),
@@ -285,7 +311,7 @@ impl<'a> Judge<'a> {
         let large = |path: usize| self.league.paths[path].features.get("bdp") >= LARGE_BDP_PACKETS;
         let lost = self.by_path(row, |path, outcome| outcome.startup_lost.filter(|_| large(path)));
         let worst = lost.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let file = |path: usize| self.league.sizes[self.league.paths[path].sizes - 1] as f64;
+        let file = |path: usize| self.league.paths[path].file_bytes.max(1) as f64;
         let share = |of: &dyn Fn(&Outcome) -> f64| {
             let values = self.by_path(row, |path, outcome| Some(of(outcome) / file(path)));
             mean(plain(&values)).unwrap_or(0.0)
@@ -306,17 +332,57 @@ impl<'a> Judge<'a> {
     }
 
     fn harm(&self, row: usize) -> Option<Harm> {
-        let beside = |path: usize| self.league.paths[path].features.get("long") > 0.0;
-        let of = |row: usize, which: usize| {
-            self.by_path(row, |path, outcome| {
-                outcome.others.filter(|_| beside(path)).map(|others| others[which])
-            })
+        // By path with a running flow: the same of the run with a download and of that without.
+        let against = |of: &dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>| {
+            let of_path = |(index, path): (usize, &crate::PlayedPath)| {
+                let runs = path.outcomes[row].iter().zip(&path.alone);
+                let values: Option<Vec<f64>> =
+                    runs.map(|(run, alone)| of(path, run.others?, alone.others?)).collect();
+                let values = values.filter(|values| !values.is_empty())?;
+                let weight = self.path_weight[index];
+                (weight > 0.0).then(|| (index, values.iter().sum::<f64>() / values.len() as f64, weight))
+            };
+            self.league.paths.iter().enumerate().filter_map(of_path).collect::<Vec<_>>()
         };
-        let yardstick = self.league.yardstick();
-        let total = |row: usize| of(row, 0).iter().map(|(_, value, weight)| value * weight).sum::<f64>();
-        let (goodput, there) = (of(row, 1), of(yardstick, 1));
-        let lost = there.iter().zip(&goodput).map(|(ideal, own)| (1.0 - own.1 / ideal.1.max(1e-9), own.2));
-        Some(Harm { lost: total(row) / total(yardstick).max(1e-9), goodput: mean(lost)? })
+        let lost = against(&|path, run, alone| Some((run[0] - alone[0]) / path.holds_packets?.max(1.0)));
+        let goodput = against(&|_, run, alone| Some(1.0 - run[1] / alone[1].max(1e-9)));
+        let all: Vec<(f64, f64)> = lost.iter().map(|(_, value, weight)| (*value, *weight)).collect();
+        let worst = lost.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(Harm {
+            lost: [mean(all.iter().copied())?, quantile(&all, 0.95)?, worst.1],
+            lost_path: self.league.paths[worst.0].name.clone(),
+            goodput: mean(goodput.iter().map(|(_, value, weight)| (*value, *weight)))?,
+            paths: lost.len(),
+        })
+    }
+
+    /// Path by path, by how much the logarithms of two rows' times differ.
+    fn pairs(&self, row: usize, other: usize) -> Vec<Pair> {
+        let kinds: Vec<&str> = self.league.paths.iter().map(|path| path.access.as_str()).collect();
+        let mut pairs: Vec<(usize, Pair)> = Vec::new();
+        for (case, weight) in self.pooled.iter().filter(|(_, weight)| *weight > 0.0) {
+            let path = self.times.cases[*case].path;
+            let seconds = |row: usize| libm::log(self.times.over[row][*case].seconds);
+            let difference = (seconds(row) - seconds(other)) * weight;
+            match pairs.last_mut().filter(|(last, _)| *last == path) {
+                Some((_, pair)) => {
+                    pair.difference += difference;
+                    pair.weight += weight;
+                }
+                None => {
+                    let access = kinds.iter().position(|kind| *kind == kinds[path]).unwrap_or(0);
+                    pairs.push((path, Pair { access, weight: *weight, difference }));
+                }
+            }
+        }
+        let mean = |(_, pair): (usize, Pair)| Pair { difference: pair.difference / pair.weight, ..pair };
+        pairs.into_iter().map(mean).collect()
+    }
+
+    fn same_as(&self, row: usize, label: &str) -> Option<String> {
+        let other = self.league.row(label).filter(|other| *other != row)?;
+        let same = |path: &crate::PlayedPath| path.outcomes[row] == path.outcomes[other];
+        self.league.paths.iter().all(same).then(|| label.to_owned())
     }
 
     fn together(&self, row: usize) -> Option<[f64; 3]> {

@@ -15,10 +15,10 @@ pub struct Weights(BTreeMap<String, f64>);
 impl Weights {
     /// From a TOML file, a line such as `cable = 3` for each access type; the others count nothing.
     pub fn load(path: &Path, population: &Population) -> Result<Self, ExperimentError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
-            action: "read",
-            path: path.to_path_buf(),
-            cause,
+        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::Request {
+            field: "weights",
+            problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
+            help: None,
         })?;
         Self::parse(&path.display().to_string(), &text, population)
     }
@@ -34,8 +34,9 @@ impl Weights {
             input(format!("{name}: {}", error.to_string().trim()), allowed(population))
         })?;
         let place = |kind: &str| {
-            let line = text.lines().position(|line| line.trim_start().starts_with(kind)).map_or(0, |n| n + 1);
-            format!("{name}, line {line}")
+            let sets = |line: &str| line.trim_start().trim_start_matches(['"', '\'']).starts_with(kind);
+            let line = text.lines().position(sets).map(|n| format!(", line {}", n + 1));
+            format!("{name}{}", line.unwrap_or_default())
         };
         Self::checked(&table, (name, place), population)
     }
@@ -103,6 +104,7 @@ mod tests {
         }
         for (text, problem) in [
             ("# mine\ncabel = 3\n", "line 2: the population has no access type `cabel`"),
+            ("\n\"cable\" = -1\n", "line 2: `cable` is -1"),
             ("cable = -1\n", "line 1: `cable` is -1"),
             ("cable = \"much\"\n", "line 1"),
             ("cable = 0\n", "nothing counts"),
