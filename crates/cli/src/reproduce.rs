@@ -12,8 +12,8 @@ use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
 use rampcc_experiment::ExperimentError;
 use rampcc_reproduce::{
-    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Verdict, Work, built_in, ids, named,
-    share, write_gallery,
+    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Verdict, Work, built_in, ids,
+    named, tally, write_gallery,
 };
 
 use crate::backends::{self, On};
@@ -194,6 +194,17 @@ pub(crate) fn reproduce(
     Err(CliError::Unexplained { experiments: failed })
 }
 
+/// In words.
+fn counted(tally: Tally) -> String {
+    let Tally { held, checked, computed_held, computed } = tally;
+    let formulae = if computed > 0 {
+        format!("; of those about formulae {computed_held} of {computed}")
+    } else {
+        String::new()
+    };
+    format!("{held} of {checked} checked claims hold{formulae}")
+}
+
 fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let header = ["experiment", "kind", "figure", "on", "shows"].map(str::to_owned);
     let row = |one: &Experiment| {
@@ -230,12 +241,22 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
                 if claim.source.is_empty() { String::new() } else { format!(" (paper: {})", claim.source) };
             writeln!(out, "{}", terminal.faint(&wrapped(&format!("{}{source}", claim.measured), "      ")))?;
             if let Some(reason) = claim.reason.as_ref().filter(|_| claim.holds == Some(false)) {
-                writeln!(out, "{}", wrapped(reason.trim(), "      because: "))?;
+                writeln!(out, "{}", wrapped(reason, "      because: "))?;
+            }
+            if let Some(why) = &claim.reason_fails {
+                writeln!(out, "{}", wrapped(why, "      the reason in its file does not count: "))?;
             }
         }
     }
-    let (held, checked) = share(&done.experiments);
-    writeln!(out, "\n{held} of {checked} checked claims hold")?;
+    writeln!(out)?;
+    for paper in Paper::ALL {
+        let of_paper = tally(done.experiments.iter().filter(|one| one.paper == paper));
+        if of_paper != Tally::default() {
+            writeln!(out, "{:<16}{}", paper.name(), counted(of_paper))?;
+        }
+    }
+    let all = tally(&done.experiments);
+    writeln!(out, "{:<16}{}", "together", counted(all))?;
     Ok(())
 }
 

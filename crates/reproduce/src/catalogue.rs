@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rampcc_experiment::ExperimentError;
-
 use crate::error::{ReproduceError, one_of};
 use crate::experiment::Experiment;
 
@@ -39,10 +37,12 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
-        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::File {
-            action: "read",
-            path: path.to_path_buf(),
-            cause,
+        let text = std::fs::read_to_string(path).map_err(|cause| ReproduceError::Input {
+            message: format!("cannot read {}: {cause}", path.display()),
+            help: Some(
+                "name a file with an experiment (docs/guide/reproduce.md), or one of `ramp reproduce --list`"
+                    .to_owned(),
+            ),
         })?;
         return Experiment::read(name, &text);
     }

@@ -48,6 +48,8 @@ pub struct Experiment {
     pub(crate) plots: Vec<PlotPlan>,
     pub(crate) claims: Vec<ClaimPlan>,
     pub(crate) choices: Vec<Dimension>,
+    /// Number of runs under each choice; `None`: as many as described.
+    pub(crate) choice_runs: Vec<Option<u32>>,
 }
 
 /// What an experiment is played on.
@@ -139,8 +141,20 @@ pub(crate) struct ClaimPlan {
     pub(crate) check: Check,
     pub(crate) at: Vec<String>,
     pub(crate) hold: Hold,
-    pub(crate) reason: Option<String>,
+    /// The source's values, by point.
+    pub(crate) paper: BTreeMap<usize, f64>,
+    pub(crate) reason: Option<ReasonPlan>,
     pub(crate) quick: bool,
+}
+
+/// Why a claim does not hold.
+#[derive(Debug)]
+pub(crate) struct ReasonPlan {
+    pub(crate) why: String,
+    /// Ranges of measured values for which it was found.
+    pub(crate) found: Vec<(String, Check)>,
+    /// Number of the choice that decides.
+    pub(crate) choice: Option<usize>,
 }
 
 /// The name that formulae have as a metric.

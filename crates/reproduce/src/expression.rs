@@ -54,6 +54,8 @@ pub(crate) enum Node {
     Number(f64),
     /// The sweep's value, or x of a formula.
     X,
+    /// The paper's value at the point.
+    Paper,
     Value(Reference),
     Negative(Box<Self>),
     Binary(Box<Self>, char, Box<Self>),
@@ -96,6 +98,10 @@ pub(crate) trait Values {
     fn value(&self, reference: &Reference, point: usize) -> Option<f64>;
     /// The number of a point.
     fn x(&self, point: usize) -> f64;
+    /// The paper's value at a point.
+    fn paper(&self, _point: usize) -> Option<f64> {
+        None
+    }
 }
 
 /// What a check gives at one point.
@@ -122,6 +128,23 @@ impl Check {
     /// Whether it says something different at each point of `dimensions` swept fields.
     pub(crate) fn varies(&self, dimensions: usize) -> bool {
         self.terms().any(|term| term.node.varies(dimensions))
+    }
+
+    /// Whether it asks for the paper's values.
+    pub(crate) fn names_paper(&self) -> bool {
+        self.terms().any(|term| term.node.names_paper())
+    }
+
+    /// Whether a term with a measured value stands between two that are known beforehand.
+    pub(crate) fn is_range(&self) -> bool {
+        let known = |term: &Term| {
+            let mut references = Vec::new();
+            term.node.references(&mut references);
+            references.is_empty()
+        };
+        let terms: Vec<&Term> = self.terms().collect();
+        let rising = self.rest.iter().all(|(r, _)| matches!(r, Relation::Less | Relation::AtMost));
+        matches!(terms.as_slice(), [low, middle @ .., high] if rising && known(low) && known(high) && middle.iter().any(|term| !known(term)))
     }
 
     pub(crate) fn at(&self, point: usize, points: &[usize], values: &dyn Values) -> Outcome {
@@ -161,7 +184,7 @@ impl Check {
 impl Node {
     pub(crate) fn references<'a>(&'a self, found: &mut Vec<&'a Reference>) {
         match self {
-            Self::Number(_) | Self::X => {}
+            Self::Number(_) | Self::X | Self::Paper => {}
             Self::Value(reference) => found.push(reference),
             Self::Negative(inner) | Self::Over(_, inner) => inner.references(found),
             Self::Binary(left, _, right) => {
@@ -172,10 +195,31 @@ impl Node {
         }
     }
 
+    fn names_paper(&self) -> bool {
+        match self {
+            Self::Paper => true,
+            Self::Number(_) | Self::X | Self::Value(_) => false,
+            Self::Negative(inner) | Self::Over(_, inner) => inner.names_paper(),
+            Self::Binary(left, _, right) => left.names_paper() || right.names_paper(),
+            Self::Call(_, inner) => inner.iter().any(Self::names_paper),
+        }
+    }
+
+    /// Whether all points decide on it together.
+    pub(crate) fn aggregates(&self) -> bool {
+        match self {
+            Self::Over(..) => true,
+            Self::Number(_) | Self::X | Self::Paper | Self::Value(_) => false,
+            Self::Negative(inner) => inner.aggregates(),
+            Self::Binary(left, _, right) => left.aggregates() || right.aggregates(),
+            Self::Call(_, inner) => inner.iter().any(Self::aggregates),
+        }
+    }
+
     fn varies(&self, dimensions: usize) -> bool {
         match self {
             Self::Number(_) | Self::Over(..) => false,
-            Self::X => true,
+            Self::X | Self::Paper => true,
             Self::Value(reference) => reference.at.len() < dimensions,
             Self::Negative(inner) => inner.varies(dimensions),
             Self::Binary(left, _, right) => left.varies(dimensions) || right.varies(dimensions),
@@ -188,6 +232,7 @@ impl Node {
         let found = match self {
             Self::Number(number) => *number,
             Self::X => values.x(point),
+            Self::Paper => values.paper(point)?,
             Self::Value(reference) => values.value(reference, point)?,
             Self::Negative(node) => -inner(node)?,
             Self::Binary(left, operator, right) => {

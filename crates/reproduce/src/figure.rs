@@ -3,7 +3,7 @@
 use rampcc_lab::report::html::gallery::{Axis, Choice, Claim, Dot, Figure, Panel, Series, Shape};
 
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
-use crate::file::Form;
+use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
 use crate::plan::{Plan, version};
 use crate::quantity::{Metric, Own, Quantity};
@@ -15,6 +15,8 @@ pub(crate) struct ChoiceTable {
     pub(crate) choice: usize,
     /// Number of its point.
     pub(crate) at: usize,
+    /// Runs of each arm at each point.
+    pub(crate) runs: usize,
     pub(crate) verdicts: Vec<Verdict>,
 }
 
@@ -38,6 +40,7 @@ pub(crate) fn figure(
         reference: experiment.paper.reference().to_owned(),
         figure: experiment.figure.clone(),
         kind: experiment.kind.word().to_owned(),
+        computed: experiment.kind == Kind::Analytic,
         about: experiment.about.clone(),
         substitute: experiment.substitute.clone(),
         taken: plan.taken(),
@@ -59,6 +62,7 @@ fn claim(verdict: &Verdict) -> Claim {
         check: verdict.check.clone(),
         holds: verdict.holds,
         reason: verdict.reason.clone(),
+        reason_fails: verdict.reason_fails.clone(),
     }
 }
 
@@ -78,6 +82,7 @@ fn choices(experiment: &Experiment, claims: &[Verdict], tables: &[ChoiceTable]) 
         };
         choices.push(Choice {
             name: dimension.name.clone(),
+            runs: here.iter().map(|table| table.runs).max().unwrap_or(0),
             values: here.iter().map(label).collect(),
             claims: (0..claims.len()).map(row).collect(),
         });

@@ -29,7 +29,7 @@ pub(crate) struct File {
     pub(crate) inline: Option<Text>,
     #[serde(default)]
     pub(crate) set: Vec<Text>,
-    pub(crate) runs: Option<u32>,
+    pub(crate) runs: Option<Spanned<u32>>,
     pub(crate) seed: Option<u64>,
     /// Width of the bins of windows and curves over time.
     pub(crate) bin: Option<Text>,
@@ -142,7 +142,7 @@ impl Kind {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Quick {
-    pub(crate) runs: Option<u32>,
+    pub(crate) runs: Option<Spanned<u32>>,
     /// Labels of the points that are played; empty: all.
     #[serde(default)]
     pub(crate) at: Vec<Text>,
@@ -156,7 +156,7 @@ pub(crate) struct Linux {
     pub(crate) taken: Vec<String>,
     #[serde(default)]
     pub(crate) set: Vec<Text>,
-    pub(crate) runs: Option<u32>,
+    pub(crate) runs: Option<Spanned<u32>>,
     #[serde(default)]
     pub(crate) at: Vec<Text>,
 }
@@ -216,12 +216,13 @@ pub(crate) struct Metric {
     pub(crate) window: Option<Spanned<Vec<String>>>,
     /// The only flow of interest, from 1 in the order of opening.
     pub(crate) flow: Option<Spanned<u32>>,
-    #[serde(default)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: Option<Spanned<Whose>>,
     /// Only flows of at least and less than so many bytes.
     pub(crate) size: Option<Spanned<Vec<String>>>,
     /// Only flows that were opened then.
     pub(crate) opened: Option<Spanned<Vec<String>>>,
+    /// Of single ACKs: the round trip, from 1.
+    pub(crate) round: Option<Spanned<u32>>,
     /// Only flows that left start-up for one of these reasons.
     #[serde(default)]
     pub(crate) left: Vec<Text>,
@@ -320,11 +321,25 @@ pub(crate) struct Claim {
     pub(crate) at: Vec<Text>,
     #[serde(default)]
     pub(crate) hold: Hold,
+    /// The source's values by point, for `paper` in the check.
+    #[serde(default)]
+    pub(crate) paper: BTreeMap<String, Spanned<f64>>,
     /// Why it does not hold.
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Reason>,
     /// False: fewer runs do not show it.
     #[serde(default = "yes")]
     pub(crate) quick: bool,
+}
+
+/// Why a claim does not hold, and for which measured values that is so.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    pub(crate) why: Text,
+    /// What was measured: with other values the reason does not count.
+    pub(crate) found: Vec<Text>,
+    /// The choice that decides: the claim holds with one of its values.
+    pub(crate) choice: Option<Text>,
 }
 
 fn yes() -> bool {
@@ -347,6 +362,8 @@ pub(crate) enum Hold {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
     pub(crate) name: String,
+    /// Instead of as many as the experiment has.
+    pub(crate) runs: Option<Spanned<u32>>,
     pub(crate) field: Option<Text>,
     #[serde(default)]
     pub(crate) values: Vec<Text>,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rampcc_lab::Summary;
 use rampcc_lab::report::quantity;
+use rampcc_lab::{Interval, Summary};
 use serde::Serialize;
 
 use crate::error::ReproduceError;
-use crate::experiment::{ClaimPlan, Experiment, FORMULA, How};
+use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ReasonPlan};
 use crate::expression::{Check, Node, Outcome, Reference, Term, Values};
 use crate::figure;
 use crate::file::{Hold, Kind, Paper, Take};
@@ -49,10 +49,12 @@ pub struct Verdict {
     pub check: String,
     /// What was measured.
     pub measured: String,
-    /// `None`: it was not checked, or a value is missing.
+    /// `None`: it was not checked. Where a value is missing, it does not hold.
     pub holds: Option<bool>,
-    /// Why it does not hold.
+    /// Why it does not hold: only where that is for what was measured.
     pub reason: Option<String>,
+    /// Why the reason in its file does not count.
+    pub reason_fails: Option<String>,
 }
 
 impl Verdict {
@@ -77,18 +79,17 @@ pub(crate) fn judge(
     let experiment = plan.experiment;
     let described = plan.settings.first().map(&runs).transpose()?;
     let measures = Measures::new(experiment, described.as_ref());
-    let quick = plan.extent.quick;
-    let claims: Vec<Verdict> =
-        experiment.claims.iter().map(|claim| verdict(claim, &measures, &plan.points, quick)).collect();
+    let mut claims: Vec<Verdict> =
+        experiment.claims.iter().map(|claim| verdict(claim, &measures, plan)).collect();
     let mut tables: Vec<figure::ChoiceTable> = Vec::new();
     for conditions in plan.settings.iter().skip(1) {
         let Some((choice, at)) = conditions.choice else { continue };
         let found = runs(conditions)?;
         let measures = Measures::new(experiment, Some(&found));
-        let verdicts =
-            experiment.claims.iter().map(|claim| verdict(claim, &measures, &plan.points, quick)).collect();
-        tables.push(figure::ChoiceTable { choice, at, verdicts });
+        let verdicts = experiment.claims.iter().map(|claim| verdict(claim, &measures, plan)).collect();
+        tables.push(figure::ChoiceTable { choice, at, runs: conditions.seeds.len(), verdicts });
     }
+    settled(&mut claims, experiment, &tables);
     let all = || described.iter().flat_map(|runs| runs.runs.values().flatten());
     let runs = all().count();
     let took_s = all().map(|run| run.took_s).sum();
@@ -148,7 +149,8 @@ impl<'a> Measures<'a> {
         if let How::Computed { formula, from, to } = &self.experiment.arms.get(arm)?.how {
             let x = self.x(point);
             let inside = name == FORMULA && *from <= x && x <= *to;
-            return if inside { formula.node.evaluate(point, &[], self) } else { None };
+            let at = ClaimValues { measures: self, paper: &BTreeMap::new(), seed: None };
+            return if inside { formula.node.evaluate(point, &[], &at) } else { None };
         }
         let summary = self.summary(name, point, arm)?;
         let over = self.experiment.metrics.get(name).map_or(Take::Mean, |metric| metric.over);
@@ -157,6 +159,21 @@ impl<'a> Measures<'a> {
             Take::Median => Some(summary.median),
             other => other.of(&summary.values.iter().flatten().copied().collect::<Vec<f64>>()),
         }
+    }
+
+    fn value(&self, reference: &Reference, point: usize) -> Option<f64> {
+        let (point, arm) = self.cell(reference, point)?;
+        self.number(&reference.metric, point, arm)
+    }
+
+    /// The point and arm that a reference means, seen from a point.
+    fn cell(&self, reference: &Reference, point: usize) -> Option<(usize, usize)> {
+        let point = self.experiment.point_of(reference, point)?;
+        Some((point, self.experiment.arms.iter().position(|arm| arm.label == reference.arm)?))
+    }
+
+    fn x(&self, point: usize) -> f64 {
+        self.experiment.x(point)
     }
 
     /// The unit of a term, if it is one value.
@@ -171,59 +188,153 @@ impl<'a> Measures<'a> {
     }
 }
 
-impl Values for Measures<'_> {
+/// What a claim's formulae are computed from: all runs of a cell together, or one seed's alone.
+struct ClaimValues<'m, 'e> {
+    measures: &'m Measures<'e>,
+    paper: &'m BTreeMap<usize, f64>,
+    seed: Option<usize>,
+}
+
+impl Values for ClaimValues<'_, '_> {
     fn value(&self, reference: &Reference, point: usize) -> Option<f64> {
-        let point = self.experiment.point_of(reference, point)?;
-        let arm = self.experiment.arms.iter().position(|arm| arm.label == reference.arm)?;
-        self.number(&reference.metric, point, arm)
+        let Some(seed) = self.seed else { return self.measures.value(reference, point) };
+        let (point, arm) = self.measures.cell(reference, point)?;
+        *self.measures.summary(&reference.metric, point, arm)?.values.get(seed)?
     }
 
     fn x(&self, point: usize) -> f64 {
-        self.experiment.x(point)
+        self.measures.experiment.x(point)
+    }
+
+    fn paper(&self, point: usize) -> Option<f64> {
+        self.paper.get(&point).copied()
+    }
+}
+
+impl ClaimValues<'_, '_> {
+    /// The 95 % interval of a term over the runs, each seed's value being of that seed's runs alone: only where the term is of
+    /// means at single points, of which that is an estimate.
+    fn interval(&self, term: &Term, point: usize, points: &[usize]) -> Option<Interval> {
+        let mut references = Vec::new();
+        term.node.references(&mut references);
+        if references.is_empty() || term.node.aggregates() {
+            return None;
+        }
+        let mut seeds = usize::MAX;
+        for reference in references {
+            let own = self.measures.experiment.metrics.get(&reference.metric);
+            if own.is_some_and(|metric| metric.over != Take::Mean) {
+                return None;
+            }
+            let (point, arm) = self.measures.cell(reference, point)?;
+            seeds = seeds.min(self.measures.summary(&reference.metric, point, arm)?.values.len());
+        }
+        let of_seed = |seed| term.node.evaluate(point, points, &ClaimValues { seed: Some(seed), ..*self });
+        Summary::of((0..seeds).map(of_seed).collect())?.interval
     }
 }
 
 /// Most points whose values a verdict lists.
-const LISTED: usize = 6;
+const LISTED: usize = 12;
 
-fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, played: &[usize], quick: bool) -> Verdict {
+/// What was found at the points of a claim.
+struct Found {
+    /// `None`: a value is missing.
+    holds: Option<bool>,
+    measured: String,
+}
+
+fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdict {
     let experiment = measures.experiment;
     let mut points: Vec<usize> =
-        played.iter().copied().filter(|point| experiment.is_at(*point, &claim.at)).collect();
+        plan.points.iter().copied().filter(|point| experiment.is_at(*point, &claim.at)).collect();
     let computed = |point: &usize| {
         // Where a formula does not hold, nothing is claimed of it.
         let named = claim.check.references();
         experiment.is_played() || named.iter().all(|reference| measures.value(reference, *point).is_some())
     };
     points.retain(computed);
-    let (holds, measured) = if quick && !claim.quick {
-        (None, "not checked in a quick run".to_owned())
-    } else if points.is_empty() {
-        (None, "its points are not played in a quick run".to_owned())
-    } else if claim.check.varies(experiment.dimensions.len()) && points.len() > 1 {
-        at_points(claim, measures, &points)
-    } else {
-        let outcome = claim.check.at(points[0], &points, measures);
-        (outcome.holds, words(&claim.check, &outcome, measures))
-    };
-    Verdict {
+    let mut verdict = Verdict {
         text: claim.text.clone(),
         place: claim.place.clone(),
         source: claim.source.clone(),
         check: claim.written.clone(),
-        measured,
-        holds,
-        reason: claim.reason.clone(),
+        measured: String::new(),
+        holds: None,
+        reason: None,
+        reason_fails: None,
+    };
+    if plan.extent.quick && !claim.quick {
+        "not checked in a quick run".clone_into(&mut verdict.measured);
+    } else if points.is_empty() && plan.points.len() < experiment.points.len() {
+        "its points are not played here".clone_into(&mut verdict.measured);
+    } else {
+        let values = ClaimValues { measures, paper: &claim.paper, seed: None };
+        let found = check_at(&claim.check, claim.hold, &values, &points);
+        verdict.measured = found.measured;
+        verdict.holds = Some(found.holds == Some(true));
+        if verdict.holds == Some(false)
+            && let Some(reason) = &claim.reason
+        {
+            match found
+                .holds
+                .map_or(Err("a value is missing".to_owned()), |_| bound(reason, &values, &points))
+            {
+                Ok(()) => verdict.reason = Some(reason.why.trim().to_owned()),
+                Err(why) => verdict.reason_fails = Some(why),
+            }
+        }
+    }
+    verdict
+}
+
+/// Whether what was measured is what a reason was found for.
+fn bound(reason: &ReasonPlan, values: &ClaimValues<'_, '_>, points: &[usize]) -> Result<(), String> {
+    for (written, check) in &reason.found {
+        let found = check_at(check, Hold::All, values, points);
+        if found.holds != Some(true) {
+            return Err(format!("it was found for {written}; now {}", found.measured));
+        }
+    }
+    Ok(())
+}
+
+/// A reason that names a choice counts where the claim holds with one of its values.
+fn settled(verdicts: &mut [Verdict], experiment: &Experiment, tables: &[figure::ChoiceTable]) {
+    if tables.is_empty() {
+        return;
+    }
+    for (index, (verdict, claim)) in verdicts.iter_mut().zip(&experiment.claims).enumerate() {
+        let Some(choice) = claim.reason.as_ref().and_then(|reason| reason.choice) else { continue };
+        let here = tables.iter().filter(|table| table.choice == choice);
+        let holds = here.into_iter().any(|table| table.verdicts[index].holds == Some(true));
+        if verdict.reason.is_some() && !holds {
+            verdict.reason = None;
+            let name = &experiment.choices[choice].name;
+            verdict.reason_fails = Some(format!("the claim holds under no value of the choice `{name}`"));
+        }
     }
 }
 
-fn at_points(claim: &ClaimPlan, measures: &Measures<'_>, points: &[usize]) -> (Option<bool>, String) {
+fn check_at(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[usize]) -> Found {
+    let experiment = values.measures.experiment;
+    if check.varies(experiment.dimensions.len()) && points.len() > 1 {
+        return at_points(check, hold, values, points);
+    }
+    let Some(&first) = points.first() else {
+        return Found { holds: None, measured: "no point has a value".to_owned() };
+    };
+    let outcome = check.at(first, points, values);
+    Found { holds: outcome.holds, measured: words(check, &outcome, values, (first, points)) }
+}
+
+fn at_points(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[usize]) -> Found {
     let outcomes: Vec<(usize, Outcome)> =
-        points.iter().map(|&point| (point, claim.check.at(point, points, measures))).collect();
+        points.iter().map(|&point| (point, check.at(point, points, values))).collect();
     let all: Option<Vec<bool>> = outcomes.iter().map(|(_, outcome)| outcome.holds).collect();
     let holds = all.map(|all| {
         let held = all.iter().filter(|held| **held).count();
-        match claim.hold {
+        match hold {
             Hold::All => held == all.len(),
             Hold::Most => 2 * held > all.len(),
             Hold::Any => held > 0,
@@ -240,25 +351,63 @@ fn at_points(claim: &ClaimPlan, measures: &Measures<'_>, points: &[usize]) -> (O
         against.into_iter().take(LISTED).collect()
     };
     let one = |(point, outcome): &&(usize, Outcome)| {
-        let label = measures.experiment.labels(*point).join(", ");
-        format!("{label}: {}", words(&claim.check, outcome, measures))
+        let label = values.measures.experiment.labels(*point).join(", ");
+        format!("{label}: {}", words(check, outcome, values, (*point, points)))
     };
     let mut measured = shown.iter().map(one).collect::<Vec<_>>().join("; ");
-    if outcomes.len() > LISTED {
-        let held = outcomes.iter().filter(|(_, outcome)| outcome.holds == Some(true)).count();
+    let held = outcomes.iter().filter(|(_, outcome)| outcome.holds == Some(true)).count();
+    if outcomes.len() > LISTED || 0 < held && held < outcomes.len() {
         measured = format!("at {held} of {} points; {measured}", outcomes.len());
     }
-    (holds, measured)
+    Found { holds, measured }
 }
 
-fn words(check: &Check, outcome: &Outcome, measures: &Measures<'_>) -> String {
-    check.words(outcome, |term, value| quantity(value, measures.unit(term)).trim().to_owned())
+/// What was measured, each value with its 95 % interval over the runs.
+fn words(
+    check: &Check,
+    outcome: &Outcome,
+    values: &ClaimValues<'_, '_>,
+    (point, points): (usize, &[usize]),
+) -> String {
+    let measures = values.measures;
+    check.words(outcome, |term, value| {
+        let unit = measures.unit(term);
+        let show = |value: f64| quantity(value, unit).trim().to_owned();
+        match values.interval(term, point, points) {
+            Some(interval) if show(interval.low) != show(interval.high) => {
+                format!("{} ({} to {})", show(value), show(interval.low), show(interval.high))
+            }
+            _ => show(value),
+        }
+    })
 }
 
-/// Claims that hold, and those that were checked, of several experiments.
-pub fn share<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> (usize, usize) {
-    let claims = judged.into_iter().flat_map(|one| &one.claims);
-    claims
-        .filter_map(|claim| claim.holds)
-        .fold((0, 0), |(held, all), holds| (held + usize::from(holds), all + 1))
+/// How many claims hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Of those that were checked in runs.
+    pub held: usize,
+    /// Checked in runs.
+    pub checked: usize,
+    /// Of those about formulae.
+    pub computed_held: usize,
+    /// About formulae.
+    pub computed: usize,
+}
+
+/// Counts claims; those about formulae, which no run decides, apart.
+pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
+    let mut tally = Tally::default();
+    for one in judged {
+        for holds in one.claims.iter().filter_map(|claim| claim.holds) {
+            let (held, all) = if one.kind == Kind::Analytic {
+                (&mut tally.computed_held, &mut tally.computed)
+            } else {
+                (&mut tally.held, &mut tally.checked)
+            };
+            *held += usize::from(holds);
+            *all += 1;
+        }
+    }
+    tally
 }

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::Form;
+use crate::quantity::{Own, Quantity};
 
 /// How much of an experiment is played, and on what.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +59,8 @@ pub(crate) struct Job<'a> {
     pub(crate) extent: Extent<'a>,
     pub(crate) seed: u64,
     pub(crate) curves: bool,
+    /// Whether the bandwidth of single ACKs is kept.
+    pub(crate) acks: bool,
     pub(crate) bin: rampcc::Time,
 }
 
@@ -79,11 +82,14 @@ impl<'a> Plan<'a> {
         let described = plan.conditions(None)?;
         plan.seeds.clone_from(&described.seeds);
         plan.settings.push(described);
-        if !extent.quick && !linux {
+        if !linux {
             for (choice, dimension) in experiment.choices.iter().enumerate() {
                 for point in 0..dimension.points.len() {
+                    // Made even where it is not played: a mistake in it is a mistake.
                     let conditions = plan.conditions(Some((choice, point)))?;
-                    plan.settings.push(conditions);
+                    if !extent.quick {
+                        plan.settings.push(conditions);
+                    }
                 }
             }
         }
@@ -109,6 +115,7 @@ impl<'a> Plan<'a> {
                         "what the backend plays",
                     )
                 })?;
+                self.windows_fit(&scenario)?;
                 chance |= scenario.has_chance();
                 (runs, first) = (scenario.runs, scenario.seed);
                 cells.push(Cell {
@@ -127,14 +134,27 @@ impl<'a> Plan<'a> {
         let runs = match (real, self.extent.quick, choice) {
             (true, ..) => experiment.linux.as_ref().and_then(|linux| linux.runs).unwrap_or(3),
             (_, true, _) => experiment.quick.0,
-            // A choice is a small sweep.
-            (_, _, Some(_)) => 1,
+            (_, _, Some((choice, _))) => experiment.choice_runs[choice].unwrap_or(full),
             _ => full,
         };
         let runs = if chance || real { runs.max(1) } else { 1 };
         let first = experiment.seed.unwrap_or(first);
         let seeds = (0..u64::from(runs)).filter_map(|i| first.checked_add(i)).collect();
         Ok(Conditions { choice, seeds, cells })
+    }
+
+    /// Fails where a metric looks at what comes after the end of the run.
+    fn windows_fit(&self, scenario: &Scenario) -> Result<(), ReproduceError> {
+        let end = scenario.stop.after.secs_f64();
+        for (name, metric) in &self.experiment.metrics {
+            if let Some((_, to)) = metric.window.filter(|(_, to)| *to > end) {
+                let problem = format!("it ends at {to} s, and the run at {end} s");
+                let field = format!("metric.{name}.window");
+                let allowed = format!("an end of at most {end} s, or a longer `duration`");
+                return Err(self.experiment.wrong(&metric.window_place, &field, &problem, &allowed));
+            }
+        }
+        Ok(())
     }
 
     /// What is set for a cell: the later one wins.
@@ -178,7 +198,10 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn job<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Job<'p> {
-        Job { cell, extent: self.extent, seed, curves: cell.curves && first, bin: self.experiment.bin }
+        let acks = self.experiment.metrics.values();
+        let acks = acks.into_iter().any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
+        let curves = cell.curves && first;
+        Job { cell, extent: self.extent, seed, curves, acks, bin: self.experiment.bin }
     }
 }
 
@@ -188,6 +211,7 @@ struct Key<'k> {
     run: rampcc_lab::RunKey,
     bin_ns: u64,
     curves: bool,
+    acks: bool,
     watch: &'k str,
 }
 
@@ -211,6 +235,7 @@ impl Job<'_> {
             run: self.run().key(),
             bin_ns: self.bin.ns(),
             curves: self.curves,
+            acks: self.acks,
             watch: env!("RAMP_WATCH"),
         };
         let digest = Sha256::digest(serde_json::to_vec(&key).expect("a key is plain data"));

@@ -197,12 +197,12 @@ impl Plan<'_> {
 fn measure(job: &Job<'_>, playing: &Playing<'_>) -> Result<Measured, BackendError> {
     let run = job.run();
     let path = run.context();
-    let mut watch = Watch::new(job.bin, path.bottleneck);
+    let mut watch = Watch::new(job.bin, path.bottleneck, job.acks);
     let begun = (playing.clock)();
     let mut record = run.watch(playing.command, &mut watch, playing.interrupted)?;
     let took_s = (playing.clock)() - begun;
-    let (flows, bins) = watch.finish();
+    let (flows, bins, ack_rounds) = watch.finish();
     // The same for every run of a cell, and in the scenario.
     record.provenance.scenario_text = String::new();
-    Ok(Measured { key: run.key(), record, flows, bins, mss_bytes: path.mss_bytes, took_s })
+    Ok(Measured { key: run.key(), record, flows, bins, ack_rounds, mss_bytes: path.mss_bytes, took_s })
 }

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use rampcc_lab::{Context, Definition, definitions, quantile};
+use rampcc_lab::{Definition, definitions};
 
 use crate::file::{Take, Whose};
-use crate::record::{FlowBins, FlowRow, Measured};
 
 /// A quantity of flows or bins, beside the metrics of the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +24,11 @@ pub(crate) enum Own {
     Queue,
     ZeroTime,
     Convergence,
+    AckBandwidth,
 }
 
 /// Identifier, unit, title and meaning of each.
-pub(crate) const OWN: [(Own, &str, &str, &str, &str); 15] = [
+pub(crate) const OWN: [(Own, &str, &str, &str, &str); 16] = [
     (
         Own::FlowGoodput,
         "flow_goodput",
@@ -104,6 +104,13 @@ pub(crate) const OWN: [(Own, &str, &str, &str, &str); 15] = [
         "time to converge",
         "from the opening of the second flow until it has 80 % of the first one's throughput in three seconds in a row; the rest of the run if it never does",
     ),
+    (
+        Own::AckBandwidth,
+        "ack_bandwidth",
+        "Mbit/s",
+        "bandwidth of an ACK",
+        "what an ACK of the first flow delivers over the time since the one before it, in one `round` trip",
+    ),
 ];
 
 /// Where the numbers of a metric come from.
@@ -121,6 +128,10 @@ pub(crate) enum Quantity {
 pub(crate) struct Metric {
     pub(crate) quantity: Quantity,
     pub(crate) window: Option<(f64, f64)>,
+    /// Where the window stands in the file.
+    pub(crate) window_place: Range<usize>,
+    /// Round trip, from 0: of single ACKs.
+    pub(crate) round: Option<usize>,
     /// From 0.
     pub(crate) flow: Option<usize>,
     pub(crate) whose: Whose,
@@ -172,349 +183,39 @@ impl Quantity {
         }
     }
 
+    /// Whether it is of flows, and some of them may be chosen by their size and the time of their opening.
+    pub(crate) fn is_of_flows(&self) -> bool {
+        use Own::{
+            FlowExitTime, FlowExitWindow, FlowGoodput, FlowLeft, FlowLost, FlowSize, FlowStartupLost,
+            FlowTime, FlowTimeouts,
+        };
+        matches!(
+            self,
+            Self::Own(
+                FlowGoodput
+                    | FlowTime
+                    | FlowSize
+                    | FlowLost
+                    | FlowStartupLost
+                    | FlowTimeouts
+                    | FlowExitTime
+                    | FlowExitWindow
+                    | FlowLeft
+            )
+        )
+    }
+
+    /// Whether it can be of flows other than those under test.
+    pub(crate) fn takes_whose(&self) -> bool {
+        self.is_of_flows()
+            || matches!(
+                self,
+                Self::Windowed(_) | Self::Own(Own::Throughput | Own::Window | Own::Rtt | Own::ZeroTime)
+            )
+    }
+
     /// Whether it is of a single flow.
     pub(crate) fn takes_flow(&self) -> bool {
-        !matches!(self, Self::Lab(_) | Self::Own(Own::Queue | Own::Convergence))
-    }
-}
-
-impl Metric {
-    /// The value of a run.
-    pub(crate) fn value(&self, run: &Measured, path: &Context) -> Option<f64> {
-        self.take.of(&self.values(run, path))
-    }
-
-    /// Every value of a run: one, or one for each flow or bin.
-    pub(crate) fn values(&self, run: &Measured, path: &Context) -> Vec<f64> {
-        let mut values = match self.quantity {
-            Quantity::Lab(definition) => match run.record.metric(definition.id) {
-                // A download that was cut off took at least that long.
-                None if definition.id == "download_time" => {
-                    run.record.download_at_least_s.into_iter().collect()
-                }
-                value => value.into_iter().collect(),
-            },
-            Quantity::Windowed(definition) => {
-                self.windowed(run, path, definition.id == "utilisation").into_iter().collect()
-            }
-            Quantity::Own(own) => self.own(own, run, path),
-        };
-        for value in &mut values {
-            *value *= self.scale;
-        }
-        values
-    }
-
-    fn own(&self, own: Own, run: &Measured, path: &Context) -> Vec<f64> {
-        match own {
-            Own::Throughput | Own::Window | Own::Rtt | Own::Queue => {
-                self.curve(run).into_iter().filter(|(t, _)| self.in_window(*t)).map(|(_, y)| y).collect()
-            }
-            Own::ZeroTime => self.zero_time(run, path).into_iter().collect(),
-            Own::Convergence => convergence(run).into_iter().collect(),
-            _ => self.chosen(run).filter_map(|flow| of_flow(own, flow, run, &self.left)).collect(),
-        }
-    }
-
-    /// Over time, in seconds: the middle of each bin.
-    pub(crate) fn curve(&self, run: &Measured) -> Vec<(f64, f64)> {
-        let width = run.bins.width_s;
-        let flows = || self.binned(run);
-        let mss = f64::from(run.mss_bytes.max(1));
-        let sum = |column: fn(&FlowBins) -> &[u64], scale: f64| {
-            let length = flows().map(|flow| column(flow).len()).max().unwrap_or(0);
-            let at = |bin: usize| flows().filter_map(|flow| column(flow).get(bin)).sum::<u64>();
-            (0..length).map(|bin| at(bin) as f64 * scale).collect::<Vec<f64>>()
-        };
-        let column: Vec<f64> = match self.quantity {
-            Quantity::Own(Own::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
-            Quantity::Own(Own::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
-            Quantity::Own(Own::Queue) => run.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect(),
-            _ => sum(|flow| &flow.received_bytes, 8e-6 / width),
-        };
-        let rtt = matches!(self.quantity, Quantity::Own(Own::Rtt));
-        let timed = column.into_iter().enumerate().map(|(bin, y)| ((bin as f64 + 0.5) * width, y));
-        timed.filter(|(_, y)| !rtt || *y > 0.0).collect()
-    }
-
-    /// The flows of interest among those with bins.
-    fn binned<'a>(&'a self, run: &'a Measured) -> impl Iterator<Item = &'a FlowBins> {
-        let numbered = run.bins.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
-        numbered.filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index)).map(|(_, flow)| flow)
-    }
-
-    fn in_window(&self, time: f64) -> bool {
-        self.window.is_none_or(|(from, to)| (from..to).contains(&time))
-    }
-
-    fn windowed(&self, run: &Measured, path: &Context, share: bool) -> Option<f64> {
-        let (from, to) = self.window?;
-        let width = run.bins.width_s;
-        let received: u64 = self
-            .binned(run)
-            .flat_map(|flow| flow.received_bytes.iter().enumerate())
-            .filter(|(bin, _)| self.in_window((*bin as f64 + 0.5) * width))
-            .map(|(_, bytes)| bytes)
-            .sum();
-        let bytes = received as f64;
-        if share { Some(bytes / path.capacity_bytes(from, to)) } else { Some(bytes * 8e-6 / (to - from)) }
-    }
-
-    fn chosen<'a>(&'a self, run: &'a Measured) -> impl Iterator<Item = &'a FlowRow> {
-        let fits = move |flow: &&FlowRow| {
-            let size = self.size.as_ref();
-            size.is_none_or(|size| flow.size_bytes.is_some_and(|bytes| size.contains(&bytes)))
-                && self.opened.is_none_or(|(from, to)| (from..to).contains(&flow.opened_s))
-        };
-        let numbered = run.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
-        numbered
-            .filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index))
-            .map(|(_, flow)| flow)
-            .filter(fits)
-    }
-
-    fn zero_time(&self, run: &Measured, path: &Context) -> Option<f64> {
-        let all = Self { quantity: Quantity::Own(Own::Throughput), ..self.clone() };
-        let seconds = per_second(&all.curve(run), run.bins.width_s);
-        let least = 0.01 * path.bytes_per_s_at(0.0) * 8e-6;
-        let first = seconds.iter().position(|rate| *rate >= least)?;
-        let zero = |(second, rate): &(usize, &f64)| {
-            *second > first && **rate < least && self.in_window(*second as f64 + 0.5)
-        };
-        Some(seconds.iter().enumerate().filter(zero).count() as f64)
-    }
-}
-
-fn of_flow(own: Own, flow: &FlowRow, run: &Measured, left: &[String]) -> Option<f64> {
-    let exit = flow.exit.as_ref();
-    Some(match own {
-        Own::FlowGoodput => {
-            let until = flow.completed_s.or(run.bins_end())? - flow.opened_s;
-            if until <= 0.0 {
-                return None;
-            }
-            flow.received_bytes as f64 * 8e-6 / until
-        }
-        Own::FlowTime => flow.completed_s? - flow.opened_s,
-        Own::FlowSize => flow.size_bytes? as f64,
-        Own::FlowLost => f64::from(flow.lost_packets),
-        Own::FlowStartupLost => f64::from(flow.lost_in_startup),
-        Own::FlowTimeouts => f64::from(flow.timeouts),
-        Own::FlowExitTime => exit?.time_s,
-        Own::FlowExitWindow => exit?.window_bytes as f64 / f64::from(run.mss_bytes.max(1)),
-        Own::FlowLeft => {
-            let counts = |reason: &String| left.is_empty() || left.contains(reason);
-            f64::from(u8::from(exit.is_some_and(|exit| counts(&exit.reason))))
-        }
-        _ => return None,
-    })
-}
-
-/// In seconds from 0 on.
-fn per_second(curve: &[(f64, f64)], width: f64) -> Vec<f64> {
-    let mut seconds: Vec<f64> = Vec::new();
-    for (time, rate) in curve {
-        let second = time.floor() as usize;
-        if seconds.len() <= second {
-            seconds.resize(second + 1, 0.0);
-        }
-        seconds[second] += rate * width;
-    }
-    seconds
-}
-
-/// Of the second flow under test against the first one.
-fn convergence(run: &Measured) -> Option<f64> {
-    const SHARE: f64 = 0.8;
-    const IN_A_ROW: usize = 3;
-    let width = run.bins.width_s;
-    let rates = |flow: &FlowBins| {
-        let timed = flow.received_bytes.iter().enumerate();
-        let curve: Vec<(f64, f64)> =
-            timed.map(|(bin, bytes)| ((bin as f64 + 0.5) * width, *bytes as f64 * 8e-6 / width)).collect();
-        per_second(&curve, width)
-    };
-    let mut tested = run.bins.flows.iter().filter(|flow| flow.test);
-    let (first, second) = (rates(tested.next()?), rates(tested.next()?));
-    let opened = run.flows.iter().filter(|flow| flow.test).nth(1)?.opened_s;
-    let length = first.len().min(second.len());
-    let near: Vec<bool> = first.iter().zip(&second).map(|(a, b)| *b > 0.0 && *b >= SHARE * a).collect();
-    let from = (opened.ceil() as usize).min(length);
-    let found =
-        (from..length.saturating_sub(IN_A_ROW - 1)).find(|at| near[*at..at + IN_A_ROW].iter().all(|n| *n));
-    Some(found.unwrap_or(length) as f64 - opened)
-}
-
-impl Measured {
-    /// The end of what was seen.
-    fn bins_end(&self) -> Option<f64> {
-        let bins = self.bins.flows.iter().map(|flow| flow.received_bytes.len());
-        let bins = bins.chain([self.bins.queue_bytes.len()]).max()?;
-        Some(bins as f64 * self.bins.width_s)
-    }
-}
-
-impl Whose {
-    fn has(self, test: bool) -> bool {
-        match self {
-            Self::Test => test,
-            Self::Others => !test,
-            Self::All => true,
-        }
-    }
-}
-
-impl Take {
-    /// One number of many; `None` of nothing.
-    pub(crate) fn of(self, values: &[f64]) -> Option<f64> {
-        let last = *values.last()?;
-        let n = values.len() as f64;
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        Some(match self {
-            Self::Mean => values.iter().sum::<f64>() / n,
-            Self::Median => quantile(&sorted, 0.5),
-            Self::Min => sorted[0],
-            Self::Max => sorted[sorted.len() - 1],
-            Self::P5 => quantile(&sorted, 0.05),
-            Self::P25 => quantile(&sorted, 0.25),
-            Self::P75 => quantile(&sorted, 0.75),
-            Self::P95 => quantile(&sorted, 0.95),
-            Self::Total => values.iter().sum(),
-            Self::Count => n,
-            Self::Share => values.iter().filter(|value| **value != 0.0).count() as f64 / n,
-            Self::Last => last,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Bins;
-
-    /// Two flows under test and another, in bins of half a second: the first has 8 Mbit/s from 1 s on, the second as much from
-    /// 4 s on, having opened at 2 s.
-    fn run() -> Measured {
-        let bins = |from: usize| {
-            let received = (0..20).map(|bin| if bin >= from { 500_000 } else { 0 });
-            FlowBins {
-                test: true,
-                received_bytes: received.collect(),
-                cwnd_bytes: vec![1000; 20],
-                rtt_ms: vec![0.0, 5.0],
-            }
-        };
-        let flow = |opened_s, test, lost| FlowRow {
-            test,
-            opened_s,
-            completed_s: Some(10.0),
-            size_bytes: Some(4_000_000),
-            received_bytes: 4_000_000,
-            lost_packets: lost,
-            ..FlowRow::default()
-        };
-        Measured {
-            key: rampcc_lab::RunKey {
-                scenario_hash: String::new(),
-                steering: String::new(),
-                seed: 1,
-                version: String::new(),
-                backend: String::new(),
-                extra_startup_rounds: 0,
-            },
-            record: rampcc_lab::RunRecord::default(),
-            flows: vec![flow(0.0, true, 4), flow(2.0, true, 0), flow(0.0, false, 7)],
-            bins: Bins { width_s: 0.5, flows: vec![bins(2), bins(8)], queue_bytes: vec![3; 20] },
-            mss_bytes: 1000,
-            took_s: 0.0,
-        }
-    }
-
-    fn metric(name: &str) -> Metric {
-        let quantity = Quantity::named(name).unwrap();
-        Metric {
-            quantity,
-            window: None,
-            flow: None,
-            whose: Whose::Test,
-            size: None,
-            opened: None,
-            left: Vec::new(),
-            take: Take::Mean,
-            over: Take::Mean,
-            title: String::new(),
-            unit: String::new(),
-            scale: 1.0,
-        }
-    }
-
-    fn value(metric: &Metric) -> f64 {
-        let path = Context {
-            capacity: vec![rampcc_lab::CapacityStep { from_s: 0.0, bytes_per_s: 2e6 }],
-            ..Context::default()
-        };
-        metric.value(&run(), &path).unwrap()
-    }
-
-    fn close(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
-    }
-
-    #[test]
-    fn a_window_counts_what_arrived_in_it() {
-        let Some(Quantity::Lab(definition)) = Quantity::named("utilisation") else { panic!() };
-        let within = |window, flow| {
-            value(&Metric {
-                quantity: Quantity::Windowed(definition),
-                window: Some(window),
-                flow,
-                ..metric("utilisation")
-            })
-        };
-        close(within((0.0, 10.0), None), (18.0 + 12.0) * 0.5e6 / 20e6);
-        close(within((4.0, 6.0), None), 1.0);
-        close(within((4.0, 6.0), Some(1)), 0.5);
-        close(within((0.0, 1.0), None), 0.0);
-    }
-
-    #[test]
-    fn flows_are_chosen_by_whose_they_are_and_by_number() {
-        close(value(&metric("flow_lost")), 2.0);
-        close(value(&Metric { whose: Whose::Others, ..metric("flow_lost") }), 7.0);
-        close(value(&Metric { flow: Some(0), ..metric("flow_lost") }), 4.0);
-        close(value(&Metric { take: Take::Share, ..metric("flow_lost") }), 0.5);
-        close(value(&Metric { flow: Some(1), ..metric("flow_goodput") }), 4.0);
-        close(value(&Metric { opened: Some((1.0, 3.0)), ..metric("flow_time") }), 8.0);
-        assert_eq!(
-            Metric { size: Some(0..10), ..metric("flow_time") }.value(&run(), &Context::default()),
-            None
-        );
-    }
-
-    #[test]
-    fn convergence_is_when_the_second_flow_has_nearly_as_much() {
-        close(value(&metric("convergence_time")), 2.0);
-    }
-
-    #[test]
-    fn time_without_throughput_begins_after_the_first_data() {
-        close(value(&Metric { flow: Some(0), ..metric("zero_time") }), 0.0);
-        let mut stalled = run();
-        stalled.bins.flows[0].received_bytes[6..10].fill(0);
-        let path = Context {
-            capacity: vec![rampcc_lab::CapacityStep { from_s: 0.0, bytes_per_s: 2e6 }],
-            ..Context::default()
-        };
-        let zero = Metric { flow: Some(0), ..metric("zero_time") }.value(&stalled, &path).unwrap();
-        close(zero, 2.0);
-    }
-
-    #[test]
-    fn every_name_is_known_once() {
-        let names: Vec<&str> = Quantity::names().collect();
-        let unique: std::collections::BTreeSet<&str> = names.iter().copied().collect();
-        assert_eq!(names.len(), unique.len());
-        assert!(names.iter().all(|name| Quantity::named(name).is_some()));
+        !matches!(self, Self::Lab(_) | Self::Own(Own::Queue | Own::Convergence | Own::AckBandwidth))
     }
 }

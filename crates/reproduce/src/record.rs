@@ -13,6 +13,9 @@ pub(crate) struct Measured {
     /// Every flow, in the order of opening.
     pub(crate) flows: Vec<FlowRow>,
     pub(crate) bins: Bins,
+    /// Bandwidth of each ACK of the first flow under test, in its first round trips, bytes/s; only where it is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ack_rounds: Vec<Vec<f64>>,
     /// Payload of a full segment.
     pub(crate) mss_bytes: u32,
     /// What it took to play, by the caller's clock.
@@ -55,6 +58,8 @@ pub(crate) struct Bins {
     pub(crate) width_s: f64,
     /// The first [`FLOWS_MAX`] flows under test and the first others, in the order of opening.
     pub(crate) flows: Vec<FlowBins>,
+    /// In order at the receivers of all others, and of all flows under test: however many there are.
+    pub(crate) together_bytes: [Vec<u64>; 2],
     /// Most bytes that waited at the bottleneck.
     pub(crate) queue_bytes: Vec<u64>,
 }
@@ -72,6 +77,8 @@ pub(crate) struct FlowBins {
     pub(crate) rtt_ms: Vec<f64>,
 }
 
+/// Round trips whose ACKs are kept.
+pub(crate) const ROUNDS_MAX: usize = 8;
 /// Flows whose bins are kept, of those under test and of the others.
 pub(crate) const FLOWS_MAX: usize = 8;
 /// Bins that are kept; what comes later is not.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
-use crate::record::{BINS_MAX, Bins, FLOWS_MAX, FlowBins, FlowExit, FlowRow};
+use crate::record::{BINS_MAX, Bins, FLOWS_MAX, FlowBins, FlowExit, FlowRow, ROUNDS_MAX};
 
 /// Keeps every flow of a run, and the progress of the first ones under test.
 pub(crate) struct Watch {
@@ -16,7 +16,20 @@ pub(crate) struct Watch {
     latest: usize,
     /// Of the others and of those under test.
     binned: [usize; 2],
+    together: [Vec<u64>; 2],
     queue: Vec<u64>,
+    acks: Option<Acks>,
+}
+
+/// The ACKs of a flow by round trip.
+#[derive(Default)]
+struct Acks {
+    flow: Option<u32>,
+    /// Time of the last ACK that delivered something, and what was delivered by then.
+    last: Option<(Time, u64)>,
+    /// What was sent when the round began: an ACK of more ends it.
+    round_end_bytes: u64,
+    rounds: Vec<Vec<f64>>,
 }
 
 #[derive(Default)]
@@ -30,7 +43,8 @@ struct Watched {
 }
 
 impl Watch {
-    pub(crate) fn new(width: Time, bottleneck: u32) -> Self {
+    /// `acks`: whether the bandwidth of single ACKs is kept.
+    pub(crate) fn new(width: Time, bottleneck: u32, acks: bool) -> Self {
         Self {
             width,
             bottleneck,
@@ -38,19 +52,33 @@ impl Watch {
             position: BTreeMap::new(),
             latest: 0,
             binned: [0; 2],
+            together: [Vec::new(), Vec::new()],
             queue: Vec::new(),
+            acks: acks.then(Acks::default),
         }
     }
 
     /// The run is over.
-    pub(crate) fn finish(self) -> (Vec<FlowRow>, Bins) {
+    pub(crate) fn finish(self) -> (Vec<FlowRow>, Bins, Vec<Vec<f64>>) {
         let mut rows = Vec::with_capacity(self.flows.len());
         let mut flows = Vec::new();
         for flow in self.flows {
             rows.push(flow.row);
             flows.extend(flow.bins);
         }
-        (rows, Bins { width_s: self.width.secs_f64(), flows, queue_bytes: self.queue })
+        let bins = Bins {
+            width_s: self.width.secs_f64(),
+            flows,
+            together_bytes: self.together,
+            queue_bytes: self.queue,
+        };
+        (rows, bins, self.acks.map(|acks| acks.rounds).unwrap_or_default())
+    }
+
+    fn receive(&mut self, test: bool, more: u64, bin: Option<usize>) {
+        if let Some(bin) = bin.filter(|_| more > 0) {
+            *at(&mut self.together[usize::from(test)], bin, 0) += more;
+        }
     }
 
     fn bin(&self, now: Time) -> Option<usize> {
@@ -70,6 +98,9 @@ impl Watch {
             return;
         }
         self.position.insert(event.flow, self.flows.len());
+        if let Some(acks) = self.acks.as_mut().filter(|_| under_test) {
+            acks.flow.get_or_insert(event.flow);
+        }
         let count = &mut self.binned[usize::from(under_test)];
         let binned = *count < FLOWS_MAX;
         *count += usize::from(binned);
@@ -88,6 +119,37 @@ impl Watch {
     }
 }
 
+impl Acks {
+    /// As BEST takes its samples: what an ACK delivers over the time since the one before. A round ends with the ACK of
+    /// something that was sent after it began.
+    fn note(&mut self, sample: &FlowSample) {
+        let delivered = sample.delivered_bytes;
+        if self.flow != Some(sample.flow) || self.last.is_some_and(|(_, before)| delivered <= before) {
+            return;
+        }
+        if delivered == 0 {
+            return;
+        }
+        if delivered > self.round_end_bytes {
+            self.round_end_bytes = sample.sent_bytes.saturating_sub(sample.retransmitted_bytes);
+            if self.rounds.len() == ROUNDS_MAX {
+                self.flow = None;
+                return;
+            }
+            self.rounds.push(Vec::new());
+        }
+        if let Some((then, before)) = self.last.filter(|(then, _)| *then < sample.now)
+            && let Some(round) = self.rounds.last_mut()
+        {
+            round.push((delivered - before) as f64 / (sample.now - then).secs_f64());
+        }
+        // What ACKs at one instant deliver counts with the next one.
+        if self.last.is_none_or(|(then, _)| then < sample.now) {
+            self.last = Some((sample.now, delivered));
+        }
+    }
+}
+
 /// The column's entry, after what came before it.
 fn at<T: Copy>(column: &mut Vec<T>, bin: usize, between: T) -> &mut T {
     if column.len() <= bin {
@@ -98,6 +160,9 @@ fn at<T: Copy>(column: &mut Vec<T>, bin: usize, between: T) -> &mut T {
 
 impl Observer for Watch {
     fn on_flow(&mut self, sample: &FlowSample) {
+        if let Some(acks) = &mut self.acks {
+            acks.note(sample);
+        }
         let Some(bin) = self.bin(sample.now) else { return };
         let Some(flow) = self.flow(sample.flow) else { return };
         let Some(bins) = flow.bins.as_mut() else { return };
@@ -130,6 +195,7 @@ impl Observer for Watch {
         }
         let bin = self.bin(event.now);
         let Some(flow) = self.flow(event.flow) else { return };
+        let test = flow.row.test;
         match event.kind {
             FlowEventKind::Dropped { data: true, .. } => {
                 flow.row.lost_packets += 1;
@@ -145,11 +211,13 @@ impl Observer for Watch {
             }
             FlowEventKind::StartupResumed => flow.row.exit = None,
             FlowEventKind::Received { bytes } | FlowEventKind::Unfinished { bytes } => {
-                flow.receive(bytes, bin);
+                let more = flow.receive(bytes, bin);
+                self.receive(test, more, bin);
             }
             FlowEventKind::Completed { bytes } => {
-                flow.receive(bytes, bin);
                 flow.row.completed_s.get_or_insert(event.now.secs_f64());
+                let more = flow.receive(bytes, bin);
+                self.receive(test, more, bin);
             }
             _ => {}
         }
@@ -157,11 +225,75 @@ impl Observer for Watch {
 }
 
 impl Watched {
-    fn receive(&mut self, bytes: u64, bin: Option<usize>) {
+    /// Returns how much is new.
+    fn receive(&mut self, bytes: u64, bin: Option<usize>) -> u64 {
         let more = bytes.saturating_sub(self.row.received_bytes);
         self.row.received_bytes += more;
         if let (Some(bins), Some(bin)) = (self.bins.as_mut(), bin) {
             *at(&mut bins.received_bytes, bin, 0) += more;
         }
+        more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ms(ms)
+    }
+
+    fn opened(watch: &mut Watch, flow: u32, under_test: bool) {
+        let kind = FlowEventKind::Opened { size_bytes: u64::MAX, under_test };
+        watch.on_event(&FlowEvent { now: Time::ZERO, flow, kind });
+    }
+
+    #[test]
+    fn an_acks_bandwidth_is_what_it_delivers_since_the_one_before_in_its_round() {
+        let mut watch = Watch::new(ms(100), 0, true);
+        opened(&mut watch, 7, false);
+        opened(&mut watch, 8, true);
+        // Two packets of 1000 bytes are sent, then four: both ACKs of the first two belong to the first round.
+        for (flow, now, delivered_bytes, sent_bytes) in [
+            (8, 90, 0, 2000),
+            (8, 100, 1000, 2000),
+            (7, 101, 9000, 9000),
+            (8, 102, 2000, 4000),
+            (8, 102, 2000, 6000),
+            (8, 200, 3000, 6000),
+            (8, 201, 4000, 8000),
+            (8, 201, 5000, 8000),
+            (8, 203, 6000, 8000),
+        ] {
+            watch.on_flow(&FlowSample {
+                now: ms(now),
+                flow,
+                delivered_bytes,
+                sent_bytes,
+                ..FlowSample::default()
+            });
+        }
+        let (_, _, rounds) = watch.finish();
+        let expected = [vec![5e5], vec![1e3 / 0.098, 1e6, 1e6]];
+        assert_eq!(rounds.len(), expected.len(), "{rounds:?}");
+        for (round, expected) in rounds.iter().zip(&expected) {
+            assert_eq!(round.len(), expected.len(), "{rounds:?}");
+            assert!(round.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6 * b), "{rounds:?}");
+        }
+    }
+
+    #[test]
+    fn what_many_flows_receive_is_counted_together() {
+        let mut watch = Watch::new(ms(100), 0, false);
+        let flows = u32::try_from(FLOWS_MAX).unwrap() + 2;
+        for flow in 0..flows {
+            opened(&mut watch, flow, true);
+            let kind = FlowEventKind::Received { bytes: 1000 };
+            watch.on_event(&FlowEvent { now: ms(150), flow, kind });
+        }
+        let (rows, bins, acks) = watch.finish();
+        assert_eq!((rows.len(), bins.flows.len(), acks.len()), (FLOWS_MAX + 2, FLOWS_MAX, 0));
+        assert_eq!(bins.together_bytes, [vec![], vec![0, 1000 * u64::from(flows)]]);
     }
 }

@@ -8,7 +8,7 @@ use rampcc_lab::report::html::gallery::{Figure, Index, Panel, render_figure, ren
 use serde_json::{Value, json};
 
 use crate::error::ReproduceError;
-use crate::judge::{Judged, share};
+use crate::judge::{Judged, tally};
 use crate::plan::version;
 
 /// Name of the page of all figures.
@@ -27,15 +27,24 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
         write(&format!("{}.html", one.id), &render_figure(&one.figure))?;
     }
     let figures: Vec<&Figure> = judged.iter().map(|one| &one.figure).collect();
-    let (held, checked) = share(judged);
+    let counts = tally(judged);
     let runs: usize = judged.iter().map(|one| one.runs).sum();
     let mut summary = vec![format!(
         "Each card is one figure or table: what it was played with, the plot in the paper's form, and every claim that the paper \
          makes of it with what was measured here. {} entries, {runs} runs.",
         judged.len()
     )];
-    if held < checked {
-        summary.push("A claim that does not hold has the reason that was found on its page.".to_owned());
+    if counts.computed > 0 {
+        summary.push(format!(
+            "Beside these, {} of {} claims about formulae hold, which no run decides.",
+            counts.computed_held, counts.computed
+        ));
+    }
+    if counts.held < counts.checked {
+        summary.push(
+            "A claim that does not hold has the reason that was found on its page, or says that none was."
+                .to_owned(),
+        );
     }
     let index = Index { figures, command: command.to_owned(), summary, version: version().to_owned() };
     write(INDEX, &render_index(&index))?;
@@ -61,7 +70,7 @@ fn plot(panel: &Panel) -> Value {
 
 /// Without times: the same bytes from the same runs.
 fn results(judged: &[Judged], command: &str) -> Value {
-    let (held, checked) = share(judged);
+    let counts = tally(judged);
     let one = |one: &Judged| {
         json!({
             "id": one.id,
@@ -76,8 +85,10 @@ fn results(judged: &[Judged], command: &str) -> Value {
     json!({
         "version": version(),
         "command": command,
-        "held": held,
-        "checked": checked,
+        "held": counts.held,
+        "checked": counts.checked,
+        "computed_held": counts.computed_held,
+        "computed": counts.computed,
         "experiments": judged.iter().map(one).collect::<Vec<Value>>(),
     })
 }

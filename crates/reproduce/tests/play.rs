@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress};
-use rampcc_reproduce::{Done, Experiment, Extent, Playing, ReproduceError, Work, share, write_gallery};
+use rampcc_reproduce::{
+    Done, Experiment, Extent, Playing, ReproduceError, Tally, Work, tally, write_gallery,
+};
 use rampcc_sim::Simulator;
 
 const FILE: &str = r#"
@@ -37,6 +39,9 @@ values = ["5 packets", "100 packets"]
 
 [metric.lost]
 of = "flow_lost"
+[metric.second]
+of = "flow_time"
+flow = 2
 [metric.early]
 of = "utilisation"
 window = ["0 s", "100 ms"]
@@ -69,7 +74,39 @@ at = ["100 packets"]
 text = "Slow start is the faster one."
 where = "nowhere"
 check = "download_time[SS] < download_time[told]"
-reason = "Nobody has claimed it."
+[claim.reason]
+why = "Nobody has claimed it."
+found = ["1.1 <= download_time[SS@5 packets] / download_time[told@5 packets] <= 9"]
+[[claim]]
+text = "Both are slow."
+where = "nowhere"
+check = "download_time[SS] > 100"
+[claim.reason]
+why = "It was found for other times."
+found = ["20 <= download_time[SS@5 packets] <= 90"]
+[[claim]]
+text = "ACKs decide."
+where = "nowhere"
+check = "download_time[told@100 packets] > 100"
+[claim.reason]
+why = "They do not."
+found = ["0 <= download_time[told@100 packets] <= 9"]
+choice = "ACKs"
+[[claim]]
+text = "A second flow is fast."
+where = "nowhere"
+check = "second[SS@100 packets] > 0"
+[claim.reason]
+why = "There is none."
+found = ["-1 <= second[SS@100 packets] <= 1"]
+[[claim]]
+text = "Loss is as in the table."
+where = "nowhere"
+check = "lost[told] <= paper"
+paper = { "5 packets" = 1000, "100 packets" = 0 }
+[claim.reason]
+why = "It is."
+found = ["0 <= lost[told] <= paper"]
 
 [[choice]]
 name = "ACKs"
@@ -120,13 +157,25 @@ fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
     assert_eq!((first.fresh, first.reused), (8, 0));
     let claims = &first.experiments[0].claims;
     let holds: Vec<Option<bool>> = claims.iter().map(|claim| claim.holds).collect();
-    assert_eq!(holds, [Some(true), Some(true), Some(true), Some(false)], "{claims:#?}");
+    let (yes, no) = (Some(true), Some(false));
+    assert_eq!(holds, [yes, yes, yes, no, no, no, no, yes], "{claims:#?}");
+    let explained: Vec<bool> = claims.iter().map(|claim| claim.reason.is_some()).collect();
+    assert_eq!(explained, [false, false, false, true, false, false, false, false], "{claims:#?}");
+    for (claim, why) in [
+        (4, "it was found for 20 <= "),
+        (5, "under no value of the choice `ACKs`"),
+        (6, "a value is missing"),
+    ] {
+        let told = claims[claim].reason_fails.as_ref().unwrap();
+        assert!(claims[claim].unexplained() && told.contains(why), "{told}");
+    }
+    assert!(claims[7].measured.starts_with("5 packets: "), "{}", claims[7].measured);
     assert!(!claims[3].unexplained() && claims[3].measured.contains("5 packets"), "{}", claims[3].measured);
-    assert_eq!(share(&first.experiments), (3, 4));
+    assert_eq!(tally(&first.experiments), Tally { held: 4, checked: 8, ..Tally::default() });
 
     write_gallery(&place.0, &first.experiments, "ramp reproduce sample.toml").unwrap();
     let page = fs::read_to_string(place.0.join("sample-fig1.html")).unwrap();
-    assert!(page.contains("3 of 4 checked claims hold") && page.contains("Nobody has claimed it."));
+    assert!(page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it."));
     assert!(page.contains("id=\"choices\"") && page.contains("every second"));
     assert_eq!(
         page.matches("class=\"plot-wide\"").count(),

@@ -86,6 +86,74 @@ fn every_mistake_names_its_place() {
         ("[A@5 packets", "[A@7 packets", 28, "claim.check", &["no point `7 packets`", "5 packets"]),
         ("] > 0", "]", 28, "claim.check", &["compares nothing", "a comparison"]),
         ("] > 0", "] > nosuch(1)", 28, "claim.check", &["no function `nosuch`", "trend"]),
+        ("id = \"sample\"", "id = \"../escaped\"", 1, "id", &["`../escaped`", "a-z, 0-9 and -"]),
+        ("id = \"sample\"", "id = \"index\"", 1, "id", &["`index`", "not `index`"]),
+        (
+            "set = [\"duration",
+            "runs = 0\nset = [\"duration",
+            11,
+            "runs",
+            &["nothing would be played", "1 or more"],
+        ),
+        ("[[arm]]", "quick = { runs = 0 }\n[[arm]]", 12, "quick.runs", &["nothing would be played"]),
+        (
+            "\"0 s\", \"1 s\"]",
+            "\"0 s\", \"2 s\"]",
+            21,
+            "metric.rate.window",
+            &["it ends at 2 s, and the run at 1 s"],
+        ),
+        (
+            "of = \"goodput\"\nwindow = [\"0 s\", \"1 s\"]",
+            "of = \"lost_packets\"\nwhose = \"all\"",
+            21,
+            "metric.rate.whose",
+            &["under test", "no `whose`"],
+        ),
+        (
+            "window = [\"0 s\", \"1 s\"]",
+            "size = [\"1 B\", \"9 B\"]",
+            21,
+            "metric.rate.size",
+            &["not of single flows", "flow_"],
+        ),
+        (
+            "of = \"goodput\"\nwindow = [\"0 s\", \"1 s\"]",
+            "of = \"ack_bandwidth\"",
+            20,
+            "metric.rate.round",
+            &["which round trip", "1 to 8"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nreason = { why = \" \", found = [\"0 < x\"] }",
+            29,
+            "claim.reason.why",
+            &["says nothing"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nreason = { why = \"a\", found = [] }",
+            29,
+            "claim.reason.found",
+            &["for which values"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nreason = { why = \"a\", found = [\"rate[A@5 packets] > 0\"] }",
+            29,
+            "claim.reason.found",
+            &["between two known ones"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nreason = { why = \"a\", found = [\"0 < rate[A@5 packets] < 9\"], choice = \"B\" }",
+            29,
+            "claim.reason.choice",
+            &["no choice `B`"],
+        ),
+        ("] > 0\"", "] > paper\"", 28, "claim.paper", &["the paper's value at `5 packets` is missing"]),
+        ("] > 0\"", "] > 0\"\npaper = { \"5 packets\" = 3 }", 29, "claim.paper", &["does not name them"]),
         ("id = \"sample\"", "id = \"sample", 1, "id", &["invalid", ""]),
     ] {
         let (found_line, found_field, told) = wrong(from, to);
@@ -95,6 +163,23 @@ fn every_mistake_names_its_place() {
         }
     }
     assert!(unclear.is_empty(), "{unclear:#?}");
+}
+
+#[test]
+fn a_mistake_in_a_choice_is_told_before_a_quick_run_as_well() {
+    let text = format!("{SOUND}[[choice]]\nname = \"ACKs\"\nfield = \"receiver.nosuch\"\nvalues = [\"1\"]\n");
+    let experiment = Experiment::read("sample.toml", &text).unwrap();
+    for quick in [true, false] {
+        let planned = Work::plan([&experiment], Extent { quick, backend: &Simulator });
+        let error = planned.err().unwrap().to_string();
+        assert!(error.contains("line 32, receiver.nosuch"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_wrong_input() {
+    let error = rampcc_reproduce::named("nosuch/sample.toml").unwrap_err();
+    assert!(error.is_input() && error.to_string().contains("nosuch/sample.toml"), "{error}");
 }
 
 #[test]

@@ -153,11 +153,14 @@ impl<'a> Reader<'a> {
             return self.wrong(
                 from,
                 format!("{found} is not a value"),
-                "a number, x, metric[arm], or a function",
+                "a number, x, paper, metric[arm], or a function",
             );
         }
         if word == "x" {
             return Ok(Node::X);
+        }
+        if word == "paper" && !self.rest().trim_start().starts_with(['[', '(']) {
+            return Ok(Node::Paper);
         }
         if self.take("[") {
             return self.reference(from, word);

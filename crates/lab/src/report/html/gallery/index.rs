@@ -40,7 +40,7 @@ pub fn render_index(index: &Index<'_>) -> String {
     }
     html.raw("</nav>");
     theme_button(&mut html);
-    let (held, checked) = counts(index.figures.iter().copied());
+    let (held, checked) = counts(index.figures.iter().copied().filter(|figure| !figure.computed));
     html.add(format_args!(
         "</header>\n<main id=\"figures\">\n<h1>Published experiments, <b>reproduced</b></h1>\n\
          <p class=\"verdict\">{held} of {checked} checked claims hold.</p>\n"
@@ -51,7 +51,7 @@ pub fn render_index(index: &Index<'_>) -> String {
     for (number, paper) in papers.iter().enumerate() {
         let figures: Vec<&Figure> =
             index.figures.iter().copied().filter(|figure| figure.paper == **paper).collect();
-        let (held, checked) = counts(figures.iter().copied());
+        let (held, checked) = counts(figures.iter().copied().filter(|figure| !figure.computed));
         html.add(format_args!(
             "<section id=\"paper-{number}\">\n<h2>{}</h2>\n<p class=\"note\">{}. {held} of {checked} claims hold.</p>\n<ul class=\"cards\">\n",
             Text(paper),

@@ -24,6 +24,8 @@ pub struct Figure {
     pub figure: String,
     /// What was done for it: a word.
     pub kind: String,
+    /// True where its claims are about formulae: they are counted apart.
+    pub computed: bool,
     /// In a few sentences.
     pub about: String,
     /// What was played instead of the original.
@@ -61,6 +63,8 @@ pub struct Claim {
     pub holds: Option<bool>,
     /// Why it does not hold.
     pub reason: Option<String>,
+    /// Why the reason that was given does not count.
+    pub reason_fails: Option<String>,
 }
 
 /// A choice that the paper leaves open: the claims under each value.
@@ -68,6 +72,8 @@ pub struct Claim {
 pub struct Choice {
     /// What is chosen.
     pub name: String,
+    /// Runs of each row at each point.
+    pub runs: usize,
     /// Its values.
     pub values: Vec<String>,
     /// A claim, and what was found under each value.

@@ -114,6 +114,12 @@ fn claims(html: &mut Html, claims: &[Claim]) {
         if let Some(reason) = &claim.reason {
             html.add(format_args!("<p class=\"reason\">{}</p>\n", Text(reason.trim())));
         }
+        if claim.holds == Some(false) && claim.reason.is_none() {
+            let why = claim.reason_fails.as_deref();
+            let words =
+                why.map_or_else(String::new, |why| format!(" The one in its file does not count: {why}."));
+            html.add(format_args!("<p class=\"reason\">No reason is known.{}</p>\n", Text(&words)));
+        }
         html.raw("</div></li>\n");
     }
     html.raw("</ol>\n</section>\n");
@@ -129,8 +135,13 @@ fn choices(html: &mut Html, choices: &[Choice]) {
     );
     for choice in choices {
         html.add(format_args!(
-            "<h3>{0}</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr><th scope=\"col\">Claim</th>",
-            Text(&choice.name)
+            "<h3>{0} <span class=\"place\">{1}</span></h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr><th scope=\"col\">Claim</th>",
+            Text(&choice.name),
+            Text(&match choice.runs {
+                0 => String::new(),
+                1 => "one run each".to_owned(),
+                runs => format!("{runs} runs each"),
+            })
         ));
         for value in &choice.values {
             html.add(format_args!("<th scope=\"col\" class=\"text\">{}</th>", Text(value)));
