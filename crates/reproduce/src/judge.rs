@@ -266,7 +266,7 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
     };
     if plan.extent.quick && !claim.quick {
         "not checked in a quick run".clone_into(&mut verdict.measured);
-    } else if points.is_empty() && plan.points.len() < experiment.points.len() {
+    } else if !reaches(&claim.check, plan, &points) {
         "its points are not played here".clone_into(&mut verdict.measured);
     } else {
         let values = ClaimValues { measures, paper: &claim.paper, seed: None };
@@ -276,10 +276,8 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
         if verdict.holds == Some(false)
             && let Some(reason) = &claim.reason
         {
-            match found
-                .holds
-                .map_or(Err("a value is missing".to_owned()), |_| bound(reason, &values, &points))
-            {
+            let known = found.holds.ok_or_else(|| "a value is missing".to_owned());
+            match known.and_then(|_| bound(reason, &values, plan, &points)) {
                 Ok(()) => verdict.reason = Some(reason.why.trim().to_owned()),
                 Err(why) => verdict.reason_fails = Some(why),
             }
@@ -288,9 +286,28 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
     verdict
 }
 
+/// Whether all that a check names is played: a quick run leaves points out.
+fn reaches(check: &Check, plan: &Plan<'_>, points: &[usize]) -> bool {
+    let experiment = plan.experiment;
+    if plan.points.len() == experiment.points.len() {
+        return true;
+    }
+    let played = |reference: &&Reference| {
+        let mut named = points.iter().map(|point| experiment.point_of(reference, *point));
+        named.all(|point| point.is_some_and(|point| plan.points.contains(&point)))
+    };
+    !points.is_empty() && check.references().iter().all(played)
+}
+
 /// Whether what was measured is what a reason was found for.
-fn bound(reason: &ReasonPlan, values: &ClaimValues<'_, '_>, points: &[usize]) -> Result<(), String> {
-    for (written, check) in &reason.found {
+fn bound(
+    reason: &ReasonPlan,
+    values: &ClaimValues<'_, '_>,
+    plan: &Plan<'_>,
+    points: &[usize],
+) -> Result<(), String> {
+    let checked = reason.found.iter().filter(|(_, check)| reaches(check, plan, points));
+    for (written, check) in checked {
         let found = check_at(check, Hold::All, values, points);
         if found.holds != Some(true) {
             return Err(format!("it was found for {written}; now {}", found.measured));
@@ -375,11 +392,24 @@ fn words(
         let show = |value: f64| quantity(value, unit).trim().to_owned();
         match values.interval(term, point, points) {
             Some(interval) if show(interval.low) != show(interval.high) => {
-                format!("{} ({} to {})", show(value), show(interval.low), show(interval.high))
+                spanned(&show(value), &show(interval.low), &show(interval.high))
             }
             _ => show(value),
         }
     })
+}
+
+/// A value with its interval, the unit of all three said once: `13.4 (13.2 to 13.6) s`.
+fn spanned(value: &str, low: &str, high: &str) -> String {
+    let parts = |text: &str| {
+        let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
+        (number.to_owned(), unit.to_owned())
+    };
+    let ((number, unit), (from, from_unit), (to, to_unit)) = (parts(value), parts(low), parts(high));
+    if unit == from_unit && unit == to_unit {
+        return format!("{number} ({from} to {to}) {unit}").trim_end().to_owned();
+    }
+    format!("{value} ({low} to {high})")
 }
 
 /// How many claims hold.
@@ -410,4 +440,16 @@ pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
         }
     }
     tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_said_once_where_it_is_the_same() {
+        assert_eq!(spanned("13.4 s", "13.2 s", "13.6 s"), "13.4 (13.2 to 13.6) s");
+        assert_eq!(spanned("0.93", "0.91", "0.95"), "0.93 (0.91 to 0.95)");
+        assert_eq!(spanned("1.1 s", "900 ms", "1.3 s"), "1.1 s (900 ms to 1.3 s)");
+    }
 }

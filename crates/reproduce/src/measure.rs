@@ -73,12 +73,11 @@ impl Metric {
 
     /// Bytes in order at the receivers of the flows of interest, in each bin: of all of them, not only of the first ones.
     fn received(&self, run: &Measured) -> Vec<u64> {
-        let columns: Vec<&[u64]> = match self.flow {
-            Some(_) => self.binned(run).map(|flow| flow.received_bytes.as_slice()).collect(),
-            None => {
-                let both = run.bins.together_bytes.iter().zip([false, true]);
-                both.filter(|(_, test)| self.whose.has(*test)).map(|(bytes, _)| bytes.as_slice()).collect()
-            }
+        let columns: Vec<&[u64]> = if self.flow.is_some() {
+            self.binned(run).map(|flow| flow.received_bytes.as_slice()).collect()
+        } else {
+            let both = run.bins.together_bytes.iter().zip([false, true]);
+            both.filter(|(_, test)| self.whose.has(*test)).map(|(bytes, _)| bytes.as_slice()).collect()
         };
         let length = columns.iter().map(|column| column.len()).max().unwrap_or(0);
         (0..length).map(|bin| columns.iter().filter_map(|column| column.get(bin)).sum()).collect()

@@ -159,13 +159,13 @@ fn paper_values(
 ) -> Result<BTreeMap<usize, f64>, ReproduceError> {
     let named: BTreeMap<String, usize> =
         (0..experiment.points.len()).map(|point| (experiment.labels(point).join(", "), point)).collect();
-    let one = |(label, value): (&String, &toml::Spanned<f64>)| match named.get(label) {
-        Some(point) => Ok((*point, *value.get_ref())),
-        None => {
-            let problem = format!("there is no point `{label}`");
-            let allowed = one_of(label, named.keys().map(String::as_str));
-            Err(source.wrong(value.span(), "claim.paper", problem, allowed))
+    let one = |(label, value): (&String, &toml::Spanned<f64>)| {
+        if let Some(point) = named.get(label) {
+            return Ok((*point, *value.get_ref()));
         }
+        let problem = format!("there is no point `{label}`");
+        let allowed = one_of(label, named.keys().map(String::as_str));
+        Err(source.wrong(value.span(), "claim.paper", problem, allowed))
     };
     claim.paper.iter().map(one).collect()
 }
