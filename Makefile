@@ -36,6 +36,12 @@ reproduce: ## The experiments of four papers with their claims checked, and a ga
 	@scripts/setup compare
 	cargo run --release --locked -- reproduce --all --out target/reproduce $(ARGS)
 
+.PHONY: gallery
+gallery: ## The pages of the published experiments and of the league: target/gallery/index.html, target/gallery/league/league-public.html; ARGS="--quick" for fewer runs
+	@scripts/setup compare
+	cargo run --release --locked -- reproduce --all --out target/gallery $(ARGS)
+	cargo run --release --locked -- league --out target/gallery/league $(ARGS)
+
 .PHONY: linux-build
 linux-build: ## Build the command with everything that loads BPF programs: target/release/ramp
 	@scripts/setup linux
