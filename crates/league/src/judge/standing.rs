@@ -136,6 +136,9 @@ pub struct Fails {
     pub examples: Vec<String>,
 }
 
+/// Between what others had beside a download and without it, on a path.
+type Difference = dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>;
+
 /// What every row is judged with.
 struct Judge<'a> {
     league: &'a League,
@@ -333,7 +336,7 @@ impl<'a> Judge<'a> {
 
     fn harm(&self, row: usize) -> Option<Harm> {
         // By path with a running flow: the same of the run with a download and of that without.
-        let against = |of: &dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>| {
+        let against = |of: &Difference| {
             let of_path = |(index, path): (usize, &crate::PlayedPath)| {
                 let runs = path.outcomes[row].iter().zip(&path.alone);
                 let values: Option<Vec<f64>> =
@@ -364,15 +367,12 @@ impl<'a> Judge<'a> {
             let path = self.times.cases[*case].path;
             let seconds = |row: usize| libm::log(self.times.over[row][*case].seconds);
             let difference = (seconds(row) - seconds(other)) * weight;
-            match pairs.last_mut().filter(|(last, _)| *last == path) {
-                Some((_, pair)) => {
-                    pair.difference += difference;
-                    pair.weight += weight;
-                }
-                None => {
-                    let access = kinds.iter().position(|kind| *kind == kinds[path]).unwrap_or(0);
-                    pairs.push((path, Pair { access, weight: *weight, difference }));
-                }
+            if let Some((_, pair)) = pairs.last_mut().filter(|(last, _)| *last == path) {
+                pair.difference += difference;
+                pair.weight += weight;
+            } else {
+                let access = kinds.iter().position(|kind| *kind == kinds[path]).unwrap_or(0);
+                pairs.push((path, Pair { access, weight: *weight, difference }));
             }
         }
         let mean = |(_, pair): (usize, Pair)| Pair { difference: pair.difference / pair.weight, ..pair };
