@@ -97,35 +97,21 @@ RAMP_FN void ramp_astart_mark(struct ramp_astart *s, const struct ramp_ack *a)
 	s->marks++;
 }
 
-/*
- * How far back the newest mark is that is no younger than since_ns, or else the oldest mark; 0: the
- * newest. Three marks at a time, whose loads do not wait for one another: each step of the search
- * costs a load's latency, and it is a quarter of what an ACK costs in the kernel.
- */
-RAMP_FN ramp_u32 ramp_astart_back(const struct ramp_astart *s, ramp_u64 since_ns)
-{
-	ramp_u32 held = s->marks < ASTART_MARKS ? s->marks : ASTART_MARKS;
-	ramp_u32 back = 0, younger, step, i, at; /* what has never been set is old: 0 ns */
-
-	for (step = ASTART_MARKS / 2; step; step >>= 2) {
-		younger = 0;
-		for (i = 1; i < 4 && i * step < ASTART_MARKS; i++) {
-			at = ramp_index(s->marks + ASTART_MARKS - back - i * step, ASTART_MARKS);
-			younger += step & (ramp_u32)ramp_less_mask(since_ns, s->mark_ns[at]);
-		}
-		back += younger;
-	}
-	return back < held ? back : held - 1;
-}
-
 /* The rate since the newest mark that is at least interval_ns old, or since the oldest mark. */
 RAMP_FN ramp_u64 ramp_astart_rate_over(const struct ramp_astart *s, const struct ramp_ack *a,
 				       ramp_u64 interval_ns)
 {
-	ramp_u32 back = ramp_astart_back(s, ramp_sub(a->now_ns, interval_ns));
-	ramp_u32 at = ramp_index(s->marks + ASTART_MARKS - back - 1, ASTART_MARKS);
-	ramp_u64 apart_ns = ramp_sub(a->now_ns, s->mark_ns[at]);
+	ramp_u64 since_ns = ramp_sub(a->now_ns, interval_ns), younger, apart_ns;
+	ramp_u32 held = s->marks < ASTART_MARKS ? s->marks : ASTART_MARKS;
+	ramp_u32 back = 0, step, at; /* marks that are younger than since_ns */
 
+	for (step = ASTART_MARKS / 2; step; step >>= 1) {
+		at = ramp_index(s->marks + ASTART_MARKS - back - step, ASTART_MARKS);
+		younger = ramp_less_mask(back + step, held) & ramp_less_mask(since_ns, s->mark_ns[at]);
+		back += step & (ramp_u32)younger;
+	}
+	at = ramp_index(s->marks + ASTART_MARKS - back - 1, ASTART_MARKS);
+	apart_ns = ramp_sub(a->now_ns, s->mark_ns[at]);
 	if (!apart_ns)
 		return s->sample;
 	return ramp_astart_rate(ramp_sub(a->delivered_bytes, s->mark_bytes[at]), apart_ns);
@@ -148,15 +134,15 @@ RAMP_FN ramp_u64 ramp_astart_interval_ns(const struct ramp_astart *s,
 RAMP_FN ramp_u64 ramp_astart_noise(struct ramp_astart *s, ramp_u64 sample)
 {
 	ramp_u64 change = sample > s->sample ? sample - s->sample : s->sample - sample;
-	ramp_u64 largest = 0; /* the older ones first: they need not wait for this sample */
+	ramp_u64 largest;
 	ramp_u32 i;
 
 	s->instability = (s->instability * 6 + change * 4) / 10;
+	largest = s->instability;
 	for (i = ASTART_INSTABILITIES - 1; i; i--) {
 		s->instabilities[i] = s->instabilities[i - 1];
 		largest = ramp_max_flat(largest, s->instabilities[i]);
 	}
-	largest = ramp_max_flat(largest, s->instability);
 	s->instabilities[0] = s->instability;
 	if (largest == s->instability)
 		return largest ? 65536 : 0;
