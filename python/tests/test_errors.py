@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,15 @@ def test_what_the_machine_refuses_is_no_input_error(tmp_path: Path) -> None:
     assert not isinstance(raised.value, ramp.InputError)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as in a terminal; in the background a shell has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_finished_runs_and_the_same_call_goes_on(tmp_path: Path) -> None:
     path = {"size": "5 MB", "path": {"rate": "100 Mbit/s", "rtt": "40 ms", "jitter": "1 ms"}}
     asked = {"algorithms": ["slow_start", "hystart"], "runs": 200, "neighbours": 0, "out": "here", "jobs": 1}
