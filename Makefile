@@ -51,7 +51,15 @@ linux-build: ## Build the command with everything that loads BPF programs: targe
 test: ## The full suite; closes with how much passed, failed and was skipped, and why
 	@scripts/setup test
 	$(MAKE) --no-print-directory check
-	{ failed=0; $(BROWSER_TEST) || failed=1; $(PYTHON_TEST) || failed=1; $(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
+	{ failed=0; $(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target in-browser in-python || failed=1; \
+		$(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
+
+# Side by side, since each waits for something else than a processor now and then. Cargo counts its own jobs.
+.PHONY: in-browser in-python
+in-browser:
+	@MAKEFLAGS= $(BROWSER_TEST)
+in-python:
+	@MAKEFLAGS= $(PYTHON_TEST)
 
 .PHONY: host-torture
 host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1. Writes docs/host-report.md
@@ -100,7 +108,7 @@ docs: ## API documentation, warnings denied
 
 .PHONY: c-check
 c-check: ## The core as C99, C++17 and BPF, with sanitizers
-	$(MAKE) --no-print-directory -C tests/c check
+	$(MAKE) --no-print-directory -j "$$(nproc)" -C tests/c check
 
 .PHONY: package
 package: ## Whether every crate can be published: packed, unpacked elsewhere, checked there

@@ -47,15 +47,21 @@ fn carried() -> impl Iterator<Item = &'static Algorithm> {
 
 /// Registered under a name of its own, so that tests run side by side.
 fn put_in(algorithm: &'static Algorithm, tag: &str, record: Record) -> Loaded {
-    let mut options = Options::new(algorithm);
+    let mut options = settings(algorithm);
     options.name = Some(format!("r{tag}_{}", algorithm.id));
     options.record = record;
+    load(algorithm, &options).unwrap_or_else(|error| panic!("{}: {error}\n{}", algorithm.id, error.log()))
+}
+
+/// What a connection of the tests needs.
+fn settings(algorithm: &Algorithm) -> Options {
+    let mut options = Options::new(algorithm);
     // 40 Mbit/s and 20 ms, for `ideal`.
-    options.hint = Hint::path(96_000, 4_700_000);
+    options.hint = algorithm.admitted(Hint::path(96_000, 4_700_000));
     if let Some(index) = algorithm.parameters.iter().position(|p| p.name == "rtt_source") {
         options.parameters[index] = TAGGED; // looking at every ACK, Enhanced Start may never leave
     }
-    load(algorithm, &options).unwrap_or_else(|error| panic!("{}: {error}\n{}", algorithm.id, error.log()))
+    options
 }
 
 /// Everything that has come once the last connection has closed, if none of them began or ended unannounced.
