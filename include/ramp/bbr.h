@@ -13,7 +13,6 @@
  * Deviates: a policed rate is not looked for (Linux lt_bw; the draft has none).
  * Deviates: while a loss is repaired the window is the host's (interface.h). Linux conserves packets
  *           for a round, then sends up to twice what is delivered.
- * Deviates: a repair begins no round; in Linux it does, so that start-up lasts up to a round longer.
  * Deviates: the window is not rounded up to an even number of packets, and while draining not
  *           raised by what ACKs aggregate.
  * Deviates: Drain ends when what is in flight, as it is, is no more than BDP and three quanta (the
@@ -47,8 +46,8 @@ RAMP_PARAMETERS(BBR)
 #define BBR_RATE_ROUNDS 10u
 /* Below 1.2 Mbit/s packets leave one by one (Linux bbr_min_tso_rate). */
 #define BBR_SINGLY_BELOW 150000u
-/* Linux GSO_MAX_SIZE: 8 x 65535. */
-#define BBR_QUANTUM_MAX 524280u
+/* Linux bbr_tso_segs_goal: GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER. */
+#define BBR_QUANTUM_MAX 65215u
 
 struct ramp_bbr {
 	struct ramp_growth growth;
@@ -56,6 +55,7 @@ struct ramp_bbr {
 	struct ramp_model model;
 	struct ramp_recent rate; /* B/s, of the last rounds */
 	ramp_u64 full_bytes_per_s;
+	ramp_u64 sent_bytes; /* when something was last delivered; 0: a repair has ended since */
 	ramp_u32 full_rounds;
 	ramp_u32 pacing_gain;
 	ramp_u32 cwnd_gain;
@@ -158,6 +158,8 @@ RAMP_FN void ramp_bbr_on_ack(struct ramp_bbr *s, const struct ramp_ack *a, struc
 
 	if (d->phase == RAMP_DONE)
 		return;
+	if (a->acked_bytes)
+		s->sent_bytes = a->sent_bytes;
 	ramp_sample_rtt(&s->growth, a);
 	ramp_bbr_sample(s, a, d);
 	if (d->phase == RAMP_LEAVING) {
@@ -180,13 +182,21 @@ RAMP_FN void ramp_bbr_on_ack(struct ramp_bbr *s, const struct ramp_ack *a, struc
 	ramp_hold(cwnd, a->mss_bytes, d);
 }
 
-/* bbr_set_state, bbr_undo_cwnd: after a timeout or a needless reduction the pipe is judged anew. */
+/*
+ * bbr_set_cwnd_to_recover_or_restore: a repair begins a round, but one that follows another with the
+ * same ACK goes unnoticed. bbr_set_state, bbr_undo_cwnd: after a timeout or a needless reduction the
+ * pipe is judged anew.
+ */
 RAMP_FN void ramp_bbr_on_event(struct ramp_bbr *s, const struct ramp_event *e,
 			       struct ramp_decision *d)
 {
 	if (d->phase == RAMP_DONE)
 		return;
 	ramp_model_on_event(&s->model, e, d);
+	if (e->kind == RAMP_LOSS && s->sent_bytes)
+		s->round.end_bytes = s->sent_bytes;
+	if (e->kind == RAMP_RECOVERED)
+		s->sent_bytes = 0;
 	if (e->kind == RAMP_TIMEOUT || e->kind == RAMP_UNDONE)
 		s->full_bytes_per_s = 0;
 	if (e->kind == RAMP_UNDONE)

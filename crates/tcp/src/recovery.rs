@@ -59,6 +59,7 @@ impl Sender {
         });
         self.arm_undo();
         self.report_congestion(now, EventKind::Loss, lost, delivery.newest.sent);
+        self.avoid.on_repair();
         let (ssthresh, mss) = (self.ssthresh(), self.mss());
         let outstanding = self.board.out_bytes();
         self.repair.state = SenderState::Recovery;

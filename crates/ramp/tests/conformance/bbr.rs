@@ -198,6 +198,17 @@ fn the_window_grows_by_what_is_delivered_up_to_its_gain_times_the_bdp() {
     assert_eq!(u64::from(feed.startup.decision().pacing_burst_bytes), quantum as u64);
 }
 
+/// Linux `bbr_tso_segs_goal`.
+#[test]
+fn a_quantum_is_64_kb_at_most() {
+    let mut feed = Feed::new("bbr");
+    feed.open_round();
+    for (rate, quantum) in [(180 * MBIT, 62_794), (200 * MBIT, 65_215), (25_000 * MBIT, 65_215)] {
+        feed.ack(rate, 0);
+        assert_eq!(feed.startup.decision().pacing_burst_bytes, quantum, "{rate}");
+    }
+}
+
 #[test]
 fn a_loss_ends_nothing_and_the_window_comes_back() {
     for id in ["bbr", "bbr3"] {
@@ -218,6 +229,37 @@ fn a_loss_ends_nothing_and_the_window_comes_back() {
             feed.tell(EventKind::Recovered);
             assert_eq!(feed.windows(), (cwnd, UNSET), "{id} {kind:?}");
         }
+    }
+}
+
+/// Linux `bbr_set_cwnd_to_recover_or_restore`: only what is sent after a repair has begun ends the round. It looks once an ACK, and
+/// does not see that one repair has ended and the next begun.
+#[test]
+fn a_repair_begins_a_round() {
+    use EventKind::{Loss, Mark, Recovered};
+    for (told, goes_on) in [
+        ([].as_slice(), false),
+        (&[Mark], false),
+        (&[Loss], true),
+        (&[Recovered, Loss], false),
+        (&[Loss, Recovered], true),
+    ] {
+        let mut feed = Feed::new("bbr");
+        for _ in 0..3 {
+            feed.round(100 * MBIT, 0);
+        }
+        let third = feed.sent;
+        feed.sent += feed.flight * u64::from(MSS);
+        feed.ack(100 * MBIT, 0);
+        for kind in told {
+            feed.tell(*kind);
+        }
+        feed.delivered = third;
+        feed.ack(100 * MBIT, 0);
+        assert_eq!(feed.startup.decision().phase() == Phase::Startup, goes_on, "{told:?}");
+        feed.open_round();
+        feed.ack(100 * MBIT, 0);
+        assert_ne!(feed.startup.decision().phase(), Phase::Startup, "{told:?}");
     }
 }
 

@@ -19,8 +19,8 @@ const CYCLE: [u64; 8] = [5, 3, 4, 4, 4, 4, 4, 4];
 /// What ACKs aggregate counts for this long at most (`bbr_extra_acked_max_us`), and is remembered for five to ten rounds.
 const AGGREGATION_MOST: Time = Time::from_ms(100);
 const AGGREGATION_ROUNDS: u64 = 5;
-/// `GSO_MAX_SIZE`.
-const QUANTUM_MOST: u64 = 8 * 65_535;
+/// `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
+const QUANTUM_MOST: u64 = 65_215;
 /// Below 1.2 Mbit/s packets leave one by one.
 const SINGLY_BELOW: u64 = 150_000;
 
@@ -56,8 +56,11 @@ pub(crate) struct Bbr {
     epoch_acked: u64,
     lost: u64,
     losses: u64,
+    delivered: u64,
     prior_cwnd: u64,
     repairing: bool,
+    /// What had been delivered then, if the repair that begins does not follow another with the same ACK.
+    repairs_from: Option<u64>,
     pacing: u64,
 }
 
@@ -83,8 +86,10 @@ impl Bbr {
             epoch_acked: 0,
             lost: 0,
             losses: 0,
+            delivered: 0,
             prior_cwnd: 0,
             repairing: false,
+            repairs_from: None,
             pacing: 0,
         }
     }
@@ -103,6 +108,7 @@ impl Bbr {
         self.repairing &= !(self.mode == Mode::Watching && ack.open);
         self.losses = ack.lost - self.lost;
         self.lost = ack.lost;
+        self.delivered = ack.delivered;
         self.update_rate(ack);
         self.update_aggregation(ack, cwnd);
         if self.mode == Mode::ProbeBw && self.phase_is_over(ack) {
@@ -132,9 +138,17 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt { cwnd.min(least) } else { cwnd }
     }
 
+    /// A repair begins a round (`bbr_set_cwnd_to_recover_or_restore`), unless the last one has just ended: Linux looks once an ACK.
+    pub(crate) fn on_repair(&mut self) {
+        if let Some(delivered) = self.repairs_from.take() {
+            self.rounds.start(delivered);
+        }
+    }
+
     /// The window that a repair ends with: the one that it began with (`bbr_save_cwnd`).
     pub(crate) fn on_loss(&mut self, cwnd: u64) -> u64 {
         self.save_window(cwnd);
+        self.repairs_from = (!self.repairing).then_some(self.delivered);
         self.repairing = true;
         self.prior_cwnd
     }
@@ -314,5 +328,66 @@ impl Bbr {
         let packets = (window + 3 * self.quantum(mss)).div_ceil(mss).next_multiple_of(2);
         let probing = self.mode == Mode::ProbeBw && self.phase == 0;
         (packets + if probing { 2 } else { 0 }) * mss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Startup;
+    use super::*;
+
+    fn ack(prior_delivered: u64, delivered: u64) -> Delivered {
+        Delivered {
+            now: Time::from_ms(100),
+            mss: 1000,
+            acked: 1000,
+            delivered,
+            prior_delivered,
+            rate: 1_000_000,
+            paused: false,
+            rtt: Some(Time::from_ms(20)),
+            before: 0,
+            in_flight: 0,
+            lost: 0,
+            lost_since: 0,
+            sent_into: 0,
+            limited: true,
+            startup: Startup::Rising,
+            departure: Time::ZERO,
+            open: true,
+        }
+    }
+
+    #[test]
+    fn a_quantum_is_64_kb_at_most() {
+        let mut bbr = Bbr::new(0);
+        let packets = [1_000_000, 66_000_000, 67_000_000, 3_000_000_000].map(|pacing| {
+            bbr.pacing = pacing;
+            bbr.quantum(1000) / 1000
+        });
+        assert_eq!(packets, [2, 64, 65, 65]);
+    }
+
+    #[test]
+    fn a_repair_begins_a_round() {
+        // `open`: an ACK after the end of the first repair, if there are two.
+        let began = |repairs: usize, open: bool| {
+            let mut bbr = Bbr::new(0);
+            bbr.observe(&ack(0, 10_000), 20_000);
+            for repair in 0..repairs {
+                let delivered = 15_000 + 1_000 * repair as u64;
+                bbr.observe(&Delivered { open, ..ack(5_000, delivered) }, 20_000);
+                bbr.on_loss(20_000);
+                bbr.on_repair();
+            }
+            [10_000, 15_000, 16_000].map(|prior| {
+                bbr.observe(&ack(prior, 20_000), 20_000);
+                bbr.rounds.count
+            })
+        };
+        assert_eq!(began(0, true), [2, 2, 2]);
+        assert_eq!(began(1, true), [1, 2, 2]);
+        assert_eq!(began(2, true), [1, 1, 2]);
+        assert_eq!(began(2, false), [1, 2, 2], "it follows the first at once");
     }
 }

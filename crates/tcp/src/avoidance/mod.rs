@@ -106,6 +106,13 @@ impl Avoid {
         .max(2 * mss)
     }
 
+    /// A fast recovery begins; `on_loss` was called before.
+    pub(crate) fn on_repair(&mut self) {
+        if let Self::Bbr(bbr) = self {
+            bbr.on_repair();
+        }
+    }
+
     /// A reduction with the threshold `ssthresh` is over, and nothing took it back. What window and threshold become, if they
     /// do not stay.
     pub(crate) fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {
