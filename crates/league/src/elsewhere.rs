@@ -1,18 +1,18 @@
 //! A league's runs that other processes play.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Run, Sender, Task, Wanted, Workers, context, failed};
+use rampcc_experiment::{ExperimentError, Run, Sender, Task, Wanted, Workers, context, failed};
 use rampcc_scenario::Scenario;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::candidate::sent;
-use crate::log::Log;
 use crate::pairs;
-use crate::play::{Counts, Entrant, Request, download, steering};
+use crate::play::{Entrant, download, steering};
+use crate::playing::{Named, Playing};
 
 /// Does what a comparison or a league wants of a run over `scenario`; the answer is for [`Workers`]' caller. Candidates are compiled with
 /// `compiler`.
@@ -72,32 +72,34 @@ impl Job<'_> {
             curves: false,
         }
     }
+
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named { key: &self.key, name: &self.name, seed: self.seed }
+    }
+
+    /// Of the downloads that are wanted, bytes.
+    pub(crate) fn sizes(&self) -> &[u64] {
+        if let Wanted::Downloads(sizes) = &self.wanted { sizes } else { &[] }
+    }
 }
 
 /// What is found, and what `workers` play of the rest; `None`: an interruption came before.
 pub(crate) fn deal<T: Serialize + DeserializeOwned + Clone>(
-    request: &Request<'_>,
+    backend: &dyn Backend,
     workers: &dyn Workers,
     jobs: &[Job<'_>],
-    (log, counts): (&Log<T>, &Counts),
-    (progress, interrupted): (&dyn Progress, &AtomicBool),
+    playing: &Playing<'_, T>,
 ) -> Result<Vec<Option<T>>, ExperimentError> {
     let results: RefCell<Vec<Option<T>>> = RefCell::new(vec![None; jobs.len()]);
-    let keep = |number: usize, result: T| {
-        results.borrow_mut()[number] = Some(result);
-        counts.finished.fetch_add(1, Ordering::Relaxed);
-        progress.on_finish(&jobs[number].name);
-    };
     let mut sender = Sender::default();
-    let waiting = jobs.iter().enumerate().take_while(|_| !interrupted.load(Ordering::Relaxed));
+    let waiting = jobs.iter().enumerate().take_while(|_| !playing.interrupted());
     let mut tasks = waiting.filter_map(|(number, job)| {
-        if let Some(result) = Some(&job.key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
-            counts.found.fetch_add(1, Ordering::Relaxed);
-            keep(number, result);
+        if let Some(result) = playing.found(job.named()) {
+            results.borrow_mut()[number] = Some(result);
             return None;
         }
-        progress.on_start(&job.name);
-        let run = job.run(request.backend);
+        playing.progress.on_start(&job.name);
+        let run = job.run(backend);
         let code = job.entrant.code.as_ref().map(|code| code.text.to_string());
         let task = Task::new(&run, "", job.wanted.clone()).map(|mut task| {
             task.code = code;
@@ -107,8 +109,8 @@ pub(crate) fn deal<T: Serialize + DeserializeOwned + Clone>(
     });
     workers.play(&mut tasks, &mut |number, answer| {
         let result: T = serde_json::from_str(answer)?;
-        log.keep(&jobs[number].key, &result)?;
-        keep(number, result);
+        playing.keep(jobs[number].named(), &result)?;
+        results.borrow_mut()[number] = Some(result);
         Ok(())
     })?;
     drop(tasks);

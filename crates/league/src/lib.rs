@@ -17,6 +17,7 @@ mod outcome;
 mod page;
 mod pairs;
 mod play;
+mod playing;
 mod population;
 mod sample;
 pub mod sides;

@@ -1,18 +1,18 @@
 //! Two connections that begin together: the larger over the smaller share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_backend::{BackendError, Play};
-use rampcc_experiment::{ExperimentError, Progress, Run, Wanted, digest};
+use rampcc_experiment::{ExperimentError, Run, Wanted, digest};
 use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::elsewhere::{Job, deal};
-use crate::log::Log;
-use crate::play::{Counts, Entrant, Request, key, steering};
+use crate::play::{Entrant, Request, key, steering};
+use crate::playing::Playing;
 use crate::population::{Path, Population};
 
 const PATHS: &str = include_str!("../population/pairs.toml");
@@ -35,8 +35,7 @@ pub(crate) fn count(rows: usize) -> usize {
 /// By row. `None`: interrupted.
 pub(crate) fn play(
     request: &Request<'_>,
-    (log, counts): (&Log<Together>, &Counts),
-    (progress, interrupted): (&dyn Progress, &AtomicBool),
+    playing: &Playing<'_, Together>,
 ) -> Result<Option<Vec<Vec<Together>>>, ExperimentError> {
     let population = Population::parse("pairs", PATHS, None)?;
     let digests: Vec<String> = population.paths.iter().map(|path| digest(&path.scenario)).collect();
@@ -47,34 +46,10 @@ pub(crate) fn play(
         }
     }
     let one = |job: &Job<'_>| {
-        if interrupted.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let together = match Some(&job.key).filter(|_| request.reuse).and_then(|key| log.get(key)) {
-            Some(together) => {
-                counts.found.fetch_add(1, Ordering::Relaxed);
-                together
-            }
-            None => match together(&job.run(request.backend), interrupted) {
-                Ok(together) => {
-                    log.keep(&job.key, &together)?;
-                    together
-                }
-                Err(BackendError::Interrupted { .. }) => return Ok(None),
-                Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
-                    return Err(ExperimentError::Run {
-                        run: format!("{}, seed {}", job.name, job.seed),
-                        cause,
-                    });
-                }
-            },
-        };
-        counts.finished.fetch_add(1, Ordering::Relaxed);
-        progress.on_finish(&job.name);
-        Ok(Some(together))
+        playing.needed(job.named(), |interrupted| together(&job.run(request.backend), interrupted))
     };
     let all: Result<Vec<Option<Together>>, ExperimentError> = match request.workers {
-        Some(workers) => deal(request, workers, &jobs, (log, counts), (progress, interrupted)),
+        Some(workers) => deal(request.backend, workers, &jobs, playing),
         None => jobs.par_iter().with_max_len(1).map(one).collect(),
     };
     let Some(all) = all?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };

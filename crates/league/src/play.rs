@@ -1,7 +1,7 @@
 //! Every algorithm on every path: found again, or played on all cores.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc_backend::{Backend, BackendError};
 use rampcc_experiment::{
@@ -19,6 +19,7 @@ use crate::features::Features;
 use crate::log::{Log, hexadecimal};
 use crate::outcome::{Beside, Outcome};
 use crate::pairs::{self, Together};
+use crate::playing::{Counts, Playing};
 use crate::population::{Path, Population};
 use crate::yardstick::causal_s;
 
@@ -154,7 +155,7 @@ impl Request<'_> {
         for path in &paths {
             check(self.backend, &path.path.scenario, &rows)?;
         }
-        let log: Log<Outcome> = Log::open(&self.out, RUNS)?;
+        let log = Log::open(&self.out, RUNS)?;
         let mut tasks = Vec::new();
         for (index, path) in paths.iter().enumerate() {
             let rows = (0..self.entrants.len()).map(Who::Row);
@@ -179,16 +180,18 @@ impl Request<'_> {
         let nobody = Entrant::from(Row::parse(rampcc::standard().id, &[])?);
         let job = |(path, who, seed): &(usize, Who, u64)| self.job(&paths[*path], (*who, &nobody), *seed);
         let jobs: Vec<Job<'_>> = tasks.iter().map(job).collect();
+        let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
         let outcomes: Result<Vec<Outcome>, ExperimentError> = match self.workers {
             Some(workers) => {
-                let outcomes = deal(self, workers, &jobs, (&log, &counts), (progress, interrupted));
+                let outcomes = deal(self.backend, workers, &jobs, &playing);
                 outcomes.and_then(|all| all.into_iter().map(|outcome| outcome.ok_or_else(stopped)).collect())
             }
             // One by one: their lengths differ by a factor of a thousand.
             None => (tasks.par_iter().zip(&jobs).with_max_len(1))
                 .map(|((path, ..), job)| {
-                    let outcome = self.one(&paths[*path], job, (&log, &counts), (progress, interrupted))?;
-                    outcome.ok_or_else(stopped)
+                    let played = (&paths[*path].context, job.sizes());
+                    let play = |interrupted: &_| download(&job.run(self.backend), played, interrupted);
+                    playing.needed(job.named(), play)?.ok_or_else(stopped)
                 })
                 .collect(),
         };
@@ -197,8 +200,9 @@ impl Request<'_> {
             other => other,
         });
         let together = if self.pairs && outcomes.is_ok() {
-            let log: Log<Together> = Log::open(&self.out, PAIRS)?;
-            pairs::play(self, (&log, &counts), (progress, interrupted)).transpose()
+            let log = Log::open(&self.out, PAIRS)?;
+            let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
+            pairs::play(self, &playing).transpose()
         } else {
             Some(Ok(Vec::new()))
         };
@@ -294,55 +298,6 @@ impl Request<'_> {
         job.key = key(&job.run(self.backend).key(), sizes);
         job
     }
-
-    /// A run; `None`: interrupted.
-    fn one(
-        &self,
-        path: &Prepared<'_>,
-        job: &Job<'_>,
-        (log, counts): (&Log<Outcome>, &Counts),
-        (progress, interrupted): (&dyn Progress, &AtomicBool),
-    ) -> Result<Option<Outcome>, ExperimentError> {
-        if interrupted.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let outcome =
-            if let Some(outcome) = Some(&job.key).filter(|_| self.reuse).and_then(|key| log.get(key)) {
-                counts.found.fetch_add(1, Ordering::Relaxed);
-                outcome
-            } else {
-                progress.on_start(&job.name);
-                let sizes = match &job.wanted {
-                    Wanted::Downloads(sizes) => sizes.as_slice(),
-                    _ => &[],
-                };
-                match download(&job.run(self.backend), (&path.context, sizes), interrupted) {
-                    Ok(outcome) => {
-                        log.keep(&job.key, &outcome)?;
-                        outcome
-                    }
-                    Err(BackendError::Interrupted { .. }) => return Ok(None),
-                    Err(BackendError::Refused(cause) | BackendError::Failed(cause)) => {
-                        return Err(ExperimentError::Run {
-                            run: format!("{}, seed {}", job.name, job.seed),
-                            cause,
-                        });
-                    }
-                }
-            };
-        counts.finished.fetch_add(1, Ordering::Relaxed);
-        progress.on_finish(&job.name);
-        Ok(Some(outcome))
-    }
-}
-
-/// How far a league is.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    /// Runs that have a result.
-    pub(crate) finished: AtomicUsize,
-    /// Of these, those that were there.
-    pub(crate) found: AtomicUsize,
 }
 
 /// Plays a run for what the league keeps of it.

@@ -1,7 +1,7 @@
 //! A small league from end to end: played, found again, judged; a candidate; what goes wrong.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress, Row};
@@ -9,6 +9,11 @@ use rampcc_league::{
     Entrant, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text,
 };
 use rampcc_sim::Simulator;
+
+use place::Place;
+
+#[path = "../../experiment/tests/support/place.rs"]
+mod place;
 
 const PATHS: &str = "\
 [short]
@@ -32,25 +37,6 @@ flow = [{ name = \"download\", size = \"1 MB\", start = \"3 s\" }, { name = \"ru
 path.rate = \"10 Mbit/s\"
 path.rtt = \"40 ms\"
 ";
-
-/// A directory that goes away with the test.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let path =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("league-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn entrants(names: &[&str]) -> Vec<Entrant> {
     names.iter().map(|name| Row::parse(name, &[]).unwrap().into()).collect()
@@ -83,7 +69,7 @@ const NAMES: [&str; 3] = ["slow_start", "hystart", "ideal"];
 
 #[test]
 fn a_second_call_plays_nothing_and_finds_the_same() {
-    let place = Place::new("again");
+    let place = Place::new("league-again");
     let first = play(&request(&place, &NAMES));
     // One run where nothing is random, two elsewhere, and one of the running flow without a download.
     assert_eq!(first.runs, (13, 0));
@@ -104,7 +90,7 @@ fn a_second_call_plays_nothing_and_finds_the_same() {
 
 #[test]
 fn figures_are_those_of_the_runs() {
-    let place = Place::new("figures");
+    let place = Place::new("league-figures");
     let league = play(&request(&place, &NAMES));
     let ideal = standing(&league, "ideal");
     assert!((ideal.ideal.mean - 1.0).abs() < 1e-12 && ideal.yardstick);
@@ -132,7 +118,7 @@ fn figures_are_those_of_the_runs() {
 
 #[test]
 fn a_running_flow_is_charged_only_what_it_loses_because_of_the_download() {
-    let place = Place::new("harm");
+    let place = Place::new("league-harm");
     let text = PATHS.replace("rtt = \"40 ms\"", "rtt = \"40 ms\"\npath.loss = \"1 %\"");
     let population = Population::parse("mine.toml", &text, None).unwrap();
     let league = play(&Request { population, ..request(&place, &NAMES) });
@@ -150,7 +136,7 @@ fn a_running_flow_is_charged_only_what_it_loses_because_of_the_download() {
 
 #[test]
 fn what_ends_before_the_yardstick_is_left_out_and_counted() {
-    let place = Place::new("cut");
+    let place = Place::new("league-cut");
     // 100 kB have time, 1 MB has none.
     let text = PATHS.replace(
         "size = \"1 MB\"\npath.rate = \"20 Mbit/s\"\npath.rtt = \"20 ms\"",
@@ -200,7 +186,7 @@ receiver.window = \"32 KiB\"
 
 #[test]
 fn nobody_beats_the_bound() {
-    let place = Place::new("bound");
+    let place = Place::new("league-bound");
     let names = ["slow_start", "hystart", "jump", "quicly", "spread", "swiftstart", "rapid", "ideal"];
     let sizes = vec![100_000, 1_000_000, 10_000_000];
     let population = Population::parse("mine.toml", CLEAN, None).unwrap();
@@ -219,7 +205,7 @@ fn nobody_beats_the_bound() {
 
 #[test]
 fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
-    let place = Place::new("same");
+    let place = Place::new("league-same");
     let names = ["slow_start", "hystart", "careful", "ideal"];
     let league = play(&request(&place, &names));
     let careful = standing(&league, "careful");
@@ -243,7 +229,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
 
 #[test]
 fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
-    let place = Place::new("candidate");
+    let place = Place::new("league-candidate");
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     let taken = ["hystart".to_owned()];
     let same = candidate(&header.display().to_string(), ("cc", &taken)).unwrap();
@@ -261,7 +247,7 @@ fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
 
 #[test]
 fn a_header_that_does_not_compile_says_what_it_has_to_define() {
-    let place = Place::new("broken");
+    let place = Place::new("league-broken");
     let header = place.0.join("broken.h");
     fs::write(&header, "struct ramp_broken { int x; };\n").unwrap();
     let error = candidate(&header.display().to_string(), ("cc", &[])).unwrap_err();
@@ -295,7 +281,7 @@ impl Progress for After {
 
 #[test]
 fn an_interrupted_league_goes_on_from_there() {
-    let place = Place::new("interrupted");
+    let place = Place::new("league-interrupted");
     let after = After(AtomicUsize::new(3), AtomicBool::new(false));
     let error = request(&place, &NAMES).play(&after, &after.1).unwrap_err();
     assert!(matches!(error, ExperimentError::Interrupted { runs: 13, .. }), "{error}");

@@ -1,7 +1,6 @@
 //! A sample of paths on two backends, of which the second one is a simulator that errs as it is told to.
 
 use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
@@ -11,6 +10,11 @@ use rampcc_league::sides::{Agreement, Sides, SidesRequest, judge, page, text};
 use rampcc_scenario::{Arm, Scenario};
 use rampcc_sim::Simulator;
 use rampcc_trace::Observer;
+
+use place::Place;
+
+#[path = "../../experiment/tests/support/place.rs"]
+mod place;
 
 const PATHS: &str = "\
 [near-1]
@@ -90,25 +94,6 @@ impl Backend for Other {
     }
 }
 
-/// A directory that goes away with the test.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let path =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("sides-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 fn sample(backend: &Other, count: usize) -> Result<Population, ExperimentError> {
     Population::parse("mine.toml", PATHS, None).unwrap().sample(backend, (count, 2_000_000))
 }
@@ -153,7 +138,7 @@ fn a_sample_takes_turns_over_access_types_and_leaves_out_what_cannot_be_carried_
 
 #[test]
 fn backends_that_are_alike_agree_and_what_is_finished_is_found_again() {
-    let place = Place::new("alike");
+    let place = Place::new("sides-alike");
     let other = Other(Errs::Never);
     let request = request(&place, &other);
     let (first, agreement) = play(&request);
@@ -170,7 +155,7 @@ fn backends_that_are_alike_agree_and_what_is_finished_is_found_again() {
 
 #[test]
 fn where_the_backends_differ_is_said() {
-    let place = Place::new("swapped");
+    let place = Place::new("sides-swapped");
     let other = Other(Errs::Swaps);
     let (_, agreement) = play(&request(&place, &other));
     assert_eq!(agreement.ranks, Some([-1.0, -1.0]), "two rows change places");
@@ -188,7 +173,7 @@ fn where_the_backends_differ_is_said() {
 
 #[test]
 fn refused_runs_are_named_and_the_others_stand() {
-    let place = Place::new("refused");
+    let place = Place::new("sides-refused");
     let other = Other(Errs::Refuses);
     let (sides, agreement) = play(&request(&place, &other));
     assert_eq!(sides.refused.len(), 3);
@@ -212,7 +197,7 @@ impl Progress for After {
 
 #[test]
 fn an_interruption_loses_nothing_that_is_finished() {
-    let place = Place::new("interrupted");
+    let place = Place::new("sides-interrupted");
     let other = Other(Errs::Never);
     let request = request(&place, &other);
     let after = After(AtomicUsize::new(12), AtomicBool::new(false));

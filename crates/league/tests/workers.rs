@@ -15,6 +15,11 @@ use rampcc_league::{Entrant, League, Population, Request, candidate, perform, te
 use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
 
+use place::Place;
+
+#[path = "../../experiment/tests/support/place.rs"]
+mod place;
+
 /// A path with a measured link, which workers have not got, and one with chance.
 const PATHS: &str = "\
 [down]
@@ -31,18 +36,13 @@ path.rtt = \"20 ms\"
 path.jitter = \"1 ms\"
 ";
 
-struct Place(PathBuf);
-
 impl Place {
-    fn new(name: &str) -> Self {
-        let place =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("workers-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&place);
-        fs::create_dir_all(&place).unwrap();
-        // Twelve packets in twelve milliseconds: 12 Mbit/s.
+    /// Twelve packets in twelve milliseconds are the measured link: 12 Mbit/s.
+    fn measured(name: &str) -> Self {
+        let place = Self::new(&format!("workers-{name}"));
         let trace: Vec<String> = (1..=12).map(|ms: u32| ms.to_string()).collect();
-        fs::write(place.join("link.down"), trace.join("\n")).unwrap();
-        Self(place)
+        fs::write(place.0.join("link.down"), trace.join("\n")).unwrap();
+        place
     }
 
     fn population(&self) -> Population {
@@ -65,12 +65,6 @@ impl Place {
             }
         }
         found
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -151,7 +145,7 @@ fn league(place: &Place, out: &str, workers: Option<&dyn Workers>) -> Result<Lea
 
 #[test]
 fn a_comparison_has_the_same_bytes() {
-    let place = Place::new("compare");
+    let place = Place::measured("compare");
     let alone = compare(&place, "alone", None).unwrap();
     let workers = Backwards::new(usize::MAX);
     assert_eq!(compare(&place, "workers", Some(&workers)).unwrap(), alone);
@@ -168,7 +162,7 @@ fn a_comparison_has_the_same_bytes() {
 
 #[test]
 fn a_league_has_the_same_results_and_goes_on_where_its_workers_died() {
-    let place = Place::new("league");
+    let place = Place::measured("league");
     let alone = league(&place, "alone", None).unwrap();
     let dying = Backwards::new(4);
     let error = league(&place, "workers", Some(&dying)).unwrap_err();
@@ -206,7 +200,7 @@ impl Workers for Looking {
 
 #[test]
 fn a_task_carries_its_files_and_is_refused_by_another_ramp_and_on_another_path() {
-    let place = Place::new("refused");
+    let place = Place::measured("refused");
     let looking = Looking::default();
     assert!(league(&place, "looked", Some(&looking)).is_err());
     let tasks = looking.0.into_inner().unwrap();

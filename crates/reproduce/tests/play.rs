@@ -1,7 +1,6 @@
 //! A small experiment from its file to its page.
 
 use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress};
@@ -9,6 +8,11 @@ use rampcc_reproduce::{
     Done, Experiment, Extent, Playing, ReproduceError, Tally, Work, tally, write_gallery,
 };
 use rampcc_sim::Simulator;
+
+use place::Place;
+
+#[path = "../../experiment/tests/support/place.rs"]
+mod place;
 
 const FILE: &str = r#"
 id = "sample-fig1"
@@ -112,22 +116,6 @@ found = ["0 <= lost[told] <= paper"]
 name = "ACKs"
 points = [{ label = "every second", set = ["receiver.acks=delayed"] }]
 "#;
-
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&place);
-        Self(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn play(
     place: &Place,

@@ -2,8 +2,13 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+
+pub(crate) use place::Place;
+
+#[path = "../../../experiment/tests/support/place.rs"]
+mod place;
 
 /// A small path: a few round trips, two rows, two seeds.
 pub(crate) const SMALL: [&str; 16] = [
@@ -26,18 +31,7 @@ pub(crate) const SMALL: [&str; 16] = [
     "--exact",
 ];
 
-/// A directory that goes away with the test.
-pub(crate) struct Place(PathBuf);
-
 impl Place {
-    /// `name` must be unique among all tests of the crate.
-    pub(crate) fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -81,12 +75,6 @@ impl Place {
             .collect();
         files.sort();
         files
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

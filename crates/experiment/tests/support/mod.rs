@@ -3,8 +3,6 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
@@ -12,23 +10,9 @@ use rampcc_backend::{Backend, BackendError, Control, Play, Played};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
-/// A directory that goes away with the test.
-pub(crate) struct Place(pub(crate) PathBuf);
+pub(crate) use place::Place;
 
-impl Place {
-    pub(crate) fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+mod place;
 
 /// Files of samples, by algorithm and seed: all that a backend takes beside this is the trait.
 #[derive(Default)]

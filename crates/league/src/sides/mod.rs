@@ -12,16 +12,17 @@ pub use page::page;
 pub use runs::Timed;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use rampcc_backend::{Backend, BackendError, Clock};
+use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, check, context, digest};
 use rampcc_lab::Context;
 use rayon::prelude::*;
 
 use crate::features::Features;
 use crate::log::Log;
+use crate::playing::{Counts, Ended, Named, Playing};
 use crate::population::{Path, Population};
 
 /// Finished runs of a results directory.
@@ -100,16 +101,6 @@ struct Task<'a> {
     seed: u64,
 }
 
-/// What all runs share.
-struct Playing<'a> {
-    log: Log<Timed>,
-    finished: AtomicUsize,
-    found: AtomicUsize,
-    refused: Mutex<Vec<String>>,
-    progress: &'a dyn Progress,
-    interrupted: &'a AtomicBool,
-}
-
 impl SidesRequest<'_> {
     /// Plays what is missing: on backends whose time is the machine's one run after the other.
     ///
@@ -125,14 +116,10 @@ impl SidesRequest<'_> {
                 check(*backend, &path.path.scenario, rows)?;
             }
         }
-        let playing = Playing {
-            log: Log::open(&self.out, RUNS)?,
-            finished: AtomicUsize::new(0),
-            found: AtomicUsize::new(0),
-            refused: Mutex::new(Vec::new()),
-            progress,
-            interrupted,
-        };
+        let counts = Counts::default();
+        let log = Log::open(&self.out, RUNS)?;
+        let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
+        let refused = Mutex::new(Vec::new());
         let tasks = [0, 1].map(|side| self.tasks(&paths, &rows[side], side));
         let total = tasks.iter().map(Vec::len).sum();
         let longest = paths.iter().map(|p| p.path.scenario.stop.after).max().unwrap_or_default();
@@ -140,7 +127,7 @@ impl SidesRequest<'_> {
         for (backend, tasks) in self.backends.into_iter().zip(&tasks) {
             let runs = tasks.len();
             progress.on_backend(&Ahead { backend, runs, runs_here: runs, longest });
-            let one = |task: &Task<'_>| self.one(task, &playing);
+            let one = |task: &Task<'_>| task.one(&playing, &refused);
             let results: Result<Vec<Option<Timed>>, ExperimentError> = match backend.clock() {
                 Clock::Real => tasks.iter().map(one).collect(),
                 Clock::Virtual => tasks.par_iter().with_max_len(1).map(one).collect(),
@@ -151,8 +138,8 @@ impl SidesRequest<'_> {
                 played[path].runs[row][side].extend(timed);
             }
         }
-        let finished = playing.finished.into_inner();
-        let refused = playing.refused.into_inner().unwrap_or_default();
+        let finished = counts.finished.load(Ordering::Relaxed);
+        let refused = refused.into_inner().unwrap_or_default();
         if finished + refused.len() < total {
             let place = self.out.clone();
             return Err(ExperimentError::Interrupted { finished, runs: total, place });
@@ -164,7 +151,7 @@ impl SidesRequest<'_> {
             sizes: self.sizes.clone(),
             rows: self.rows.iter().map(|row| (row.label.clone(), row.yardstick())).collect(),
             paths: played,
-            runs: (total, playing.found.into_inner()),
+            runs: (total, counts.found.load(Ordering::Relaxed)),
             refused,
         })
     }
@@ -220,48 +207,37 @@ impl SidesRequest<'_> {
         }
         tasks
     }
+}
 
+impl Task<'_> {
     /// A run; `None`: refused or interrupted.
-    fn one(&self, task: &Task<'_>, playing: &Playing<'_>) -> Result<Option<Timed>, ExperimentError> {
-        if playing.interrupted.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let scenario = &task.path.path.scenario;
+    fn one(
+        &self,
+        playing: &Playing<'_, Timed>,
+        refused: &Mutex<Vec<String>>,
+    ) -> Result<Option<Timed>, ExperimentError> {
+        let scenario = &self.path.path.scenario;
         let run = Run {
             scenario,
-            digest: &task.path.digest,
-            row: task.row,
-            steering: &task.row.steering(scenario),
-            backend: task.backend,
-            seed: task.seed,
+            digest: &self.path.digest,
+            row: self.row,
+            steering: &self.row.steering(scenario),
+            backend: self.backend,
+            seed: self.seed,
             extra_startup_rounds: 0,
             curves: false,
         };
-        let name = format!("{} on {}", task.row.label, task.path.path.name);
-        let key = Timed::key(&run.key(), &task.path.sizes);
-        if let Some(timed) = Some(&key).filter(|_| self.reuse).and_then(|key| playing.log.get(key)) {
-            playing.found.fetch_add(1, Ordering::Relaxed);
-            playing.finished.fetch_add(1, Ordering::Relaxed);
-            playing.progress.on_finish(&name);
-            return Ok(Some(timed));
-        }
-        playing.progress.on_start(&name);
-        match run.watch("", &mut (), playing.interrupted) {
-            Ok(record) => {
-                let timed = Timed::new(&record, (&task.path.context, &task.path.sizes));
-                playing.log.keep(&key, &timed)?;
-                playing.finished.fetch_add(1, Ordering::Relaxed);
-                playing.progress.on_finish(&name);
-                Ok(Some(timed))
-            }
-            Err(BackendError::Interrupted { .. }) => Ok(None),
-            Err(BackendError::Refused(reason)) => {
-                let refused = format!("{name}, seed {}: {reason}", task.seed);
-                playing.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(refused);
+        let name = format!("{} on {}", self.row.label, self.path.path.name);
+        let key = Timed::key(&run.key(), &self.path.sizes);
+        let named = Named { key: &key, name: &name, seed: self.seed };
+        let of_path = (&self.path.context, self.path.sizes.as_slice());
+        let play = |interrupted: &_| Ok(Timed::new(&run.watch("", &mut (), interrupted)?, of_path));
+        match playing.one(named, play)? {
+            Ended::With(timed) => Ok(Some(timed)),
+            Ended::Interrupted => Ok(None),
+            Ended::Refused(cause) => {
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{named}: {cause}"));
                 Ok(None)
-            }
-            Err(BackendError::Failed(cause)) => {
-                Err(ExperimentError::Run { run: format!("{name}, seed {}", task.seed), cause })
             }
         }
     }
