@@ -51,8 +51,8 @@ class Run(_Main):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(_Main):
-    """Algorithms compared on one path. As a table, it is `summary`."""
+class _Compared(_Main):
+    """What comparisons have, on one path or on many. As a table, it is `summary`."""
 
     summary: Table
     """One line per algorithm and metric: mean, median, 95 % interval, and the difference from the leader with its test."""
@@ -62,10 +62,6 @@ class Comparison(_Main):
     """Algorithms against one another, seed by seed: difference, ratio, intervals, tests, finding."""
     neighbours: Table
     """One line per algorithm and neighbouring path: the uncertain fields, the deciding metric, how far behind the best."""
-    leader: str | None
-    """The contender with the best mean of the deciding metric."""
-    verdict: str
-    """The answer in words."""
     report: Path
     """The HTML report, in the results directory."""
     json: str
@@ -79,40 +75,31 @@ class Comparison(_Main):
     def __str__(self) -> str:
         return self.text
 
+
+@dataclass(frozen=True, repr=False)
+class Comparison(_Compared):
+    """Algorithms compared on one path. As a table, it is `summary`."""
+
+    leader: str | None
+    """The contender with the best mean of the deciding metric."""
+    verdict: str
+    """The answer in words."""
+
     def __repr__(self) -> str:
         return f"<rampcc.Comparison led by {self.leader}: {self.report}>"
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(_Main):
+class Sweep(_Compared):
     """A comparison for each value of the swept fields. As a table, it is `summary`.
 
     Each table has a column for each swept field of the scenario, with the value as it was given, and then those of a
-    `Comparison`'s. A swept parameter of an algorithm makes rows instead, whose names tell its values.
+    `Comparison`'s; neighbouring paths are there if `neighbours` asked for some. The report and the texts are those of all
+    comparisons. A swept parameter of an algorithm makes rows instead, whose names tell its values.
     """
 
-    summary: Table
-    """One line per value, algorithm and metric."""
-    runs: Table
-    """One line per value, algorithm, seed and metric."""
-    pairs: Table
-    """Algorithms against one another at each value."""
-    neighbours: Table
-    """As in a comparison; empty unless `neighbours` asks for some."""
     fields: tuple[str, ...]
     """The swept fields of the scenario."""
-    report: Path
-    """The HTML page of all comparisons."""
-    json: str
-    """All of it, as `ramp compare --sweep ... --json` prints it."""
-    text: str
-    """The tables and verdicts as text, one after the other."""
-
-    def _main(self) -> Table:
-        return self.summary
-
-    def __str__(self) -> str:
-        return self.text
 
     def __repr__(self) -> str:
         return f"<rampcc.Sweep over {', '.join(self.fields) or 'parameters'}: {self.report}>"
