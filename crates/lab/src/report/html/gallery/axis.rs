@@ -63,9 +63,10 @@ impl Scale {
 
     /// Values to name, about `count`.
     pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
-        if self.log {
-            return self.log_ticks(count);
-        }
+        if self.log { self.log_ticks(count) } else { self.even_ticks(count) }
+    }
+
+    fn even_ticks(&self, count: usize) -> Vec<f64> {
         let step = step(self.high - self.low, count);
         let first = (self.low / step - 1e-9).ceil() as i64;
         let last = (self.high / step + 1e-9).floor() as i64;
@@ -79,8 +80,12 @@ impl Scale {
                 decades.clone().flat_map(|d| factors.iter().map(move |f| f * libm::pow(10.0, f64::from(d))));
             all.filter(|v| *v >= self.low * 0.999 && *v <= self.high * 1.001).collect()
         };
-        let all = with(&[1.0, 2.0, 5.0]);
-        if all.len() <= count + 2 { all } else { with(&[1.0]) }
+        let (all, powers) = (with(&[1.0, 2.0, 5.0]), with(&[1.0]));
+        match all.len() {
+            0 | 1 => self.even_ticks(count),
+            few if few <= count + 2 => all,
+            _ => powers.iter().copied().step_by(powers.len().div_ceil(count + 2)).collect(),
+        }
     }
 }
 
@@ -105,7 +110,11 @@ pub(super) fn name(value: f64) -> String {
 }
 
 fn trimmed(value: f64) -> String {
-    let digits = if value.abs() >= 100.0 { 1 } else { 4 };
+    let digits = match value.abs() {
+        size if size >= 100.0 => 1,
+        size if size >= 1.0 || size == 0.0 => 4,
+        size => 3 + libm::ceil(-libm::log10(size)) as usize,
+    };
     let text = format!("{value:.digits$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
@@ -123,6 +132,20 @@ mod tests {
         let log = Scale::new([1.0, 1000.0].into_iter(), true, false, (0.0, 90.0));
         assert_eq!(log.ticks(4), [1.0, 10.0, 100.0, 1000.0]);
         assert!((log.place(10.0) - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_is_named_however_short_or_long_it_is() {
+        let named = |low: f64, high: f64, count| -> Vec<String> {
+            let scale = Scale::new([low, high].into_iter(), true, false, (0.0, 100.0));
+            let ticks = scale.ticks(count);
+            assert!(ticks.iter().all(|tick| (-0.1..=100.1).contains(&scale.place(*tick))), "{ticks:?}");
+            ticks.into_iter().map(name).collect()
+        };
+        assert_eq!(named(0.02361, 0.02437, 4), ["0.0238", "0.024", "0.0242"]);
+        assert_eq!(named(11.0, 19.0, 4), ["12", "14", "16", "18"]);
+        assert_eq!(named(0.3, 30.0, 8), ["0.5", "1", "2", "5", "10", "20"]);
+        assert_eq!(named(1e-6, 1e6, 4), ["0.000001", "0.001", "1", "1000", "1M"]);
     }
 
     #[test]
