@@ -131,7 +131,11 @@ impl Metric {
 
     fn zero_time(&self, run: &Measured, path: &Context) -> Option<f64> {
         let all = Self { quantity: Quantity::Own(Own::Throughput), ..self.clone() };
-        let seconds = per_second(&all.curve(run), run.bins.width_s);
+        let mut seconds = per_second(&all.curve(run), run.bins.width_s);
+        // Bins end with the last byte, and a flow that is not complete is silent from there on.
+        if self.chosen(run).any(|flow| flow.completed_s.is_none()) {
+            seconds.resize(seconds.len().max(run.end_s(path) as usize), 0.0);
+        }
         let least = 0.01 * path.bytes_per_s_at(0.0) * 8e-6;
         let first = seconds.iter().position(|rate| *rate >= least)?;
         let zero = |(second, rate): &(usize, &f64)| {
@@ -202,6 +206,12 @@ fn convergence(run: &Measured) -> Option<f64> {
 }
 
 impl Measured {
+    /// The end of the run: of what was seen, or, while flows under test were not complete, of the time that it had.
+    fn end_s(&self, path: &Context) -> f64 {
+        let waited = self.flows.iter().any(|flow| flow.test && flow.completed_s.is_none());
+        if waited { path.end_s } else { self.bins_end().unwrap_or(0.0) }
+    }
+
     /// The end of what was seen.
     fn bins_end(&self) -> Option<f64> {
         let bins = self.bins.flows.iter().map(|flow| flow.received_bytes.len());
@@ -396,8 +406,15 @@ mod tests {
             capacity: vec![rampcc_lab::CapacityStep { from_s: 0.0, bytes_per_s: 2e6 }],
             ..Context::default()
         };
-        let zero = Metric { flow: Some(0), ..metric("zero_time") }.value(&stalled, &path).unwrap();
-        close(zero, 2.0);
+        let zero = |run: &Measured, path: &Context| {
+            Metric { flow: Some(0), ..metric("zero_time") }.value(run, path).unwrap()
+        };
+        close(zero(&stalled, &path), 2.0);
+        // The rest is not silence of a flow that has all of its bytes, and is that of another one.
+        let path = Context { end_s: 15.0, ..path };
+        close(zero(&stalled, &path), 2.0);
+        stalled.flows[0].completed_s = None;
+        close(zero(&stalled, &path), 2.0 + 5.0);
     }
 
     #[test]
