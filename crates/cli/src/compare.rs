@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
-use rampcc_experiment::{Around, Experiment, ExperimentError, Request};
+use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 
 use crate::backends::{self, On};
+use crate::candidate::CandidateArgs;
 use crate::completions;
 use crate::error::CliError;
+use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar, Said};
 use crate::provenance;
 use crate::report::{FormatArgs, show};
@@ -33,6 +35,7 @@ Examples:
   ramp compare --trace link.down --delay-trace link.delay --rtt 40ms
   ramp compare --sweep algorithm.hystart.low_window=16,32,64
   ramp compare cable --sweep path.buffer='0.25 bdp,1 bdp,4 bdp'
+  ramp compare --candidate my_start.h             a header that is in no registry, as one more row
   ramp compare --uncertain path.reverse.rate=1mbit..50mbit       paths on which the answer holds
   ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB  with this kernel's own TCP
   ramp compare --on sim,linux --algorithms hystart,best          simulator and kernel")]
@@ -50,6 +53,8 @@ pub(crate) struct CompareArgs {
     /// `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
     algorithms: Vec<String>,
+    #[command(flatten)]
+    candidates: CandidateArgs,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; at most 3
     /// on linux, where runs are in real time]
     ///
@@ -67,12 +72,8 @@ pub(crate) struct CompareArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
-    /// Play every run again, even if there are stored results
-    #[arg(long)]
-    no_cache: bool,
-    /// Runs at the same time [default: one per core]
-    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    playing: PlayingArgs,
     #[command(flatten)]
     scenario: ScenarioArgs,
     #[command(flatten)]
@@ -87,24 +88,26 @@ impl CompareArgs {
 
     /// Fails where it does not say what to play.
     pub(crate) fn asks_for(&self) -> Result<(), CliError> {
-        Experiment::plan(self.request(), &Said)?;
+        Experiment::plan(self.request()?, &Said)?;
         Ok(())
     }
 
-    fn request(&self) -> Request<'_> {
-        Request {
+    fn request(&self) -> Result<Request<'_>, CliError> {
+        let beside = Sweep::parse(&self.sweep)?.rows(&self.algorithms, backends::ALL)?;
+        Ok(Request {
             on: self.backends().collect(),
             algorithms: self.algorithms.clone(),
+            candidates: self.candidates.rows(&beside)?,
             sweep: self.sweep.clone(),
             runs: self.runs,
             seed: self.seed,
             around: self.neighbours.around(),
             out: self.out.clone(),
-            reuse: !self.no_cache,
+            reuse: self.playing.reuse(),
             command: provenance::command(),
             typed: provenance::typed(),
             ..Request::new(backends::ALL, |settings| self.scenario.scenario(settings))
-        }
+        })
     }
 }
 
@@ -133,11 +136,8 @@ impl NeighbourArgs {
 
 /// Run the command.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let experiment = Experiment::plan(args.request(), &Said)?;
-    if let Some(jobs) = args.jobs {
-        // Fails only when the pool is in use already, which it is not.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
-    }
+    let experiment = Experiment::plan(args.request()?, &Said)?;
+    args.playing.spread();
     let finished = match experiment.play(&Bar::default(), &progress::interruption()) {
         Err(ExperimentError::Interrupted { finished, runs, place }) => {
             say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());

@@ -1,6 +1,5 @@
 //! `ramp league`: every algorithm on a population of paths.
 
-use std::env;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,16 +7,17 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Row};
 use rampcc_league::{
-    Entrant, Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants,
-    text,
+    Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants, text,
 };
 
 use crate::backends::{self, On};
+use crate::candidate::{self, CandidateArgs};
 use crate::completions;
 use crate::error::CliError;
 use crate::league_sides;
+use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
@@ -49,11 +49,8 @@ pub(crate) struct LeagueArgs {
     /// Algorithms and groups, separated by commas, as for `ramp compare` [default: all]
     #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
     pub(crate) algorithms: Vec<String>,
-    /// A C header that defines one more algorithm, with parameters after a colon: FILE.h[:NAME=VALUE,...]
-    ///
-    /// It is compiled with $CC, or cc. docs/guide/league.md says what it has to define.
-    #[arg(long, value_name = "FILE.h")]
-    candidate: Vec<String>,
+    #[command(flatten)]
+    candidates: CandidateArgs,
     #[command(flatten)]
     which: WhichArgs,
     /// Backend: sim, or linux to hold the simulator against this kernel
@@ -85,12 +82,8 @@ pub(crate) struct LeagueArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
-    /// Play every run again, even if there are stored results
-    #[arg(long)]
-    pub(crate) no_cache: bool,
-    /// Runs at the same time [default: one per core]
-    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) playing: PlayingArgs,
 }
 
 /// Which paths.
@@ -132,7 +125,7 @@ impl LeagueArgs {
         let not = |option: &str, help: &str| {
             Err(CliError::input_help(format!("{option} does not go with --on {}", other.name()), help))
         };
-        if !self.candidate.is_empty() {
+        if !self.candidates.headers.is_empty() {
             return not(
                 "--candidate",
                 "a header beside the registry is not compiled for the kernel: play it on sim",
@@ -158,10 +151,9 @@ impl LeagueArgs {
         Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
     }
 
-    fn entrants(&self) -> Result<Vec<Entrant>, CliError> {
-        let compiler = env::var("CC").ok().filter(|name| !name.trim().is_empty());
-        let candidates = (self.candidate.as_slice(), compiler.as_deref().unwrap_or("cc"));
-        Ok(entrants(&self.algorithms, candidates, backends::ALL)?)
+    fn entrants(&self) -> Result<Vec<Row>, CliError> {
+        let compiler = candidate::compiler();
+        Ok(entrants(&self.algorithms, (&self.candidates.headers, &compiler), backends::ALL)?)
     }
 }
 
@@ -179,10 +171,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         None => Weights::default(),
     };
     let entrants = args.entrants()?;
-    if let Some(jobs) = args.jobs {
-        // Fails only when the pool is in use already, which it is not.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
-    }
+    args.playing.spread();
     let place = args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"));
     let request = Request {
         population,
@@ -192,7 +181,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         backend: backends::ALL[0],
         workers: None,
         out: place.clone(),
-        reuse: !args.no_cache,
+        reuse: args.playing.reuse(),
         pairs: true,
     };
     let league = match request.play(&Bar::default(), &progress::interruption()) {

@@ -73,7 +73,7 @@ fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesReques
         seeds: extent.seeds,
         backends: [backends::ALL[0], other],
         out: args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league")),
-        reuse: !args.no_cache,
+        reuse: args.playing.reuse(),
     })
 }
 

@@ -9,6 +9,7 @@ macro_rules! say {
 }
 
 mod backends;
+mod candidate;
 mod compare;
 mod completions;
 mod document;
@@ -19,6 +20,7 @@ mod host;
 mod league;
 mod league_sides;
 mod list;
+mod playing;
 mod progress;
 mod provenance;
 mod replay;

@@ -18,6 +18,7 @@ use rampcc_reproduce::{
 
 use crate::backends::{self, On};
 use crate::error::CliError;
+use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::table;
@@ -67,12 +68,8 @@ pub(crate) struct ReproduceArgs {
     /// Print verdicts as JSON
     #[arg(long)]
     json: bool,
-    /// Play every run again, even if there are stored results
-    #[arg(long)]
-    no_cache: bool,
-    /// Runs at the same time [default: one per core]
-    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    playing: PlayingArgs,
 }
 
 /// Identifiers for the shell to complete.
@@ -147,15 +144,12 @@ pub(crate) fn reproduce(
         return list(&experiments, terminal, out);
     }
     let work = Work::plan(&experiments, Extent { quick: args.quick, backend: args.backend() })?;
-    if let Some(jobs) = args.jobs {
-        // Fails only when the pool is in use already, which it is not.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
-    }
+    args.playing.spread();
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let playing = Playing {
         out: &args.out,
-        reuse: !args.no_cache,
+        reuse: args.playing.reuse(),
         command: &provenance::command(),
         clock: &clock,
         progress: &Bar::default(),

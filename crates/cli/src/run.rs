@@ -16,6 +16,7 @@ use rampcc_trace::{
 };
 
 use crate::backends::{self, On};
+use crate::candidate;
 use crate::completions;
 use crate::error::CliError;
 use crate::progress;
@@ -33,6 +34,7 @@ Examples:
   ramp run --rate 100mbit --rtt 50ms --samples run.jsonl
   ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head
   ramp run geo-satellite --algorithm best --decisions best-decisions.csv
+  ramp run geo-satellite --candidate my_start.h --samples mine.csv
   ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
 pub(crate) struct RunArgs {
     /// Backend: sim or linux
@@ -42,6 +44,11 @@ pub(crate) struct RunArgs {
     /// `cubic`, `cubic_no_hystart`, `bbr` and `reno`, the kernel's own
     #[arg(long, short, value_name = "A", default_value = rampcc::of_cubic().id, add = ArgValueCompleter::new(completions::rows))]
     algorithm: String,
+    /// A C header that defines the algorithm, with parameters after a colon: FILE.h[:NAME=VALUE,...]
+    ///
+    /// It is compiled with $CC, or cc. docs/guide/league.md says what it has to define.
+    #[arg(long, value_name = "FILE.h", conflicts_with = "algorithm")]
+    candidate: Option<String>,
     /// Seed of everything random [default: the scenario's first]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -311,7 +318,10 @@ fn say_emulation(emulation: &Emulation) {
 
 /// The one row of a run.
 fn row(args: &RunArgs) -> Result<Row, CliError> {
-    let row = Row::parse(&args.algorithm, backends::ALL)?;
+    let row = match &args.candidate {
+        Some(header) => rampcc_league::candidate(header, (&candidate::compiler(), &[]))?,
+        None => Row::parse(&args.algorithm, backends::ALL)?,
+    };
     let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), (true, true))?;
     Ok(rows.pop().unwrap_or(row))
 }

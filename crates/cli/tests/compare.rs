@@ -138,6 +138,42 @@ fn report_judges_stored_runs_again() {
     assert!(place.read("out/report.html") == page);
 }
 
+/// A header of the core as a candidate is that algorithm, under a key of its own.
+#[test]
+fn a_candidate_is_one_more_row_that_is_kept_by_its_code() {
+    let place = Place::new("candidate");
+    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include/ramp/hystart.h");
+    let text = std::fs::read_to_string(core).unwrap();
+    place.write("hystart.h", &text);
+    let words = small(&["--out", "out", "--json", "--candidate", "hystart.h"]);
+    let output = place.ramp(&words);
+    let json: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    let of = |label: &str| {
+        let mut arms = json["arms"].as_array().unwrap().iter();
+        arms.find(|arm| arm["label"] == label).unwrap()["metrics"]["download_time"]["mean"].as_f64().unwrap()
+    };
+    assert!((of("hystart") - of("hystart (hystart.h)")).abs() < 1e-12 && of("hystart") > 0.0);
+    let found = |count: &str| {
+        let said = stderr(&place.ramp(&words));
+        assert!(said.contains(&format!("{count} of 6 runs were finished already")), "{said}");
+    };
+    found("6");
+    place.write("hystart.h", &format!("{text}/* A remark is no change. */\n"));
+    found("6");
+    place.write("hystart.h", &format!("{text}typedef int ramp_changed;\n"));
+    found("4");
+    let ran = |words: &[&str]| {
+        let path = ["--rate", "20mbit", "--rtt", "40ms", "--buffer", "1bdp", "--size", "500kB"];
+        let all = place.stdout(&[&["run"], words, &path].concat());
+        all.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let samples = ran(&["--algorithm", "hystart"]);
+    assert!(samples.len() > 100 && samples == ran(&["--candidate", "hystart.h"]));
+    let wrong = place.ramp(&small(&["--candidate", "none.h"]));
+    assert!(wrong.status.code() == Some(2) && stderr(&wrong).contains("none.h"), "{}", stderr(&wrong));
+}
+
 #[test]
 fn swept_parameters_become_rows() {
     let place = Place::new("sweep_rows");

@@ -104,7 +104,7 @@ pub enum Wanted {
 }
 
 impl Task {
-    /// Of a run that an algorithm of the registry steers.
+    /// Of a run that an algorithm steers.
     pub fn new(run: &Run<'_>, command: &str, wanted: Wanted) -> Result<Self, ExperimentError> {
         let Steering::Core(arm) = &run.row.steering else {
             let problem = format!("{}: other processes need not have what steers it", run.row.label);
@@ -118,7 +118,7 @@ impl Task {
             curves: run.curves,
             command: command.to_owned(),
             wanted,
-            code: None,
+            code: run.row.code.as_ref().map(|code| code.text.to_string()),
         })
     }
 

@@ -64,7 +64,14 @@ impl<'a> Experiment<'a> {
         let sweep = Sweep::parse(&request.sweep)?;
         let everything = request.algorithms.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
         let named = !request.algorithms.is_empty() && !everything;
-        let rows = sweep.rows(&request.algorithms, request.backends)?;
+        let mut rows = sweep.rows(&request.algorithms, request.backends)?;
+        for row in &request.candidates {
+            if rows.iter().any(|other| other.label == row.label) {
+                let problem = format!("names the row `{}` twice", row.label);
+                return Err(ExperimentError::request("candidate", problem));
+            }
+            rows.push(row.clone());
+        }
         let backends = ordered(&request)?;
         let mut played = Vec::new();
         for &backend in &backends {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::play::lean;
-use crate::row::Row;
+use crate::row::{CODE, Row};
 use crate::store::Store;
 
 /// Contents of a results directory; written before the first run.
@@ -127,6 +127,9 @@ impl Plan {
 fn about(steering: &str) -> String {
     let mut words = steering.split(' ');
     let name = words.next().unwrap_or_default();
+    if words.clone().any(|word| word.starts_with(CODE)) {
+        return format!("{name}: a header that is in no registry.");
+    }
     let Some(algorithm) = rampcc::algorithm(name) else {
         return format!("The {name}'s own {}.", words.next().unwrap_or(name));
     };

@@ -8,6 +8,7 @@ use rampcc_scenario::{Scenario, Setting};
 use crate::elsewhere::Workers;
 use crate::error::ExperimentError;
 use crate::neighbours::Around;
+use crate::row::Row;
 
 /// Makes a scenario with some settings on top.
 pub type MakeScenario<'a> = dyn Fn(&[Setting]) -> Result<Scenario, ExperimentError> + 'a;
@@ -22,6 +23,8 @@ pub struct Request<'a> {
     pub on: Vec<&'a dyn Backend>,
     /// Rows, `[LABEL=]ALGORITHM[:PARAMETER=VALUE,...]` each; empty: every algorithm, and what the backend has of its own.
     pub algorithms: Vec<String>,
+    /// More rows, with algorithms that are in no registry.
+    pub candidates: Vec<Row>,
     /// `FIELD=A,B,C` each: a row for each value of `algorithm.ID.PARAMETER`, a comparison for each value of a scenario's field.
     pub sweep: Vec<String>,
     /// Runs of each row; `None`: what the scenario says, in real time at most 3.
@@ -53,6 +56,7 @@ impl<'a> Request<'a> {
             backends,
             on: backends.first().copied().into_iter().collect(),
             algorithms: Vec::new(),
+            candidates: Vec::new(),
             sweep: Vec::new(),
             runs: None,
             seed: None,

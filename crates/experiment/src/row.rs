@@ -1,12 +1,16 @@
 //! Rows of a comparison: algorithms of the registry, and congestion controls that a backend has of its own.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use rampcc::{Parameter, Traits};
-use rampcc_backend::{Backend, Control};
+use rampcc_backend::{Backend, Clock, Control};
 use rampcc_scenario::{Arm, Scenario};
 
 use crate::error::ExperimentError;
+
+/// In what steers a row, before the digest of its code.
+pub(crate) const CODE: &str = "code=";
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -17,6 +21,17 @@ pub struct Row {
     pub steering: Steering,
     /// True if a group brought it, such as the default one: where it cannot be played it is left out.
     pub brought: bool,
+    /// The algorithm's source, if it is not in the registry.
+    pub code: Option<Code>,
+}
+
+/// Source of an algorithm that is not in the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// All of it, headers included, as the compiler's preprocessor leaves it.
+    pub text: Arc<str>,
+    /// Of the text.
+    pub digest: String,
 }
 
 /// Algorithm or congestion control of the flows under test.
@@ -52,7 +67,8 @@ impl Row {
             ));
         }
         if let Some(control) = control(name, backends) {
-            return Ok(Self { label: label.to_owned(), steering: Steering::Own(control), brought: false });
+            let steering = Steering::Own(control);
+            return Ok(Self { label: label.to_owned(), steering, brought: false, code: None });
         }
         Ok(Arm::parse(text)?.into())
     }
@@ -78,7 +94,7 @@ impl Row {
     }
 
     /// Full description of the algorithm of the flows under test, independent of the row's label: the algorithm with the
-    /// value of every parameter, from any source.
+    /// value of every parameter, from any source, and its code if the registry has it not.
     pub fn steering(&self, scenario: &Scenario) -> String {
         match &self.steering {
             Steering::Core(_) => {
@@ -86,6 +102,9 @@ impl Row {
                 let mut text = steering.algorithm.id.to_owned();
                 for (parameter, value) in steering.algorithm.parameters.iter().zip(steering.parameters) {
                     write!(text, " {}={value}", parameter.name).expect("a string grows");
+                }
+                if let Some(code) = &self.code {
+                    write!(text, " {CODE}{}", code.digest).expect("a string grows");
                 }
                 text
             }
@@ -113,6 +132,12 @@ impl Row {
     /// The row, and the first of its needs that `backend` does not meet, with the reason; `None`: it meets all.
     pub fn unmet(&self, backend: &dyn Backend) -> Option<String> {
         let Steering::Core(arm) = &self.steering else { return None };
+        if self.code.is_some() && backend.clock() == Clock::Real {
+            return Some(format!(
+                "{}: a header beside the registry is not compiled for the kernel",
+                self.label
+            ));
+        }
         let lacking = arm.algorithm.unmet(backend.lacks()).next()?;
         let need = lacking.need.words().next().unwrap_or_default();
         Some(format!("{}, which needs `{need}`: {}", self.label, lacking.reason))
@@ -137,7 +162,7 @@ impl Row {
 
 impl From<Arm> for Row {
     fn from(arm: Arm) -> Self {
-        Self { label: arm.label.clone(), steering: Steering::Core(arm), brought: false }
+        Self { label: arm.label.clone(), steering: Steering::Core(arm), brought: false, code: None }
     }
 }
 
@@ -183,6 +208,7 @@ pub fn playable(
             label: control.name.to_owned(),
             steering: Steering::Own(control),
             brought: true,
+            code: None,
         }));
     }
     if let Some(obstacle) = rows.iter().find_map(|row| backend.obstacle(row.control())) {
@@ -268,6 +294,22 @@ mod tests {
         assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
     }
 
+    #[test]
+    fn a_candidates_code_is_part_of_what_steers_it_and_stays_out_of_the_kernel() {
+        let hystart = Row::parse("hystart", &[]).unwrap();
+        let code = |digest: &str| Code { text: "".into(), digest: digest.to_owned() };
+        let of = |digest| Row { code: Some(code(digest)), ..hystart.clone() };
+        let steering = [hystart.clone(), of("1"), of("2")].map(|row| row.steering(&scenario("")));
+        assert_eq!(steering[1], format!("{} code=1", steering[0]));
+        assert_ne!(steering[1], steering[2]);
+        assert_eq!(playable(&[of("1")], &Simulator, (true, true)).unwrap().0.len(), 1);
+        let error = playable(&[of("1")], &Other, (true, true)).unwrap_err().to_string();
+        assert!(error.contains("hystart: a header beside the registry"), "{error}");
+        let own = Row::parse("quick", &[&Other]).unwrap();
+        let (rows, told) = playable(&[own, of("1")], &Other, (true, false)).unwrap();
+        assert!(rows.len() == 1 && rows[0].code.is_none() && told.unwrap().contains("hystart: a header"));
+    }
+
     /// A backend with a control of its own, which plays nothing.
     struct Other;
 
@@ -291,6 +333,9 @@ mod tests {
         }
         fn identity(&self) -> String {
             "other".to_owned()
+        }
+        fn clock(&self) -> Clock {
+            Clock::Real
         }
         fn controls(&self) -> &'static [Control] {
             std::slice::from_ref(&OWN)

@@ -36,7 +36,7 @@ fn rows() -> Vec<Row> {
             }
         }
     }
-    rows.push(Row { label: "quick".to_owned(), steering: Steering::Own(&QUICK), brought: false });
+    rows.push(Row { label: "quick".to_owned(), steering: Steering::Own(&QUICK), brought: false, code: None });
     let same_label = rows.clone().into_iter().map(|row| Row { label: "x".to_owned(), ..row });
     rows.extend(same_label.collect::<Vec<_>>());
     rows

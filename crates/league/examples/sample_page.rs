@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     population.paths.extend(beside);
     let request = Request {
         population: population.up_to(1_000_000)?,
-        entrants: rows?.into_iter().map(Into::into).collect(),
+        entrants: rows?,
         sizes: vec![100_000, 1_000_000],
         seeds: 1,
         backend: &Simulator,

@@ -8,10 +8,10 @@ use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::candidate::candidate;
+use crate::candidate;
 use crate::judge::Table;
 use crate::log::hexadecimal;
-use crate::play::{Entrant, League, SIZES};
+use crate::play::{League, SIZES};
 use crate::population::Population;
 use crate::{page, text};
 
@@ -77,7 +77,7 @@ pub fn entrants(
     named: &[String],
     (candidates, compiler): (&[String], &str),
     backends: &[&dyn Backend],
-) -> Result<Vec<Entrant>, ExperimentError> {
+) -> Result<Vec<Row>, ExperimentError> {
     let mut named = named.to_vec();
     if named.is_empty() && candidates.is_empty() {
         named.push("all".to_owned());
@@ -89,8 +89,7 @@ pub fn entrants(
         }
     }
     let rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends)?;
-    let mut entrants: Vec<Entrant> = Vec::new();
-    for row in rows {
+    for row in &rows {
         if let Some(control) = row.control() {
             return Err(ExperimentError::Request {
                 field: "algorithms",
@@ -98,13 +97,9 @@ pub fn entrants(
                 help: Some("the league is simulated: name algorithms of `ramp list algorithms`".to_owned()),
             });
         }
-        entrants.push(row.into());
     }
-    for text in candidates {
-        let taken: Vec<String> = entrants.iter().map(|entrant| entrant.row.label.clone()).collect();
-        entrants.push(candidate(text, (compiler, &taken))?);
-    }
-    Ok(entrants)
+    let more = candidate::candidates(candidates, compiler, &rows)?;
+    Ok(rows.into_iter().chain(more).collect())
 }
 
 /// What a judged league leaves in its directory.

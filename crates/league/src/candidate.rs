@@ -6,32 +6,15 @@ use std::ffi::c_void;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 use rampcc::Algorithm;
-use rampcc_experiment::{ExperimentError, Row, write_whole};
+use rampcc_experiment::{Code, ExperimentError, Row, write_whole};
 use rampcc_scenario::Arm;
 use sha2::{Digest, Sha256};
 
 use crate::log::hexadecimal;
-use crate::play::Entrant;
-
-/// Source of an algorithm that is not in the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
-    /// All of it, headers included, as the compiler's preprocessor leaves it.
-    pub text: Arc<str>,
-    /// Of the text.
-    pub digest: String,
-}
-
-impl Code {
-    fn new(text: &[u8]) -> Self {
-        let digest = hexadecimal(&Sha256::digest(text)[..12]);
-        Self { text: String::from_utf8_lossy(text).into(), digest }
-    }
-}
 
 /// A header, compiled.
 #[derive(Debug)]
@@ -42,7 +25,7 @@ struct Candidate {
 
 /// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
 /// functions, as a header of the core does, and may define `RAMP_STEM_TRAITS`; `taken` are labels that it may not have.
-pub fn candidate(text: &str, (compiler, taken): (&str, &[String])) -> Result<Entrant, ExperimentError> {
+pub fn candidate(text: &str, (compiler, taken): (&str, &[String])) -> Result<Row, ExperimentError> {
     let (file, settings) = match text.split_once(".h:") {
         Some((stem, settings)) => (format!("{stem}.h"), Some(settings)),
         None => (text.to_owned(), None),
@@ -60,7 +43,24 @@ pub fn candidate(text: &str, (compiler, taken): (&str, &[String])) -> Result<Ent
         let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
         arm.label = format!("{} ({})", arm.label, name.unwrap_or_default());
     }
-    Ok(Entrant { row: Row::from(arm), code: Some(candidate.code) })
+    Ok(Row { code: Some(candidate.code), ..arm.into() })
+}
+
+/// Rows for all of `texts`, to stand beside `rows`, compiled with `compiler`.
+pub fn candidates(texts: &[String], compiler: &str, rows: &[Row]) -> Result<Vec<Row>, ExperimentError> {
+    let mut taken: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    let mut found = Vec::new();
+    for text in texts {
+        let row = candidate(text, (compiler, &taken))?;
+        taken.push(row.label.clone());
+        found.push(row);
+    }
+    Ok(found)
+}
+
+fn code(text: &[u8]) -> Code {
+    let digest = hexadecimal(&Sha256::digest(text)[..12]);
+    Code { text: String::from_utf8_lossy(text).into(), digest }
 }
 
 fn input(message: String, help: &str) -> ExperimentError {
@@ -117,7 +117,7 @@ fn compile(header: &Path, compiler: &str) -> Result<Candidate, ExperimentError> 
             ),
         ))
     };
-    let code = Code::new(&run(&["-E", "-P"])?);
+    let code = code(&run(&["-E", "-P"])?);
     let object = place.0.join("candidate.so");
     run(&["-shared", "-o", &object.to_string_lossy()])?;
     let algorithm = load(&object).map_err(|error| {
@@ -145,7 +145,7 @@ static SENT: Mutex<BTreeMap<String, &'static Algorithm>> = Mutex::new(BTreeMap::
 
 /// The algorithm that another process calls a candidate, compiled here from its [`Code::text`], once.
 pub(crate) fn sent(text: &str, compiler: &str) -> Result<(&'static Algorithm, Code), ExperimentError> {
-    let code = Code::new(text.as_bytes());
+    let code = code(text.as_bytes());
     let mut known = SENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(algorithm) = known.get(&code.digest) {
         return Ok((algorithm, code));

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Run, Sender, Task, Wanted, Workers, context, failed};
+use rampcc_experiment::{ExperimentError, Row, Run, Sender, Task, Wanted, Workers, context, failed};
 use rampcc_scenario::Scenario;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::candidate::sent;
 use crate::pairs;
-use crate::play::{Entrant, download, steering};
+use crate::play::download;
 use crate::playing::{Named, Playing};
 
 /// Does what a comparison or a league wants of a run over `scenario`; the answer is for [`Workers`]' caller. Candidates are compiled with
@@ -26,15 +26,15 @@ pub fn perform(
     (backend, compiler): (&dyn Backend, &str),
     interrupted: &AtomicBool,
 ) -> Result<String, ExperimentError> {
-    let entrant = match &task.code {
+    let row = match &task.code {
         Some(text) => {
             let (algorithm, code) = sent(text, compiler)?;
-            Entrant { row: task.row_of(algorithm), code: Some(code) }
+            Row { code: Some(code), ..task.row_of(algorithm) }
         }
-        None => task.row()?.into(),
+        None => task.row()?,
     };
-    let steering = steering(&entrant, scenario);
-    let run = task.run((scenario, digest), (&entrant.row, &steering), backend)?;
+    let steering = row.steering(scenario);
+    let run = task.run((scenario, digest), (&row, &steering), backend)?;
     let failed = |error| failed(&run, &error);
     Ok(match &task.wanted {
         Wanted::Record => task.record(&run, interrupted)?,
@@ -50,7 +50,7 @@ pub fn perform(
 pub(crate) struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) digest: &'a str,
-    pub(crate) entrant: &'a Entrant,
+    pub(crate) row: &'a Row,
     pub(crate) steering: String,
     pub(crate) seed: u64,
     /// What its result is found by.
@@ -64,7 +64,7 @@ impl Job<'_> {
         Run {
             scenario: self.scenario,
             digest: self.digest,
-            row: &self.entrant.row,
+            row: self.row,
             steering: &self.steering,
             backend,
             seed: self.seed,
@@ -100,11 +100,7 @@ pub(crate) fn deal<T: Serialize + DeserializeOwned + Clone>(
         }
         playing.progress.on_start(&job.name);
         let run = job.run(backend);
-        let code = job.entrant.code.as_ref().map(|code| code.text.to_string());
-        let task = Task::new(&run, "", job.wanted.clone()).map(|mut task| {
-            task.code = code;
-            task
-        });
+        let task = Task::new(&run, "", job.wanted.clone());
         Some(task.and_then(|task| sender.send(number, &run, &task)))
     });
     workers.play(&mut tasks, &mut |number, answer| {

@@ -25,7 +25,7 @@ pub mod text;
 mod yardstick;
 
 pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
-pub use candidate::{Code, candidate};
+pub use candidate::{candidate, candidates};
 pub use design::{ACCESS, about};
 pub use elsewhere::perform;
 pub use features::{FEATURES, Feature, Features};
@@ -36,6 +36,6 @@ pub use judge::{
 pub use outcome::{BESIDE_RTTS, Outcome};
 pub use page::page;
 pub use pairs::{AFTER_S, Together};
-pub use play::{Entrant, League, PlayedPath, PlayedRow, Request, SIZES};
+pub use play::{League, PlayedPath, PlayedRow, Request, SIZES};
 pub use population::{PREFIX, Path, Population, Which, path};
 pub use sample::LONGEST_S;

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_backend::{BackendError, Play};
-use rampcc_experiment::{ExperimentError, Run, Wanted, digest};
+use rampcc_experiment::{ExperimentError, Row, Run, Wanted, digest};
 use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::elsewhere::{Job, deal};
-use crate::play::{Entrant, Request, key, steering};
+use crate::play::{Request, key};
 use crate::playing::Playing;
 use crate::population::{Path, Population};
 
@@ -40,9 +40,9 @@ pub(crate) fn play(
     let population = Population::parse("pairs", PATHS, None)?;
     let digests: Vec<String> = population.paths.iter().map(|path| digest(&path.scenario)).collect();
     let mut jobs = Vec::new();
-    for entrant in &request.entrants {
+    for row in &request.entrants {
         for (path, digest) in population.paths.iter().zip(&digests) {
-            jobs.extend((1..=SEEDS).map(|seed| job(request, entrant, (path, digest), seed)));
+            jobs.extend((1..=SEEDS).map(|seed| job(request, row, (path, digest), seed)));
         }
     }
     let one = |job: &Job<'_>| {
@@ -57,21 +57,16 @@ pub(crate) fn play(
     Ok(Some(all.chunks(of_each).map(<[Together]>::to_vec).collect()))
 }
 
-fn job<'a>(
-    request: &Request<'_>,
-    entrant: &'a Entrant,
-    (path, digest): (&'a Path, &'a str),
-    seed: u64,
-) -> Job<'a> {
+fn job<'a>(request: &Request<'_>, row: &'a Row, (path, digest): (&'a Path, &'a str), seed: u64) -> Job<'a> {
     let mut job = Job {
         scenario: &path.scenario,
         digest,
-        entrant,
-        steering: steering(entrant, &path.scenario),
+        row,
+        steering: row.steering(&path.scenario),
         seed,
         key: String::new(),
         wanted: Wanted::Shares,
-        name: format!("two of {} on {}", entrant.row.label, path.name),
+        name: format!("two of {} on {}", row.label, path.name),
     };
     job.key = key(&job.run(request.backend).key(), &AFTER_S);
     job

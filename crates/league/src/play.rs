@@ -8,12 +8,10 @@ use rampcc_experiment::{
     Ahead, ExperimentError, Progress, Row, Run, Wanted, Workers, check, context, digest,
 };
 use rampcc_lab::{Context, RunKey};
-use rampcc_scenario::Scenario;
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::candidate::Code;
 use crate::elsewhere::{Job, deal};
 use crate::features::Features;
 use crate::log::{Log, hexadecimal};
@@ -36,7 +34,7 @@ pub struct Request<'a> {
     /// On which paths.
     pub population: Population,
     /// Who. Yardsticks and slow start are added where they are missing.
-    pub entrants: Vec<Entrant>,
+    pub entrants: Vec<Row>,
     /// Sizes of downloads, ascending.
     pub sizes: Vec<u64>,
     /// Runs of each algorithm on each path that has anything random.
@@ -51,21 +49,6 @@ pub struct Request<'a> {
     pub reuse: bool,
     /// True to play two at a time as well.
     pub pairs: bool,
-}
-
-/// An algorithm in the league.
-#[derive(Clone, Debug)]
-pub struct Entrant {
-    /// The algorithm.
-    pub row: Row,
-    /// Its source, if it is not ramp's own.
-    pub code: Option<Code>,
-}
-
-impl From<Row> for Entrant {
-    fn from(row: Row) -> Self {
-        Self { row, code: None }
-    }
 }
 
 /// Everything that was played.
@@ -151,9 +134,8 @@ impl Request<'_> {
     /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run: what is finished is kept.
     pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<League, ExperimentError> {
         let paths = self.prepared()?;
-        let rows: Vec<Row> = self.entrants.iter().map(|entrant| entrant.row.clone()).collect();
         for path in &paths {
-            check(self.backend, &path.path.scenario, &rows)?;
+            check(self.backend, &path.path.scenario, &self.entrants)?;
         }
         let log = Log::open(&self.out, RUNS)?;
         let mut tasks = Vec::new();
@@ -177,7 +159,7 @@ impl Request<'_> {
             runs,
             place: self.out.clone(),
         };
-        let nobody = Entrant::from(Row::parse(rampcc::standard().id, &[])?);
+        let nobody = Row::parse(rampcc::standard().id, &[])?;
         let job = |(path, who, seed): &(usize, Who, u64)| self.job(&paths[*path], (*who, &nobody), *seed);
         let jobs: Vec<Job<'_>> = tasks.iter().map(job).collect();
         let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
@@ -228,10 +210,10 @@ impl Request<'_> {
                 .flat_map(|_| outcomes.by_ref().take(path.seeds.len()).collect::<Vec<_>>())
                 .collect(),
         });
-        let row = |entrant: &Entrant| PlayedRow {
-            label: entrant.row.label.clone(),
-            yardstick: entrant.row.yardstick(),
-            candidate: entrant.code.is_some(),
+        let row = |row: &Row| PlayedRow {
+            label: row.label.clone(),
+            yardstick: row.yardstick(),
+            candidate: row.code.is_some(),
         };
         Ok(League {
             name: self.population.name.clone(),
@@ -273,8 +255,8 @@ impl Request<'_> {
         Ok(Prepared { path, digest: digest(scenario), sizes, seeds, context, alone })
     }
 
-    fn job<'a>(&'a self, path: &'a Prepared<'_>, (who, nobody): (Who, &'a Entrant), seed: u64) -> Job<'a> {
-        let (entrant, scenario, digest, sizes) = match (who, &path.alone) {
+    fn job<'a>(&'a self, path: &'a Prepared<'_>, (who, nobody): (Who, &'a Row), seed: u64) -> Job<'a> {
+        let (row, scenario, digest, sizes) = match (who, &path.alone) {
             (Who::Row(row), _) => {
                 (&self.entrants[row], &path.path.scenario, path.digest.as_str(), path.sizes.as_slice())
             }
@@ -282,14 +264,14 @@ impl Request<'_> {
             (Who::Alone, None) => (nobody, &path.path.scenario, path.digest.as_str(), [].as_slice()),
         };
         let name = match who {
-            Who::Row(_) => format!("{} on {}", entrant.row.label, path.path.name),
+            Who::Row(_) => format!("{} on {}", row.label, path.path.name),
             Who::Alone => format!("nobody on {}", path.path.name),
         };
         let mut job = Job {
             scenario,
             digest,
-            entrant,
-            steering: steering(entrant, scenario),
+            row,
+            steering: row.steering(scenario),
             seed,
             key: String::new(),
             wanted: Wanted::Downloads(sizes.to_vec()),
@@ -309,12 +291,6 @@ pub(crate) fn download(
     let mut beside = Beside::new(context);
     let record = run.watch("", &mut beside, interrupted)?;
     Ok(Outcome::new(&record, &beside, (context, sizes)))
-}
-
-/// The algorithm in full, its source included.
-pub(crate) fn steering(entrant: &Entrant, scenario: &Scenario) -> String {
-    let text = entrant.row.steering(scenario);
-    entrant.code.as_ref().map_or(text.clone(), |code| format!("{text} code={}", code.digest))
 }
 
 /// What a result is found by: everything that decides it.

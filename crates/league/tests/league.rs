@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress, Row};
-use rampcc_league::{
-    Entrant, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text,
-};
+use rampcc_league::{League, Outcome, Population, Request, Standing, Weights, Which, candidate, text};
 use rampcc_sim::Simulator;
 
 use place::Place;
@@ -38,8 +36,8 @@ path.rate = \"10 Mbit/s\"
 path.rtt = \"40 ms\"
 ";
 
-fn entrants(names: &[&str]) -> Vec<Entrant> {
-    names.iter().map(|name| Row::parse(name, &[]).unwrap().into()).collect()
+fn entrants(names: &[&str]) -> Vec<Row> {
+    names.iter().map(|name| Row::parse(name, &[]).unwrap()).collect()
 }
 
 fn request(place: &Place, names: &[&str]) -> Request<'static> {
@@ -233,7 +231,7 @@ fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     let taken = ["hystart".to_owned()];
     let same = candidate(&header.display().to_string(), ("cc", &taken)).unwrap();
-    assert_eq!(same.row.label, "hystart (hystart.h)");
+    assert_eq!(same.label, "hystart (hystart.h)");
     let other = candidate(&format!("{}:low_window=64", header.display()), ("cc", &taken)).unwrap();
     let mut request = request(&place, &NAMES);
     request.entrants.extend([same, other]);

@@ -1,6 +1,5 @@
 //! A sample of paths on two backends, of which the second one is a simulator that errs as it is told to.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};

@@ -11,7 +11,7 @@ use rampcc_experiment::{
     Experiment, ExperimentError, Found, Keep, Request as Comparison, Row, Sent, Task, Tasks, Workers,
     received,
 };
-use rampcc_league::{Entrant, League, Population, Request, candidate, perform, text};
+use rampcc_league::{League, Population, Request, candidate, perform, text};
 use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
 
@@ -124,8 +124,8 @@ fn compare(place: &Place, out: &str, workers: Option<&dyn Workers>) -> Result<St
 }
 
 fn league(place: &Place, out: &str, workers: Option<&dyn Workers>) -> Result<League, ExperimentError> {
-    let mut entrants: Vec<Entrant> =
-        ["slow_start", "hystart", "ideal"].map(|row| Row::parse(row, &BACKENDS).unwrap().into()).into();
+    let mut entrants: Vec<Row> =
+        ["slow_start", "hystart", "ideal"].map(|row| Row::parse(row, &BACKENDS).unwrap()).into();
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     let text = format!("{}:low_window=64", header.display());
     entrants.push(candidate(&text, ("cc", &["hystart".to_owned()]))?);
