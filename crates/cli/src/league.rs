@@ -162,6 +162,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     if let Some(name) = &args.show {
         return show(name, out);
     }
+    args.playing.spread();
     if let Some(other) = args.other()? {
         return league_sides::league(args, other, terminal, out);
     }
@@ -171,7 +172,6 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         None => Weights::default(),
     };
     let entrants = args.entrants()?;
-    args.playing.spread();
     let place = args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"));
     let request = Request {
         population,

@@ -74,7 +74,8 @@ impl Row {
     }
 
     /// The row as `backend` plays it: a control that it lacks, by the algorithm of the same name if there is one.
-    fn on(&self, backend: &dyn Backend) -> Self {
+    #[must_use]
+    pub fn on(&self, backend: &dyn Backend) -> Self {
         let foreign = self.control().filter(|control| !backend.controls().contains(control));
         match (foreign, self.simulated()) {
             (Some(control), Some(simulated)) if simulated.is_called(control.name) => simulated,

@@ -72,7 +72,8 @@ impl Extent {
 }
 
 /// The rows that are named (none: all, unless there is a candidate), with the yardstick, plain slow start and what Linux does, which are
-/// always among them, and candidates, compiled with `compiler`.
+/// always among them, and candidates, compiled with `compiler`. The first of `backends` plays: a control of another one's own is what it
+/// has by the same name.
 pub fn entrants(
     named: &[String],
     (candidates, compiler): (&[String], &str),
@@ -88,7 +89,10 @@ pub fn entrants(
             named.push(always.to_owned());
         }
     }
-    let rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends)?;
+    let mut rows: Vec<Row> = Sweep::parse(&[])?.rows(&named, backends)?;
+    if let Some(backend) = backends.first() {
+        rows = rows.iter().map(|row| row.on(*backend)).collect();
+    }
     for row in &rows {
         if let Some(control) = row.control() {
             return Err(ExperimentError::Request {
@@ -162,4 +166,69 @@ struct Document<'a> {
     seeds: u32,
     #[serde(flatten)]
     table: &'a Table,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use rampcc_backend::{BackendError, Clock, Control, Play, Played};
+    use rampcc_scenario::Scenario;
+    use rampcc_sim::Simulator;
+    use rampcc_trace::Observer;
+
+    use super::*;
+
+    const fn control(name: &'static str) -> Control {
+        let meaning = "the kernel's own";
+        Control {
+            name,
+            owner: "kernel",
+            backend: "kernel",
+            meaning,
+            simulated_by: Some(rampcc::Traits::OF_BBR),
+        }
+    }
+
+    /// It has controls of its own, one of which is called as an algorithm is.
+    struct Kernel;
+
+    impl Backend for Kernel {
+        fn name(&self) -> &'static str {
+            "kernel"
+        }
+        fn identity(&self) -> String {
+            String::new()
+        }
+        fn clock(&self) -> Clock {
+            Clock::Real
+        }
+        fn controls(&self) -> &'static [Control] {
+            const CONTROLS: [Control; 2] = [control("bbr"), control("other")];
+            &CONTROLS
+        }
+        fn check(&self, _: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
+            Ok(())
+        }
+        fn run(&self, _: &Play<'_>, _: &mut dyn Observer, _: &AtomicBool) -> Result<Played, BackendError> {
+            Err(BackendError::Refused("nobody plays here".to_owned()))
+        }
+    }
+
+    #[test]
+    fn an_algorithm_plays_though_another_backend_has_a_control_of_its_name() {
+        let found = |named: &str| {
+            let named = [named.to_owned()];
+            entrants(&named, (&[], "cc"), &[&Simulator, &Kernel]).map(|found| {
+                found.into_iter().map(|row| (row.label.clone(), row.control())).collect::<Vec<_>>()
+            })
+        };
+        for named in ["bbr", "modern,bbr", "all,bbr"] {
+            let found = found(named).unwrap();
+            assert_eq!(found.iter().filter(|(label, _)| label == "bbr").count(), 1, "{named}: {found:?}");
+            assert!(found.iter().all(|(_, control)| control.is_none()), "{named}: {found:?}");
+        }
+        let error = found("other").unwrap_err();
+        assert!(error.to_string().contains("names `other`, which is the kernel's own"), "{error}");
+    }
 }
