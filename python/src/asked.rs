@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rampcc_backend::Backend;
@@ -16,6 +16,9 @@ use crate::error::{InputError, wrong};
 /// What plays. Real time, which wants the process for itself, is left to the command.
 pub(crate) static BACKENDS: &[&dyn Backend] = &[&Simulator];
 
+/// Lists and dicts within each other. No scenario has as many, and a list may be in itself.
+const NESTED_MOST: usize = 32;
+
 /// A value of a scenario's field; `None` removes the field.
 pub(crate) struct Value(Option<toml::Value>);
 
@@ -26,7 +29,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Value {
         if value.is_none() {
             return Ok(Self(None));
         }
-        Ok(Self(Some(toml_value(&value)?)))
+        Ok(Self(Some(toml_value(&value, 0)?)))
     }
 }
 
@@ -43,16 +46,22 @@ impl Value {
     }
 }
 
-/// A value as a scenario file has it.
-fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+/// A value as a scenario file has it, within so many others.
+fn toml_value(value: &Bound<'_, PyAny>, nested: usize) -> PyResult<toml::Value> {
+    if nested > NESTED_MOST {
+        let problem = "a value of a scenario is nested too deeply";
+        return Err(wrong(format!(
+            "{problem}\nhelp: at most {NESTED_MOST} lists and dicts within each other"
+        )));
+    }
     if let Ok(table) = value.cast::<PyDict>() {
         let entry = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok((key.extract::<String>()?, toml_value(&value)?))
+            Ok((key.extract::<String>()?, toml_value(&value, nested + 1)?))
         };
         return Ok(toml::Value::Table(table.iter().map(entry).collect::<PyResult<_>>()?));
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let each = value.try_iter()?.map(|item| toml_value(&item?));
+        let each = value.try_iter()?.map(|item| toml_value(&item?, nested + 1));
         return Ok(toml::Value::Array(each.collect::<PyResult<_>>()?));
     }
     // A truth value is an integer too.
@@ -85,7 +94,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Place {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if value.is_instance_of::<PyDict>() {
-            let text = toml::to_string(&toml_value(&value)?).map_err(|error| wrong(error.to_string()))?;
+            let text = toml::to_string(&toml_value(&value, 0)?).map_err(|error| wrong(error.to_string()))?;
             return Ok(Self { name: "scenario".to_owned(), text: Some(text) });
         }
         let name: String = value.extract()?;
@@ -141,6 +150,10 @@ where
             root = cause;
         }
         match field {
+            Some(field) if root.is_instance_of::<PyOverflowError>(py) => wrong(format!(
+                "`{field}` has a number that is out of range\nhelp: a whole number from 0 to {}",
+                i64::MAX
+            )),
             Some(field) if !root.is_instance_of::<InputError>(py) => {
                 PyTypeError::new_err(format!("`{field}`: {}", root.value(py)))
             }

@@ -16,6 +16,8 @@ import pytest
 import rampcc as ramp
 
 PATH = {"size": "200 kB", "path": {"rate": "10 Mbit/s", "rtt": "20 ms"}}
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,10 @@ PATH = {"size": "200 kB", "path": {"rate": "10 Mbit/s", "rtt": "20 ms"}}
         (lambda: ramp.sweep(PATH, {"path.rtt": ["1 ms", "1 ms"]}), "`sweep` names a value twice: path.rtt=1 ms"),
         (lambda: ramp.sweep(PATH, {"path.rtt": "1 ms"}), "`fields` has the text '1 ms' for `path.rtt`"),
         (lambda: ramp.sweep(PATH, {}), "`fields` is empty"),
+        (lambda: ramp.compare(PATH, seed=-1), "`seed` has a number that is out of range\nhelp: a whole number from 0"),
+        (lambda: ramp.league(fresh=1 << 64), "`fresh` has a number that is out of range"),
+        (lambda: ramp.run(PATH, settings={"path.rtt": ENDLESS}), "nested too deeply\nhelp: at most 32 lists and dicts"),
+        (lambda: ramp.run({**PATH, "more": ENDLESS}), "nested too deeply"),
     ],
 )
 def test_mistakes_are_input_errors_and_leave_nothing(asked: Callable[[], object], said: str) -> None:
