@@ -4,8 +4,8 @@ use rampcc::Time;
 use rampcc_tcp::Search;
 
 use crate::document::Section;
-use crate::field::Default::{At, Name, Number};
-use crate::field::{number, one_of, table, time};
+use crate::field::Default::{At, Count, Name, Number};
+use crate::field::{count, number, one_of, table, time};
 
 /// A host has something left for its connections.
 const BASE_LOAD_MAX: f64 = 0.95;
@@ -14,6 +14,7 @@ table! { CPU: "[cpu]", "Gives every host one processor, which serves arriving pa
     "search": one_of::<Search>() => Name("hint"), "How a host finds what a SACK block or an out-of-order segment means: a walk through a list for each block, as Linux before 2.6.15; one walk for all blocks, from where the last one ended if it can (Linux 2.6.15 to 2.6.23, the HyStart paper's); a tree, as Linux since 4.15.";
     "visit": time(Time::ZERO, Time::from_us(100)) => At(Time::from_ns(5)), "Time to look at one entry of a queue.";
     "packet": time(Time::ZERO, Time::from_ms(100)) => At(Time::from_us(1)), "Time for a packet that arrives, whatever it says.";
+    "ring": count(0, 1_000_000) => Count(0), "Packets that wait for the processor; further ones are dropped. 0: any number. The network card of 2008 has room for 256.";
     "base-load": number(0.0, BASE_LOAD_MAX) => Number(0.3), "Share of the processor that everything else takes, sending included.";
 }
 
@@ -26,6 +27,8 @@ pub struct Cpu {
     pub visit: Time,
     /// Time for a packet, whatever it says.
     pub packet: Time,
+    /// Packets that may wait; 0: any number.
+    pub ring: u32,
     /// Share of the processor that is always taken, in thousandths, below 1000.
     pub base_load_permille: u32,
 }
@@ -38,6 +41,7 @@ pub(crate) fn cpu(root: &Section<'_>) -> Option<Cpu> {
         search: s.of("search"),
         visit: s.of("visit"),
         packet: s.of("packet"),
+        ring: s.of("ring"),
         base_load_permille: (base_load * 1000.0).round() as u32,
     })
 }

@@ -100,7 +100,7 @@ named! {
     Stopping { Complete = "complete", Duration = "duration" }
     Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr", Bbr3 = "bbr3" }
     Recovery {
-        Sack = "sack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
+        Sack = "sack", Fack = "fack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
         Tahoe = "tahoe",
     }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }

@@ -58,9 +58,13 @@ impl<P: Copy> Cpu<P> {
         self.done.min(self.window_end)
     }
 
-    /// A packet has arrived. Whoever calls goes on with [`next`](Self::next).
-    pub(crate) fn take(&mut self, parcel: &Parcel<P>) {
-        self.waiting.push_back(*parcel);
+    /// A packet has arrived. Returns whether there was room for it; whoever calls goes on with [`next`](Self::next).
+    pub(crate) fn take(&mut self, parcel: &Parcel<P>) -> bool {
+        let room = self.prices.ring == 0 || self.waiting.len() < self.prices.ring as usize;
+        if room {
+            self.waiting.push_back(*parcel);
+        }
+        room
     }
 
     /// The packet whose turn it is, if the processor is idle; [`serve`](Self::serve) follows.
@@ -140,6 +144,7 @@ mod tests {
             search: Search::List,
             visit: Time::from_ns(5),
             packet: Time::from_us(1),
+            ring: 0,
             base_load_permille,
         };
         let mut cpu = Cpu::new(prices);

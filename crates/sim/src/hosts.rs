@@ -92,7 +92,9 @@ impl<T: Transport> Hosts<T> {
             return world.transport.discard(&parcel.packet);
         };
         let node = if parcel.place.to() == End::Receiver { flow.between.1 } else { flow.between.0 };
-        self.cpus[node].take(parcel);
+        if !self.cpus[node].take(parcel) {
+            world.transport.discard(&parcel.packet);
+        }
         self.occupy(world, node);
     }
 

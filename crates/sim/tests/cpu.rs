@@ -22,6 +22,8 @@ const PATH: &str = "profile = 'era'\nduration = '10 s'\n[path]\nrate = '12 Mbit/
 struct Hosts {
     loads: BTreeMap<u32, Vec<CpuSample>>,
     timeouts: u32,
+    /// Repairs of what is missing, by duplicates or by the timer.
+    losses: u32,
     delivered: u64,
     /// Bytes delivered in each second.
     by_second: BTreeMap<u64, u64>,
@@ -37,7 +39,9 @@ impl Observer for Hosts {
         self.loads.entry(sample.node).or_default().push(*sample);
     }
     fn on_event(&mut self, event: &FlowEvent) {
-        self.timeouts += u32::from(matches!(event.kind, FlowEventKind::Timeout { .. }));
+        let timeout = matches!(event.kind, FlowEventKind::Timeout { .. });
+        self.timeouts += u32::from(timeout);
+        self.losses += u32::from(timeout || matches!(event.kind, FlowEventKind::RecoveryStart { .. }));
     }
 }
 
@@ -144,4 +148,19 @@ fn the_guides_path_stands_still_after_slow_start_and_not_after_hystart() {
         assert!(full.contains(&hosts.full(0)), "{algorithm}: {} windows of 100 ms", hosts.full(0));
         assert_eq!((hosts.timeouts > 0, still(&hosts) > 0), (expires, stands), "{algorithm}: {seconds:?}");
     }
+}
+
+/// A host that takes 2 ms for a packet, of which 1000 a second arrive. With room for ten the others are lost; without a limit
+/// all wait.
+#[test]
+fn what_does_not_fit_before_the_processor_is_lost() {
+    let received = |outcome: &Outcome| outcome.flows[0].received_bytes;
+    let slow = "[cpu]\npacket = '2 ms'\nbase-load = 0\n";
+    let (waiting, all) = run(&format!("{PATH}{slow}"));
+    let (lossy, some) = run(&format!("{PATH}{slow}ring = 10\n"));
+    assert_eq!(all.losses, 0);
+    assert!(some.losses > 0, "{} recoveries", some.losses);
+    let dropped: u64 = lossy.links.iter().map(|link| link.dropped.packets).sum();
+    assert_eq!(dropped, 0, "no link drops anything");
+    assert!(received(&lossy) > received(&waiting) / 4, "the connection goes on");
 }

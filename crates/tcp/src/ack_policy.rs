@@ -21,13 +21,24 @@ pub(crate) struct AckClock {
     missing: u64,
     asked: u32,
     compressed: u32,
+    /// Linux since 4.18.
+    gathers: bool,
     deadline: Time,
 }
 
 impl AckClock {
-    pub(crate) fn new(policy: AckPolicy) -> Self {
+    pub(crate) fn new(policy: AckPolicy, gathers: bool) -> Self {
         let quick = if let AckPolicy::Linux { quick, .. } = policy { quick } else { 0 };
-        Self { policy, pending: 0, quick, missing: 0, asked: 0, compressed: 0, deadline: Time::NEVER }
+        Self {
+            policy,
+            pending: 0,
+            quick,
+            missing: 0,
+            asked: 0,
+            compressed: 0,
+            gathers,
+            deadline: Time::NEVER,
+        }
     }
 
     /// Linux: at most half the window's worth of segments, but at least two, are acknowledged at once.
@@ -86,7 +97,7 @@ impl AckClock {
     /// Once three ACKs have asked for what is missing, Linux gathers those that follow for a twentieth of the round
     /// trip.
     pub(crate) fn on_gap(&mut self, now: Time, missing: u64, rtt: Time) -> bool {
-        if !matches!(self.policy, AckPolicy::Linux { .. }) || self.quick > 0 {
+        if !self.gathers || !matches!(self.policy, AckPolicy::Linux { .. }) || self.quick > 0 {
             return true;
         }
         if self.missing != missing {

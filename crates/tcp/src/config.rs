@@ -141,6 +141,8 @@ pub enum Recovery {
     NewRenoSteady,
     /// RFC 6675.
     Sack,
+    /// Linux 2.4 to 3.1: FACK, rate halving, and a window that is never far above what is in flight.
+    Fack,
     /// SACK as ns-2's Sack1 does it: `pipe` is a counter, and a partial ACK takes two off it.
     SackNs2,
 }
@@ -148,7 +150,12 @@ pub enum Recovery {
 impl Recovery {
     /// Whether it follows ns-2 where that departs from the RFCs.
     pub(crate) fn is_ns2(self) -> bool {
-        self != Self::Sack
+        !matches!(self, Self::Sack | Self::Fack)
+    }
+
+    /// Whether SACK is asked for and given.
+    pub(crate) fn has_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Fack | Self::SackNs2)
     }
 
     /// Whether it is ns-2's Newreno.
@@ -197,6 +204,8 @@ pub struct ReceiverConfig {
     /// Windows XP of the HyStart paper: from this many out-of-order segments on, send no SACK and discard what
     /// arrives out of order. 0: never.
     pub sack_suppression_segments: u32,
+    /// `AckPolicy::Linux` gathers ACKs behind a gap, as Linux has since 4.18.
+    pub gathers_sacks: bool,
     /// Window that it advertises.
     pub window: ReceiveWindow,
     /// ns-2's sinks do not know the end of the data, report no duplicates (RFC 2883), and let one of the newest segment
@@ -225,7 +234,8 @@ pub enum AckPolicy {
         timer: Time,
     },
     /// Linux: as long as the window grows, and the first `quick` ACKs (again after duplicates), at once; then every
-    /// second segment. Behind a gap, once three ACKs have asked for what is missing, one for a millisecond's segments.
+    /// second segment. Behind a gap, at once or, since 4.18, once three ACKs have asked for what is missing, one for a
+    /// millisecond's segments.
     Linux {
         /// Number of segments to acknowledge at once; 0: none, whatever the window does.
         quick: u32,
@@ -335,6 +345,7 @@ impl ReceiverConfig {
                 ack_policy: AckPolicy::Quick,
                 sack_blocks: 3,
                 sack_suppression_segments: 0,
+                gathers_sacks: true,
                 window: ReceiveWindow::Unlimited,
                 ns2_sink: profile == Profile::Ns2,
                 syn_window_bytes: u64::MAX,
@@ -345,6 +356,7 @@ impl ReceiverConfig {
                 ack_policy: AckPolicy::Linux { quick: 16, timer: Time::from_ms(40) },
                 sack_blocks: 3,
                 sack_suppression_segments: 0,
+                gathers_sacks: true,
                 window: ReceiveWindow::Unlimited,
                 ns2_sink: false,
                 syn_window_bytes: SYN_WINDOW,

@@ -11,6 +11,7 @@ mod calls;
 mod config;
 mod congestion_window;
 mod ecn;
+mod fack;
 mod ns2;
 mod pacing;
 mod prr;

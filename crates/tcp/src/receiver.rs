@@ -6,7 +6,7 @@ use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;
 use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, hand_over};
 use crate::window::Advertised;
-use crate::{ReceiverConfig, Recovery, SenderConfig};
+use crate::{ReceiverConfig, SenderConfig};
 
 /// `TCP_SACK_BLOCKS_EXPECTED`: an ACK tells of so many ranges at least.
 const BLOCKS_EXPECTED: usize = 2;
@@ -60,9 +60,9 @@ enum Reply {
 impl Receiver {
     /// A receiver for the sender that `sender` describes.
     pub fn new(flow: u32, config: &ReceiverConfig, sender: &SenderConfig) -> Self {
-        let sack = matches!(sender.recovery, Recovery::Sack | Recovery::SackNs2);
+        let sack = sender.recovery.has_sack();
         let window = Advertised::new(config.window, config.syn_window_bytes);
-        let mut clock = AckClock::new(config.ack_policy);
+        let mut clock = AckClock::new(config.ack_policy, config.gathers_sacks);
         clock.limit_quick(window.bytes() / u64::from(sender.mss_bytes.max(1)));
         Self {
             flow,

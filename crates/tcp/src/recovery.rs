@@ -36,6 +36,9 @@ impl Sender {
             SenderState::Loss => self.go_on_after_timeout(now, facts, delivery),
             SenderState::Open => {}
         }
+        if self.halves_rate() && self.repair.state != SenderState::Recovery {
+            self.moderate_window();
+        }
         // ns-2 allows a fast retransmit of the first segment always (`bugfix_ss_`).
         let first = self.rules.recovery.is_ns2() && self.board.una() == 0;
         if self.repair.state == SenderState::Open || (first && self.repair.state == SenderState::Loss) {
@@ -86,6 +89,7 @@ impl Sender {
                 self.reduce_proportionally(delivery.bytes, false);
             }
             Recovery::Sack => self.set_cwnd(ssthresh),
+            Recovery::Fack => self.begin_halving(),
             Recovery::Tahoe => unreachable!("it has no fast recovery"),
         }
         self.arm_timeout(now);
@@ -133,6 +137,8 @@ impl Sender {
     pub(crate) fn recovery_in_use(&self) -> Recovery {
         match self.rules.recovery {
             Recovery::Sack | Recovery::SackNs2 if !self.sack_in_use() => Recovery::NewRenoImpatient,
+            // Linux restarts the timer on every ACK that advances.
+            Recovery::Fack if !self.sack_in_use() => Recovery::NewRenoSteady,
             other => other,
         }
     }
@@ -158,6 +164,12 @@ impl Sender {
                 }
                 if duplicates >= DUPLICATE_ACKS || self.board.is_lost_edge(self.rules.mss) > una {
                     let lost = self.board.mark_lost_by_sack(self.rules.mss);
+                    self.enter_recovery(now, lost, delivery);
+                }
+            }
+            Recovery::Fack => {
+                if self.fack_finds_loss() {
+                    let lost = self.mark_by_fack(self.board.next());
                     self.enter_recovery(now, lost, delivery);
                 }
             }
@@ -201,6 +213,11 @@ impl Sender {
                 }
             }
             Recovery::Tahoe => {}
+            Recovery::Fack => {
+                self.find_lost_retransmissions(delivery);
+                self.mark_by_fack(self.repair.point);
+                self.halve_rate();
+            }
             Recovery::SackNs2 => {
                 self.repair.pipe -= i64::from(self.rules.mss) * if advanced { 2 } else { 1 };
                 if advanced {
@@ -251,6 +268,8 @@ impl Sender {
             self.board.forget_recovery();
             self.repair.point = 0;
             self.cwnd()
+        } else if self.halves_rate() {
+            self.cwnd().min(ssthresh)
         } else {
             ssthresh
         };

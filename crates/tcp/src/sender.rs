@@ -9,6 +9,7 @@ use crate::avoidance::Avoid;
 use crate::calls::Calls;
 use crate::congestion_window::Window;
 use crate::ecn::Ecn;
+use crate::fack::RateHalving;
 use crate::pacing::{Pacer, UNPACED_SEGMENTS};
 use crate::prr::Prr;
 use crate::quick_start::QuickStart;
@@ -196,6 +197,7 @@ pub(crate) struct Repair {
     pub(crate) partial: bool,
     pub(crate) undo: Undo,
     pub(crate) frto: Frto,
+    pub(crate) halving: RateHalving,
     /// SND.UNA when the timer last expired.
     pub(crate) timed_out_at: u64,
 }
@@ -235,7 +237,7 @@ impl Sender {
         let startup = Startup::waiting(config.startup);
         let avoid = Avoid::new(flow, config);
         let remembered = config.startup.traits.has(Traits::NEEDS_HISTORY);
-        let sack = matches!(config.recovery, Recovery::Sack | Recovery::SackNs2);
+        let sack = config.recovery.has_sack();
         Self {
             flow,
             rules: Rules {
@@ -299,6 +301,7 @@ impl Sender {
                 partial: false,
                 undo: Undo::default(),
                 frto: Frto::Off,
+                halving: RateHalving::default(),
                 timed_out_at: u64::MAX,
             },
             rack: Rack::default(),

@@ -139,6 +139,9 @@ impl Sender {
         }
         self.avoid.on_undone();
         self.board.unmark_lost();
+        if self.halves_rate() {
+            self.moderate_window();
+        }
         self.rack.on_undone(self.board.una());
         self.events.push_back(FlowEventKind::Undone);
         if left {

@@ -255,6 +255,7 @@ impl Sender {
         self.set_ssthresh(ssthresh);
         match self.recovery_in_use() {
             Recovery::Sack if self.rules.prr => {}
+            Recovery::Fack => {}
             mode if mode.is_newreno() => self.set_cwnd(ssthresh.saturating_add(self.repair.inflation)),
             _ => self.set_cwnd(ssthresh),
         }

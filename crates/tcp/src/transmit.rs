@@ -182,7 +182,7 @@ impl Sender {
     /// Rules 3 and 4 of `NextSeg`; RACK-TLP has better means.
     fn last_resort(&mut self) -> Option<u64> {
         if self.repair.state != SenderState::Recovery
-            || self.rules.recovery != Recovery::Sack
+            || !matches!(self.rules.recovery, Recovery::Sack | Recovery::Fack)
             || self.repair.sack == SackUse::No
             || self.rules.rack
         {
@@ -191,7 +191,8 @@ impl Sender {
         if let Some(number) = self.board.next_hole() {
             return Some(number);
         }
-        if self.repair.rescued {
+        // Linux sends again only what is below the highest SACK.
+        if self.repair.rescued || self.rules.recovery == Recovery::Fack {
             return None;
         }
         let number = self.board.highest_unsacked()?;
@@ -327,6 +328,9 @@ impl Sender {
         self.board.on_retransmitted(number, update);
         if self.rack_in_use() {
             self.rack.on_retransmitted(number, now);
+        }
+        if self.rules.recovery == Recovery::Fack {
+            self.note_sent_again(now, number);
         }
         let undo = &mut self.repair.undo;
         undo.first_retransmission = undo.first_retransmission.min(now);

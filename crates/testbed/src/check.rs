@@ -187,9 +187,11 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
     });
     let sink = (flow.receiver.ns2_sink)
         .then(|| ("ns2-sink", "on".to_owned(), "Linux knows the end of the data and reports duplicates"));
+    let each = (!flow.receiver.gathers_sacks && matches!(ack_policy, AckPolicy::Linux { .. }))
+        .then(|| ("gathers-sacks", "off".to_owned(), "Linux gathers what it acknowledges behind a gap"));
     let name =
         |(field, asked, kernel)| Unsupported::Receiver { flow: flow.name.clone(), field, asked, kernel };
-    [acks, blocks, suppression, size, block, sink].into_iter().flatten().map(name).collect()
+    [acks, blocks, suppression, each, size, block, sink].into_iter().flatten().map(name).collect()
 }
 
 /// What a network namespace has once.

@@ -103,6 +103,7 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
         receiver.window = window;
     }
     s.file.keep(autotuning(s, &mut receiver.window));
+    s.set("gathers-sacks", &mut receiver.gathers_sacks);
     s.set("ack-size", &mut receiver.ack_bytes);
     s.set("sack-block-size", &mut receiver.sack_block_bytes);
     s.set("ns2-sink", &mut receiver.ns2_sink);

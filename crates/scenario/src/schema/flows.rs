@@ -114,7 +114,7 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
     "ecn": FLAG => Sender(|c| Flag(c.ecn)), "Explicit congestion notification (RFC 3168): queues with `ecn` mark its data, and a mark costs what a loss costs.";
     "abc-limit": packets(0, 1000) => Sender(|c| Count(c.abc_limit_packets.into())), "Growth per ACK in slow start (RFC 3465 L); 0: no limit, 1: packet counting.";
     "congestion-control": one_of::<Avoidance>() => Sender(|c| Name(name(c.avoidance))), "After start-up.";
-    "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired: RFC 6675; ns-2's Sack1; its Newreno, whose timer restarts on the first partial ACK of a repair alone (RFC 6582's impatient variant) or on every one (slow but steady); its Tahoe, without fast recovery.";
+    "recovery": one_of::<Recovery>() => Sender(|c| Name(name(c.recovery))), "How losses are found and repaired: RFC 6675; as Linux 2.4 to 3.1, with FACK and rate halving; ns-2's Sack1; its Newreno, whose timer restarts on the first partial ACK of a repair alone (RFC 6582's impatient variant) or on every one (slow but steady); its Tahoe, without fast recovery.";
     "prr": FLAG => Sender(|c| Flag(c.prr)), "Proportional rate reduction (RFC 9937).";
     "rack-tlp": FLAG => Sender(|c| Flag(c.rack_tlp)), "RACK-TLP (RFC 8985).";
     "limited-transmit": FLAG => Sender(|c| Flag(c.limited_transmit)), "RFC 3042.";
@@ -147,6 +147,7 @@ table! { RECEIVER: "[receiver]", "How receivers behave. Defaults by `profile`: m
     "quick-acks": count(0, 1_000_000) => Count(16), "For `linux`.";
     "sack-blocks": count(0, 4) => Receiver(|c| Count(c.sack_blocks.into())), "Most SACK blocks per ACK; 0: no SACK.";
     "sack-suppression": packets(0, 1_000_000) => Receiver(|c| Count(c.sack_suppression_segments.into())), "From so many out-of-order segments on, no SACK and no reassembly (Windows XP); 0: never.";
+    "gathers-sacks": FLAG => Receiver(|c| Flag(c.gathers_sacks)), "For `linux`: behind a gap, one ACK for up to a millisecond's segments, as Linux since 4.18; otherwise one for each.";
     "window": words("bytes, \"autotuned\" or \"unlimited\"") => Words("unlimited"), "What it advertises; a `modern` receiver's SYN-ACK 65 535 bytes of it at most, as TCP's can.";
     "window-initial": bytes(1, u64::MAX) => Count(64 << 10), "First window, for `autotuned`.";
     "window-max": bytes(1, u64::MAX) => Count(6 << 20), "Largest window, for `autotuned`.";

@@ -113,6 +113,11 @@ impl Avoid {
         }
     }
 
+    /// How far halving the rate takes the window (Linux 2.6 `min_cwnd`).
+    pub(crate) fn halving_floor(&self, ssthresh: u64) -> u64 {
+        if matches!(self, Self::Reno(_)) { ssthresh / 2 } else { ssthresh }
+    }
+
     /// A reduction with the threshold `ssthresh` is over, and nothing took it back. What window and threshold become, if they
     /// do not stay.
     pub(crate) fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {

@@ -20,6 +20,18 @@ impl Scoreboard {
         lost
     }
 
+    /// Marks lost whatever is outstanding below `edge` and neither SACKed nor sent again. Returns the newly lost bytes.
+    pub(crate) fn mark_lost_below(&mut self, edge: u64) -> u64 {
+        let mut lost = 0;
+        for number in self.loss_edge.max(self.una)..edge {
+            if self.record(number).flags & Flags::RETRANSMITTED == 0 {
+                lost += self.mark_lost(number);
+            }
+        }
+        self.loss_edge = self.loss_edge.max(edge);
+        lost
+    }
+
     /// One past the highest number that `IsLost` holds for, SACKed numbers below it not excepted.
     pub(crate) fn is_lost_edge(&mut self, mss: u32) -> u64 {
         let limit = 2 * u64::from(mss);

@@ -17,7 +17,7 @@ use watch::Watch;
 /// Every outstanding segment.
 ///
 /// Invariants: the counters equal the sums over the records; a SACKed record is neither lost nor retransmitted;
-/// every number below `loss_edge` is SACKed or was marked lost; every lost record that is not retransmitted is in one
+/// every number below `loss_edge` is SACKed, was marked lost or has been sent again; every lost record that is not retransmitted is in one
 /// of the two lists of what to send again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {

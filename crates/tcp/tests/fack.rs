@@ -1,0 +1,107 @@
+//! Loss recovery of Linux 2.6: FACK, rate halving, and windows that are never far above what is in flight.
+
+mod support;
+
+use rampcc_tcp::{Profile, Recovery, SenderConfig};
+use rampcc_trace::{FlowEventKind, SenderState};
+use support::{Script, config, ms};
+
+fn rules(recovery: Recovery) -> SenderConfig {
+    SenderConfig { recovery, ..config(Profile::Era) }
+}
+
+fn fack(flight: u64) -> Script {
+    Script::warmed_up(&rules(Recovery::Fack), flight)
+}
+
+#[test]
+fn a_single_sack_far_ahead_is_a_loss() {
+    let mut script = fack(20);
+    // 4 has arrived: 0 and 1 are three or more below it.
+    assert_eq!(script.ack(ms(100), 0, &[(4, 5)]), [0]);
+    assert_eq!(script.sender.sample(script.now).state, SenderState::Recovery);
+    assert_eq!(script.ssthresh(), 10);
+
+    let mut rfc = Script::warmed_up(&rules(Recovery::Sack), 20);
+    assert_eq!(rfc.ack(ms(100), 0, &[(4, 5)]), [20], "RFC 6675 waits for three of them");
+}
+
+#[test]
+fn the_window_falls_with_what_is_in_flight() {
+    let mut script = fack(20);
+    script.ack(ms(100), 0, &[(4, 5)]);
+    // 20 sent, 1 SACKed, 2 lost, 1 sent again.
+    assert_eq!((script.in_flight(), script.cwnd()), (18, 18));
+    // Twelve more are lost with one ACK: one segment more than what is in flight, whatever ssthresh says.
+    assert_eq!(script.ack(ms(101), 0, &[(17, 18), (4, 5)]), [1]);
+    assert_eq!((script.in_flight(), script.cwnd(), script.ssthresh()), (6, 6, 10));
+}
+
+#[test]
+fn every_second_ack_takes_a_segment_off() {
+    let mut script = fack(40);
+    script.ack(ms(100), 0, &[(4, 5)]);
+    let mut windows = vec![script.cwnd()];
+    for last in 6..14 {
+        script.ack(ms(96 + last), 0, &[(4, last)]);
+        windows.push(script.cwnd());
+    }
+    // As long as each ACK finds a loss, what is in flight bounds it.
+    assert_eq!(windows, [38, 37, 36, 35, 35, 34, 34, 33, 33]);
+}
+
+#[test]
+fn recovery_ends_with_little_and_slow_start_takes_over() {
+    let mut script = fack(20);
+    script.ack(ms(100), 0, &[(4, 5)]);
+    script.ack(ms(101), 0, &[(4, 20)]);
+    // Nothing but retransmissions is in flight when the last hole closes.
+    assert!(script.ack(ms(200), 20, &[]).len() <= 4);
+    assert_eq!(script.sender.sample(script.now).state, SenderState::Open);
+    assert!(script.cwnd() <= 4 && script.ssthresh() == 10, "{} and {}", script.cwnd(), script.ssthresh());
+
+    let mut rfc = Script::warmed_up(&rules(Recovery::Sack), 20);
+    rfc.ack(ms(100), 0, &[(4, 5)]);
+    rfc.ack(ms(101), 0, &[(4, 20)]);
+    rfc.ack(ms(200), 20, &[]);
+    assert_eq!(rfc.cwnd(), 10, "RFC 6675 goes on with half of the window");
+}
+
+/// 0 to 3 of twenty are lost and the others arrive one by one. What leaves meanwhile.
+fn repaired(rules: &SenderConfig) -> (Script, Vec<u64>) {
+    let mut script = Script::warmed_up(rules, 20);
+    let mut left = vec![];
+    for end in 5..=20 {
+        left.extend(script.ack(ms(95 + end), 0, &[(4, end)]));
+    }
+    (script, left)
+}
+
+#[test]
+fn new_data_that_arrive_show_that_a_retransmission_is_lost() {
+    let (mut script, left) = repaired(&rules(Recovery::Fack));
+    assert_eq!(left[..5], [0, 1, 2, 3, 20]);
+    assert!(script.ack(ms(201), 0, &[(1, 20)]).iter().all(|&number| number > 20), "0 may yet arrive");
+    // 20 left after 0 had been sent again, and is here before it.
+    assert_eq!(script.ack(ms(202), 0, &[(1, 21)]), [0]);
+}
+
+#[test]
+fn without_new_data_only_the_timer_finds_it() {
+    let (mut script, left) =
+        repaired(&SenderConfig { send_buffer_bytes: 20 * support::MSS, ..rules(Recovery::Fack) });
+    assert_eq!(left, [0, 1, 2, 3], "there is no room for new data");
+    assert!(script.ack(ms(201), 0, &[(1, 20)]).is_empty());
+    assert_eq!(script.wait(), [0]);
+    assert!(script.events.iter().any(|event| matches!(event, FlowEventKind::Timeout { .. })));
+}
+
+#[test]
+fn after_a_timeout_the_window_stays_near_what_is_in_flight() {
+    let mut script = fack(20);
+    assert_eq!(script.wait(), [0]);
+    let at = script.now + ms(100);
+    // The ACK tells of everything but one segment.
+    script.ack(at, 10, &[(11, 20)]);
+    assert!(script.cwnd() <= script.in_flight() + 3);
+}
