@@ -12,6 +12,7 @@ use support::{Adversary, config, ms, transfer};
 fn sender() -> impl Strategy<Value = SenderConfig> {
     let recovery = prop_oneof![
         Just(Recovery::Sack),
+        Just(Recovery::Fack),
         Just(Recovery::SackNs2),
         Just(Recovery::NewRenoImpatient),
         Just(Recovery::NewRenoSteady)
