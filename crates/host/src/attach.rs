@@ -48,7 +48,7 @@ pub enum Change {
 impl Host {
     /// Has new connections of this scope start by this algorithm.
     ///
-    /// Of `options`, the parameters count. If anything fails, what has been done is undone.
+    /// Of `options`, the parameters and the guard count. If anything fails, what has been done is undone.
     pub fn attach(
         &self,
         scope: &Scope,
@@ -347,9 +347,11 @@ pub(crate) fn is_named_after(name: &str, id: &str) -> bool {
 }
 
 impl Instance {
-    /// Whether it is this algorithm with these parameters.
+    /// Whether it is this algorithm with these parameters and limits.
     fn is(&self, algorithm: &Algorithm, options: &Options) -> bool {
-        self.algorithm == algorithm.id && self.parameters == options.parameters
+        self.algorithm == algorithm.id
+            && self.parameters == options.parameters
+            && self.limits == options.guard.into()
     }
 }
 
@@ -361,6 +363,7 @@ fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result
         parameters: options.parameters.to_vec(),
         name: free_name(algorithm)?,
         since_s: since.map_or(0, |since| since.as_secs()),
+        limits: options.guard.into(),
     })
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
-use rampcc_linux::Held;
+use rampcc_linux::{Guard, Held};
 use serde::{Deserialize, Serialize};
 
 use crate::attach::is_named_after;
@@ -72,6 +72,28 @@ pub(crate) struct Instance {
     pub(crate) name: String,
     /// Seconds since 1970.
     pub(crate) since_s: u64,
+    #[serde(default)]
+    pub(crate) limits: Limits,
+}
+
+/// [`Guard`] on record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Limits {
+    least_rtt_us: u32,
+    window_bound: u32,
+}
+
+impl From<Guard> for Limits {
+    fn from(Guard { least_rtt_us, window_bound }: Guard) -> Self {
+        Self { least_rtt_us, window_bound }
+    }
+}
+
+impl From<Limits> for Guard {
+    fn from(Limits { least_rtt_us, window_bound }: Limits) -> Self {
+        Self { least_rtt_us, window_bound }
+    }
 }
 
 /// What is known of an attachment.

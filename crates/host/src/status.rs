@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use rampcc::Algorithm;
-use rampcc_linux::{Counters, Options, Pinned};
+use rampcc_linux::{Counters, Guard, Options, Pinned};
 
 use crate::assign::{Assign, AssignCounters};
 use crate::attach::is_ours;
@@ -51,6 +51,8 @@ pub struct AttachedAlgorithm {
     pub name: String,
     /// Seconds since 1970.
     pub since_s: u64,
+    /// The host's limits for it.
+    pub guard: Guard,
     /// Its directory of pins.
     pub pins: PathBuf,
     /// Counters of its connections; `None`: its pins are gone.
@@ -199,6 +201,7 @@ impl Host {
             parameters: instance.parameters.clone(),
             name: instance.name.clone(),
             since_s: instance.since_s,
+            guard: instance.limits.into(),
             counters: Pinned::open(&pins).and_then(|pinned| pinned.counters().ok()),
             places: Pinned::open(&pins).and_then(|pinned| pinned.places()),
             assigned: in_cgroup.then(|| Assign::pinned_counters(&pins).ok()).flatten(),

@@ -33,8 +33,11 @@ struct ramp_settings {
 	ramp_u32 record;
 	ramp_u32 avoidance;
 	ramp_u32 from_first_ack; /* as if the kernel left out every init */
+	ramp_u32 least_rtt_us;   /* of the handshake, for connections that are steered; 0: any */
+	ramp_u32 window_bound;   /* times what was acknowledged, beside the first window; 0: none */
 };
 
+/* It only grows at its end: what older programs have counted is read by newer commands. */
 struct ramp_counters {
 	ramp_u64 opened;          /* connections */
 	ramp_u64 closed;
@@ -46,6 +49,10 @@ struct ramp_counters {
 	ramp_u64 logged;          /* ends of start-ups, numbered from 0 */
 	ramp_u64 startup_us;      /* all start-ups' durations */
 	ramp_u64 durations[RAMP_DURATIONS];
+	ramp_u64 short_rtt;       /* left to CUBIC: the handshake took less than settings.least_rtt_us */
+	ramp_u64 bounded;         /* connections whose window settings.window_bound has held */
+	ramp_u64 too_late;        /* start-ups that the algorithm ended, and yet losses came at once */
+	ramp_u64 too_early;       /* and others, whose window then more than doubled without any */
 };
 
 /* ramp_record.kind */

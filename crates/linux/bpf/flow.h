@@ -27,6 +27,9 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u32 marked_packets;
 	__u32 pacing_status;         /* the kernel's, while ours is in force */
 	__u32 timeout_told;
+	__u32 first_window_packets;  /* the kernel's, before the core's first decision */
+	__u32 bounded;
+	__u32 left_packets;          /* the window that the algorithm left with; 0: judged already */
 	__u32 events;
 	__u32 exits;
 	struct RAMP_ID state;

@@ -82,6 +82,35 @@ static __always_inline void notice(const struct tcp_sock *tp, struct flow *f)
 	}
 }
 
+/*
+ * 1 for an end that is the algorithm's own choice, and no answer to a loss, a mark or a timeout.
+ * Without a branch: the verifier would follow each reason through all that comes after.
+ */
+static __always_inline __u32 chosen(__u32 reason)
+{
+	const __u64 answers = 1ull << RAMP_EXIT_LOSS | 1ull << RAMP_EXIT_TIMEOUT | 1ull << RAMP_EXIT_ECN;
+
+	return ~(answers >> ramp_index(reason, 64)) & 1;
+}
+
+/*
+ * Whether the algorithm chose the end of its start-up well, by what came of it: losses of what left
+ * before the next round trip was over, or a window that grew far beyond without any.
+ */
+static __always_inline void judge_end(struct tcp_sock *tp, struct flow *f, __u32 now, _Bool lost)
+{
+	__u64 since = tp->bytes_acked - f->acked_base - f->acked_bytes;
+	__u32 window = f->left_packets;
+
+	f->left_packets = 0;
+	if (!window)
+		return;
+	if (lost && since < 2 * (__u64)window * tp->mss_cache)
+		count(&counters.too_late);
+	else if (now > 2 * window)
+		count(&counters.too_early);
+}
+
 static __always_inline void leave(struct sock *sk, struct flow *f)
 {
 	__u32 reason = f->decision.exit_reason;
@@ -89,6 +118,7 @@ static __always_inline void leave(struct sock *sk, struct flow *f)
 	set_marks(sk, marks(sk) & ~(__u64)MARK_STARTING);
 	f->exited_ns = bpf_ktime_get_ns();
 	f->exits++;
+	f->left_packets = f->window_packets * chosen(reason);
 	count(&counters.exits[ramp_index(reason, RAMP_EXIT_SLOTS)]);
 	count_duration(f->exited_ns - f->opened_ns);
 	observe(sk, f, 0);
@@ -167,13 +197,27 @@ static __always_inline void obey_phase(struct sock *sk, struct flow *f)
 		leave(sk, f);
 }
 
+/* What the decision says within the host's own bound, which the core is not told of. */
+static __always_inline __u32 allowed_packets(const struct tcp_sock *tp, struct flow *f)
+{
+	__u64 most = f->delivered_bytes * settings.window_bound;
+
+	most += (__u64)f->first_window_packets * tp->mss_cache;
+	if (!settings.window_bound || f->decision.cwnd_bytes <= most)
+		return window_packets(f, tp->mss_cache);
+	if (!f->bounded)
+		count(&counters.bounded);
+	f->bounded = 1;
+	return packets(most, tp->mss_cache);
+}
+
 /* Does what the decision says. */
 static __always_inline void obey(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	pace(sk, f);
-	f->window_packets = window_packets(f, tp->mss_cache);
+	f->window_packets = allowed_packets(tp, f);
 	write_cwnd(tp, f, f->window_packets);
 	obey_ssthresh(tp, f);
 	obey_phase(sk, f);
@@ -265,9 +309,10 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0ul)
 		sk->sk_pacing_status = SK_PACING_NONE;
 	f->pacing_status = sk->sk_pacing_status;
+	f->first_window_packets = window ? window : tp->snd_cwnd;
 
 	config.mss_bytes = tp->mss_cache ? tp->mss_cache : 536;
-	config.initial_window_bytes = (__u64)(window ? window : tp->snd_cwnd) * config.mss_bytes;
+	config.initial_window_bytes = (__u64)f->first_window_packets * config.mss_bytes;
 	config.size_bytes = tp->write_seq - tp->snd_una;
 	config.receive_window_bytes = tp->snd_wnd;
 	config.handshake_rtt_us = least_rtt_us == ~0u ? 0 : least_rtt_us;
@@ -414,7 +459,7 @@ static __always_inline void take_up(struct sock *sk)
 static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u32 kind = RAMP_LOSS;
+	__u32 kind = RAMP_LOSS, window;
 	__u64 before;
 
 	if (!inet_csk(sk)->icsk_pending)
@@ -426,10 +471,12 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 		write_cwnd(tp, f, f->window_packets); /* not what pacing held it down to */
 	notice(tp, f);
 	before = f->decision.ssthresh_bytes;
+	window = tp->snd_cwnd;
 	report(sk, f, kind);
 	set_marks(sk, marks(sk) | MARK_REPAIR);
 	if (marks(sk) & MARK_STARTING)
 		obey(sk, f);
+	judge_end(tp, f, window, 1);
 	if (f->decision.ssthresh_bytes == before || f->decision.ssthresh_bytes == RAMP_UNSET)
 		return 0;
 	return packets(f->decision.ssthresh_bytes, tp->mss_cache);
@@ -439,10 +486,12 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
  * A timeout, or an undone reduction, may begin start-up again. The ACK behind it has passed
  * pkts_acked unseen.
  */
-static __always_inline void resume(struct sock *sk, const struct flow *f)
+static __always_inline void resume(struct sock *sk, struct flow *f)
 {
-	if (f->decision.phase != RAMP_DONE)
-		set_marks(sk, (marks(sk) | MARK_STARTING | MARK_RESUMED) & ~(__u64)MARK_LEAVING);
+	if (f->decision.phase == RAMP_DONE)
+		return;
+	f->left_packets = 0;
+	set_marks(sk, (marks(sk) | MARK_STARTING | MARK_RESUMED) & ~(__u64)MARK_LEAVING);
 }
 
 /* The kernel restores the windows, in a moment, whatever the core makes of them. */

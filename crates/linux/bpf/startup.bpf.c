@@ -13,6 +13,7 @@
  * own throughout. Where the kernel leaves out init, the first ACK stands for it.
  *
  * A connection without storage is marked as plain, and every callback then does what CUBIC's would.
+ * So are those whose round trip is shorter than the host wants steered.
  */
 #include "kernel.h"
 
@@ -60,6 +61,7 @@ static __noinline void begin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	_Bool fresh = tp->bytes_sent <= tp->mss_cache;
+	__u32 rtt_us = tp->rtt_min.s[0].v; /* all ones: not known */
 	struct flow *f;
 
 	set_marks(sk, MARK_PLAIN);
@@ -67,6 +69,10 @@ static __noinline void begin(struct sock *sk)
 		cubictcp_init(sk);
 	if (!fresh && tp->snd_ssthresh < TCP_INFINITE_SSTHRESH) {
 		count(&counters.late);
+		return;
+	}
+	if (rtt_us < settings.least_rtt_us) {
+		count(&counters.short_rtt);
 		return;
 	}
 	f = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
@@ -112,6 +118,7 @@ void BPF_PROG(startup_release, struct sock *sk)
 	if (settings.record >= RAMP_RECORD_FLOWS)
 		record_flow(sk, f, RAMP_RECORD_CLOSE);
 	pace_no_more(sk, f);
+	judge_end(tcp_sk(sk), f, tcp_sk(sk)->snd_cwnd, 0);
 	observe(sk, f, 1);
 	count(&counters.closed);
 	set_marks(sk, 0);

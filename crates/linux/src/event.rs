@@ -256,16 +256,31 @@ pub struct Counters {
     pub logged: u64,
     startup_us: u64,
     durations: [u64; DURATIONS],
+    /// Left to CUBIC because their handshake took less than [`Guard::least_rtt_us`](crate::Guard).
+    pub short_rtt: u64,
+    /// Of those opened, the ones whose window [`Guard::window_bound`](crate::Guard) has held.
+    pub bounded: u64,
+    /// Start-ups that the algorithm ended too late: it chose the end, and yet something was lost that left before the
+    /// next round trip was over.
+    pub too_late: u64,
+    /// Start-ups that the algorithm ended too early: without such losses, the window had more than doubled since by the
+    /// first loss, or by the connection's end.
+    pub too_early: u64,
 }
 
 /// `RAMP_EXIT_SLOTS`.
 const EXIT_SLOTS: usize = 32;
 /// `RAMP_DURATIONS`.
 const DURATIONS: usize = 18;
+/// Bytes of the counters up to `durations`, with which they were first released.
+const FIRST_VERSION: usize = (6 + EXIT_SLOTS + 2 + DURATIONS) * size_of::<u64>();
 
 impl Counters {
+    /// Pins may be of an older version, whose programs count less: what they lack is zero.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        read(bytes)
+        let mut whole = [0; size_of::<Self>()];
+        whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        (bytes.len() >= FIRST_VERSION).then(|| read(&whole)).flatten()
     }
 
     /// Start-ups that ended for this reason.

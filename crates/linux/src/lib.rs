@@ -21,5 +21,5 @@ pub use error::LoadError;
 pub use event::{CallEvent, Calls, Counters, Event, FlowEvent, Header, Tuple};
 pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, valid_name};
 pub use onlooker::{Exits, FlowRow, Onlooker};
-pub use options::{Access, Avoidance, Options, Record};
+pub use options::{Access, Avoidance, Guard, Options, Record};
 pub use pinned::{Held, Pinned, detach_pinned, read_only, share, withdraw_pinned};

@@ -29,8 +29,20 @@ pub struct Options {
     pub link: bool,
     /// Users that may choose it by its name.
     pub access: Access,
+    /// What the host allows it, whatever it concludes.
+    pub guard: Guard,
     /// For tests: connections begin with their first ACK, as they do where the kernel has not announced them.
     pub from_first_ack: bool,
+}
+
+/// A host's own limits for an algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Connections whose handshake took less stay with the kernel's CUBIC; 0: none.
+    pub least_rtt_us: u32,
+    /// The window is at most the first window and so many times what was acknowledged since; 0: no bound. Slow start
+    /// needs 1.
+    pub window_bound: u32,
 }
 
 /// Users that may choose a congestion control by its name.
@@ -84,6 +96,7 @@ impl Options {
             ring_bytes: 4 << 20,
             link: true,
             access: Access::default(),
+            guard: Guard::default(),
             from_first_ack: false,
         }
     }
@@ -100,7 +113,9 @@ impl Options {
             ..Config::new(algorithm, 0, 0)
         };
         let (record, avoidance) = (self.record as u32, self.avoidance as u32);
-        let own = [self.initial_window_packets, record, avoidance, u32::from(self.from_first_ack)];
+        let Guard { least_rtt_us, window_bound } = self.guard;
+        let first_ack = u32::from(self.from_first_ack);
+        let own = [self.initial_window_packets, record, avoidance, first_ack, least_rtt_us, window_bound];
         [config.bytes(), &own.map(u32::to_ne_bytes).concat()].concat()
     }
 }

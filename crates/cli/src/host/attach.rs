@@ -1,15 +1,16 @@
 //! `ramp attach`: an algorithm for a live host.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::Duration;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc::{Algorithm, LINUX_LACKS, Traits};
 use rampcc_host::{Change, HostError, Scope, privileges};
-use rampcc_linux::Options;
+use rampcc_linux::{Guard, Options};
 use rampcc_scenario::Arm;
 
-use super::{HostArgs, told};
+use super::{HostArgs, told, values};
 use crate::completions;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
@@ -32,6 +33,7 @@ Examples:
   ramp attach best --yes           does not ask
   ramp attach best --scope cgroup /sys/fs/cgroup/system.slice/nginx.service
   ramp attach best --scope route 203.0.113.0/24 --set algorithm.best.threshold=2MB/s
+  ramp attach best --min-rtt 20ms --window-bound 4          within limits of the host's own
 
 Needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; `ramp doctor` says which are missing.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -45,6 +47,12 @@ pub(crate) struct AttachArgs {
     /// Set a parameter, as in algorithm.best.threshold=2MB/s
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
+    /// Leave connections whose handshake takes less than this to the kernel's CUBIC
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    min_rtt: Option<Duration>,
+    /// Hold the window to the initial one plus at most N times what was acknowledged; slow start needs 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    window_bound: Option<u32>,
     /// Do not ask before changing every new connection of the host; required without a terminal
     #[arg(long, short)]
     yes: bool,
@@ -79,7 +87,7 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     };
     let algorithm = algorithm(name)?;
     let scope = Scope::parse(scope_words).map_err(told)?;
-    let options = options(algorithm, &args.set)?;
+    let options = Options { guard: guard(args)?, ..options(algorithm, &args.set)? };
     if !args.yes && whole_host(&scope) {
         agreed(&scope, algorithm)?;
     }
@@ -199,6 +207,18 @@ fn algorithm(name: &str) -> Result<&'static Algorithm, CliError> {
             Err(CliError::input_help(format!("there is no algorithm `{name}`"), help))
         }
     }
+}
+
+/// What the host allows the algorithm.
+fn guard(args: &AttachArgs) -> Result<Guard, CliError> {
+    let least = args.min_rtt.unwrap_or_default();
+    let least_rtt_us = u32::try_from(least.as_micros()).map_err(|_| {
+        CliError::input_help(
+            format!("--min-rtt {} s: too long", least.as_secs()),
+            "at most an hour: 20ms, 1s",
+        )
+    })?;
+    Ok(Guard { least_rtt_us, window_bound: args.window_bound.unwrap_or(0) })
 }
 
 /// The kernel's defaults with `--set` on top.

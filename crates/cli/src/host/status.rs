@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use rampcc::ExitReason;
 use rampcc_host::{AttachedAlgorithm, Attachment, Health, printable};
-use rampcc_linux::Counters;
+use rampcc_linux::{Counters, Guard};
 use serde_json::{Value, json};
 
 use super::{HostArgs, told};
@@ -82,14 +82,21 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
             lines.push(("unit", unit.clone()));
         }
         lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s()))));
+        if attached.guard != Guard::default() {
+            lines.push(("limits", limits(attached.guard)));
+        }
         if let Some(counters) = &attached.counters {
             lines.push(("exits", exits(counters)));
+            lines.extend(regrets(counters).map(|text| ("regrets", text)));
+            if counters.bounded > 0 {
+                lines.push(("bounded", format!("{} whose window the bound has held", counters.bounded)));
+            }
             if plain(counters) > 0 {
                 lines.push((
                     "plain CUBIC",
                     format!(
-                        "{} without memory for their state, {} already past their start-up",
-                        counters.without_storage, counters.late
+                        "{} without memory for their state, {} already past their start-up, {} of a short round trip",
+                        counters.without_storage, counters.late, counters.short_rtt
                     ),
                 ));
             }
@@ -187,7 +194,7 @@ fn trouble(attachment: &Attachment) -> Option<String> {
 
 /// Connections that had no start-up of ours.
 fn plain(counters: &Counters) -> u64 {
-    counters.without_storage + counters.late
+    counters.without_storage + counters.late + counters.short_rtt
 }
 
 fn exits(counters: &Counters) -> String {
@@ -206,6 +213,23 @@ fn exits(counters: &Counters) -> String {
         .map(|(count, word)| format!("{word} {count} ({:.0} %)", count as f64 * 100.0 / all as f64))
         .collect();
     text.join(", ")
+}
+
+/// Ends of start-ups that the algorithm chose, and what came of them was not good.
+fn regrets(counters: &Counters) -> Option<String> {
+    let Counters { too_late, too_early, .. } = counters;
+    (too_late + too_early > 0).then(|| {
+        format!("{too_late} too late (losses at once), {too_early} too early (the window more than doubled)")
+    })
+}
+
+fn limits(guard: Guard) -> String {
+    let rtt = (guard.least_rtt_us > 0)
+        .then(|| format!("round trips of at least {} ms", f64::from(guard.least_rtt_us) / 1e3));
+    let bound = (guard.window_bound > 0).then(|| {
+        format!("a window of at most the first one and {} x what was acknowledged", guard.window_bound)
+    });
+    rtt.into_iter().chain(bound).collect::<Vec<_>>().join(", ")
 }
 
 fn settings(attached: &AttachedAlgorithm) -> Vec<String> {
@@ -234,7 +258,13 @@ fn to_json(attachment: &Attachment) -> Value {
             "opened": counters.opened,
             "closed": counters.closed,
             "open": counters.open(),
-            "plain_cubic": { "without_storage": counters.without_storage, "late": counters.late },
+            "plain_cubic": {
+                "without_storage": counters.without_storage,
+                "late": counters.late,
+                "short_rtt": counters.short_rtt,
+            },
+            "bounded": counters.bounded,
+            "regrets": { "too_late": counters.too_late, "too_early": counters.too_early },
             "left_out": counters.left_out,
             "lost_events": counters.lost_events,
             "exits": exits,
@@ -257,6 +287,10 @@ fn to_json(attachment: &Attachment) -> Value {
         "settings": attached.map(|attached| {
             attached.settings().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect::<Value>()
         }),
+        "limits": attached.map(|attached| json!({
+            "min_rtt_us": attached.guard.least_rtt_us,
+            "window_bound": attached.guard.window_bound,
+        })),
         "congestion_control":
             attached.map(|attached| attached.name.clone()).or_else(|| attachment.health.left_in_force()),
         "since_s": attached.map(|attached| attached.since_s),
@@ -271,10 +305,20 @@ fn to_json(attachment: &Attachment) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::age;
+    use super::{Guard, age, limits};
 
     #[test]
     fn ages_have_two_units_at_most() {
         assert_eq!([0, 59, 60, 7_500, 90_000].map(age), ["0 s", "59 s", "1 min", "2 h 5 min", "1 d 1 h"]);
+    }
+
+    #[test]
+    fn limits_are_said_in_the_units_of_their_options() {
+        let text = limits(Guard { least_rtt_us: 2_500, window_bound: 4 });
+        assert_eq!(
+            text,
+            "round trips of at least 2.5 ms, a window of at most the first one and 4 x what was acknowledged"
+        );
+        assert_eq!(limits(Guard { least_rtt_us: 0, window_bound: 1 }).matches("round trips").count(), 0);
     }
 }

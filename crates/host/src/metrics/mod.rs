@@ -50,7 +50,7 @@ fn of(attachments: &[Attachment]) -> String {
         .iter()
         .filter_map(|(_, attached, labels)| Some((attached.counters.as_ref()?, labels)))
         .collect();
-    let figures: [(&str, Kind, &str, Figure); 7] = [
+    let figures: [(&str, Kind, &str, Figure); 11] = [
         ("ramp_connections_opened_total", Kind::Counter, "Connections that began a start-up.", |c| c.opened),
         (
             "ramp_connections_closed_total",
@@ -76,6 +76,30 @@ fn of(attachments: &[Attachment]) -> String {
             Kind::Counter,
             "Connections steered from their first ACK on, because the kernel had not announced them.",
             |c| c.left_out,
+        ),
+        (
+            "ramp_connections_short_rtt_total",
+            Kind::Counter,
+            "Connections left to the kernel's CUBIC because their round trip was shorter than the least asked for.",
+            |c| c.short_rtt,
+        ),
+        (
+            "ramp_connections_bounded_total",
+            Kind::Counter,
+            "Connections whose window was held by the bound asked for.",
+            |c| c.bounded,
+        ),
+        (
+            "ramp_startups_too_late_total",
+            Kind::Counter,
+            "Start-ups that the algorithm chose to end, with losses before the next round trip was over.",
+            |c| c.too_late,
+        ),
+        (
+            "ramp_startups_too_early_total",
+            Kind::Counter,
+            "Start-ups that the algorithm chose to end, and the window more than doubled afterwards without loss.",
+            |c| c.too_early,
         ),
         ("ramp_events_lost_total", Kind::Counter, "Events for which the ring buffer had no room.", |c| {
             c.lost_events
@@ -161,6 +185,7 @@ mod tests {
             parameters: Vec::new(),
             name: "ramp_best".into(),
             since_s: 1_700_000_000,
+            guard: rampcc_linux::Guard::default(),
             pins: "/sys/fs/bpf/ramp/x/1".into(),
             counters: counters.copied(),
             places: None,
@@ -185,6 +210,7 @@ mod tests {
     fn a_parser_of_the_format_reads_it_back() {
         let mut counters = Counters::default();
         (counters.opened, counters.closed, counters.late) = (12, 5, 1);
+        (counters.bounded, counters.too_late) = (4, 2);
         let text = of(&[
             attachment("system", Health::InForce, Some(&counters)),
             attachment("cgroup /a \"b\"\\c\nd", Health::Overridden("reno".into()), None),
@@ -196,6 +222,8 @@ mod tests {
         };
         assert_eq!(find("ramp_connections_opened_total", "system"), Some(Value::Counter(12.0)));
         assert_eq!(find("ramp_connections_open", "system"), Some(Value::Gauge(7.0)));
+        assert_eq!(find("ramp_connections_bounded_total", "system"), Some(Value::Counter(4.0)));
+        assert_eq!(find("ramp_startups_too_late_total", "system"), Some(Value::Counter(2.0)));
         assert_eq!(find("ramp_attached", "system"), Some(Value::Gauge(1.0)));
         let Some(Value::Histogram(buckets)) = find("ramp_startup_duration_seconds", "system") else {
             panic!("{text}")

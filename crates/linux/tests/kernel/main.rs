@@ -18,6 +18,7 @@ use support::{Bottleneck, EMULATED, Network, Open, ready, run, small};
 mod algorithms;
 mod connections;
 mod forms;
+mod guard;
 mod loaders;
 mod other_kernels;
 mod paced;

@@ -1,0 +1,117 @@
+//! What a host allows an algorithm, and what it counts of the ends that algorithms choose.
+
+use rampcc::{Algorithm, Hint, algorithm};
+use rampcc_linux::{Event, Guard, Loaded, Options, Record, load};
+
+use crate::support::left_out::{complete, repeated};
+use crate::support::path::Path;
+use crate::support::ready::unobstructed;
+use crate::support::{Bottleneck, EMULATED, Network, Open, ready, small};
+use crate::{DEEP, LOSSLESS, MEGABYTES, SHALLOW, ack, all_events};
+
+const BYTES: u64 = 300_000;
+
+fn row(id: &str) -> &'static Algorithm {
+    algorithm(id).expect("a row")
+}
+
+fn guarded(id: &str, tag: &str, guard: Guard, change: impl FnOnce(&mut Options)) -> Loaded {
+    let mut options = Options::new(row(id));
+    options.name = Some(format!("rw{tag}_{id}"));
+    options.record = Record::All;
+    options.guard = guard;
+    change(&mut options);
+    load(row(id), &options).unwrap_or_else(|error| panic!("{id}: {error}\n{}", error.log()))
+}
+
+#[test]
+fn short_round_trips_stay_with_cubic() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let network = Network::new(Bottleneck::None);
+        for (least_rtt_us, steered) in [(60_000_000, 0), (1, 2)] {
+            let guard = Guard { least_rtt_us, ..Guard::default() };
+            let loaded = guarded("best", "a", guard, |_| {});
+            for open in [Open::Active, Open::Passive] {
+                assert_eq!(network.transfer(loaded.name(), open, BYTES), BYTES);
+            }
+            let (events, _) = all_events(&loaded, steered);
+            let counters = loaded.counters().expect("counters");
+            complete(counters.opened + counters.short_rtt >= 2, counters);
+            assert_eq!((counters.opened, counters.short_rtt), (steered, 2 - steered), "{counters:?}");
+            assert_eq!(events.is_empty(), steered == 0);
+        }
+    });
+}
+
+#[test]
+fn the_window_stays_within_its_bound() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let path = Path::new(DEEP);
+        for bound in [0, 1] {
+            let guard = Guard { window_bound: bound, ..Guard::default() };
+            // Told of ten times what there is, it would open at once.
+            let loaded =
+                guarded("ideal", "b", guard, |options| options.hint = Hint::path(960_000, 4_700_000));
+            path.transfer(loaded.name(), Open::Passive, BYTES);
+            let (events, counters) = all_events(&loaded, 1);
+            complete(counters.opened >= 1, counters);
+            let (beyond, acks) = beyond(&events);
+            assert!(acks > 0 && (beyond == 0) == (bound == 1), "{bound}: {beyond} of {acks} ACKs");
+            assert_eq!(counters.bounded, u64::from(bound), "{counters:?}");
+        }
+        path.stop();
+    });
+}
+
+/// ACKs that met more in flight than the first window and all that was acknowledged by then, and all ACKs.
+fn beyond(events: &[Event]) -> (usize, usize) {
+    let acks: Vec<_> = events.iter().filter_map(ack).filter_map(|call| call.ack()).collect();
+    let mut delivered = 0;
+    let over = acks.iter().filter(|ack| {
+        let most = 10 * u64::from(ack.mss_bytes) + delivered;
+        delivered = ack.delivered_bytes;
+        ack.in_flight_bytes > most
+    });
+    (over.count(), acks.len())
+}
+
+#[test]
+fn ends_that_were_chosen_are_judged_by_what_came_of_them() {
+    if !ready() || !unobstructed(small().then_some(EMULATED)) {
+        return;
+    }
+    // Told of ten times what there is, `ideal` overflows the queue; told the truth, it does not.
+    for (text, bytes, late) in [(SHALLOW, 960_000, 1), (DEEP, 96_000, 0)] {
+        repeated(|| {
+            let path = Path::new(text);
+            let loaded = guarded("ideal", "c", Guard::default(), |options| {
+                options.hint = Hint::path(bytes, 4_700_000);
+            });
+            path.transfer(loaded.name(), Open::Passive, MEGABYTES);
+            let counters = all_events(&loaded, 1).1;
+            complete(counters.closed >= 1, counters);
+            assert_eq!((counters.too_late, counters.too_early), (late, 0), "{counters:?}");
+            path.stop();
+        });
+    }
+    // A threshold of twelve packets where two hundred fit.
+    repeated(|| {
+        let path = Path::new(LOSSLESS);
+        let loaded = guarded("slow_start", "d", Guard::default(), |options| {
+            let parameters = &row("slow_start").parameters;
+            let index = parameters.iter().position(|p| p.name == "initial_ssthresh").expect("its parameter");
+            options.parameters[index] = 12;
+        });
+        path.transfer(loaded.name(), Open::Passive, 4 * MEGABYTES);
+        let counters = all_events(&loaded, 1).1;
+        complete(counters.closed >= 1, counters);
+        assert_eq!((counters.too_late, counters.too_early), (0, 1), "{counters:?}");
+        path.stop();
+    });
+}
