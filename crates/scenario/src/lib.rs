@@ -11,6 +11,7 @@ mod document;
 mod error;
 mod facts;
 mod field;
+mod generator;
 mod history;
 mod model;
 mod names;
@@ -33,6 +34,7 @@ mod words;
 pub use ad_hoc::AdHoc;
 pub use cpu::Cpu;
 pub use error::{FieldError, ScenarioError, nearest};
+pub use generator::{Arrival, Generator};
 pub use history::{History, Quantity};
 pub use model::{
     Arm, FlowConfig, NamedLink, Original, PathFacts, RoundTrips, Scenario, Sessions, SizeDistribution,

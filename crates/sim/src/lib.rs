@@ -24,7 +24,6 @@ mod stage;
 mod tcp;
 mod topology;
 mod totals;
-mod traffic;
 mod transport;
 
 pub use backend::Simulator;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc::Time;
 use rampcc_path::Packet;
-use rampcc_scenario::{Scenario, Source, TrafficKind};
+use rampcc_scenario::{Arrival, Generator, Scenario, Source, TrafficKind};
 use rampcc_tcp::{ReceiverConfig, SenderConfig};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome};
 
@@ -18,7 +18,6 @@ use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
 use crate::tcp::Tcp;
 use crate::topology::{Route, Routes, Step};
-use crate::traffic::{Arrival, Generator};
 use crate::transport::{Connecting, Datagram, Transport};
 
 /// Plays `scenario` once, over TCP.

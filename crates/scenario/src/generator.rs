@@ -6,13 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::model::{RoundTrips, Sessions, SizeDistribution, Traffic, TrafficKind};
+use crate::random::{Pareto, Purpose, Stream};
 use rampcc::Time;
-use rampcc_scenario::random::{Pareto, Purpose, Stream};
-use rampcc_scenario::{RoundTrips, Sessions, SizeDistribution, Traffic, TrafficKind};
 
 /// One `[[traffic]]` table at work.
 #[derive(Debug)]
-pub(crate) struct Generator {
+pub struct Generator {
     pairs: Vec<(usize, usize)>,
     end: Time,
     kind: Kind,
@@ -20,7 +20,7 @@ pub(crate) struct Generator {
 
 /// What a generator wants done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub enum Arrival {
     /// A TCP flow opens.
     Flow {
         /// Sending and receiving node.
@@ -165,7 +165,7 @@ impl Maker {
 
 impl Generator {
     /// The generator of `traffic`, the `index`-th of the scenario.
-    pub(crate) fn new(traffic: &Traffic, index: usize, seed: u64) -> Self {
+    pub fn new(traffic: &Traffic, index: usize, seed: u64) -> Self {
         let index = index as u64;
         let stream = |purpose| Stream::new(seed, purpose, index);
         let maker = |size, share| Maker { seed, size, share, rtt: traffic.rtt };
@@ -215,7 +215,7 @@ impl Generator {
     }
 
     /// When the next arrival is due; `Time::NEVER` if none is, unless a completion brings one.
-    pub(crate) fn poll_timeout(&self) -> Time {
+    pub fn poll_timeout(&self) -> Time {
         let next = match &self.kind {
             Kind::Cbr { next, .. } => *next,
             Kind::Poisson { left: 0, .. } => Time::NEVER,
@@ -232,7 +232,7 @@ impl Generator {
     }
 
     /// What arrives now; call until `None`.
-    pub(crate) fn poll_arrival(&mut self, now: Time) -> Option<Arrival> {
+    pub fn poll_arrival(&mut self, now: Time) -> Option<Arrival> {
         if self.poll_timeout() > now {
             return None;
         }
@@ -299,7 +299,7 @@ impl Generator {
 
     /// The flow of a web session has arrived in full: the next object at once, or the next page, if there is one, after
     /// thinking.
-    pub(crate) fn on_completed(&mut self, now: Time, session: u32) {
+    pub fn on_completed(&mut self, now: Time, session: u32) {
         if let Kind::Web { pages, sessions, think_s, .. } = &mut self.kind {
             let state = &mut sessions[session as usize];
             if state.objects_left > 0 {
@@ -316,7 +316,7 @@ impl Generator {
     }
 
     /// Whether a flow under test may still come.
-    pub(crate) fn more_under_test(&self, now: Time) -> bool {
+    pub fn more_under_test(&self, now: Time) -> bool {
         let share = match &self.kind {
             Kind::Cbr { .. } => 0.0,
             Kind::Poisson { draws, .. } | Kind::Listed { draws, .. } => draws.share,
