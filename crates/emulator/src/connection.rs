@@ -168,6 +168,39 @@ impl Running {
         let (local, remote) = (local?, remote?);
         Ok(Connection { sender, receiver, opened, established, congestion_control, local, remote })
     }
+
+    /// Opens a connection from the host `node` to a server, as a client does. To be called by a thread in that host's namespace.
+    /// The socket's calls fail with `WouldBlock` after a tenth of a second; as often the handshake asks whether it `goes_on`.
+    /// `None`: it did not.
+    pub fn dial(
+        &self,
+        node: usize,
+        server: SocketAddrV4,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Option<TcpStream>, EmulatorError> {
+        let host = self.plan().host(node).ok_or(EmulatorError::Host { node })?;
+        let client = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+            .map_err(|error| EmulatorError::io("making a socket", error))?;
+        // Its port is chosen with the server's known: many connections share one.
+        setsockopt(&client, sockopt::IpBindAddressNoPort, &true)
+            .map_err(|error| EmulatorError::io("setting IP_BIND_ADDRESS_NO_PORT", error))?;
+        bind(std::os::fd::AsRawFd::as_raw_fd(&client), &SockaddrIn::from(SocketAddrV4::new(host.address, 0)))
+            .map_err(|error| EmulatorError::io("binding a socket", error))?;
+        if let Some(window) = self.buffers().window {
+            sys::set_window_clamp(client.as_fd(), window)
+                .map_err(|cause| EmulatorError::io("setting TCP_WINDOW_CLAMP", cause))?;
+        }
+        block_at_most(&client, BLOCK_MS)?;
+        let server = SockaddrIn::from(server);
+        loop {
+            match connect(std::os::fd::AsRawFd::as_raw_fd(&client), &server) {
+                Ok(()) => return Ok(Some(TcpStream::from(client))),
+                Err(Errno::EINPROGRESS | Errno::EALREADY | Errno::EAGAIN | Errno::EINTR) if goes_on() => {}
+                Err(Errno::EINPROGRESS | Errno::EALREADY | Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+                Err(error) => return Err(EmulatorError::io("connecting", error)),
+            }
+        }
+    }
 }
 
 /// A socket of the calling thread's namespace, bound to `address`.

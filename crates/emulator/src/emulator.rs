@@ -53,6 +53,7 @@ pub struct Options {
 pub struct Running {
     namespaces: [Namespace; 2],
     plan: Plan,
+    tcp: HostTcp,
     scenario: Scenario,
     clock: Clock,
     stop: Arc<Stop>,
@@ -115,7 +116,8 @@ impl Emulator {
             .name("rampcc-emulator".to_owned())
             .spawn(move || engine.run(move || ready.send(()).unwrap_or_default()))
             .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
-        let running = Running { namespaces, plan, scenario, clock, stop, thread: Some(thread) };
+        let tcp = options.tcp;
+        let running = Running { namespaces, plan, tcp, scenario, clock, stop, thread: Some(thread) };
         // An error of the thread itself is told when it is stopped.
         let _ = started.recv();
         Ok(running)
@@ -176,6 +178,15 @@ impl Running {
         self.namespaces[end as usize]
             .command(program)
             .map_err(|cause| EmulatorError::io("copying a descriptor", cause))
+    }
+
+    /// Servers answer connections from `node` with this congestion control: the route to its address names it.
+    pub fn steer(&self, node: usize, congestion_control: &str) -> Result<(), EmulatorError> {
+        let client = self.plan.host(node).ok_or(EmulatorError::Host { node })?;
+        let servers = &self.namespaces[client.end.other() as usize];
+        servers.steer(client.address, congestion_control, &self.tcp).map_err(|cause| {
+            EmulatorError::io(format!("making a route with congctl {congestion_control}"), cause)
+        })
     }
 
     /// The namespace of `end`, for `setns`.

@@ -50,6 +50,12 @@ pub enum EmulatorError {
         /// As asked for.
         index: usize,
     },
+    /// No flow begins or ends there.
+    #[error("node {node} of the scenario is no host")]
+    Host {
+        /// As asked for.
+        node: usize,
+    },
     /// The connection was not there by the time limit.
     #[error("{action} took longer than {limit}")]
     Late {

@@ -69,6 +69,18 @@ impl Default for HostTcp {
     }
 }
 
+impl HostTcp {
+    /// What of it routes carry.
+    fn metrics<'a>(&self) -> Vec<RouteMetric<'a>> {
+        let metrics = [
+            self.initial_window_packets.map(RouteMetric::InitialWindow),
+            self.quick_acks.then_some(RouteMetric::QuickAck),
+            self.rto_min.map(|least| RouteMetric::RtoMin((least.ns() / 1_000_000) as u32)),
+        ];
+        metrics.into_iter().flatten().collect()
+    }
+}
+
 impl Namespace {
     /// A new one, empty.
     pub(crate) fn new() -> Result<Self, EmulatorError> {
@@ -88,6 +100,12 @@ impl Namespace {
             setns(&self.handle, CloneFlags::CLONE_NEWNET)?;
             Ok(work())
         })
+    }
+
+    /// The route to a host at the other end names the congestion control of what is sent there.
+    pub(crate) fn steer(&self, to: Ipv4Addr, congestion_control: &str, tcp: &HostTcp) -> io::Result<()> {
+        let metrics = [tcp.metrics(), vec![RouteMetric::CongestionControl(congestion_control)]].concat();
+        self.run(|| netlink::set_route(DEVICE, to, 32, &metrics))?
     }
 
     pub(crate) fn command(&self, program: &str) -> io::Result<Command> {
@@ -153,12 +171,7 @@ fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
 
 /// Routes that carry what TCP reads from routes; each is narrower than the device's own.
 fn set_routes(tcp: &HostTcp) -> io::Result<()> {
-    let metrics = [
-        tcp.initial_window_packets.map(RouteMetric::InitialWindow),
-        tcp.quick_acks.then_some(RouteMetric::QuickAck),
-        tcp.rto_min.map(|least| RouteMetric::RtoMin((least.ns() / 1_000_000) as u32)),
-    ];
-    let metrics: Vec<RouteMetric> = metrics.into_iter().flatten().collect();
+    let metrics = tcp.metrics();
     if metrics.is_empty() {
         return Ok(());
     }

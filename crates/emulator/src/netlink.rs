@@ -20,23 +20,26 @@ const RTA_METRICS: u16 = 8;
 
 /// What a route tells TCP; numbers of `linux/rtnetlink.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RouteMetric {
+pub(crate) enum RouteMetric<'a> {
     /// `initcwnd`, packets.
     InitialWindow(u32),
     /// `quickack`.
     QuickAck,
     /// `rto_min`, milliseconds.
     RtoMin(u32),
+    /// `congctl`.
+    CongestionControl(&'a str),
 }
 
-impl RouteMetric {
+impl RouteMetric<'_> {
     fn attribute(self) -> Attribute {
-        let (kind, value) = match self {
-            Self::InitialWindow(packets) => (11, packets),
-            Self::RtoMin(ms) => (13, ms),
-            Self::QuickAck => (15, 1),
-        };
-        (kind, value.to_ne_bytes().to_vec())
+        let number = |value: u32| value.to_ne_bytes().to_vec();
+        match self {
+            Self::InitialWindow(packets) => (11, number(packets)),
+            Self::RtoMin(ms) => (13, number(ms)),
+            Self::QuickAck => (15, number(1)),
+            Self::CongestionControl(name) => (16, name.as_bytes().to_vec()),
+        }
     }
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn set_route(
     device: &str,
     network: Ipv4Addr,
     prefix: u8,
-    metrics: &[RouteMetric],
+    metrics: &[RouteMetric<'_>],
 ) -> io::Result<()> {
     const AF_INET: u8 = 2;
     const TABLE_MAIN: u8 = 254;

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 
 use rampcc::{Rate, Time};
 use rampcc_path::Capacity;
-use rampcc_scenario::Scenario;
-use rampcc_tcp::{ReceiveWindow, SenderConfig};
+use rampcc_scenario::{PathFacts, Scenario, TrafficKind};
+use rampcc_tcp::{ReceiveWindow, ReceiverConfig, SenderConfig};
 
 /// Fastest path that the emulator is rated to: measured on two cores of 2026, with real-time priority.
 pub const RATED: Rate = Rate::from_bits_per_s(400_000_000);
@@ -72,9 +72,9 @@ pub struct Buffers {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Unsupported {
-    #[error("the scenario lists no flow; real hosts need to know who sends to whom")]
+    #[error("the scenario has no flow; real hosts need to know who sends to whom")]
     NoFlow,
-    #[error("generated traffic `{name}`: the emulator plays listed flows alone")]
+    #[error("generated traffic `{name}`: real hosts can have listed flows and web sessions alone")]
     Traffic { name: String },
     #[error("node `{node}` would have to be at both ends: the flows between its neighbours form an odd ring")]
     BothEnds { node: String },
@@ -126,33 +126,33 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(scenario: &Scenario, beyond_rating: bool) -> Result<Self, Unsupported> {
-        if let Some(traffic) = scenario.traffic.first() {
-            return Err(Unsupported::Traffic { name: traffic.name.clone() });
-        }
-        let first = scenario.flows.first().ok_or(Unsupported::NoFlow)?;
-        let (overhead, time_stamps) = headers(&first.name, &first.sender)?;
+        let exchanges = exchanges(scenario)?;
+        let first = exchanges.first().ok_or(Unsupported::NoFlow)?;
+        let (overhead, time_stamps) = headers(first.name, first.sender)?;
         let mtu = first.sender.mss_bytes + first.sender.header_bytes - overhead;
         if mtu < MTU.0 || mtu > MTU.1 {
-            return Err(Unsupported::PacketSize { flow: first.name.clone(), bytes: mtu });
+            return Err(Unsupported::PacketSize { flow: first.name.to_owned(), bytes: mtu });
         }
         let sizes = |sender: &SenderConfig| (sender.mss_bytes, sender.header_bytes);
-        if let Some(flow) = scenario.flows.iter().find(|f| sizes(&f.sender) != sizes(&first.sender)) {
-            return Err(Unsupported::MixedSizes { flow: flow.name.clone(), first: first.name.clone() });
+        if let Some(other) = exchanges.iter().find(|other| sizes(other.sender) != sizes(first.sender)) {
+            let (flow, first) = (other.name.to_owned(), first.name.to_owned());
+            return Err(Unsupported::MixedSizes { flow, first });
         }
-        let hosts = hosts(scenario)?;
-        let routes = routes(scenario, &hosts)?;
+        let hosts = hosts(scenario, &exchanges)?;
+        let routes = routes(scenario, &exchanges, &hosts)?;
         let mut base_rtt = Time::NEVER;
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let rtt = scenario.facts(index).base_rtt;
+        for exchange in &exchanges {
+            let rtt = exchange.facts(scenario).base_rtt;
             if rtt < SHORTEST_RTT {
-                return Err(Unsupported::Short { flow: flow.name.clone(), rtt });
+                return Err(Unsupported::Short { flow: exchange.name.to_owned(), rtt });
             }
             base_rtt = base_rtt.min(rtt);
             if !beyond_rating {
-                check_rate(scenario, index)?;
+                check_rate(scenario, exchange)?;
             }
         }
-        Ok(Self { hosts, routes, mtu, overhead, time_stamps, buffers: buffers(scenario), base_rtt })
+        let buffers = buffers(scenario, &exchanges);
+        Ok(Self { hosts, routes, mtu, overhead, time_stamps, buffers, base_rtt })
     }
 
     pub(crate) fn addresses(&self, end: End) -> impl Iterator<Item = Ipv4Addr> {
@@ -162,6 +162,39 @@ impl Plan {
     pub(crate) fn host(&self, node: usize) -> Option<&Host> {
         self.hosts.iter().find(|host| host.node == node)
     }
+}
+
+/// Two hosts of which one sends to the other: a listed flow, or a pair of web sessions.
+struct Exchange<'s> {
+    name: &'s str,
+    from: usize,
+    to: usize,
+    sender: &'s SenderConfig,
+    receiver: &'s ReceiverConfig,
+}
+
+impl Exchange<'_> {
+    fn facts(&self, scenario: &Scenario) -> PathFacts {
+        scenario.facts_between(self.from, self.to, self.sender, self.receiver.ack_bytes)
+    }
+}
+
+/// Those of the listed flows first.
+fn exchanges(scenario: &Scenario) -> Result<Vec<Exchange<'_>>, Unsupported> {
+    let listed = scenario.flows.iter().map(|flow| {
+        let (sender, receiver) = (&flow.sender, &flow.receiver);
+        Exchange { name: &flow.name, from: flow.from, to: flow.to, sender, receiver }
+    });
+    let mut all: Vec<Exchange<'_>> = listed.collect();
+    for traffic in &scenario.traffic {
+        let name = &traffic.name;
+        let TrafficKind::Web { sender, receiver, .. } = &traffic.kind else {
+            return Err(Unsupported::Traffic { name: name.clone() });
+        };
+        let pairs = traffic.pairs.iter();
+        all.extend(pairs.map(|&(from, to)| Exchange { name, from, to, sender, receiver }));
+    }
+    Ok(all)
 }
 
 /// What links count on top of IP packets, and whether those carry time stamps.
@@ -175,15 +208,15 @@ fn headers(flow: &str, sender: &SenderConfig) -> Result<(u32, bool), Unsupported
 }
 
 /// Every node that sends or receives, such that each flow goes from one end to the other.
-fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Unsupported> {
+fn hosts(scenario: &Scenario, exchanges: &[Exchange<'_>]) -> Result<Vec<Host>, Unsupported> {
     let mut peers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for flow in &scenario.flows {
+    for flow in exchanges {
         peers.entry(flow.from).or_default().push(flow.to);
         peers.entry(flow.to).or_default().push(flow.from);
     }
     let mut ends: BTreeMap<usize, End> = BTreeMap::new();
     let mut order = Vec::new();
-    for flow in &scenario.flows {
+    for flow in exchanges {
         let mut waiting = if ends.contains_key(&flow.from) { vec![] } else { vec![(flow.from, End::Sender)] };
         while let Some((node, end)) = waiting.pop() {
             match ends.insert(node, end) {
@@ -220,11 +253,12 @@ fn address(end: End, number: usize) -> Ipv4Addr {
 
 fn routes(
     scenario: &Scenario,
+    exchanges: &[Exchange<'_>],
     hosts: &[Host],
 ) -> Result<BTreeMap<(Ipv4Addr, Ipv4Addr), Vec<usize>>, Unsupported> {
     let address = |node: usize| hosts.iter().find(|host| host.node == node).map(|host| host.address);
     let mut routes = BTreeMap::new();
-    for flow in &scenario.flows {
+    for flow in exchanges {
         for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
             let name = |node: usize| scenario.topology.nodes[node].clone();
             let route = scenario.route(from, to).filter(|route| !route.is_empty());
@@ -238,14 +272,13 @@ fn routes(
 }
 
 /// Refuses a flow whose data could pass faster than [`RATED`].
-fn check_rate(scenario: &Scenario, flow: usize) -> Result<(), Unsupported> {
-    let flow = &scenario.flows[flow];
+fn check_rate(scenario: &Scenario, flow: &Exchange<'_>) -> Result<(), Unsupported> {
     let route = scenario.route(flow.from, flow.to).unwrap_or_default();
     let links = route.iter().map(|&link| &scenario.topology.links[link]);
     let Some(slowest) = links.min_by_key(|link| peak_rate(&link.config.capacity)) else { return Ok(()) };
     let rate = peak_rate(&slowest.config.capacity);
     if rate > RATED {
-        return Err(Unsupported::Fast { flow: flow.name.clone(), link: slowest.name.clone(), rate });
+        return Err(Unsupported::Fast { flow: flow.name.to_owned(), link: slowest.name.clone(), rate });
     }
     Ok(())
 }
@@ -285,17 +318,18 @@ fn window_share(mss_bytes: u32) -> u64 {
     (u64::from(mss_bytes) * 256 / SEGMENT_COST).clamp(1, 255)
 }
 
-fn buffers(scenario: &Scenario) -> Buffers {
-    let in_flight = (0..scenario.flows.len())
-        .map(|flow| {
-            let facts = scenario.facts(flow);
+fn buffers(scenario: &Scenario, exchanges: &[Exchange<'_>]) -> Buffers {
+    let in_flight = exchanges
+        .iter()
+        .map(|exchange| {
+            let facts = exchange.facts(scenario);
             let queue = facts.buffer_bytes.min(facts.bdp_bytes.saturating_mul(4));
             facts.bdp_bytes.saturating_add(queue).saturating_mul(OVERSHOOT)
         })
         .max()
         .unwrap_or(0);
     let sized = |cost: u64| in_flight.saturating_mul(cost).clamp(BUFFER.0, BUFFER.1);
-    let receiver = scenario.flows.first().map(|flow| flow.receiver.window);
+    let receiver = exchanges.first().map(|first| first.receiver.window);
     let (receive_initial, receive_max, window) = match receiver {
         Some(ReceiveWindow::Fixed(window)) => {
             let buffer = window.saturating_mul(RECEIVE_COST).min(BUFFER.1);
@@ -304,7 +338,7 @@ fn buffers(scenario: &Scenario) -> Buffers {
         Some(ReceiveWindow::Autotuned { initial, max }) => {
             // Linux announces half of a buffer before it has seen what segments cost.
             let first = initial.saturating_mul(2).min(BUFFER.1);
-            let share = scenario.flows.first().map_or(128, |flow| window_share(flow.sender.mss_bytes));
+            let share = exchanges.first().map_or(128, |first| window_share(first.sender.mss_bytes));
             (first, (max.saturating_mul(256) / share).clamp(first, BUFFER.1), None)
         }
         // Never in the way: not even while it grows.
@@ -317,7 +351,7 @@ fn buffers(scenario: &Scenario) -> Buffers {
         (u64::MAX, _) => None,
         (fixed, grown) => Some(fixed.max(grown)),
     };
-    let asked = scenario.flows.iter().map(|flow| asked(&flow.sender)).max().flatten();
+    let asked = exchanges.iter().map(|exchange| asked(exchange.sender)).max().flatten();
     let send_max =
         asked.map_or_else(|| sized(SEND_COST), |bytes| bytes.saturating_mul(2).clamp(16 << 10, BUFFER.1));
     Buffers { receive_initial, receive_max, send_max, window }
@@ -347,7 +381,7 @@ mod tests {
     fn a_window_that_is_never_in_the_way_grows_for_as_long_as_the_simulators() {
         let text = "size = '10 MB'\n[path]\nrate = '100 Mbit/s'\nrtt = '40 ms'\n";
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
-        let buffers = buffers(&scenario);
+        let buffers = Plan::new(&scenario, false).expect("the emulator plays it").buffers;
         assert_eq!((buffers.receive_initial, buffers.window), (buffers.receive_max, None));
         let (initial, max) = (buffers.receive_max / 2, buffers.receive_max * window_share(1448) / 256);
         let kernels = answered_at_once(ReceiveWindow::Autotuned { initial, max });

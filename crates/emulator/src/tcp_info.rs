@@ -14,6 +14,7 @@ use crate::sys::{self, TCP_CC_INFO_BYTES, TCP_INFO_BYTES};
 pub struct TcpInfo {
     pub ca_state: u8,
     pub snd_mss: u32,
+    pub rcv_mss: u32,
     pub unacked: u32,
     pub sacked: u32,
     pub lost: u32,
@@ -25,6 +26,7 @@ pub struct TcpInfo {
     pub pacing_rate: u64,
     pub bytes_acked: u64,
     pub min_rtt_us: u32,
+    pub data_segs_in: u32,
     pub data_segs_out: u32,
     pub delivery_rate: u64,
     pub bytes_sent: u64,
@@ -110,6 +112,7 @@ impl TcpInfo {
         Self {
             ca_state: known.get(1).copied().unwrap_or(0),
             snd_mss: word(16),
+            rcv_mss: word(20),
             unacked: word(24),
             sacked: word(28),
             lost: word(32),
@@ -121,6 +124,7 @@ impl TcpInfo {
             pacing_rate: long(104),
             bytes_acked: long(120),
             min_rtt_us: word(148),
+            data_segs_in: word(152),
             data_segs_out: word(156),
             delivery_rate: long(160),
             bytes_sent: long(200),

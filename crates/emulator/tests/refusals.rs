@@ -19,7 +19,10 @@ fn generated_traffic_is_refused_by_its_name() {
     let text = "[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n\
         [[flow]]\nname = 'one'\nsize = '1 MB'\n\
         [[traffic]]\nname = 'noise'\nkind = 'cbr'\nrate = '1 Mbit/s'\n";
-    assert_eq!(refusal(text), "generated traffic `noise`: the emulator plays listed flows alone");
+    assert_eq!(
+        refusal(text),
+        "generated traffic `noise`: real hosts can have listed flows and web sessions alone"
+    );
 }
 
 #[test]

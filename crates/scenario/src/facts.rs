@@ -158,7 +158,8 @@ impl Scenario {
         arrived_by
     }
 
-    fn facts_between(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> PathFacts {
+    /// Facts about the path between two nodes, for data as `sender` sends it and ACKs of `ack` bytes.
+    pub fn facts_between(&self, from: usize, to: usize, sender: &SenderConfig, ack: u32) -> PathFacts {
         let measured = self.measure(from, to, sender, ack);
         let Measured { base_rtt, bdp_bytes, .. } = measured;
         let Some(bottleneck) = measured.bottleneck else {

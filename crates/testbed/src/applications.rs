@@ -107,10 +107,15 @@ impl<'a> Stage<'a> {
         let _ = run_above_engine();
         let result = self.try_transfer(flow, at);
         if result.is_err() {
-            let now = self.running.clock().now();
-            self.end(&mut self.state(), now);
+            self.give_up();
         }
         result
+    }
+
+    /// Ends the run now.
+    pub(crate) fn give_up(&self) {
+        let now = self.running.clock().now();
+        self.end(&mut self.state(), now);
     }
 
     fn try_transfer(&self, flow: usize, at: Time) -> Result<Transfer, TestbedError> {
@@ -272,6 +277,6 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn is_wait(error: &io::Error) -> bool {
+pub(crate) fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }

@@ -1,11 +1,13 @@
 //! Settings that a scenario may ask of a kernel's hosts.
 
 use rampcc::{LINUX_LACKS, Time};
-use rampcc_scenario::{FlowConfig, Scenario};
-use rampcc_tcp::{AckPolicy, Avoidance, ReceiverConfig, Recovery, SenderConfig};
+use rampcc_scenario::{FlowConfig, Scenario, Traffic, TrafficKind};
+use rampcc_tcp::{AckPolicy, Avoidance, Pacing, ReceiverConfig, Recovery, SenderConfig};
 
 use crate::controls::{Steered, steered};
+use crate::kinds::kinds;
 use crate::row::Row;
+use crate::web::nginx;
 
 /// Most flows: each has two threads.
 const FLOWS_MAX: usize = 64;
@@ -36,6 +38,17 @@ pub enum Unsupported {
     Needs { flow: String, algorithm: &'static str, need: &'static str, reason: &'static str },
     #[error("`[cpu]`: real hosts have their own processors; it is for the simulator")]
     Cpu,
+    #[error("traffic `{traffic}`: `{field}` is {asked}; {reason}")]
+    Web { traffic: String, field: &'static str, asked: String, reason: &'static str },
+    #[error(
+        "traffic `{traffic}` and `{other}` have a client in common, `{client}`, but are not steered alike; the route to a \
+         client names its server's congestion control"
+    )]
+    Client { traffic: String, other: String, client: String },
+    #[error(
+        "traffic `{traffic}`: nginx serves its pages, and is not installed (Debian: `apt-get install nginx-light`)"
+    )]
+    Nginx { traffic: String },
     #[error("one round more in start-up is a question for the simulator")]
     ExtraRounds,
 }
@@ -52,7 +65,9 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     if scenario.flows.len() > FLOWS_MAX {
         all.push(Unsupported::Flows { flows: scenario.flows.len() });
     }
-    for flow in &scenario.flows {
+    all.extend(scenario.traffic.iter().flat_map(|traffic| web(scenario, traffic)));
+    let kinds = kinds(scenario);
+    for flow in &kinds {
         all.extend(sender(flow, row));
         all.extend(receiver(flow));
         all.extend(needs(flow, row));
@@ -60,7 +75,7 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
             all.push(Unsupported::ExtraRounds);
         }
     }
-    if let Some((first, others)) = scenario.flows.split_first() {
+    if let Some((first, others)) = kinds.split_first() {
         all.extend(others.iter().flat_map(|flow| mixed(first, flow)));
     }
     if all.is_empty() { Ok(()) } else { Err(all) }
@@ -132,6 +147,55 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
     let name =
         |(_, field, asked, kernel)| Unsupported::Sender { flow: flow.name.clone(), field, asked, kernel };
     refusals.into_iter().filter(|refusal| refusal.0).map(name).collect()
+}
+
+/// What web sessions between real hosts cannot have.
+fn web(scenario: &Scenario, traffic: &Traffic) -> Vec<Unsupported> {
+    let TrafficKind::Web { sender, under_test_share, .. } = &traffic.kind else { return Vec::new() };
+    let name = || traffic.name.clone();
+    let (share, drawn) = (*under_test_share, traffic.rtt.is_some());
+    let fields = [
+        (
+            share > 0.0 && share < 1.0,
+            "under-test",
+            share.to_string(),
+            "a server's connections to a client have one congestion control: 0 or 1",
+        ),
+        (drawn, "rtt", "drawn".to_owned(), "real connections have the path's"),
+        (sender.pacing == Pacing::Always, "pacing", "always".to_owned(), "nginx does not ask for it"),
+    ];
+    let field = |(_, field, asked, reason)| Unsupported::Web { traffic: name(), field, asked, reason };
+    let mut all: Vec<Unsupported> = fields.into_iter().filter(|field| field.0).map(field).collect();
+    let mut before = scenario.traffic.iter().take_while(|other| !std::ptr::eq(*other, traffic));
+    let shared = before.find_map(|other| {
+        let client = traffic.pairs.iter().find(|pair| other.pairs.iter().any(|known| known.1 == pair.1));
+        client.filter(|_| !steered_alike(&other.kind, &traffic.kind)).map(|pair| (other, pair.1))
+    });
+    if let Some((other, node)) = shared {
+        let client = scenario.topology.nodes[node].clone();
+        all.push(Unsupported::Client { traffic: name(), other: other.name.clone(), client });
+    }
+    if nginx().is_none() {
+        all.push(Unsupported::Nginx { traffic: name() });
+    }
+    all
+}
+
+fn steered_alike(a: &TrafficKind, b: &TrafficKind) -> bool {
+    let steering = |kind: &TrafficKind| match kind {
+        TrafficKind::Web { sender, under_test_share, .. } => {
+            let sender = &**sender;
+            Some((
+                *under_test_share > 0.0,
+                sender.startup.id,
+                sender.parameters,
+                sender.avoidance,
+                sender.abc_limit_packets,
+            ))
+        }
+        _ => None,
+    };
+    steering(a) == steering(b)
 }
 
 /// The first need of the flow's algorithm that the kernel does not meet.

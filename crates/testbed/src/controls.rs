@@ -8,6 +8,7 @@ use rampcc_system::capabilities::{BPF, missing};
 use rampcc_tcp::Avoidance;
 
 use crate::TestbedError;
+use crate::kinds::kinds;
 use crate::row::Row;
 
 /// Reason for which rows that need BPF are not available here.
@@ -99,7 +100,7 @@ pub(crate) fn steered(flow: &FlowConfig, row: Row) -> Steered {
 
 /// The congestion controls of a run, in the kernel as long as this lives.
 pub(crate) struct Controls {
-    /// Of each flow.
+    /// Of each flow, and of each `[[traffic]]` of web sessions after them.
     pub(crate) steered: Vec<Steered>,
     /// What each flow sets as `TCP_CONGESTION`.
     pub(crate) names: Vec<String>,
@@ -116,7 +117,8 @@ pub(crate) struct Controls {
 impl Controls {
     /// Loads what the flows of `scenario` need.
     pub(crate) fn new(scenario: &Scenario, row: Row) -> Result<Self, TestbedError> {
-        let steered: Vec<Steered> = scenario.flows.iter().map(|flow| steered(flow, row)).collect();
+        let kinds = kinds(scenario);
+        let steered: Vec<Steered> = kinds.iter().map(|kind| steered(kind, row)).collect();
         let bpf = steered.iter().any(|s| match s {
             Steered::Core => true,
             Steered::Own(row) => row.needs_bpf(),
@@ -127,17 +129,17 @@ impl Controls {
         if let Some(flow) = steered.iter().position(|s| *s == Steered::Own(Row::Cubic)) {
             let parameter = std::fs::read_to_string(HYSTART).unwrap_or_default();
             if parameter.trim() == "0" {
-                let flow = scenario.flows[flow].name.clone();
+                let flow = kinds[flow].name.clone();
                 let problem = format!("the kernel's CUBIC has HyStart off ({HYSTART} is 0)");
                 return Err(TestbedError::Steering { flow, problem });
             }
         }
-        Self::load(scenario, steered)
+        Self::load(&kinds, steered)
     }
 
     #[cfg(not(feature = "bpf"))]
     #[expect(clippy::unnecessary_wraps, reason = "with BPF it can fail")]
-    fn load(_: &Scenario, steered: Vec<Steered>) -> Result<Self, TestbedError> {
+    fn load(_: &[FlowConfig], steered: Vec<Steered>) -> Result<Self, TestbedError> {
         let name = |steered: &Steered| match steered {
             Steered::Own(row) => row.name().to_owned(),
             Steered::Core => String::new(),
@@ -146,11 +148,11 @@ impl Controls {
     }
 
     #[cfg(feature = "bpf")]
-    fn load(scenario: &Scenario, steered: Vec<Steered>) -> Result<Self, TestbedError> {
+    fn load(kinds: &[FlowConfig], steered: Vec<Steered>) -> Result<Self, TestbedError> {
         let (mut loaded, mut known, mut plain) = (Vec::new(), Vec::<Settings>::new(), None);
         let (mut names, mut loaded_of) = (Vec::new(), Vec::new());
         let failed = |id: &str, cause| TestbedError::Load { name: id.to_owned(), cause: Box::new(cause) };
-        for (flow, steered) in scenario.flows.iter().zip(&steered) {
+        for (flow, steered) in kinds.iter().zip(&steered) {
             match steered {
                 Steered::Own(row @ Row::CubicWithoutHystart) => {
                     let name = registered_name("cubic_ss", 0);

@@ -58,6 +58,14 @@ pub enum TestbedError {
         /// Time that the run had reached.
         at: Time,
     },
+    /// Web sessions could not be played.
+    #[error("traffic `{traffic}`: {problem}")]
+    Web {
+        /// Of the scenario.
+        traffic: String,
+        /// Problem.
+        problem: String,
+    },
     /// The kernel refused something.
     #[error("{action}: {cause}")]
     Io {

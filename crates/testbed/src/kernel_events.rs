@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, SocketAddrV4};
 use std::time::Duration;
 
 use rampcc::{Ack, Decision, EventKind, ExitReason, Phase, Time};
 use rampcc_emulator::Clock;
 use rampcc_linux::{CallEvent, Calls, Event, Loaded};
-use rampcc_scenario::Scenario;
+use rampcc_scenario::FlowConfig;
 use rampcc_trace::{Call, FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
 
 use crate::TestbedError;
 use crate::controls::{Controls, Steered};
 use crate::seen::Seen;
 use crate::told::FlowTold;
+
+/// One connection of so many may begin with its first ACK.
+const LEFT_OUT: u64 = 200;
 
 /// Events by load and by the kernel's number of the connection, in order.
 #[derive(Default)]
@@ -37,14 +40,19 @@ impl Told {
         controls.loaded.iter().map(|loaded| Ok(loaded.counters()?.lost_events)).sum()
     }
 
-    /// Every connection that should have a program has one, from its beginning on.
-    pub(crate) fn check(controls: &Controls, scenario: &Scenario, seen: &[Seen]) -> Result<(), TestbedError> {
+    /// Every connection that should have a program has one, from its beginning on. `connections` are the numbers of each kind:
+    /// of a thousand pages a few may begin with their first ACK.
+    pub(crate) fn check(
+        controls: &Controls,
+        kinds: &[FlowConfig],
+        connections: &[u64],
+    ) -> Result<(), TestbedError> {
         for (index, loaded) in controls.loaded.iter().enumerate() {
             let counters = loaded.counters();
             let counters = counters
                 .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
-            let flows = || (0..scenario.flows.len()).filter(|flow| controls.loaded_of[*flow] == Some(index));
-            let flow = || flows().next().map_or(String::new(), |flow| scenario.flows[flow].name.clone());
+            let flows = || (0..kinds.len()).filter(|flow| controls.loaded_of[*flow] == Some(index));
+            let flow = || flows().next().map_or(String::new(), |flow| kinds[flow].name.clone());
             if counters.without_storage > 0 {
                 return Err(TestbedError::Steering {
                     flow: flow(),
@@ -52,8 +60,8 @@ impl Told {
                         .to_owned(),
                 });
             }
-            let connections = flows().filter(|flow| seen[*flow].connection.is_some()).count() as u64;
-            if counters.left_out > 0 || counters.opened < connections {
+            let connections: u64 = flows().map(|flow| connections[flow]).sum();
+            if counters.left_out > connections / LEFT_OUT || counters.opened < connections {
                 return Err(TestbedError::LeftOut { flow: flow() });
             }
         }
@@ -99,20 +107,12 @@ impl Told {
                     newest = Some(ack);
                 }
                 Event::Exit(exit) if told.exited.is_none() => {
-                    let now = clock.from_monotonic(exit.exited().unwrap_or(exit.header.time()));
                     let sent = newest.map_or(Time::ZERO, |ack| Time::from_ns(ack.newest_sent_ns));
-                    let decision = exit.decision;
-                    let kind = FlowEventKind::StartupExit {
-                        reason: decision.exit_reason(),
-                        evidence: decision.evidence,
-                        limit: decision.limit,
-                        cwnd_bytes: decision.cwnd_bytes,
-                        deciding_sent: clock.from_monotonic(sent),
-                    };
-                    if decision.exit_reason() != ExitReason::None {
-                        told.events.push(FlowEvent { now, flow: flow as u32, kind });
+                    let left = left(exit, clock, flow as u32, sent);
+                    told.exited = Some(left.now);
+                    if exit.decision.exit_reason() != ExitReason::None {
+                        told.events.push(left);
                     }
-                    told.exited = Some(now);
                 }
                 Event::Exit(_) => followed = true,
                 Event::Close(_) => {}
@@ -120,6 +120,28 @@ impl Told {
         }
         told.count = events.len() as u64;
         told
+    }
+
+    /// The first exits of all connections that are not listed flows; `whose` knows them by the server's end, the client's, and a
+    /// time.
+    pub(crate) fn exits(
+        &self,
+        clock: Clock,
+        whose: impl Fn(SocketAddrV4, SocketAddrV4, Time) -> Option<u32>,
+    ) -> Vec<FlowEvent> {
+        let first = |events: &Vec<Event>| {
+            let exit = events
+                .iter()
+                .find_map(|event| if let Event::Exit(exit) = event { Some(exit) } else { None })?;
+            let (SocketAddr::V4(server), SocketAddr::V4(client)) = (exit.tuple.local(), exit.tuple.remote())
+            else {
+                return None;
+            };
+            let left = left(exit, clock, 0, Time::ZERO);
+            let flow = whose(server, client, left.now)?;
+            (exit.decision.exit_reason() != ExitReason::None).then_some(FlowEvent { flow, ..left })
+        };
+        self.events.values().filter_map(first).collect()
     }
 
     /// Every call of the algorithm that steers one flow.
@@ -151,6 +173,19 @@ impl Told {
             (*from == load && events.iter().any(|event| tuple(event) == Some(ends))).then_some(events)
         })
     }
+}
+
+/// The end of a flow's start-up. `sent`: when what decided it was sent, if that is known.
+fn left(exit: &rampcc_linux::FlowEvent, clock: Clock, flow: u32, sent: Time) -> FlowEvent {
+    let decision = exit.decision;
+    let kind = FlowEventKind::StartupExit {
+        reason: decision.exit_reason(),
+        evidence: decision.evidence,
+        limit: decision.limit,
+        cwnd_bytes: decision.cwnd_bytes,
+        deciding_sent: clock.from_monotonic(sent),
+    };
+    FlowEvent { now: clock.from_monotonic(exit.exited().unwrap_or(exit.header.time())), flow, kind }
 }
 
 /// Which of the loads steers a flow.

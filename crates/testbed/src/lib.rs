@@ -20,12 +20,14 @@ mod error;
 mod exits;
 #[cfg(feature = "bpf")]
 mod kernel_events;
+mod kinds;
 mod log;
 mod play;
 mod row;
 mod seen;
 mod told;
 mod watch;
+mod web;
 
 pub use backend::Kernel;
 pub use check::{Unsupported, check};

@@ -1,10 +1,11 @@
 //! One run from scenario to samples.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use rampcc::{Time, UNSET};
-use rampcc_emulator::{Buffers, Emulator, End, ErrorReport, HostTcp, Verdict};
+use rampcc_emulator::{Buffers, Dropped, Emulator, End, ErrorReport, HostTcp, Verdict};
 use rampcc_scenario::Scenario;
 use rampcc_tcp::AckPolicy;
 use rampcc_trace::{
@@ -18,11 +19,13 @@ use crate::controls::{Controls, Steered};
 use crate::exits::{self, Hystart};
 #[cfg(feature = "bpf")]
 use crate::kernel_events::Told;
+use crate::kinds::kinds;
 use crate::log::Log;
 use crate::row::Row;
 use crate::seen::{Look, Seen};
 use crate::told::FlowTold;
 use crate::watch::Watched;
+use crate::web::{Object, Web, Whose};
 
 /// Options of playing a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,22 +163,33 @@ impl Run<'_> {
         };
         let running = Emulator::start(scenario, self.seed, &emulator)?;
         let buffers = running.buffers();
-        let base_rtt = (0..scenario.flows.len()).map(|flow| scenario.facts(flow).base_rtt).min();
+        let kinds = kinds(scenario);
+        let base_rtt = kinds.iter().map(|kind| {
+            let (sender, ack_bytes) = (&kind.sender, kind.receiver.ack_bytes);
+            scenario.facts_between(kind.from, kind.to, sender, ack_bytes).base_rtt
+        });
+        let base_rtt = base_rtt.min().unwrap_or_default();
         let openings = scenario.opening_times(self.seed);
         let stage = Stage::new(&running, scenario, self.controls, interrupted);
-        let (transfers, watched) = thread::scope(|scope| {
-            let stage = &stage;
+        let web = Web::start(&stage, self.seed)?;
+        let (transfers, loaded, watched) = thread::scope(|scope| {
+            let (stage, web) = (&stage, &web);
             let threads: Vec<_> = (0..scenario.flows.len())
                 .map(|flow| {
                     let at = openings.iter().find(|(_, id)| *id as usize == flow).map_or(Time::ZERO, |o| o.0);
                     scope.spawn(move || stage.transfer(flow, at))
                 })
                 .collect();
-            let watcher = scope.spawn(|| Watched::watch(stage, base_rtt.unwrap_or_default()));
+            let loaders: Vec<_> =
+                (0..scenario.traffic.len()).map(|traffic| scope.spawn(move || web.load(traffic))).collect();
+            let watcher = scope.spawn(move || Watched::watch(stage, base_rtt));
             let transfers: Vec<_> = threads.into_iter().map(joined).collect();
-            (transfers, joined(watcher))
+            let loaded: Vec<_> = loaders.into_iter().map(joined).collect();
+            (transfers, loaded, joined(watcher))
         });
+        drop(web);
         let transfers = transfers.into_iter().collect::<Result<Vec<Transfer>, _>>()?;
+        let loaded = loaded.into_iter().collect::<Result<Vec<Vec<Object>>, _>>()?;
         let watched =
             watched.map_err(|cause| TestbedError::Io { action: "reading the ring buffer", cause })?;
         let end = stage.over().unwrap_or(scenario.stop.after);
@@ -202,7 +216,10 @@ impl Run<'_> {
         report.queue.iter().for_each(|sample| log.link(*sample));
         #[cfg(feature = "bpf")]
         {
-            Told::check(self.controls, scenario, &watched.flows)?;
+            let listed = watched.flows.iter().map(|seen| u64::from(seen.connection.is_some()));
+            let pages =
+                loaded.iter().map(|objects| objects.iter().filter(|object| object.began()).count() as u64);
+            Told::check(self.controls, &kinds, &listed.chain(pages).collect::<Vec<_>>())?;
             samples.lost_kernel_events = Told::lost(self.controls)
                 .map_err(|cause| TestbedError::Io { action: "reading the programs' counters", cause })?;
         }
@@ -223,10 +240,22 @@ impl Run<'_> {
                 }
             }
         }
-        let flows = self.totals(&transfers, &watched.flows, &report, &mut log);
-        for (index, transfer) in transfers.iter().enumerate().filter(|(_, t)| t.completed.is_none()) {
+        let mut objects: Vec<Object> = loaded.into_iter().flatten().collect();
+        objects.sort_unstable_by_key(|object| object.flow);
+        let whose = Whose::new(&objects);
+        #[cfg(feature = "bpf")]
+        for exit in watched.told.exits(clock, |server, client, now| whose.flow(server, client, now)) {
+            samples.kernel_events += 1;
+            log.event(exit);
+        }
+        let mut flows = self.totals(&transfers, &watched.flows, &report, &mut log);
+        let drops = report.drops.iter().filter(|drop| drop.now <= end);
+        flows.extend(totals_of_objects(&objects, &whose, drops, &mut log));
+        let listed = transfers.iter().zip(0..);
+        let all = listed.chain(objects.iter().map(|object| (&object.transfer, object.flow)));
+        for (transfer, flow) in all.filter(|(transfer, _)| transfer.completed.is_none()) {
             let kind = FlowEventKind::Unfinished { bytes: transfer.received_bytes };
-            log.event(FlowEvent { now: end, flow: index as u32, kind });
+            log.event(FlowEvent { now: end, flow, kind });
         }
         let outcome = Outcome {
             end,
@@ -320,13 +349,34 @@ impl Run<'_> {
     }
 }
 
+/// Of web sessions, in the order of opening; their events go into the log.
+fn totals_of_objects<'a>(
+    objects: &[Object],
+    whose: &Whose,
+    drops: impl Iterator<Item = &'a Dropped>,
+    log: &mut Log,
+) -> Vec<FlowTotals> {
+    let mut dropped: BTreeMap<u32, u64> = BTreeMap::new();
+    for drop in drops {
+        let Some(flow) = whose.flow(drop.from, drop.to, drop.now) else { continue };
+        *dropped.entry(flow).or_default() += u64::from(drop.data);
+        let kind = FlowEventKind::Dropped { link: drop.link, wire_bytes: drop.wire_bytes, data: drop.data };
+        log.event(FlowEvent { now: drop.now, flow, kind });
+    }
+    let totals = objects.iter().map(|object| {
+        object.transfer.events.iter().for_each(|event| log.event(*event));
+        object.totals(dropped.get(&object.flow).copied().unwrap_or(0))
+    });
+    totals.collect()
+}
+
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The first flow's: [`check`] has made sure that all ask the same.
+/// The first kind's: [`check`] has made sure that all ask the same.
 fn host_tcp(scenario: &Scenario) -> HostTcp {
-    let Some(flow) = scenario.flows.first() else { return HostTcp::default() };
+    let Some(flow) = kinds(scenario).into_iter().next() else { return HostTcp::default() };
     HostTcp {
         initial_window_packets: Some(flow.sender.initial_window_packets).filter(|packets| *packets != 10),
         quick_acks: flow.receiver.ack_policy == AckPolicy::Quick,

@@ -133,6 +133,50 @@ fn what_the_path_asks_is_the_emulators_to_refuse() {
 }
 
 #[test]
+fn of_generated_traffic_only_web_sessions_with_one_congestion_control_for_a_client_are_played() {
+    let pairs = "[dumbbell]\npairs = 2\nrate = '20 Mbit/s'\nrtt = '40 ms'\n";
+    let web = |client: u32, fields: &str| {
+        format!("[[traffic]]\nkind = 'web'\nfrom = 'sender-{client}'\nto = 'receiver-{client}'\n{fields}\n")
+    };
+    let found = |tables: &[String]| -> Vec<String> {
+        let found = check(&scenario(&[pairs.to_owned(), tables.concat()].concat()), Row::Core).err();
+        let found = found.unwrap_or_default().into_iter();
+        // That is the machine's lack.
+        found.filter(|one| !matches!(one, Unsupported::Nginx { .. })).map(|one| one.to_string()).collect()
+    };
+    let none: Vec<String> = Vec::new();
+    let other = web(2, "algorithm = 'best'");
+    assert_eq!(found(&[web(1, "under-test = true"), other.clone()]), none);
+    assert_eq!(found(&[web(1, ""), web(1, "name = 'more'")]), none);
+    for (tables, said) in [
+        (
+            vec![web(1, "under-test = 0.5")],
+            "`under-test` is 0.5; a server's connections to a client have one",
+        ),
+        (
+            vec![web(1, "under-test = true\nrtt = { median = '100 ms', sigma = 0.5 }")],
+            "traffic `web`: `rtt` is drawn; real connections have the path's",
+        ),
+        (vec![web(1, "sender = { pacing = 'always' }")], "`pacing` is always; nginx does not ask for it"),
+        (vec![web(1, "sender = { prr = false }")], "flow `web`: `prr` is off; Linux reduces proportionally"),
+        (
+            vec![other.clone(), web(2, "name = 'plain'")],
+            "traffic `plain` and `web` have a client in common, `receiver-2`, but are not steered alike",
+        ),
+        (
+            vec![
+                "[[traffic]]\nkind = 'poisson'\nname = 'mice'\nflows-per-second = 1\nsize = '10 kB'\n"
+                    .to_owned(),
+            ],
+            "generated traffic `mice`: real hosts can have listed flows and web sessions alone",
+        ),
+    ] {
+        let found = found(&tables);
+        assert!(found.iter().any(|reason| reason.contains(said)), "{said}: {found:?}");
+    }
+}
+
+#[test]
 fn modern_built_in_scenarios_are_played_with_every_row() {
     let best = Arm::parse("best").expect("an algorithm");
     for name in [

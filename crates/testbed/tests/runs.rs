@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rampcc::{ExitReason, Time};
-use rampcc_scenario::Scenario;
-use rampcc_testbed::{Options, Played, Row, Task, TestbedError, missing_capabilities, play};
+use rampcc_scenario::{Arrival, Generator, Scenario};
+use rampcc_testbed::{
+    Options, Played, Row, Task, TestbedError, Unsupported, check, missing_capabilities, play,
+};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 /// One at a time: two cores have no time for more.
@@ -333,4 +335,67 @@ mod bpf {
         // On a machine that is late, ACKs come while the train still leaves.
         assert!(train > 90, "{train} packets left before the first of them was acknowledged");
     }
+}
+
+/// What keeps web sessions from being played here, beside what keeps any run.
+fn no_nginx(scenario: &Scenario) -> Option<String> {
+    let refused = check(scenario, Row::Reno).err().unwrap_or_default();
+    assert!(refused.iter().all(|one| matches!(one, Unsupported::Nginx { .. })), "{refused:?}");
+    refused.first().map(|one| format!("{one}: run scripts/setup test"))
+}
+
+#[test]
+fn web_sessions_load_their_pages_from_nginx_as_the_scenario_draws_them() {
+    let scenario = scenario(
+        "duration = '6 s'\nstop = 'duration'\n\
+         [dumbbell]\npairs = 2\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '30 packets'\naccess = '100 Mbit/s'\n\
+         [[traffic]]\nkind = 'web'\nload = '6 Mbit/s'\nsize = { kind = 'pareto', mean = '12 kB', shape = 1.2, max = '1 MB' }\n\
+         from = 'sender-1'\nto = 'receiver-1'\nunder-test = true\n\
+         [[traffic]]\nkind = 'web'\nload = '6 Mbit/s'\nsize = { kind = 'pareto', mean = '12 kB', shape = 1.2, max = '1 MB' }\n\
+         from = 'sender-2'\nto = 'receiver-2'\nalgorithm = 'hystart'\n",
+    );
+    if !ready() || !ready::unobstructed(no_nginx(&scenario).as_deref()) {
+        return;
+    }
+    let (seen, played) = run(&scenario, Row::Reno);
+    let flows = &played.outcome.flows;
+    let of = |under_test| flows.iter().filter(move |flow| flow.under_test == under_test);
+    for under_test in [true, false] {
+        let completed: Vec<_> = of(under_test).filter(|flow| flow.completed != Time::NEVER).collect();
+        assert!(completed.len() > 50, "{} of {}", completed.len(), of(under_test).count());
+        assert!(completed.iter().all(|flow| flow.received_bytes == flow.size_bytes));
+        // The client's handshake, its request, and the answer: two round trips at least.
+        assert!(completed.iter().all(|flow| flow.completed - flow.opened >= Time::from_ms(80)));
+    }
+    // One seed, one draw: the sessions that are there from the start ask for the same first objects.
+    let mut generator = Generator::new(&scenario.traffic[0], 0, 1);
+    let mut drawn = Vec::new();
+    while drawn.len() < 2 {
+        let Some(Arrival::Flow { size_bytes, .. }) = generator.poll_arrival(generator.poll_timeout()) else {
+            panic!()
+        };
+        drawn.push(size_bytes);
+    }
+    let sizes: Vec<u64> = of(true).map(|flow| flow.size_bytes).collect();
+    assert_eq!(sizes.first(), drawn.first());
+    assert!(sizes.contains(&drawn[1]));
+    // 30 packets of buffer for windows of ten packets and more: some are dropped, and each belongs to an object.
+    let dropped: u64 = flows.iter().map(|flow| flow.dropped_packets).sum();
+    let links: u64 = played.outcome.links.iter().map(|link| link.dropped.packets).sum();
+    let told = |wanted| {
+        let drops = seen.events.iter().filter_map(|event| match event.kind {
+            FlowEventKind::Dropped { data, .. } => Some(data),
+            _ => None,
+        });
+        drops.filter(|data| *data == wanted).count() as u64
+    };
+    assert_eq!(dropped, told(true));
+    // Handshakes and ends meet full queues, too. Nobody knows whose the packets are of a handshake that never ended.
+    let all = told(true) + told(false);
+    assert!(all <= links && links - all <= links / 20, "{links} dropped, {all} told");
+    assert!(dropped > 0 && flows.iter().all(|flow| flow.data_packets >= flow.dropped_packets));
+    let bytes: u64 = flows.iter().map(|flow| flow.received_bytes).sum();
+    let sent: u64 = flows.iter().map(|flow| flow.data_packets).sum();
+    assert!(sent * 1448 >= bytes && sent * 1448 < bytes * 2, "{sent} packets for {bytes} bytes");
+    assert!(seen.events.iter().all(|event| (event.flow as usize) < flows.len()));
 }
