@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rampcc::Time;
+use rampcc_backend::Clock;
 use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
 use crate::error::{ReproduceError, Source, one_of};
@@ -144,6 +145,8 @@ pub(crate) struct ClaimPlan {
     /// The source's values, by point.
     pub(crate) paper: BTreeMap<usize, f64>,
     pub(crate) reason: Option<ReasonPlan>,
+    /// In the kernel, where that is another one.
+    pub(crate) on_linux: Option<ReasonPlan>,
     pub(crate) quick: bool,
 }
 
@@ -155,6 +158,14 @@ pub(crate) struct ReasonPlan {
     pub(crate) found: Vec<(String, Check)>,
     /// Number of the choice that decides.
     pub(crate) choice: Option<usize>,
+}
+
+impl ClaimPlan {
+    /// Why it does not hold on a backend with this clock.
+    pub(crate) fn reason(&self, clock: Clock) -> Option<&ReasonPlan> {
+        let there = self.on_linux.as_ref().filter(|_| clock == Clock::Real);
+        there.or(self.reason.as_ref())
+    }
 }
 
 /// The name that formulae have as a metric.

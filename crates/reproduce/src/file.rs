@@ -326,6 +326,8 @@ pub(crate) struct Claim {
     pub(crate) paper: BTreeMap<String, Spanned<f64>>,
     /// Why it does not hold.
     pub(crate) reason: Option<Reason>,
+    /// Why it does not in the kernel, if for another reason.
+    pub(crate) linux: Option<Reason>,
     /// False: fewer runs do not show it.
     #[serde(default = "yes")]
     pub(crate) quick: bool,

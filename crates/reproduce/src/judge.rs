@@ -274,7 +274,7 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
         verdict.measured = found.measured;
         verdict.holds = Some(found.holds == Some(true));
         if verdict.holds == Some(false)
-            && let Some(reason) = &claim.reason
+            && let Some(reason) = claim.reason(plan.extent.backend.clock())
         {
             let known = found.holds.ok_or_else(|| "a value is missing".to_owned());
             match known.and_then(|_| bound(reason, &values, plan, &points)) {

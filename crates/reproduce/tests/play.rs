@@ -3,11 +3,14 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
 use rampcc_experiment::{ExperimentError, Progress};
 use rampcc_reproduce::{
     Done, Experiment, Extent, Playing, ReproduceError, Tally, Work, tally, write_gallery,
 };
+use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
+use rampcc_trace::Observer;
 
 use place::Place;
 
@@ -96,6 +99,9 @@ check = "download_time[told@100 packets] > 100"
 why = "They do not."
 found = ["0 <= download_time[told@100 packets] <= 9"]
 choice = "ACKs"
+[claim.linux]
+why = "Nor there."
+found = ["0 <= download_time[told@100 packets] <= 9"]
 [[claim]]
 text = "A second flow is fast."
 where = "nowhere"
@@ -124,7 +130,16 @@ fn play(
     stop: &AtomicBool,
 ) -> Result<Done, ReproduceError> {
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    let work = Work::plan([&experiment], Extent { quick, backend: &Simulator })?;
+    play_on(&experiment, Extent { quick, backend: &Simulator }, place, (progress, stop))
+}
+
+fn play_on(
+    experiment: &Experiment,
+    extent: Extent<'_>,
+    place: &Place,
+    (progress, stop): (&dyn Progress, &AtomicBool),
+) -> Result<Done, ReproduceError> {
+    let work = Work::plan([experiment], extent)?;
     let playing = Playing {
         out: &place.0,
         reuse: true,
@@ -217,4 +232,47 @@ fn what_is_interrupted_goes_on_from_there() {
     assert!(finished >= 1 && finished < runs && runs == 8, "{finished} of {runs}");
     let done = play(&place, false, &(), &AtomicBool::new(false)).unwrap();
     assert_eq!((done.reused, done.fresh), (finished, 8 - finished));
+}
+
+/// The simulator, as if its time were the machine's.
+struct InRealTime;
+
+impl Backend for InRealTime {
+    fn name(&self) -> &'static str {
+        "real"
+    }
+    fn title(&self) -> &'static str {
+        "a backend in real time"
+    }
+    fn meaning(&self) -> &'static str {
+        Simulator.meaning()
+    }
+    fn identity(&self) -> String {
+        Simulator.identity()
+    }
+    fn clock(&self) -> Clock {
+        Clock::Real
+    }
+    fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>> {
+        Simulator.check(scenario, control)
+    }
+    fn run(
+        &self,
+        play: &Play<'_>,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<Played, BackendError> {
+        Simulator.run(play, observer, interrupted)
+    }
+}
+
+#[test]
+fn a_claim_may_fail_for_another_reason_in_the_kernel() {
+    let place = Place::new("reproduce_real");
+    let experiment = Experiment::read("sample.toml", FILE).unwrap();
+    let real = Extent { quick: false, backend: &InRealTime };
+    let done = play_on(&experiment, real, &place, (&(), &AtomicBool::new(false))).unwrap();
+    let claims = &done.experiments[0].claims;
+    assert_eq!(claims[5].reason.as_deref(), Some("Nor there."), "{:?}", claims[5]);
+    assert!(claims[3].reason.is_some(), "the one that is there for both: {:?}", claims[3]);
 }

@@ -103,9 +103,21 @@ pub(super) fn plan_claim(
     let check = read_check(source, experiment, &claim.check, "claim.check")?;
     let at = experiment.known_labels(source, &claim.at)?;
     let paper = paper_values(source, experiment, &claim)?;
-    let reason = claim.reason.map(|reason| plan_reason(source, experiment, reason)).transpose()?;
+    let planned = |reason: Option<file::Reason>, table| {
+        reason.map(|reason| plan_reason(source, experiment, reason, table)).transpose()
+    };
+    let reason = planned(claim.reason, "claim.reason")?;
+    if let Some(choice) = claim.linux.as_ref().and_then(|reason| reason.choice.as_ref()) {
+        let problem = "choices are played in the simulator alone";
+        return Err(source.wrong(choice.span(), "claim.linux.choice", problem, "`why` and `found`"));
+    }
+    let on_linux = planned(claim.linux, "claim.linux")?;
     let asked = check.names_paper()
-        || reason.iter().flat_map(|reason| &reason.found).any(|(_, found)| found.names_paper());
+        || reason
+            .iter()
+            .chain(&on_linux)
+            .flat_map(|reason| &reason.found)
+            .any(|(_, found)| found.names_paper());
     let lacking = (0..experiment.points.len())
         .find(|point| asked && experiment.is_at(*point, &at) && !paper.contains_key(point));
     if let Some(point) = lacking {
@@ -135,6 +147,7 @@ pub(super) fn plan_claim(
         hold: claim.hold,
         paper,
         reason,
+        on_linux,
         quick: claim.quick,
     })
 }
@@ -174,22 +187,23 @@ fn plan_reason(
     source: &Source<'_>,
     experiment: &Experiment,
     reason: file::Reason,
+    table: &str,
 ) -> Result<ReasonPlan, ReproduceError> {
     if reason.why.get_ref().trim().is_empty() {
         let allowed = "what was found to be the cause, or that none was found";
-        return Err(source.wrong(reason.why.span(), "claim.reason.why", "it says nothing", allowed));
+        return Err(source.wrong(reason.why.span(), &format!("{table}.why"), "it says nothing", allowed));
     }
     let allowed = "ranges of measured values, such as \"0.9 <= time[A] / time[B] <= 1.1\"";
     if reason.found.is_empty() {
         let problem = "nothing says for which values the reason holds";
-        return Err(source.wrong(reason.why.span(), "claim.reason.found", problem, allowed));
+        return Err(source.wrong(reason.why.span(), &format!("{table}.found"), problem, allowed));
     }
     let mut found = Vec::new();
     for text in &reason.found {
-        let check = read_check(source, experiment, text, "claim.reason.found")?;
+        let check = read_check(source, experiment, text, &format!("{table}.found"))?;
         if !check.is_range() {
             let problem = "it has no measured value between two known ones";
-            return Err(source.wrong(text.span(), "claim.reason.found", problem, allowed));
+            return Err(source.wrong(text.span(), &format!("{table}.found"), problem, allowed));
         }
         found.push((text.get_ref().clone(), check));
     }
@@ -201,7 +215,7 @@ fn plan_reason(
             if at.is_none() {
                 let allowed = one_of(name.get_ref(), known().collect::<Vec<_>>().into_iter());
                 let problem = format!("there is no choice `{}`", name.get_ref());
-                return Err(source.wrong(name.span(), "claim.reason.choice", problem, allowed));
+                return Err(source.wrong(name.span(), &format!("{table}.choice"), problem, allowed));
             }
             at
         }
