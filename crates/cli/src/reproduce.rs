@@ -268,7 +268,7 @@ mod tests {
         for id in ["best-fig4", "best-fig12", "best-fig13", "best-tab1", "hystart-fig12", "hystart-tab3"] {
             assert!(there.iter().any(|one| one.id == id), "{id}");
         }
-        for id in ["hystart-fig9a", "hystart-fig9c", "past-fig2", "past-tab4"] {
+        for id in ["hystart-fig9a", "hystart-fig9c", "past-fig2", "past-fig17", "past-tab4"] {
             assert!(there.iter().any(|one| one.id == id), "{id}");
         }
         for quick in [false, true] {
