@@ -27,6 +27,16 @@ typedef uint64_t ramp_u64;
 #endif
 
 /*
+ * A function that a BPF verifier follows once, not at each call. There its pointers may be null, and
+ * it returns a number.
+ */
+#ifdef RAMP_BPF
+#define RAMP_ONCE __attribute__((noinline))
+#else
+#define RAMP_ONCE RAMP_FN
+#endif
+
+/*
  * Position of the highest bit; 0 for 0. Without branches, since a BPF verifier follows each one.
  * LLVM 14 crashes on the builtin when it targets BPF.
  */

@@ -189,9 +189,13 @@ impl Bytecode {
     }
 }
 
+/// One section a function: the machine has no calls, so what a kernel follows once is inlined here.
 fn entry_source(id: &str) -> String {
     format!(
-        "#include <ramp/{id}.h>
+        "#include <ramp/platform.h>
+         #undef RAMP_ONCE
+         #define RAMP_ONCE RAMP_FN
+         #include <ramp/{id}.h>
          struct block {{
              struct ramp_decision decision;
              struct ramp_config config;

@@ -280,7 +280,7 @@ fn the_streams_reach_the_exits() {
             "hystartpp" | "hystart_pq" => &[ExitReason::Delay],
             "paced" => &[ExitReason::Gap],
             "search" | "search4" | "stopeg" => &[ExitReason::Delivery],
-            "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
+            "best" | "hoe" | "aron" | "esse" | "tris" | "reach" => &[ExitReason::Bandwidth],
             "vegas" | "vegas_lin" => &[ExitReason::Delay],
             "bbr" | "bbr3" => &[ExitReason::Plateau],
             "c4" => &[ExitReason::Plateau, ExitReason::Delay],

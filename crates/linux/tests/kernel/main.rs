@@ -101,7 +101,7 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "jump" | "fast_start" | "stateful" | "quicly" | "spread" => &[ExitReason::Ssthresh, ExitReason::Loss],
         "stopeg" => &[ExitReason::Delivery],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
-        "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
+        "best" | "hoe" | "aron" | "esse" | "tris" | "reach" => &[ExitReason::Bandwidth],
         "vegas" | "vegas_lin" => &[ExitReason::Delay],
         "ideal" => &[ExitReason::Known],
         _ => &[ExitReason::Loss],

@@ -38,6 +38,7 @@ mod paced;
 mod quickstart;
 mod quicly;
 mod rapid;
+mod reach;
 mod search;
 mod search4;
 mod sender;

@@ -1,0 +1,370 @@
+//! What a flight proves, and what follows from it, on flights whose ACKs come as told.
+
+use rampcc::{Ack, AckFlags, Decision, Event, EventKind, ExitReason, Phase, Startup};
+
+use super::support::pipe::{Outcome, Pipe, play};
+use super::support::{MSS, config, row, set};
+
+const MS: u64 = 1_000_000;
+const PACKET: u64 = MSS as u64;
+const RTT_US: u32 = 100_000;
+
+/// A sender whose flights leave as decided; the tests say when their packets come back.
+struct Connection {
+    startup: Startup,
+    now_ns: u64,
+    /// When each packet leaves, those yet to leave included.
+    left_ns: Vec<u64>,
+    acked: usize,
+    flags: u32,
+}
+
+impl Connection {
+    fn new(handshake_rtt_us: u32, change: &[(&str, u64)]) -> Self {
+        let algorithm = row("reach");
+        let mut config = config(algorithm, 10);
+        config.handshake_rtt_us = handshake_rtt_us;
+        for (name, value) in change {
+            set(&mut config, algorithm, name, *value);
+        }
+        let startup = Startup::new(algorithm, &config);
+        let flags = AckFlags::CWND_LIMITED;
+        let mut c = Self { startup, now_ns: 1000 * MS, left_ns: Vec::new(), acked: 0, flags };
+        c.send();
+        c
+    }
+
+    fn decision(&self) -> Decision {
+        *self.startup.decision()
+    }
+
+    fn window(&self) -> u64 {
+        self.decision().cwnd_bytes / PACKET
+    }
+
+    /// Packets a second.
+    fn pace(&self) -> u64 {
+        self.decision().pacing_bytes_per_s / PACKET
+    }
+
+    fn sent(&self) -> u64 {
+        self.left_ns.partition_point(|at| *at <= self.now_ns) as u64
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.sent() - self.acked as u64
+    }
+
+    /// All that the window has room for, what has not left yet included, spaced as decided now.
+    fn send(&mut self) {
+        let decision = self.decision();
+        self.left_ns.truncate(self.sent() as usize);
+        let gap_ns = (PACKET * 1000 * MS).checked_div(decision.pacing_bytes_per_s).unwrap_or(0);
+        let mut next = self.left_ns.last().map_or(self.now_ns, |last| self.now_ns.max(last + gap_ns));
+        while ((self.left_ns.len() - self.acked) as u64) < decision.cwnd_bytes / PACKET {
+            self.left_ns.push(next);
+            next += gap_ns;
+        }
+    }
+
+    /// One packet comes back.
+    fn ack(&mut self, now_ns: u64) -> Decision {
+        self.now_ns = now_ns;
+        let in_flight = self.in_flight();
+        let left = self.left_ns[self.acked];
+        self.acked += 1;
+        let ack = Ack {
+            now_ns,
+            newest_sent_ns: left,
+            sent_bytes: self.sent() * PACKET,
+            newest_acked_bytes: self.acked as u64 * PACKET,
+            delivered_bytes: self.acked as u64 * PACKET,
+            acked_bytes: PACKET,
+            in_flight_bytes: in_flight * PACKET,
+            rtt_us: ((now_ns - left) / 1000) as u32,
+            mss_bytes: MSS,
+            flags: self.flags,
+            ..Ack::default()
+        };
+        let decision = *self.startup.on_ack(&ack);
+        self.send();
+        decision
+    }
+
+    /// So many packets come back as a path lets them through that serves one in `gap_ns`, after a wait.
+    fn flight(&mut self, packets: u64, gap_ns: u64, wait_ns: u64) {
+        for _ in 0..packets {
+            let arrives = self.left_ns[self.acked] + u64::from(RTT_US) * 1000 + wait_ns;
+            self.ack(arrives.max(self.now_ns + gap_ns));
+        }
+    }
+
+    /// Until start-up is over.
+    fn until_done(&mut self, gap_ns: u64) {
+        for _ in 0..5000 {
+            if self.decision().phase() != Phase::Startup {
+                return;
+            }
+            self.flight(1, gap_ns, 0);
+        }
+        panic!("still in start-up after 5000 packets, with a window of {}", self.window());
+    }
+
+    fn tell(&mut self, kind: EventKind) -> Decision {
+        let in_flight_bytes = self.in_flight() * PACKET;
+        *self.startup.on_event(&Event {
+            now_ns: self.now_ns,
+            lost_bytes: 0,
+            in_flight_bytes,
+            kind,
+            mss_bytes: MSS,
+        })
+    }
+}
+
+#[test]
+fn a_clear_proof_of_a_quiet_flight_is_filled_at_once_and_landed_on() {
+    let mut c = Connection::new(RTT_US - 1000, &[]);
+    // Ten packets at one a millisecond: 100 packets in a round trip. Half of them are enough.
+    c.flight(5, MS, 0);
+    assert_eq!((c.window(), c.pace()), (15, 0));
+    c.flight(1, MS, 0);
+    assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
+    c.until_done(MS);
+    assert_eq!((c.decision().exit_reason(), c.window(), c.pace()), (ExitReason::Bandwidth, 100, 0));
+    assert_eq!(c.decision().ssthresh_bytes, c.decision().cwnd_bytes);
+    assert!(c.now_ns <= 1000 * MS + 301 * MS, "three round trips and a packet's service: {} ns", c.now_ns);
+}
+
+/// Five packets in as many milliseconds, but the middle one half a millisecond late.
+fn unquiet(c: &mut Connection) {
+    c.flight(3, MS, 0);
+    c.flight(1, MS + MS / 2, 0);
+    c.flight(1, MS / 2, 0);
+    c.flight(1, MS, 0);
+}
+
+#[test]
+fn where_somebody_may_be_it_is_tried_at_half_and_ends_with_room() {
+    let mut c = Connection::new(RTT_US, &[]);
+    unquiet(&mut c);
+    assert_eq!((c.window(), c.pace()), (50, 500), "the trial");
+    // Twenty packets have left before it, and 36 make it up. A quarter of them comes back as it left.
+    c.flight(23, MS, 0);
+    assert_eq!((c.window(), c.pace()), (50, 500), "the trial");
+    c.flight(1, MS, 0);
+    assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
+    assert_eq!(c.decision().phase(), Phase::Startup);
+    c.until_done(MS);
+    assert_eq!((c.decision().exit_reason(), c.window(), c.pace()), (ExitReason::Bandwidth, 125, 0));
+    assert_eq!(c.decision().ssthresh_bytes, c.decision().cwnd_bytes);
+    assert!(c.now_ns <= 1000 * MS + 401 * MS, "four round trips and a packet's service: {} ns", c.now_ns);
+}
+
+#[test]
+fn a_trial_that_comes_back_slower_is_the_share() {
+    let mut c = Connection::new(RTT_US, &[]);
+    unquiet(&mut c);
+    assert_eq!(c.pace(), 500);
+    c.flight(4, MS, 0);
+    c.until_done(4 * MS);
+    // One in 4 ms: 25 in a round trip, and a quarter of room.
+    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Bandwidth, 31));
+}
+
+#[test]
+fn near_the_flight_the_next_has_to_agree() {
+    // 20 packets in a round trip are no more than two flights of ten.
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(10, 5 * MS, 0);
+    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 20, 0));
+    // What the first flight's ACKs let out is the next.
+    c.flight(19, 5 * MS, 0);
+    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 39, 0));
+    c.flight(1, 5 * MS, 0);
+    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Bandwidth, 20));
+    let mut once = Connection::new(RTT_US, &[("near", 0)]);
+    once.flight(6, 5 * MS, 0);
+    assert_eq!(once.pace(), 100, "without the rule the first is believed");
+}
+
+/// The return link gives more when more ACKs wait.
+#[test]
+fn near_the_flight_a_rate_that_rises_is_not_confirmed() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(10, 5 * MS, 0);
+    c.flight(10, 5 * MS, 0);
+    c.flight(10, 2 * MS, 0);
+    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 40, 0));
+    // It is slow start until a proof is clear again.
+    c.flight(40, MS / 2, 0);
+    assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 80));
+}
+
+/// Where the proof is right, more than twice its window is only a queue.
+#[test]
+fn near_the_flight_the_window_stops_at_twice_the_proof() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(10, 10 * MS, 0);
+    c.flight(19, 10 * MS, 0);
+    assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 20));
+    c.until_done(10 * MS);
+    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Bandwidth, 10));
+}
+
+#[test]
+fn bunched_acks_prove_little_and_the_handshake_tells() {
+    // All ten at once, 60 ms late. With the base RTT known they prove nine in 60 ms, less than the
+    // double of the window, which the ACKs have doubled before; without, as much as growth allows.
+    for (handshake, window) in [(RTT_US, 40), (0, 320)] {
+        let mut c = Connection::new(handshake, &[]);
+        c.flight(9, 0, 60 * MS);
+        c.flight(1, 1000, 60 * MS);
+        assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, window));
+    }
+}
+
+#[test]
+fn a_flight_with_a_pause_of_the_application_is_not_clear() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(2, MS, 0);
+    c.flags |= AckFlags::APP_LIMITED;
+    c.flight(1, MS, 0);
+    c.flags = AckFlags::CWND_LIMITED;
+    c.flight(6, MS, 0);
+    assert_eq!((c.window(), c.pace()), (19, 0), "no trial at the half");
+    c.flight(1, MS, 0);
+    assert!(c.window() >= 20);
+}
+
+#[test]
+fn after_a_pause_measurement_begins_again() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(6, MS, 0);
+    assert_eq!(c.pace(), 500);
+    let decision = c.tell(EventKind::IdleRestart);
+    assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Startup, 0));
+}
+
+#[test]
+fn a_loss_leaves_at_what_is_proved() {
+    for (handshake_us, window) in [(RTT_US - 1000, 100), (RTT_US, 125)] {
+        let mut c = Connection::new(handshake_us, &[]);
+        c.flight(6, MS, 0);
+        let decision = c.tell(EventKind::Loss);
+        assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Done, ExitReason::Loss));
+        assert_eq!((decision.ssthresh_bytes / PACKET, decision.pacing_bytes_per_s), (window, 0));
+    }
+    // Before anything is known the reduction is the host's.
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(1, MS, 0);
+    assert_eq!(c.tell(EventKind::Loss).ssthresh_bytes, rampcc::UNSET);
+}
+
+/// Two packets back a nanosecond apart are no proof of a gigabyte a second.
+#[test]
+fn a_loss_before_a_judgement_lands_within_its_bounds() {
+    let mut c = Connection::new(0, &[]);
+    c.flight(1, 0, 0);
+    c.flight(2, 1, 0);
+    let decision = c.tell(EventKind::Loss);
+    // `cap` times the flight of ten packets, and a quarter of room.
+    assert_eq!((decision.exit_reason(), decision.ssthresh_bytes / PACKET), (ExitReason::Loss, 400));
+}
+
+#[test]
+fn a_timeout_is_the_hosts() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(6, MS, 0);
+    let decision = c.tell(EventKind::Timeout);
+    assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Done, ExitReason::Timeout));
+    assert_eq!(decision.ssthresh_bytes, rampcc::UNSET);
+}
+
+/// On a path of its own, with or without the round trip of the handshake.
+fn on(pipe: &Pipe, handshake: bool) -> Outcome {
+    let algorithm = row("reach");
+    let mut config = config(algorithm, 10);
+    config.mss_bytes = pipe.packet_bytes as u32;
+    config.initial_window_bytes = 10 * pipe.packet_bytes;
+    config.handshake_rtt_us = if handshake { (pipe.rtt_ns / 1000) as u32 } else { 0 };
+    play(pipe, algorithm, &config)
+}
+
+#[test]
+fn clean_paths_are_full_after_four_round_trips() {
+    for (bits_per_s, rtt_us) in [(50_000_000, 40_000), (200_000_000, 100_000), (100_000_000, 600_000)] {
+        for ack_every in [1, 2] {
+            let mut pipe = Pipe::new(bits_per_s, rtt_us, 1500, 0);
+            pipe.ack_every = ack_every;
+            pipe.quick_acks = 16;
+            pipe.access_bits_per_s = 10_000_000_000;
+            let bdp = pipe.bdp_packets();
+            pipe.buffer_packets = (bdp * 0.5) as usize;
+            let outcome = on(&pipe, true);
+            assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth, "{bdp}");
+            assert!((0.95..1.06).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
+            let rtts = outcome.exit_s.expect("it leaves") / (rtt_us as f64 * 1e-6);
+            assert!(rtts < 4.5, "{bdp}: {rtts} round trips");
+            assert!(
+                outcome.queue_peak as f64 <= 0.3 * bdp + 10.0,
+                "{bdp}: {} in the queue",
+                outcome.queue_peak
+            );
+            assert!(outcome.loss_s.is_none());
+        }
+    }
+}
+
+/// What comes back never hides behind a queue of the flights' own, however deep the buffer is.
+#[test]
+fn start_up_ends_on_every_clean_path_without_a_loss() {
+    for handshake in [true, false] {
+        for ack_every in [1, 2] {
+            for rtt_us in [1000, 30_000, 600_000] {
+                let mut bdp: f64 = 0.3;
+                while bdp < 3000.0 {
+                    let bits_per_s = (bdp * 1500.0 * 8e6 / rtt_us as f64) as u64;
+                    bdp *= 1.6;
+                    if !(50_000..9_000_000_000).contains(&bits_per_s) {
+                        continue;
+                    }
+                    let mut pipe = Pipe::new(bits_per_s, rtt_us, 1500, usize::MAX);
+                    pipe.ack_every = ack_every;
+                    pipe.access_bits_per_s = 10_000_000_000;
+                    pipe.limit_ns = 100_000 * MS;
+                    let outcome = on(&pipe, handshake);
+                    let what = format!("{bits_per_s} bit/s, {rtt_us} us, {ack_every}, {handshake}");
+                    let full = pipe.bdp_packets().max(10.0);
+                    assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth, "{what}");
+                    assert!((0.75..1.45).contains(&(outcome.cwnd / full)), "{what}: {}", outcome.cwnd / full);
+                    assert!(outcome.queue_peak as f64 <= 2.0 * full, "{what}: {}", outcome.queue_peak);
+                }
+            }
+        }
+    }
+}
+
+/// Bunches blur the proofs, and the window has room for what they hold back. Where they prove nothing the
+/// search is slow start, which a full buffer ends: at no more than twice what path and buffer hold.
+#[test]
+fn acks_in_bunches_do_not_flood_the_path() {
+    for quantum_ms in [5, 10, 20, 40, 80] {
+        for rtt_us in [10_000, 40_000, 200_000] {
+            let held = 50e6 * quantum_ms as f64 * 1e-3 / 8.0 / 1500.0;
+            let mut pipe = Pipe::new(50_000_000, rtt_us, 1500, 0);
+            let bdp = pipe.bdp_packets();
+            pipe.buffer_packets = (4.0 * (bdp + held)) as usize;
+            pipe.ack_quantum_ns = quantum_ms * MS;
+            pipe.limit_ns = 4000 * MS;
+            let outcome = on(&pipe, true);
+            let what = format!("{quantum_ms} ms, {rtt_us} us: {} of {bdp} + {held}", outcome.cwnd);
+            if outcome.loss_s.is_some() {
+                assert!(outcome.cwnd <= 2.0 * (pipe.buffer_packets as f64 + bdp + held), "{what}");
+                continue;
+            }
+            assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth, "{what}");
+            assert!((0.5 * bdp..1.35 * (bdp + held)).contains(&outcome.cwnd), "{what}");
+        }
+    }
+}
