@@ -13,6 +13,7 @@ mod enhanced;
 mod hoe;
 mod hystartpp;
 mod rapid;
+mod reach;
 mod search;
 mod slow_start;
 mod suss;

@@ -1,0 +1,189 @@
+//! What Reach may never do, over any sequence of ACKs and events: bounds from the page, in what has been sent.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rampcc::{Ack, AckFlags, Config, Decision, Event, EventKind, ExitReason, Phase, Startup, UNSET};
+
+use super::support::events::runner;
+use super::support::{MSS, row};
+
+const PACKET: u64 = MSS as u64;
+
+/// Of the page's table: flights that a proof may open the window to, and percent of that.
+const CAP: u64 = 32;
+const TRUST: u64 = 4096;
+const ROOM: u64 = 125;
+
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    /// As many of the packets under way as there are, in an ACK that comes when it likes and names any round trip.
+    Ack {
+        packets: u64,
+        gap_ns: u64,
+        rtt_us: u32,
+        flags: u32,
+    },
+    Event(EventKind),
+}
+
+fn told(flags: impl Strategy<Value = u32>, kinds: Vec<EventKind>) -> impl Strategy<Value = Vec<Told>> {
+    let packets = prop_oneof![3 => 1..5_u64, 1 => 1..500_u64, 1 => Just(u64::MAX)];
+    let gap = prop_oneof![1 => 0..2_000_u64, 2 => 1_000..1_000_000_u64, 1 => 0..300_000_000_u64];
+    let rtt = prop_oneof![4 => 50_000..51_000_u32, 1 => Just(0), 1 => 1..100_u32, 1 => 1..2_000_000_u32];
+    let ack = (packets, gap, rtt, flags).prop_map(|(packets, gap_ns, rtt_us, flags)| Told::Ack {
+        packets,
+        gap_ns,
+        rtt_us,
+        flags,
+    });
+    let event = prop::sample::select(kinds).prop_map(Told::Event);
+    vec(prop_oneof![30 => ack, 1 => event], 1..120)
+}
+
+fn any_kind() -> Vec<EventKind> {
+    EventKind::ALL.to_vec()
+}
+
+fn mostly_limited() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => Just(AckFlags::CWND_LIMITED), 1 => 0..64_u32]
+}
+
+/// A host that counts right, whatever it is told: nothing arrives that has not been sent.
+struct Host {
+    startup: Startup,
+    now_ns: u64,
+    sent: u64,
+    arrived: u64,
+}
+
+impl Host {
+    fn new(handshake_rtt_us: u32) -> Self {
+        let mut config = Config::new(row("reach"), MSS, 10);
+        config.handshake_rtt_us = handshake_rtt_us;
+        Self { startup: Startup::new(row("reach"), &config), now_ns: 1_000_000_000, sent: 0, arrived: 0 }
+    }
+
+    fn tell(&mut self, told: &Told) -> (Decision, Decision) {
+        let before = *self.startup.decision();
+        let after = match *told {
+            Told::Event(kind) => *self.startup.on_event(&Event {
+                now_ns: self.now_ns,
+                lost_bytes: PACKET,
+                in_flight_bytes: self.sent - self.arrived,
+                kind,
+                mss_bytes: MSS,
+            }),
+            Told::Ack { packets, gap_ns, rtt_us, flags } => {
+                // No more than a GB under way.
+                let room = before.cwnd_bytes.min(1 << 30) / PACKET * PACKET;
+                self.sent = self.sent.max(self.arrived + room);
+                let in_flight = self.sent - self.arrived;
+                let acked = packets.saturating_mul(PACKET).min(in_flight);
+                self.arrived += acked;
+                self.now_ns += gap_ns;
+                *self.startup.on_ack(&Ack {
+                    now_ns: self.now_ns,
+                    newest_sent_ns: self.now_ns.saturating_sub(u64::from(rtt_us) * 1000),
+                    sent_bytes: self.sent,
+                    newest_acked_bytes: self.arrived,
+                    delivered_bytes: self.arrived,
+                    acked_bytes: acked,
+                    in_flight_bytes: in_flight,
+                    rtt_us,
+                    mss_bytes: MSS,
+                    flags,
+                    ..Ack::default()
+                })
+            }
+        };
+        (before, after)
+    }
+}
+
+fn bounded(flags: impl Strategy<Value = u32>, flights: u64) {
+    let handshake = prop_oneof![Just(0), 49_000..52_000_u32];
+    runner(1500)
+        .run(&(handshake, told(flags, any_kind())), |(handshake, all)| {
+            let mut host = Host::new(handshake);
+            for told in &all {
+                let (before, after) = host.tell(told);
+                // A window lets at least what is in it out before its ACKs come.
+                let sent = host.sent.max(10 * PACKET);
+                let bound = (2 * before.cwnd_bytes).max((flights + 1) * sent * ROOM / 100);
+                prop_assert!(after.cwnd_bytes <= bound, "{} beyond {bound}, {sent} sent", after.cwnd_bytes);
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// A rate times the noise is no more than the bytes that proved it: hence a flight more. At a loss the wait of a clear proof,
+/// at most half of its span (`clear` is 2), is left out.
+#[test]
+fn whatever_acks_say_the_window_is_within_trust_times_what_was_sent() {
+    bounded(mostly_limited(), TRUST * 3 / 2);
+}
+
+#[test]
+fn where_nothing_is_clear_the_window_is_within_cap_times_what_was_sent() {
+    bounded(mostly_limited().prop_map(|flags| flags | AckFlags::APP_LIMITED), CAP);
+}
+
+/// A flight that the application has stopped in proves no more than a bound.
+#[test]
+fn an_application_that_pauses_in_every_flight_sees_no_clear_proof() {
+    let flags = mostly_limited().prop_map(|flags| flags | AckFlags::APP_LIMITED);
+    runner(500)
+        .run(&told(flags, any_kind()), |all| {
+            let mut host = Host::new(50_000);
+            for told in &all {
+                let (_, after) = host.tell(told);
+                prop_assert!(after.exit_reason() != ExitReason::Bandwidth, "{after:?}");
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Between two pauses there is one ACK, and it takes two to prove something.
+#[test]
+fn where_every_ack_is_followed_by_a_pause_nothing_is_proved() {
+    runner(500)
+        .run(&told(mostly_limited(), vec![EventKind::Loss, EventKind::Mark]), |all| {
+            let mut host = Host::new(50_000);
+            for told in &all {
+                let arrived = host.arrived;
+                let (before, after) = host.tell(told);
+                prop_assert!(after.cwnd_bytes <= before.cwnd_bytes + (host.arrived - arrived));
+                prop_assert_eq!((after.ssthresh_bytes, after.pacing_bytes_per_s), (UNSET, 0));
+                prop_assert!(after.exit_reason() != ExitReason::Bandwidth);
+                host.tell(&Told::Event(EventKind::IdleRestart));
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The host's slow start: neither window is the core's, nothing is paced, and no ACK is asked for any more.
+#[test]
+fn after_a_timeout_both_windows_are_the_hosts() {
+    let timeouts = std::cell::Cell::new(0_u32);
+    runner(500)
+        .run(&told(mostly_limited(), any_kind()), |all| {
+            let mut host = Host::new(50_000);
+            for told in &all {
+                let (before, after) = host.tell(told);
+                if before.phase() == Phase::Done || !matches!(told, Told::Event(EventKind::Timeout)) {
+                    continue;
+                }
+                timeouts.set(timeouts.get() + 1);
+                prop_assert_eq!((after.phase(), after.exit_reason()), (Phase::Done, ExitReason::Timeout));
+                prop_assert_eq!(after.pacing_bytes_per_s, 0);
+                let windows = |d: Decision| (d.cwnd_bytes, d.ssthresh_bytes);
+                prop_assert_eq!(windows(after), windows(before));
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(timeouts.get() > 100, "too few cases: {}", timeouts.get());
+}

@@ -1,0 +1,232 @@
+//! Reach from its page alone (docs/algorithms/reach.md): `model` has never seen the header. Every decision must be the
+//! same to the byte, over sequences of anything and over paths on which its steps follow each other.
+
+mod model;
+
+use std::cell::RefCell;
+
+use model::{Reach, Step};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, PARAMETERS_MAX, Phase, Startup};
+
+use super::support::events::{Host, Input, configs, runner, steps};
+use super::support::pipe::{Pipe, play};
+use super::support::{MSS, row};
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    search: u32,
+    trial: u32,
+    fill: u32,
+    /// Exits for bandwidth out of the search, the trial and the fill.
+    agreed: u32,
+    refused: u32,
+    filled: u32,
+    undone: u32,
+    congestion: u32,
+}
+
+/// Both, side by side.
+struct Pair {
+    core: Startup,
+    page: Reach,
+}
+
+impl Pair {
+    fn new(config: &Config) -> Result<Self, TestCaseError> {
+        let core = Startup::new(row("reach"), config);
+        let page = Reach::begin(row("reach"), config);
+        prop_assert_eq!(page.decision(), core.decision());
+        Ok(Self { core, page })
+    }
+
+    fn tell(&mut self, input: &Input, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+        let (before, step) = (*self.core.decision(), self.page.step());
+        match input {
+            Input::Ack(ack) => {
+                self.core.on_ack(ack);
+                self.page.on_ack(ack);
+            }
+            Input::Event(event) => {
+                self.core.on_event(event);
+                self.page.on_event(event);
+            }
+        }
+        let after = *self.core.decision();
+        prop_assert_eq!(
+            *self.page.decision(),
+            after,
+            "page, core; {:?}; page's state {:?}",
+            input,
+            self.page
+        );
+        let mut seen = seen.borrow_mut();
+        if before.phase() == Phase::Done {
+            seen.undone += u32::from(after.phase() != Phase::Done);
+            return Ok(());
+        }
+        let (acks, exits) = match step {
+            Step::Search => (&mut seen.search, 0),
+            Step::Trial => (&mut seen.trial, 1),
+            Step::Fill => (&mut seen.fill, 2),
+        };
+        *acks += 1;
+        if after.phase() == Phase::Done {
+            let bandwidth = after.exit_reason() == ExitReason::Bandwidth;
+            let Seen { agreed, refused, filled, congestion, .. } = &mut *seen;
+            let counted = if bandwidth { [agreed, refused, filled].into_iter().nth(exits) } else { None };
+            *counted.unwrap_or(congestion) += 1;
+        }
+        Ok(())
+    }
+
+    /// The host's windows.
+    fn host_writes(&mut self, cwnd_bytes: u64, ssthresh_bytes: u64) {
+        let own = self.core.decision_mut();
+        (own.cwnd_bytes, own.ssthresh_bytes) = (cwnd_bytes, ssthresh_bytes);
+        self.page.set_decision(*own);
+    }
+}
+
+#[test]
+fn the_core_does_what_the_page_says_whatever_happens() {
+    let seen = RefCell::new(Seen::default());
+    runner(600)
+        .run(&(configs(row("reach")), steps()), |(config, steps)| {
+            let mut pair = Pair::new(&config)?;
+            let mut host = Host::default();
+            for step in &steps {
+                let before = *pair.core.decision();
+                let input = host.event(step, &before);
+                pair.tell(&input, &seen)?;
+                if let Input::Event(Event { kind: EventKind::Loss, in_flight_bytes, .. }) = input
+                    && pair.core.decision().ssthresh_bytes == before.ssthresh_bytes
+                {
+                    pair.host_writes(in_flight_bytes.max(u64::from(MSS)), in_flight_bytes);
+                }
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    let seen = seen.into_inner();
+    assert!(seen.search > 50_000 && seen.congestion > 100 && seen.undone > 10, "too few cases: {seen:?}");
+}
+
+/// A path, its initial window, and what is known before the first packet.
+fn paths() -> impl Strategy<Value = (Pipe, Config)> {
+    let path = (10_u32..29, 500_u64..400_000, 5_usize..2_000, prop_oneof![Just(1_u64), Just(2)]);
+    // Quanta and spacings of ACKs, in hundredths of the round trip and of a packet's service.
+    let return_path =
+        (prop_oneof![2 => Just(0_u64), 1 => 1..60_u64], prop_oneof![2 => Just(0_u64), 1 => 1..400_u64]);
+    (path, return_path, 1_u64..40, prop_oneof![1 => Just(0), 3 => 80..130_u64]).prop_map(
+        |((size, rtt_us, buffer, ack_every), (quantum, spacing), window, handshake)| {
+            let bits_per_s = 1 << size;
+            let mut pipe = Pipe::new(bits_per_s, rtt_us, u64::from(MSS), buffer);
+            pipe.ack_every = ack_every;
+            pipe.ack_quantum_ns = pipe.rtt_ns / 100 * quantum;
+            pipe.ack_spacing_ns = pipe.packet_bytes * 80_000_000 / bits_per_s * spacing;
+            pipe.limit_ns = 30 * pipe.rtt_ns + 5_000_000_000;
+            let mut config = Config::new(row("reach"), MSS, window);
+            config.handshake_rtt_us = u32::try_from(rtt_us * handshake / 100).expect("below an hour");
+            (pipe, config)
+        },
+    )
+}
+
+/// In a third of the cases not the defaults.
+fn any_parameters() -> impl Strategy<Value = Option<[u64; PARAMETERS_MAX]>> {
+    prop_oneof![2 => Just(None), 1 => configs(row("reach")).prop_map(|config| Some(config.parameter))]
+}
+
+/// What happens to an ACK of such a path on its way to both.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Flags(u32),
+    NoRtt,
+    /// From here on ACKs come this many percent as far apart.
+    Slower(u64),
+    Before(EventKind),
+}
+
+fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
+    let change = prop_oneof![
+        2 => (0..64_u32).prop_map(Change::Flags),
+        2 => Just(Change::NoRtt),
+        4 => (100..400_u64).prop_map(Change::Slower),
+        1 => prop::sample::select(EventKind::ALL.to_vec()).prop_map(Change::Before),
+    ];
+    vec((prop_oneof![2 => 4..40_usize, 1 => 0..400_usize], change), 0..6)
+}
+
+fn told(acks: &[Ack], changes: &[(usize, Change)]) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    let (mut before_ns, mut late_ns, mut percent) = (0, 0, 100);
+    for (index, ack) in acks.iter().enumerate() {
+        let mut ack = *ack;
+        late_ns += (ack.now_ns - before_ns) * (percent - 100) / 100;
+        before_ns = ack.now_ns;
+        ack.now_ns += late_ns;
+        ack.rtt_us += u32::try_from(late_ns / 1000).expect("below an hour");
+        for (_, change) in changes.iter().filter(|(at, _)| *at == index) {
+            match *change {
+                Change::Flags(flags) => ack.flags = flags,
+                Change::NoRtt => ack.rtt_us = 0,
+                Change::Slower(by) => percent = by,
+                Change::Before(kind) => inputs.push(Input::Event(Event {
+                    now_ns: ack.now_ns,
+                    lost_bytes: u64::from(MSS),
+                    in_flight_bytes: ack.in_flight_bytes,
+                    kind,
+                    mss_bytes: MSS,
+                })),
+            }
+        }
+        inputs.push(Input::Ack(ack));
+    }
+    inputs
+}
+
+/// As if somebody else took two thirds of the path as soon as a trial begins.
+fn compare_shared(acks: &[Ack], config: &Config, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+    let mut pair = Pair::new(config)?;
+    let (mut before_ns, mut late_ns) = (0, 0);
+    for ack in acks {
+        let mut ack = *ack;
+        if pair.page.step() == Step::Trial {
+            late_ns += 2 * (ack.now_ns - before_ns);
+        }
+        before_ns = ack.now_ns;
+        ack.now_ns += late_ns;
+        ack.rtt_us += u32::try_from(late_ns / 1000).expect("below an hour");
+        pair.tell(&Input::Ack(ack), seen)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_core_does_what_the_page_says_on_paths() {
+    assert_eq!(AckFlags::RECOVERING & !63, 0, "`changes` reach every flag");
+    let seen = RefCell::new(Seen::default());
+    runner(500)
+        .run(&(paths(), any_parameters(), changes()), |((pipe, mut config), parameters, changes)| {
+            config.parameter = parameters.unwrap_or(config.parameter);
+            let outcome = play(&pipe, row("reach"), &config);
+            let acks = &outcome.acks[..outcome.acks.len().min(600)];
+            for changes in [&[][..], &changes] {
+                let mut pair = Pair::new(&config)?;
+                for input in told(acks, changes) {
+                    pair.tell(&input, &seen)?;
+                }
+            }
+            compare_shared(acks, &config, &seen)?;
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    let seen = seen.into_inner();
+    let acks = [seen.search, seen.trial, seen.fill];
+    let exits = [seen.agreed, seen.refused, seen.filled];
+    assert!(acks.iter().all(|&acks| acks > 1_000), "too few cases: {seen:?}");
+    assert!(exits.iter().all(|&exits| exits > 15), "too few cases: {seen:?}");
+}

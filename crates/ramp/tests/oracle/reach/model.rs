@@ -1,0 +1,506 @@
+//! Reach as the Specification of docs/algorithms/reach.md has it, step by step and under its names.
+//!
+//! The page's numbers have 64 bits and never wrap; here each is computed in 128 bits and then cut.
+
+use rampcc::{Ack, AckFlags, Algorithm, Config, Decision, Event, EventKind, ExitReason, Phase};
+
+/// 2^40.
+const CWND_MAX_BYTES: u64 = 1 << 40;
+const MOST: u128 = u64::MAX as u128;
+const LOW_32: u64 = u32::MAX as u64;
+
+fn cut(value: u128) -> u64 {
+    value.min(MOST) as u64
+}
+
+fn minus(a: u64, b: u64) -> u64 {
+    a.saturating_sub(b)
+}
+
+fn plus(a: u64, b: u64) -> u64 {
+    cut(u128::from(a) + u128::from(b))
+}
+
+fn times(a: u64, b: u64) -> u64 {
+    cut(u128::from(a) * u128::from(b))
+}
+
+/// `a b / c`; the callers see to it that `c` is not 0.
+fn share(a: u64, b: u64, c: u64) -> u64 {
+    cut(u128::from(a) * u128::from(b) / u128::from(c))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Search,
+    Trial,
+    Fill,
+}
+
+/// By the names of the page's table.
+#[derive(Clone, Copy, Debug)]
+struct Parameters {
+    cap: u64,
+    trust: u64,
+    probe: u64,
+    clear: u64,
+    near: u64,
+    trial: u64,
+    quiet: u64,
+    fill: u64,
+    room: u64,
+}
+
+impl Parameters {
+    fn of(algorithm: &Algorithm, config: &Config) -> Self {
+        let value = |name| {
+            let place = algorithm.parameters.iter().position(|row| row.name == name);
+            let place = place.unwrap_or_else(|| panic!("no parameter {name}"));
+            let row = &algorithm.parameters[place];
+            config.parameter[place].clamp(row.minimum, row.maximum)
+        };
+        Self {
+            cap: value("cap"),
+            trust: value("trust"),
+            probe: value("probe"),
+            clear: value("clear"),
+            near: value("near"),
+            trial: value("trial"),
+            quiet: value("quiet"),
+            fill: value("fill"),
+            room: value("room"),
+        }
+    }
+}
+
+/// What the page keeps of a flight's first and of its latest ACK.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    time: u64,
+    sent: u64,
+    delivered: u64,
+    newest: u64,
+    /// Of the first alone.
+    rtt: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Quarter {
+    us: u64,
+    bytes: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Flight {
+    start: u64,
+    end: u64,
+    first: Mark,
+    quarters: Vec<Quarter>,
+    paused: bool,
+}
+
+impl Flight {
+    fn after(start: u64) -> Self {
+        Self { start, ..Self::default() }
+    }
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "the page's own answers")]
+#[derive(Clone, Copy, Debug, Default)]
+struct Proof {
+    /// rate'
+    rate: u64,
+    middle: u64,
+    even: bool,
+    clear: bool,
+    quiet: bool,
+    stretched: bool,
+    slowed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    is: Parameters,
+    /// The connection's limit of packets an ACK; 0: none.
+    limit: u64,
+    base: u64,
+    noise: u64,
+    handshake: u64,
+    floor: u64,
+    rate: u64,
+    near_bdp: u64,
+    pace: u64,
+    step: Step,
+    alone: bool,
+    growing: bool,
+    flight: Flight,
+    last: Mark,
+    /// An exit by congestion that an undone reduction takes back.
+    undo: bool,
+    decision: Decision,
+}
+
+impl Reach {
+    /// **Begin.**
+    pub(crate) fn begin(algorithm: &Algorithm, config: &Config) -> Self {
+        let mut decision = Decision::new().placed(Phase::Startup, ExitReason::None);
+        let mss = u64::from(config.mss_bytes).max(1);
+        decision.cwnd_bytes = config.initial_window_bytes.max(mss).min(CWND_MAX_BYTES);
+        decision.ssthresh_bytes = config.initial_ssthresh_bytes;
+        Self {
+            is: Parameters::of(algorithm, config),
+            limit: u64::from(config.abc_limit_packets),
+            base: 0,
+            noise: 0,
+            handshake: u64::from(config.handshake_rtt_us),
+            floor: decision.cwnd_bytes,
+            rate: 0,
+            near_bdp: 0,
+            pace: 0,
+            step: Step::Search,
+            alone: false,
+            growing: false,
+            flight: Flight::default(),
+            last: Mark::default(),
+            undo: false,
+            decision,
+        }
+    }
+
+    pub(crate) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// Where the windows are the host's to change.
+    pub(crate) fn set_decision(&mut self, decision: Decision) {
+        self.decision = decision;
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        self.step
+    }
+
+    fn lasts(&self) -> bool {
+        self.decision.phase() != Phase::Done
+    }
+
+    fn hold(&mut self, window: u64, least: u32) {
+        self.decision.cwnd_bytes = window.max(u64::from(least).max(1)).min(CWND_MAX_BYTES);
+    }
+
+    fn leave(&mut self, reason: ExitReason, evidence: u64, limit: u64) {
+        self.decision = self.decision.placed(Phase::Done, reason);
+        (self.decision.evidence, self.decision.limit) = (evidence, limit);
+        self.decision.pacing_bytes_per_s = 0;
+    }
+
+    fn bdp(&self, rate: u64) -> u64 {
+        share(rate, self.base, 1_000_000)
+    }
+
+    fn roomy(&self, rate: u64) -> u64 {
+        share(rate, plus(self.base, self.noise), 1_000_000)
+    }
+
+    /// **ACK.**
+    pub(crate) fn on_ack(&mut self, ack: &Ack) {
+        if !self.lasts() {
+            return;
+        }
+        let recovering = ack.flags & AckFlags::RECOVERING != 0;
+        let mut credit = 0;
+        let grows = self.step == Step::Search && (self.growing || self.flight.start == 0);
+        if grows && ack.flags & AckFlags::CWND_LIMITED != 0 {
+            credit = ack.acked_bytes;
+            if self.limit > 0 {
+                credit = credit.min(times(self.limit, u64::from(ack.mss_bytes)));
+            }
+        }
+        let held = self.near_bdp > 0 && self.decision.cwnd_bytes >= times(2, self.near_bdp);
+        if held || recovering {
+            credit = 0;
+        }
+        let mut window = self.decision.cwnd_bytes;
+        if window < self.decision.ssthresh_bytes {
+            window = plus(window, credit).min(self.decision.ssthresh_bytes);
+        }
+        self.hold(window, ack.mss_bytes);
+        if recovering {
+            return;
+        }
+        self.sample(u64::from(ack.rtt_us));
+        if self.base > 0 {
+            self.measure(ack);
+        }
+        let Decision { cwnd_bytes, ssthresh_bytes, .. } = self.decision;
+        if self.lasts() && cwnd_bytes >= ssthresh_bytes {
+            self.leave(ExitReason::Ssthresh, cwnd_bytes, ssthresh_bytes);
+        }
+    }
+
+    /// Step 4 of an ACK.
+    fn sample(&mut self, rtt: u64) {
+        if rtt == 0 {
+            return;
+        }
+        if self.base == 0 {
+            self.base = rtt;
+        } else if rtt < self.base {
+            self.noise = self.noise.max(self.base - rtt);
+            self.base = rtt;
+        }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        self.last = Mark {
+            time: ack.now_ns,
+            sent: self.last.sent.max(ack.newest_sent_ns),
+            delivered: ack.delivered_bytes,
+            newest: self.last.newest.max(ack.newest_acked_bytes),
+            rtt: 0,
+        };
+        self.flight.paused |= ack.flags & AckFlags::APP_LIMITED != 0;
+        if self.flight.first.time == 0 {
+            self.first_of_flight(ack);
+            return;
+        }
+        let Flight { end, first, .. } = self.flight;
+        let done = minus(ack.newest_acked_bytes, first.newest);
+        let all = minus(end, first.newest);
+        let before = self.flight.quarters.len();
+        for i in 1..=3 {
+            if self.flight.quarters.len() == i - 1 && times(4, done) >= times(i as u64, all) {
+                let us = (minus(ack.now_ns, first.time) / 1000) & LOW_32;
+                self.flight.quarters.push(Quarter { us, bytes: done.min(LOW_32) });
+            }
+        }
+        if self.flight.quarters.len() > before || ack.newest_acked_bytes >= end {
+            self.judge(ack);
+        }
+    }
+
+    fn first_of_flight(&mut self, ack: &Ack) {
+        if ack.newest_acked_bytes <= self.flight.start {
+            return;
+        }
+        let rtt = if ack.rtt_us > 0 { u64::from(ack.rtt_us) } else { self.base };
+        self.flight.first = Mark {
+            time: ack.now_ns,
+            sent: ack.newest_sent_ns,
+            delivered: ack.delivered_bytes,
+            newest: ack.newest_acked_bytes,
+            rtt,
+        };
+        if self.flight.end == 0 || self.flight.end > ack.sent_bytes {
+            self.flight.end = ack.sent_bytes;
+        }
+        if self.flight.end <= self.flight.first.newest {
+            self.flight = Flight::after(self.flight.end);
+        }
+    }
+
+    /// Between the flight's first ACK and the last: ns and bytes.
+    fn span_and_bytes(&self) -> (u64, u64) {
+        let first = &self.flight.first;
+        (minus(self.last.time, first.time), minus(self.last.delivered, first.delivered))
+    }
+
+    fn proof(&self) -> Proof {
+        let Flight { first, quarters, paused, .. } = &self.flight;
+        let (span, bytes) = self.span_and_bytes();
+        let sent = minus(self.last.sent, first.sent);
+        if first.time == 0 || bytes == 0 || span == 0 || self.last.newest <= first.newest {
+            return Proof::default();
+        }
+        let wait = times(1000, minus(first.rtt, self.base));
+        let known = times(1000, self.noise);
+        let newest = self.last.newest - first.newest;
+        let off = |quarter: &Quarter| (1000 * quarter.us).abs_diff(share(span, quarter.bytes, newest));
+        let uneven = times(2, quarters.iter().map(off).max().unwrap_or(0));
+        let noise = uneven.max(known);
+        let fits = |part: u64, whole: u64| times(part, whole) <= span;
+        let even = !paused && quarters.len() >= 2 && fits(self.is.clear, noise);
+        Proof {
+            rate: share(1_000_000_000, bytes, plus(span, wait).max(known)),
+            middle: share(1_000_000_000, bytes, span),
+            even,
+            clear: even && fits(self.is.clear, wait),
+            quiet: fits(self.is.quiet, noise),
+            stretched: span > plus(plus(sent, sent / 4), noise),
+            slowed: span > plus(plus(sent, share(sent, self.is.fill - 100, 200)), noise),
+        }
+    }
+
+    fn judge(&mut self, ack: &Ack) {
+        match self.step {
+            Step::Search if self.flight.quarters.len() >= 2 => self.open(ack),
+            Step::Search => {}
+            Step::Fill if ack.newest_acked_bytes >= self.flight.end => self.finish(self.rate),
+            Step::Fill => {}
+            Step::Trial => {
+                let proof = self.proof();
+                if proof.slowed {
+                    self.finish(proof.middle.min(self.rate));
+                } else {
+                    self.step = Step::Fill;
+                    self.send(ack);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, ack: &Ack) {
+        let flight = minus(self.flight.end, self.flight.start);
+        if self.flight.start == 0 && self.handshake > 0 {
+            self.compare(ack);
+        }
+        let proof = self.proof();
+        let mut proven = self.bdp(proof.rate);
+        let known = proof.clear && proof.stretched && proven <= times(self.is.trust, flight);
+        if known && proven > times(self.is.near, flight) {
+            self.rate = proof.rate;
+            self.alone = proof.quiet;
+            let tried = self.is.trial < 100 && !self.alone && proven > self.decision.cwnd_bytes;
+            self.step = if tried { Step::Trial } else { Step::Fill };
+            self.send(ack);
+            return;
+        }
+        if ack.newest_acked_bytes < self.flight.end {
+            return;
+        }
+        let apart = self.bdp(proof.middle).abs_diff(self.near_bdp);
+        let agrees = proof.even && proof.stretched && times(4, apart) <= self.near_bdp;
+        if self.near_bdp > 0 && agrees {
+            self.rate = proof.middle;
+            self.alone = proof.quiet;
+            self.finish(self.rate);
+            return;
+        }
+        self.near_bdp = if known { self.bdp(proof.middle) } else { 0 };
+        if self.near_bdp > 0 {
+            self.rate = self.rate.max(proof.rate);
+            self.go_on(ack);
+            return;
+        }
+        let cap = times(self.is.cap, flight);
+        proven = proven.min(cap);
+        if proven > self.bdp(self.rate) {
+            self.rate = share(1_000_000, proven, self.base);
+        }
+        let mut next = proven.max(self.bdp(self.rate)).min(cap);
+        let limited = ack.flags & AckFlags::CWND_LIMITED != 0;
+        if (!self.growing || self.flight.start == 0) && limited {
+            next = next.max(times(2, self.decision.cwnd_bytes));
+        }
+        next = next.min(self.decision.ssthresh_bytes);
+        self.pace = 0;
+        if next <= self.decision.cwnd_bytes {
+            self.go_on(ack);
+            return;
+        }
+        self.pace = share(1_000_000, times(next, self.is.probe), self.base);
+        if proof.clear {
+            self.pace = self.pace.min(times(2, proof.rate));
+        }
+        self.growing = false;
+        self.hold(next, ack.mss_bytes);
+        self.launch(ack);
+    }
+
+    /// Step 1 of *open*.
+    fn compare(&mut self, ack: &Ack) {
+        let (span, bytes) = self.span_and_bytes();
+        let service = share(span, u64::from(ack.mss_bytes), bytes.max(1)) / 1000;
+        let most = plus(plus(plus(service, self.handshake), service / 4), 2);
+        let off =
+            if self.base > most { self.base - most } else { minus(most, plus(plus(self.base, service), 4)) };
+        self.noise = self.noise.max(off.min(LOW_32));
+        self.base = self.base.min(most);
+        self.handshake = 0;
+    }
+
+    fn launch(&mut self, ack: &Ack) {
+        self.decision.pacing_bytes_per_s = self.pace;
+        let room = minus(plus(self.decision.cwnd_bytes, ack.acked_bytes), ack.in_flight_bytes);
+        let mss = u64::from(ack.mss_bytes).max(1);
+        self.flight = Flight::after(ack.sent_bytes);
+        self.flight.end = plus(ack.sent_bytes, times((room / mss).max(1), mss));
+    }
+
+    fn send(&mut self, ack: &Ack) {
+        let (percent, least) = match self.step {
+            Step::Trial => (self.is.trial, self.decision.cwnd_bytes),
+            _ => (self.is.fill, self.floor),
+        };
+        self.pace = share(self.rate, percent, 100);
+        self.hold(self.roomy(self.pace).max(least), ack.mss_bytes);
+        self.launch(ack);
+    }
+
+    fn go_on(&mut self, ack: &Ack) {
+        (self.pace, self.decision.pacing_bytes_per_s) = (0, 0);
+        let same = self.growing || self.flight.start == 0;
+        self.flight = Flight::after(if same { self.flight.end } else { ack.sent_bytes });
+        self.growing = true;
+    }
+
+    fn settle(&mut self, rate: u64) {
+        let mut window = self.roomy(rate);
+        if !self.alone {
+            window = share(window, self.is.room, 100);
+        }
+        self.hold(window.max(self.floor), 1);
+        self.decision.ssthresh_bytes = self.decision.cwnd_bytes;
+    }
+
+    fn finish(&mut self, rate: u64) {
+        let (evidence, limit) = (self.decision.cwnd_bytes, self.bdp(rate));
+        self.settle(rate);
+        self.leave(ExitReason::Bandwidth, evidence, limit);
+    }
+
+    /// **Events.** The rules of all start-ups are `ramp_leave_on_event`'s.
+    pub(crate) fn on_event(&mut self, event: &Event) {
+        if self.lasts() && matches!(event.kind, EventKind::Loss | EventKind::Mark) {
+            let proof = self.proof();
+            let flight = minus(self.flight.end, self.flight.start);
+            let within = self.bdp(proof.rate) <= times(self.is.trust, flight);
+            // Without a base there is no proof.
+            let most = share(1_000_000, times(self.is.cap, flight), self.base.max(1));
+            let rate = if proof.clear && proof.stretched && within {
+                proof.middle
+            } else {
+                self.rate.max(proof.rate.min(most))
+            };
+            if rate > 0 {
+                self.settle(rate);
+            }
+        }
+        match event.kind {
+            EventKind::Loss => self.congestion(ExitReason::Loss, event.lost_bytes),
+            EventKind::Mark => self.congestion(ExitReason::Ecn, 0),
+            EventKind::Timeout => self.congestion(ExitReason::Timeout, event.lost_bytes),
+            EventKind::Undone if self.undo => {
+                self.undo = false;
+                self.decision = self.decision.placed(Phase::Startup, ExitReason::None);
+                (self.decision.evidence, self.decision.limit) = (0, 0);
+                self.hold(self.decision.cwnd_bytes, event.mss_bytes);
+                self.decision.pacing_bytes_per_s = self.pace;
+            }
+            EventKind::IdleRestart if self.lasts() => {
+                self.step = Step::Search;
+                (self.pace, self.near_bdp, self.alone) = (0, 0, false);
+                self.decision.pacing_bytes_per_s = 0;
+                self.flight = Flight::after(self.last.newest);
+            }
+            EventKind::Undone | EventKind::Recovered | EventKind::IdleRestart => {}
+        }
+    }
+
+    fn congestion(&mut self, reason: ExitReason, evidence: u64) {
+        self.undo = self.lasts();
+        if self.lasts() {
+            self.leave(reason, evidence, 0);
+        }
+    }
+}
