@@ -282,24 +282,19 @@ RAMP_FN void ramp_reach_go_on(struct ramp_reach *s, const struct ramp_ack *a,
 
 /* The window that a flight has earned, and the rate at which the next one leaves. */
 RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *a,
-				   struct ramp_decision *d)
+				   const struct ramp_reach_proof *p, struct ramp_decision *d)
 {
 	ramp_u64 flight, cap, proven, next;
-	struct ramp_reach_proof p;
 	ramp_u32 known;
 
-	if (!s || !a || !d)
+	if (!s || !a || !p || !d)
 		return 0;
 	flight = ramp_sub(s->end_bytes, s->start_bytes);
-	if (!s->start_bytes)
-		ramp_reach_compare(s, a->mss_bytes);
-	ramp_reach_forget(&p); /* all of it is set before a BPF function gets it */
-	ramp_reach_prove(s, &p);
-	proven = ramp_reach_bdp(s, p.rate);
-	known = p.clear && p.stretched && proven <= ramp_mul(flight, s->trust);
+	proven = ramp_reach_bdp(s, p->rate);
+	known = p->clear && p->stretched && proven <= ramp_mul(flight, s->trust);
 	if (known && proven > ramp_mul(flight, s->near)) {
-		s->rate = p.rate;
-		s->alone = p.quiet ? 1 : 0;
+		s->rate = p->rate;
+		s->alone = p->quiet ? 1 : 0;
 		s->step = REACH_FILL;
 		if (s->trial < 100 && !s->alone && proven > d->cwnd_bytes)
 			s->step = REACH_TRIAL;
@@ -308,15 +303,15 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	}
 	if (a->newest_acked_bytes < s->end_bytes)
 		return 0;
-	if (ramp_reach_agrees(s, &p)) {
-		s->rate = p.middle;
-		s->alone = p.quiet ? 1 : 0;
+	if (ramp_reach_agrees(s, p)) {
+		s->rate = p->middle;
+		s->alone = p->quiet ? 1 : 0;
 		ramp_reach_finish(s, s->rate, d);
 		return 0;
 	}
-	s->near_bytes = known ? ramp_reach_bdp(s, p.middle) : 0;
+	s->near_bytes = known ? ramp_reach_bdp(s, p->middle) : 0;
 	if (s->near_bytes) {
-		s->rate = ramp_max(s->rate, p.rate);
+		s->rate = ramp_max(s->rate, p->rate);
 		ramp_reach_go_on(s, a, d);
 		return 0;
 	}
@@ -334,8 +329,8 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 		return 0;
 	}
 	s->pace = ramp_mul_div(ramp_mul(next, s->probe), 1000000, s->growth.least_rtt_us);
-	if (p.clear) /* not slowed down: twice as fast shows whether the path is */
-		s->pace = ramp_min(s->pace, ramp_mul(p.rate, 2));
+	if (p->clear) /* not slowed down: twice as fast shows whether the path is */
+		s->pace = ramp_min(s->pace, ramp_mul(p->rate, 2));
 	s->growing = 0;
 	ramp_hold(next, a->mss_bytes, d);
 	ramp_reach_launch(s, a, d);
@@ -348,18 +343,21 @@ RAMP_FN void ramp_reach_judge(struct ramp_reach *s, const struct ramp_ack *a,
 {
 	struct ramp_reach_proof p;
 
-	if (s->step == REACH_SEARCH) {
-		if (s->quarters >= 2)
-			ramp_reach_open(s, a, d);
-		return;
-	}
 	if (s->step == REACH_FILL) {
 		if (a->newest_acked_bytes >= s->end_bytes)
 			ramp_reach_finish(s, s->rate, d);
 		return;
 	}
+	if (s->step == REACH_SEARCH && s->quarters < 2)
+		return;
+	if (s->step == REACH_SEARCH && !s->start_bytes)
+		ramp_reach_compare(s, a->mss_bytes);
 	ramp_reach_forget(&p); /* all of it is set before a BPF function gets it */
 	ramp_reach_prove(s, &p);
+	if (s->step == REACH_SEARCH) {
+		ramp_reach_open(s, a, &p, d);
+		return;
+	}
 	if (p.slowed) { /* somebody else is there: what came back is the share */
 		ramp_reach_finish(s, ramp_min(p.middle, s->rate), d);
 		return;
