@@ -19,7 +19,8 @@
  *   delivery rate        the sample before this ACK's own, which comes after the decision; for rows
  *                        that read it (RAMP_READS_RATE)
  *   app-limited          the kernel's bubble of packets sent with nothing more to send is not yet
- *                        acknowledged
+ *                        acknowledged. Not that of 1, the handshake: until the first ACK has been
+ *                        decided on, the kernel takes it for one
  *   pacing rate, paced   sk_pacing_rate, which the kernel keeps for every connection;
  *                        sk_pacing_status
  *   rtt                  as CUBIC gets it: the newest acknowledged packet's, if sent once
@@ -367,7 +368,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	/* Duplicate ACKs never enlarge the window (RFC 5681), though the algorithm sees them. */
 	if (advanced && tcp_is_cwnd_limited(tp))
 		a->flags |= RAMP_CWND_LIMITED;
-	if (tp->app_limited)
+	if (tp->app_limited >> 1) /* more than 1; compared, it would cost the verifier */
 		a->flags |= RAMP_APP_LIMITED;
 	if (tp->delivered_ce != f->marked_packets)
 		a->flags |= RAMP_ECE;

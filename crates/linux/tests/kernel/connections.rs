@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use rampcc::{Algorithm, EventKind, ExitReason, Phase, algorithm};
+use rampcc::{AckFlags, Algorithm, EventKind, ExitReason, Phase, algorithm};
 use rampcc_emulator::End;
 use rampcc_linux::{Event, Options, Record, load};
 use rampcc_trace::Told;
@@ -41,6 +41,33 @@ fn behind_syn_cookies() {
         assert_eq!(network.count("s", "SyncookiesRecv"), 1);
         let (_, counters) = all_events(&loaded, 1);
         assert_eq!((counters.opened, counters.without_storage, counters.late), (1, 0, 0));
+    });
+}
+
+/// The kernel takes the time before the first write for a pause of the application.
+#[test]
+fn the_first_packets_do_not_follow_a_pause() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let path = Path::new("rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'");
+        let loaded = put_in(slow_start(), "z", Record::All);
+        for open in [Open::Passive, Open::Active] {
+            path.transfer(loaded.name(), open, BYTES);
+        }
+        let (events, _) = all_events(&loaded, 2);
+        for flow in [1, 2] {
+            let acks: Vec<_> = events
+                .iter()
+                .filter(|event| event.header().flow == flow)
+                .filter_map(|event| ack(event)?.ack())
+                .collect();
+            complete(acks.len() > 10, acks.len());
+            let paused = acks[..10].iter().position(|ack| ack.flags & AckFlags::APP_LIMITED != 0);
+            assert_eq!(paused, None, "{:?}", &acks[..10]);
+        }
+        path.stop();
     });
 }
 
