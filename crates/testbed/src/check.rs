@@ -5,7 +5,7 @@ use rampcc_scenario::{FlowConfig, Scenario, Traffic, TrafficKind};
 use rampcc_tcp::{AckPolicy, Avoidance, Pacing, ReceiverConfig, Recovery, SenderConfig};
 
 use crate::controls::{Steered, steered};
-use crate::kinds::kinds;
+use crate::kinds::{kinds, of_sessions};
 use crate::row::Row;
 use crate::web::nginx;
 
@@ -65,8 +65,9 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     if scenario.flows.len() > FLOWS_MAX {
         all.push(Unsupported::Flows { flows: scenario.flows.len() });
     }
-    all.extend(scenario.traffic.iter().flat_map(|traffic| web(scenario, traffic)));
     let kinds = kinds(scenario);
+    all.extend(scenario.traffic.iter().flat_map(|traffic| web(scenario, traffic)));
+    all.extend(scenario.traffic.iter().filter_map(|traffic| listed_at_a_client(scenario, traffic, row)));
     for flow in &kinds {
         all.extend(sender(flow, row));
         all.extend(receiver(flow));
@@ -179,6 +180,24 @@ fn web(scenario: &Scenario, traffic: &Traffic) -> Vec<Unsupported> {
         all.push(Unsupported::Nginx { traffic: name() });
     }
     all
+}
+
+/// A listed flow to a client of web sessions: the route to that client steers it as well.
+fn listed_at_a_client(scenario: &Scenario, traffic: &Traffic, row: Row) -> Option<Unsupported> {
+    let sessions = of_sessions(scenario, traffic)?;
+    let alike = |flow: &FlowConfig| {
+        let (a, b) = (&flow.sender, &sessions.sender);
+        let settings_alike = a.startup.id == b.startup.id
+            && a.parameters == b.parameters
+            && a.avoidance == b.avoidance
+            && a.abc_limit_packets == b.abc_limit_packets;
+        let steering = steered(flow, row);
+        steering == steered(&sessions, row) && (steering != Steered::Core || settings_alike)
+    };
+    let at_a_client = |flow: &&FlowConfig| traffic.pairs.iter().any(|pair| pair.1 == flow.to);
+    let flow = scenario.flows.iter().filter(at_a_client).find(|flow| !alike(flow))?;
+    let client = scenario.topology.nodes[flow.to].clone();
+    Some(Unsupported::Client { traffic: traffic.name.clone(), other: flow.name.clone(), client })
 }
 
 fn steered_alike(a: &TrafficKind, b: &TrafficKind) -> bool {

@@ -9,7 +9,8 @@ pub(crate) fn kinds(scenario: &Scenario) -> Vec<FlowConfig> {
     scenario.flows.iter().cloned().chain(web).collect()
 }
 
-fn of_sessions(scenario: &Scenario, traffic: &Traffic) -> Option<FlowConfig> {
+/// How the connections of web sessions are set up.
+pub(crate) fn of_sessions(scenario: &Scenario, traffic: &Traffic) -> Option<FlowConfig> {
     let TrafficKind::Web { sender, receiver, under_test_share, .. } = &traffic.kind else { return None };
     let (from, to) = *traffic.pairs.first()?;
     let mut sender = (**sender).clone();

@@ -147,8 +147,24 @@ fn of_generated_traffic_only_web_sessions_with_one_congestion_control_for_a_clie
     let none: Vec<String> = Vec::new();
     let other = web(2, "algorithm = 'best'");
     assert_eq!(found(&[web(1, "under-test = true"), other.clone()]), none);
-    assert_eq!(found(&[web(1, ""), web(1, "name = 'more'")]), none);
+    assert_eq!(found(&[web(2, ""), web(2, "name = 'more'")]), none);
+    let flow = |client: u32, algorithm: &str| {
+        format!(
+            "[[flow]]\nname = 'long'\nfrom = 'sender-{client}'\nto = 'receiver-{client}'\n\
+             algorithm = '{algorithm}'\n"
+        )
+    };
+    assert_eq!(found(&[flow(1, "best"), other.clone()]), none);
+    assert_eq!(found(&[flow(2, "best"), other.clone()]), none);
     for (tables, said) in [
+        (
+            vec![web(1, "")],
+            "traffic `web` and `flow-1` have a client in common, `receiver-1`, but are not steered alike",
+        ),
+        (
+            vec![flow(2, "paced"), other.clone()],
+            "traffic `web` and `long` have a client in common, `receiver-2`, but are not steered alike",
+        ),
         (
             vec![web(1, "under-test = 0.5")],
             "`under-test` is 0.5; a server's connections to a client have one",
