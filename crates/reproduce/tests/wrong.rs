@@ -51,6 +51,14 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
 }
 
 #[test]
+fn the_guides_file_is_sound() {
+    let text = include_str!("../../../docs/guide/cpu-hosts.toml");
+    let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
+    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    assert_eq!(work.runs(), 108);
+}
+
+#[test]
 fn the_sample_is_sound() {
     let experiment = Experiment::read("sample.toml", SOUND).unwrap();
     let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
