@@ -26,6 +26,12 @@ league: ## Every algorithm on a population of paths; ARGS="--quick" for some of 
 	@scripts/setup compare
 	cargo run --release --locked -- league $(ARGS)
 
+.PHONY: reach
+reach: ## reach against its goals, and what each of its mechanisms brings; writes the tables of docs/algorithms/reach.md; ARGS="--quick" for some paths, printed only
+	@scripts/setup compare
+	cargo run --release --locked -- league --goals --algorithms reach --held-out --fresh 2026 $(or $(ARGS),--into docs/algorithms/reach.md)
+	cargo run --release --locked -- league --ablation league/reach.toml --algorithms reach $(or $(ARGS),--into docs/algorithms/reach.md)
+
 .PHONY: linux
 linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="..." go there. Best as root
 	@scripts/setup linux

@@ -16,13 +16,13 @@ use crate::backends::{self, On};
 use crate::candidate::{self, CandidateArgs};
 use crate::completions;
 use crate::error::CliError;
-use crate::league_sides;
 use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
 use crate::table::table;
 use crate::terminal::Terminal;
+use crate::{league_goals, league_sides};
 
 /// Groups of paths on which an algorithm fails, of those that are printed.
 const GROUPS: usize = 2;
@@ -42,6 +42,8 @@ Examples:
   ramp league --held-out                              paths for a last look, to which nothing was tuned
   ramp league --fresh 42                              paths drawn now
   ramp league --weights mix.toml                      your mix of access types: `cable = 3`, `wifi = 2`
+  ramp league --goals --candidate my_start.h          the goals of a start-up, and which of them it meets
+  ramp league --ablation league/reach.toml --algorithms reach     what each mechanism brings
   ramp league --on linux                              some of the paths in this kernel too, and whether they agree
   ramp league --show geo-07                           one path as a scenario file
   ramp compare league:geo-07                          all about one path")]
@@ -50,9 +52,9 @@ pub(crate) struct LeagueArgs {
     #[arg(long, short, value_name = "A,B,C", add = ArgValueCompleter::new(completions::rows_and_groups))]
     pub(crate) algorithms: Vec<String>,
     #[command(flatten)]
-    candidates: CandidateArgs,
+    pub(crate) candidates: CandidateArgs,
     #[command(flatten)]
-    which: WhichArgs,
+    pub(crate) which: WhichArgs,
     /// Backend: sim, or linux to hold the simulator against this kernel
     ///
     /// `linux` (or `sim,linux`) plays a sample of the paths, downloads of 10 MB at most, with this kernel's own TCP over an emulated
@@ -74,6 +76,21 @@ pub(crate) struct LeagueArgs {
     /// Four paths of each access type, downloads of 10 MB at most, one run each
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Hold one algorithm to the goals of a start-up, and print them as Markdown
+    ///
+    /// It plays the public paths, with --held-out and --fresh SEED those too, 54 paths with a running flow, and a geostationary path over
+    /// what is not known of its return link.
+    #[arg(long, conflicts_with_all = ["on", "weights", "sizes"])]
+    pub(crate) goals: bool,
+    /// What each mechanism and constant of one algorithm brings: its settings, from a file (league/reach.toml), as Markdown
+    ///
+    /// Every setting plays each path once, and the same further paths as --goals.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "weights", "sizes", "goals"])]
+    pub(crate) ablation: Option<PathBuf>,
+    /// Write the tables of --goals or --ablation into a page, where a line `<!-- goals: … -->` (or ablation) opens their place and
+    /// `<!-- end -->` closes it
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) into: Option<PathBuf>,
     /// Print a path as a scenario file, and play nothing
     #[arg(long, value_name = "NAME")]
     show: Option<String>,
@@ -88,9 +105,9 @@ pub(crate) struct LeagueArgs {
 
 /// Which paths.
 #[derive(Args, Debug)]
-struct WhichArgs {
+pub(crate) struct WhichArgs {
     /// The half of the population that is kept for a last look: do not tune to it
-    #[arg(long, conflicts_with_all = ["fresh", "paths"])]
+    #[arg(long, conflicts_with = "paths")]
     held_out: bool,
     /// A population drawn afresh, by this seed
     #[arg(long, value_name = "SEED", conflicts_with = "paths")]
@@ -137,6 +154,7 @@ impl LeagueArgs {
         Ok(Some(other))
     }
 
+    /// The one population that is asked for.
     pub(crate) fn which(&self) -> Which<'_> {
         match (&self.which.paths, self.which.fresh) {
             (Some(path), _) => Which::File(path),
@@ -146,12 +164,25 @@ impl LeagueArgs {
         }
     }
 
+    /// All that are: the public one, or a file's, and others beside it.
+    pub(crate) fn populations(&self) -> Vec<Which<'_>> {
+        if let Some(path) = &self.which.paths {
+            return vec![Which::File(path)];
+        }
+        let held_out = self.which.held_out.then_some(Which::HeldOut);
+        [Which::Public].into_iter().chain(held_out).chain(self.which.fresh.map(Which::Fresh)).collect()
+    }
+
     fn extent(&self) -> Result<Extent, CliError> {
         let population = Population::open(&self.which())?;
         Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
     }
 
-    fn entrants(&self) -> Result<Vec<Row>, CliError> {
+    pub(crate) fn out(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"))
+    }
+
+    pub(crate) fn entrants(&self) -> Result<Vec<Row>, CliError> {
         let compiler = candidate::compiler();
         Ok(entrants(&self.algorithms, (&self.candidates.headers, &compiler), backends::ALL)?)
     }
@@ -163,6 +194,21 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         return show(name, out);
     }
     args.playing.spread();
+    if !args.goals && args.which.held_out && args.which.fresh.is_some() {
+        return Err(CliError::input_help(
+            "--held-out and --fresh are two populations",
+            "one of them; --goals takes both",
+        ));
+    }
+    if args.goals || args.ablation.is_some() {
+        return league_goals::league(args, out);
+    }
+    if args.into.is_some() {
+        return Err(CliError::input_help(
+            "--into has no table to write",
+            "--goals or --ablation FILE beside it",
+        ));
+    }
     if let Some(other) = args.other()? {
         return league_sides::league(args, other, terminal, out);
     }
@@ -172,7 +218,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         None => Weights::default(),
     };
     let entrants = args.entrants()?;
-    let place = args.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"));
+    let place = args.out();
     let request = Request {
         population,
         entrants,
@@ -184,14 +230,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         reuse: args.playing.reuse(),
         pairs: true,
     };
-    let league = match request.play(&Bar::default(), &progress::interruption()) {
-        Err(ExperimentError::Interrupted { finished, runs, place }) => {
-            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
-            say!("to continue: {}", provenance::typed());
-            return Err(CliError::Interrupted);
-        }
-        result => result?,
-    };
+    let league = request.play(&Bar::default(), &progress::interruption()).map_err(kept)?;
     let (runs, found) = league.runs;
     if found > 0 {
         say!("{found} of {runs} runs were finished already");
@@ -209,6 +248,14 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     }
     say!("report: {}", files.report.display());
     Ok(())
+}
+
+/// Says how to go on where it was interrupted.
+pub(crate) fn kept(error: ExperimentError) -> CliError {
+    let ExperimentError::Interrupted { finished, runs, place } = error else { return error.into() };
+    say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+    say!("to continue: {}", provenance::typed());
+    CliError::Interrupted
 }
 
 /// A path as a scenario file.

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::ExperimentError;
 use rampcc_league::sides::{Agreement, SidesRequest, judge, rows, text};
 use rampcc_league::{Extent, Population};
 
 use crate::backends;
 use crate::error::CliError;
-use crate::league::LeagueArgs;
+use crate::league::{self, LeagueArgs};
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::table;
@@ -28,14 +27,7 @@ pub(crate) fn league(
 ) -> Result<(), CliError> {
     let request = request(args, other)?;
     let place = request.out.clone();
-    let sides = match request.play(&Bar::default(), &progress::interruption()) {
-        Err(ExperimentError::Interrupted { finished, runs, place }) => {
-            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
-            say!("to continue: {}", provenance::typed());
-            return Err(CliError::Interrupted);
-        }
-        result => result?,
-    };
+    let sides = request.play(&Bar::default(), &progress::interruption()).map_err(league::kept)?;
     let (runs, found) = sides.runs;
     if found > 0 {
         say!("{found} of {runs} runs were finished already");

@@ -18,6 +18,7 @@ mod explain;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod league;
+mod league_goals;
 mod league_sides;
 mod list;
 mod playing;

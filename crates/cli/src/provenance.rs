@@ -17,7 +17,7 @@ pub(crate) fn long_version() -> String {
 
 /// Options that change where and how results appear, not what they are.
 const WITHOUT_VALUE: [&str; 3] = ["--json", "--csv", "--no-cache"];
-const WITH_VALUE: [&str; 5] = ["--out", "-o", "--jobs", "-j", "--color"];
+const WITH_VALUE: [&str; 6] = ["--out", "-o", "--jobs", "-j", "--color", "--into"];
 
 /// The command as typed, less the options that do not change results, quoted for a shell.
 pub(crate) fn command() -> String {

@@ -17,7 +17,7 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         "[path]\nrate = \"10 Mbit/s\"\nrtt = \"20 ms\"\n[[flow]]\nalgorithm = \"best\"\nsize = \"1 MB\"\n",
     );
     place.write("long.toml", &format!("[path]\nrate = \"{}\"\nrtt = \"1 ms\"\n", "x".repeat(200_000)));
-    let cases: [(&[&str], &[&str]); 42] = [
+    let cases: [(&[&str], &[&str]); 49] = [
         (&["compare", "nothing.toml"], &["no flow is under test", "under-test-share"]),
         (&["run", "nothing.toml"], &["no flow is under test"]),
         (&["compare", "long.toml"], &["long.toml line 2, path.rate"]),
@@ -48,6 +48,16 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["league", "--paths", "missing.toml"], &["--paths", "missing.toml"]),
         (&["league", "--weights", "missing.toml"], &["--weights", "missing.toml"]),
         (&["league", "--candidate", "missing.h"], &["--candidate", "missing.h"]),
+        (&["league", "--held-out", "--fresh", "7"], &["two populations", "--goals takes both"]),
+        (&["league", "--into", "page.md"], &["--into has no table", "--goals"]),
+        (&["league", "--goals"], &["--algorithms has to name the one", "`limited` and `hystart11` are two"]),
+        (&["league", "--goals", "--algorithms", "hystart"], &["there is none", "--candidate FILE.h"]),
+        (
+            &["league", "--goals", "--algorithms", "reach", "--into", "empty.trace"],
+            &["empty.trace", "<!-- goals: "],
+        ),
+        (&["league", "--ablation", "missing.toml", "--algorithms", "reach"], &["--ablation", "missing.toml"]),
+        (&["league", "--ablation", "syntax.toml", "--algorithms", "reach"], &["syntax.toml", "line 1"]),
         (&["compare", "field.toml"], &["path.rtt", "potatoes", "600 ms"]),
         (&["compare", "unknown.toml"], &["path.bufer", "buffer"]),
         (&["compare", "syntax.toml"], &["line 1"]),

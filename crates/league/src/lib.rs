@@ -3,7 +3,7 @@
 //! A [`Population`] of paths is data: drawn once from stated ranges for each type of access, or drawn afresh, or a user's own. A
 //! [`Request`] plays every algorithm on every path, on any backend, and keeps what is finished; [`League::judge`] compares
 //! download times with those of a sender that knows the path, and with what no sender can beat that learns from ACKs. An algorithm may
-//! be a header that is in no registry ([`candidate`]). Nothing is printed.
+//! be a header that is in no registry ([`candidate`]), and [`goals`] holds one to what a start-up should do. Nothing is printed.
 
 mod asked;
 mod candidate;
@@ -11,6 +11,7 @@ mod design;
 mod draw;
 mod elsewhere;
 mod features;
+pub mod goals;
 mod judge;
 mod log;
 mod outcome;
@@ -30,7 +31,7 @@ pub use design::{ACCESS, about};
 pub use elsewhere::perform;
 pub use features::{FEATURES, Feature, Features};
 pub use judge::{
-    BySize, Case, Condition, Cost, Fails, Group, Harm, Interval, LARGE_BDP_PACKETS, NEAR, Over, Ratio,
+    BySize, Case, Condition, Cost, FAR, Fails, Group, Harm, Interval, LARGE_BDP_PACKETS, NEAR, Over, Ratio,
     Standing, Table, Times, Versus, Weights,
 };
 pub use outcome::{BESIDE_RTTS, Outcome};

@@ -20,6 +20,8 @@ use crate::play::League;
 pub(crate) const POOLED_FROM: u64 = 1_000_000;
 /// Less than this share apart is equally fast.
 pub const NEAR: f64 = 0.05;
+/// More than this share longer is much slower.
+pub const FAR: f64 = 0.25;
 /// Losses in start-up count on paths that hold so many packets: on smaller ones a burst is many times the path.
 pub const LARGE_BDP_PACKETS: f64 = 20.0;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::certain::{Interval, Pair, interval};
 use super::tree::{Group, Point, groups};
 use super::weighted::{geometric_mean, mean, quantile};
-use super::{LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
+use super::{FAR, LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
 use crate::outcome::Outcome;
 use crate::play::League;
 
@@ -31,6 +31,8 @@ pub struct Standing {
     pub causal: Over,
     /// The same on paths where nothing but the queue moves: a bound.
     pub clean: Option<Over>,
+    /// There, over the larger of that bound and the yardstick's time.
+    pub clean_attained: Option<Over>,
     /// Round trips more than the yardstick: median and 95th percentile.
     pub extra_rtts: [f64; 2],
     /// For each size.
@@ -90,6 +92,10 @@ pub struct Versus {
     pub mean: f64,
     /// Share of cases in which it takes more than 5 % longer.
     pub slower: f64,
+    /// Share in which it does and the yardstick does not.
+    pub slower_alone: f64,
+    /// Share in which it takes more than 25 % longer.
+    pub much_slower: f64,
     /// Share in which it takes more than 5 % less.
     pub faster: f64,
     /// Largest.
@@ -216,8 +222,9 @@ impl<'a> Judge<'a> {
             }))
             .unwrap_or(0.0)
         };
-        let clean =
+        let is_clean =
             |case: &(usize, f64)| self.league.paths[self.times.cases[case.0].path].features.is_clean();
+        let clean: Vec<(usize, f64)> = pooled().filter(is_clean).collect();
         let of_size = |size: usize| {
             let cases = self.times.cases.iter().enumerate().filter(|(_, case)| case.size == size);
             let cases: Vec<(usize, f64)> =
@@ -237,7 +244,8 @@ impl<'a> Judge<'a> {
             candidate: played.candidate,
             ideal: self.over(row, &self.pooled, |ratio| ratio.ideal).unwrap_or_else(Over::nothing),
             causal: self.over(row, &self.pooled, |ratio| ratio.causal).unwrap_or_else(Over::nothing),
-            clean: self.over(row, &pooled().filter(clean).collect::<Vec<_>>(), |ratio| ratio.causal),
+            clean: self.over(row, &clean, |ratio| ratio.causal),
+            clean_attained: self.over(row, &clean, |ratio| ratio.causal.min(ratio.ideal)),
             extra_rtts: [0.5, 0.95].map(|share| quantile(&rtts, share).unwrap_or(0.0)),
             by_size: (0..self.league.sizes.len()).map(of_size).collect(),
             // The last bits of times that are alike may differ.
@@ -279,18 +287,23 @@ impl<'a> Judge<'a> {
     fn versus(&self, row: usize, label: &str) -> Option<Versus> {
         let other = &self.times.over[self.league.row(label)?];
         let own = &self.times.over[row];
+        let ideal = &self.times.over[self.league.yardstick()];
         let ratio = |case: usize| own[case].seconds / other[case].seconds;
-        let share = |holds: &dyn Fn(f64) -> bool| {
-            mean(self.pooled.iter().map(|(case, weight)| (f64::from(u8::from(holds(ratio(*case)))), *weight)))
+        let share = |holds: &dyn Fn(usize) -> bool| {
+            mean(self.pooled.iter().map(|(case, weight)| (f64::from(u8::from(holds(*case))), *weight)))
                 .unwrap_or(0.0)
         };
+        let slower = |case: usize| ratio(case) > 1.0 + NEAR;
+        let ideal_slower = |case: usize| ideal[case].seconds / other[case].seconds > 1.0 + NEAR;
         let counted = self.pooled.iter().filter(|(_, weight)| *weight > 0.0);
         let (worst, _) = counted.max_by(|a, b| ratio(a.0).total_cmp(&ratio(b.0)))?;
         Some(Versus {
             label: label.to_owned(),
             mean: geometric_mean(self.pooled.iter().map(|(case, weight)| (ratio(*case), *weight)))?,
-            slower: share(&|ratio| ratio > 1.0 + NEAR),
-            faster: share(&|ratio| ratio < 1.0 - NEAR),
+            slower: share(&slower),
+            slower_alone: share(&|case| slower(case) && !ideal_slower(case)),
+            much_slower: share(&|case| ratio(case) > 1.0 + FAR),
+            faster: share(&|case| ratio(case) < 1.0 - NEAR),
             worst: ratio(*worst),
             worst_path: self.name(*worst),
         })
