@@ -6,6 +6,7 @@
  *
  *     startup: search --a flight proves a bound--> search, window opened to it, at least doubled
  *              search --its proof is clear and far above the flight--> (trial -->) fill --> done
+ *              fill --it comes back as fast as it left--> fill, at more than that
  *              search --its proof is clear, near the flight, and the next agrees--> done
  *     startup --loss, mark--> done, at what is proved
  *     startup --timeout--> done
@@ -47,11 +48,13 @@
 RAMP_PARAMETERS(REACH)
 
 #define REACH_QUARTERS 3u
+#define REACH_TICK_NS 64u /* 32 bits of them are 275 s */
 
 enum {
 	REACH_SEARCH,
 	REACH_TRIAL,
 	REACH_FILL,
+	REACH_REFILL, /* the fill was no faster than the path */
 };
 
 struct ramp_reach {
@@ -66,7 +69,7 @@ struct ramp_reach {
 	ramp_u64 last_sent_ns;
 	ramp_u64 last_delivered_bytes;
 	ramp_u64 last_newest_bytes;
-	ramp_u32 quarter_us[REACH_QUARTERS];    /* since the first, when ... */
+	ramp_u32 quarter_ticks[REACH_QUARTERS]; /* since the first, when ... */
 	ramp_u32 quarter_bytes[REACH_QUARTERS]; /* ... so much had come */
 	ramp_u64 rate;         /* proved, or estimated from a clear proof, B/s; 0: none */
 	ramp_u64 near_bytes;   /* a clear proof's BDP that the next has to confirm; 0: none */
@@ -91,6 +94,7 @@ struct ramp_reach_proof {
 	ramp_u32 quiet;     /* nobody else has been seen */
 	ramp_u32 stretched; /* it came back slower than it left */
 	ramp_u32 slowed;    /* the same, against half of the fill's excess */
+	ramp_u32 queued;    /* one and a half RTTs of the path's time: its own queue stands */
 };
 
 RAMP_FN void ramp_reach_start(struct ramp_reach *s, ramp_u64 start_bytes)
@@ -140,14 +144,16 @@ RAMP_FN void ramp_reach_sample_rtt(struct ramp_reach *s, const struct ramp_ack *
 }
 
 /*
- * The handshake bounds the base RTT before there are enough samples: a full packet's service is all
- * that data may add to it. What they add beyond is noise, and so is what they lack.
+ * The handshake bounds the base RTT before there are enough samples: the service of what the first
+ * ACK covers is all that data may add to it, a packet's, or two where ACKs are delayed (RFC 5681,
+ * section 4.2). What they add beyond is noise, and so is what they lack.
  */
 RAMP_FN void ramp_reach_compare(struct ramp_reach *s, ramp_u32 mss_bytes)
 {
-	ramp_u64 span_ns = ramp_sub(s->last_ns, s->first_ns);
+	ramp_u64 span_ns = ramp_sub(s->last_ns, s->first_ns), mss = mss_bytes;
 	ramp_u64 bytes = ramp_sub(s->last_delivered_bytes, s->first_delivered_bytes);
-	ramp_u64 service_us = ramp_mul_div(span_ns, mss_bytes, ramp_max(bytes, 1)) / 1000;
+	ramp_u64 covered = ramp_max(ramp_min(s->first_newest_bytes, 2 * mss), mss);
+	ramp_u64 service_us = ramp_mul_div(span_ns, covered, ramp_max(bytes, 1)) / 1000;
 	ramp_u64 most_us = ramp_add(service_us, s->handshake_us), least_us = s->growth.least_rtt_us;
 	ramp_u64 noise_us;
 
@@ -172,7 +178,7 @@ RAMP_FN ramp_u64 ramp_reach_uneven(const struct ramp_reach *s)
 		if (i >= s->quarters)
 			break;
 		steady = ramp_mul_div(span, s->quarter_bytes[i], done);
-		ns = (ramp_u64)s->quarter_us[i] * 1000;
+		ns = (ramp_u64)s->quarter_ticks[i] * REACH_TICK_NS;
 		most = ramp_max(most, ns > steady ? ns - steady : steady - ns);
 	}
 	return ramp_mul(most, 2);
@@ -187,6 +193,7 @@ RAMP_FN void ramp_reach_forget(struct ramp_reach_proof *p)
 	p->quiet = 0;
 	p->stretched = 0;
 	p->slowed = 0;
+	p->queued = 0;
 }
 
 /* What the flight has proved by its last ACK so far. */
@@ -213,6 +220,7 @@ RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reac
 	p->quiet = ramp_mul(noise, s->quiet) <= span;
 	p->stretched = span > ramp_add(ramp_add(sent, sent / 4), noise);
 	p->slowed = span > ramp_add(ramp_add(sent, excess), noise);
+	p->queued = ramp_mul(span, 2) >= (ramp_u64)s->growth.least_rtt_us * 3000;
 	return 1;
 }
 
@@ -246,11 +254,16 @@ RAMP_FN void ramp_reach_finish(struct ramp_reach *s, ramp_u64 rate, struct ramp_
 	ramp_leave(RAMP_EXIT_BANDWIDTH, d);
 }
 
+RAMP_FN ramp_u32 ramp_reach_share(const struct ramp_reach *s)
+{
+	return s->step == REACH_REFILL ? s->room : s->fill;
+}
+
 /* Send at this share of the rate for a round trip. */
 RAMP_FN void ramp_reach_send(struct ramp_reach *s, const struct ramp_ack *a,
 			     struct ramp_decision *d)
 {
-	ramp_u32 percent = s->step == REACH_TRIAL ? s->trial : s->fill;
+	ramp_u32 percent = s->step == REACH_TRIAL ? s->trial : ramp_reach_share(s);
 	ramp_u64 least = s->step == REACH_TRIAL ? d->cwnd_bytes : s->floor_bytes;
 
 	s->pace = ramp_mul_div(s->rate, percent, 100);
@@ -259,15 +272,16 @@ RAMP_FN void ramp_reach_send(struct ramp_reach *s, const struct ramp_ack *a,
 }
 
 /*
- * Whether a flight confirms the proof before it: the same rate to a quarter. What it has waited does
- * not count: at that rate the queue is its own, and in a deep buffer it only grows.
+ * Whether a flight confirms the proof before it: the same rate to a quarter, and the path's rate, not
+ * the sender's. What it has waited does not count: at that rate the queue is its own, and in a deep
+ * buffer it only grows.
  */
 RAMP_FN ramp_u32 ramp_reach_agrees(const struct ramp_reach *s, const struct ramp_reach_proof *p)
 {
 	ramp_u64 before = s->near_bytes, now = ramp_reach_bdp(s, p->middle), apart;
 
 	apart = now > before ? now - before : before - now;
-	return before && p->even && p->stretched && ramp_mul(apart, 4) <= before;
+	return before && p->even && (p->stretched || p->queued) && ramp_mul(apart, 4) <= before;
 }
 
 /* As slow start does. The next flight is what leaves, or has left, while the window doubles. */
@@ -337,18 +351,41 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	return 1;
 }
 
+/*
+ * The fill is back. If it came as fast as it left, three quarters of the excess and more, the path is
+ * faster than estimated: return links and receivers that delay ACKs make the first flights look slow.
+ */
+RAMP_ONCE ramp_u32 ramp_reach_filled(struct ramp_reach *s, const struct ramp_ack *a,
+				     const struct ramp_reach_proof *p, struct ramp_decision *d)
+{
+	ramp_u64 before, came, flight;
+
+	if (!s || !a || !p || !d)
+		return 0;
+	before = s->rate;
+	came = ramp_min(p->middle, s->pace); /* nothing comes faster than it left */
+	flight = ramp_sub(s->end_bytes, s->start_bytes);
+	if (p->even && came > before && ramp_reach_bdp(s, came) <= ramp_mul(flight, s->trust)) {
+		s->rate = came;
+		if (ramp_mul(came, 400) > ramp_mul(before, 100 + 3 * ramp_reach_share(s))) {
+			s->step = REACH_REFILL;
+			ramp_reach_send(s, a, d);
+			return 1;
+		}
+	}
+	ramp_reach_finish(s, s->rate, d);
+	return 0;
+}
+
 /* A quarter of a flight has come, or all of it. */
 RAMP_FN void ramp_reach_judge(struct ramp_reach *s, const struct ramp_ack *a,
 			      struct ramp_decision *d)
 {
 	struct ramp_reach_proof p;
 
-	if (s->step == REACH_FILL) {
-		if (a->newest_acked_bytes >= s->end_bytes)
-			ramp_reach_finish(s, s->rate, d);
-		return;
-	}
 	if (s->step == REACH_SEARCH && s->quarters < 2)
+		return;
+	if (s->step >= REACH_FILL && a->newest_acked_bytes < s->end_bytes)
 		return;
 	if (s->step == REACH_SEARCH && !s->start_bytes)
 		ramp_reach_compare(s, a->mss_bytes);
@@ -356,6 +393,10 @@ RAMP_FN void ramp_reach_judge(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_reach_prove(s, &p);
 	if (s->step == REACH_SEARCH) {
 		ramp_reach_open(s, a, &p, d);
+		return;
+	}
+	if (s->step >= REACH_FILL) {
+		ramp_reach_filled(s, a, &p, d);
 		return;
 	}
 	if (p.slowed) { /* somebody else is there: what came back is the share */
@@ -402,7 +443,8 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 	for (i = 0; i < REACH_QUARTERS; i++) {
 		if (i != s->quarters || ramp_mul(done, 4) < ramp_mul(flight, i + 1))
 			continue;
-		s->quarter_us[i] = (ramp_u32)(ramp_sub(a->now_ns, s->first_ns) / 1000);
+		s->quarter_ticks[i] =
+			(ramp_u32)(ramp_sub(a->now_ns, s->first_ns) / REACH_TICK_NS);
 		s->quarter_bytes[i] = (ramp_u32)ramp_min(done, 0xffffffffu);
 		s->quarters++;
 	}

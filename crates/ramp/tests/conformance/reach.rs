@@ -172,6 +172,26 @@ fn a_trial_that_comes_back_slower_is_the_share() {
     assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Bandwidth, 31));
 }
 
+/// ACKs that a return link has spaced: the flights that leave faster come back faster.
+#[test]
+fn a_fill_that_comes_back_as_fast_as_it_left_is_filled_again() {
+    let mut c = Connection::new(RTT_US - 1000, &[]);
+    c.flight(6, MS, 0);
+    assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
+    // The path serves one in half a millisecond: what was under way before it, and the fill.
+    c.flight(4, MS, 0);
+    while c.pace() == 1050 {
+        c.flight(1, MS / 2, 0);
+    }
+    // 1050 packets a second came back, and a quarter more is tried.
+    assert!((1290..=1312).contains(&c.pace()), "{}", c.pace());
+    assert_eq!(c.decision().phase(), Phase::Startup);
+    c.until_done(MS / 2);
+    // Three fills later it is 2000 a second: 200 in a round trip.
+    assert_eq!(c.decision().exit_reason(), ExitReason::Bandwidth);
+    assert!((190..=205).contains(&c.window()), "{}", c.window());
+}
+
 #[test]
 fn near_the_flight_the_next_has_to_agree() {
     // 20 packets in a round trip are no more than two flights of ten.
@@ -210,6 +230,55 @@ fn near_the_flight_the_window_stops_at_twice_the_proof() {
     assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 20));
     c.until_done(10 * MS);
     assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Bandwidth, 10));
+}
+
+/// Behind ACKs that come in grants each flight waits behind the one before, and none is clear. However deep the buffer, the
+/// time that a flight takes to come back says when the path is full.
+#[test]
+fn near_the_flight_a_standing_queue_confirms_too() {
+    for (rtt_us, quantum_ns) in [(600_000, 20 * MS), (300_000, 10 * MS)] {
+        let mut pipe = Pipe::new(145_000_000, rtt_us, 1500, usize::MAX);
+        pipe.ack_quantum_ns = quantum_ns;
+        pipe.limit_ns = 30_000 * MS;
+        let outcome = on(&pipe, true);
+        let bdp = pipe.bdp_packets();
+        assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth);
+        assert!((0.95..1.3).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
+        assert!((outcome.queue_peak as f64) < 1.3 * bdp, "{} in the queue of {bdp}", outcome.queue_peak);
+    }
+}
+
+/// The first ACK covers two packets, and the second of them has waited for the first.
+#[test]
+fn delayed_acks_do_not_make_the_first_flight_look_slow() {
+    for (bits_per_s, rtt_us) in [(50_000_000, 40_000), (200_000_000, 100_000), (100_000_000, 600_000)] {
+        let mut pipe = Pipe::new(bits_per_s, rtt_us, 1500, 0);
+        pipe.ack_every = 2;
+        pipe.quick_acks = 0;
+        pipe.access_bits_per_s = 10_000_000_000;
+        let bdp = pipe.bdp_packets();
+        pipe.buffer_packets = (bdp * 0.5) as usize;
+        let outcome = on(&pipe, true);
+        assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth, "{bdp}");
+        assert!((0.98..1.03).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
+        let rtts = outcome.exit_s.expect("it leaves") / (rtt_us as f64 * 1e-6);
+        assert!(rtts < 3.2, "{bdp}: {rtts} round trips");
+    }
+}
+
+/// Ten packets in 20 us are quiet only if their quarters are told more finely than in microseconds.
+#[test]
+fn a_flight_of_some_microseconds_can_be_quiet() {
+    let mut pipe = Pipe::new(5_000_000_000, 2_000, 1500, 2000);
+    pipe.access_bits_per_s = 100_000_000_000;
+    let outcome = on(&pipe, true);
+    assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth);
+    let bdp = pipe.bdp_packets();
+    assert!(
+        (0.97..1.05).contains(&(outcome.cwnd / bdp)),
+        "{} of {bdp}: no room where it is quiet",
+        outcome.cwnd
+    );
 }
 
 #[test]

@@ -20,10 +20,12 @@ struct Seen {
     search: u32,
     trial: u32,
     fill: u32,
+    refill: u32,
     /// Exits for bandwidth out of the search, the trial and the fill.
     agreed: u32,
     refused: u32,
     filled: u32,
+    refilled: u32,
     undone: u32,
     congestion: u32,
 }
@@ -71,12 +73,14 @@ impl Pair {
             Step::Search => (&mut seen.search, 0),
             Step::Trial => (&mut seen.trial, 1),
             Step::Fill => (&mut seen.fill, 2),
+            Step::Refill => (&mut seen.refill, 3),
         };
         *acks += 1;
         if after.phase() == Phase::Done {
             let bandwidth = after.exit_reason() == ExitReason::Bandwidth;
-            let Seen { agreed, refused, filled, congestion, .. } = &mut *seen;
-            let counted = if bandwidth { [agreed, refused, filled].into_iter().nth(exits) } else { None };
+            let Seen { agreed, refused, filled, refilled, congestion, .. } = &mut *seen;
+            let counted =
+                if bandwidth { [agreed, refused, filled, refilled].into_iter().nth(exits) } else { None };
             *counted.unwrap_or(congestion) += 1;
         }
         Ok(())
@@ -188,19 +192,21 @@ fn told(acks: &[Ack], changes: &[(usize, Change)]) -> Vec<Input> {
     inputs
 }
 
-/// As if somebody else took two thirds of the path as soon as a trial begins.
-fn compare_shared(acks: &[Ack], config: &Config, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
-    let mut pair = Pair::new(config)?;
-    let (mut before_ns, mut late_ns) = (0, 0);
-    for ack in acks {
-        let mut ack = *ack;
-        if pair.page.step() == Step::Trial {
-            late_ns += 2 * (ack.now_ns - before_ns);
+/// As if somebody else took two thirds of the path as soon as a trial begins, or as if the path gave a tenth more once it
+/// is filled.
+fn compare_changing(acks: &[Ack], config: &Config, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+    for (at, percent) in [(Step::Trial, 300), (Step::Fill, 90)] {
+        let mut pair = Pair::new(config)?;
+        let (mut before_ns, mut now_ns) = (0, 0);
+        for ack in acks {
+            let mut ack = *ack;
+            let percent = if pair.page.step() == at { percent } else { 100 };
+            now_ns += (ack.now_ns - before_ns) * percent / 100;
+            before_ns = ack.now_ns;
+            ack.rtt_us += u32::try_from(now_ns.saturating_sub(ack.now_ns) / 1000).expect("below an hour");
+            ack.now_ns = now_ns;
+            pair.tell(&Input::Ack(ack), seen)?;
         }
-        before_ns = ack.now_ns;
-        ack.now_ns += late_ns;
-        ack.rtt_us += u32::try_from(late_ns / 1000).expect("below an hour");
-        pair.tell(&Input::Ack(ack), seen)?;
     }
     Ok(())
 }
@@ -220,13 +226,13 @@ fn the_core_does_what_the_page_says_on_paths() {
                     pair.tell(&input, &seen)?;
                 }
             }
-            compare_shared(acks, &config, &seen)?;
+            compare_changing(acks, &config, &seen)?;
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
     let seen = seen.into_inner();
-    let acks = [seen.search, seen.trial, seen.fill];
-    let exits = [seen.agreed, seen.refused, seen.filled];
+    let acks = [seen.search, seen.trial, seen.fill, seen.refill];
+    let exits = [seen.agreed, seen.refused, seen.filled, seen.refilled];
     assert!(acks.iter().all(|&acks| acks > 1_000), "too few cases: {seen:?}");
     assert!(exits.iter().all(|&exits| exits > 15), "too few cases: {seen:?}");
 }

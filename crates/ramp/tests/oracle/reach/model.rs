@@ -35,6 +35,7 @@ pub(crate) enum Step {
     Search,
     Trial,
     Fill,
+    Refill,
 }
 
 /// By the names of the page's table.
@@ -86,7 +87,8 @@ struct Mark {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Quarter {
-    us: u64,
+    /// Of 64 ns.
+    units: u64,
     bytes: u64,
 }
 
@@ -116,6 +118,7 @@ struct Proof {
     quiet: bool,
     stretched: bool,
     slowed: bool,
+    queued: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -270,8 +273,8 @@ impl Reach {
         let before = self.flight.quarters.len();
         for i in 1..=3 {
             if self.flight.quarters.len() == i - 1 && times(4, done) >= times(i as u64, all) {
-                let us = (minus(ack.now_ns, first.time) / 1000) & LOW_32;
-                self.flight.quarters.push(Quarter { us, bytes: done.min(LOW_32) });
+                let units = (minus(ack.now_ns, first.time) / 64) & LOW_32;
+                self.flight.quarters.push(Quarter { units, bytes: done.min(LOW_32) });
             }
         }
         if self.flight.quarters.len() > before || ack.newest_acked_bytes >= end {
@@ -315,7 +318,7 @@ impl Reach {
         let wait = times(1000, minus(first.rtt, self.base));
         let known = times(1000, self.noise);
         let newest = self.last.newest - first.newest;
-        let off = |quarter: &Quarter| (1000 * quarter.us).abs_diff(share(span, quarter.bytes, newest));
+        let off = |quarter: &Quarter| (64 * quarter.units).abs_diff(share(span, quarter.bytes, newest));
         let uneven = times(2, quarters.iter().map(off).max().unwrap_or(0));
         let noise = uneven.max(known);
         let fits = |part: u64, whole: u64| times(part, whole) <= span;
@@ -328,6 +331,7 @@ impl Reach {
             quiet: fits(self.is.quiet, noise),
             stretched: span > plus(plus(sent, sent / 4), noise),
             slowed: span > plus(plus(sent, share(sent, self.is.fill - 100, 200)), noise),
+            queued: times(2, span) >= times(3000, self.base),
         }
     }
 
@@ -335,8 +339,8 @@ impl Reach {
         match self.step {
             Step::Search if self.flight.quarters.len() >= 2 => self.open(ack),
             Step::Search => {}
-            Step::Fill if ack.newest_acked_bytes >= self.flight.end => self.finish(self.rate),
-            Step::Fill => {}
+            Step::Fill | Step::Refill if ack.newest_acked_bytes >= self.flight.end => self.filled(ack),
+            Step::Fill | Step::Refill => {}
             Step::Trial => {
                 let proof = self.proof();
                 if proof.slowed {
@@ -347,6 +351,26 @@ impl Reach {
                 }
             }
         }
+    }
+
+    /// What a fill is sent at, in percent of the rate.
+    fn share(&self) -> u64 {
+        if self.step == Step::Refill { self.is.room } else { self.is.fill }
+    }
+
+    fn filled(&mut self, ack: &Ack) {
+        let proof = self.proof();
+        let (before, came) = (self.rate, proof.middle.min(self.pace));
+        let flight = minus(self.flight.end, self.flight.start);
+        if proof.even && came > before && self.bdp(came) <= times(self.is.trust, flight) {
+            self.rate = came;
+            if times(400, came) > times(before, 100 + 3 * self.share()) {
+                self.step = Step::Refill;
+                self.send(ack);
+                return;
+            }
+        }
+        self.finish(self.rate);
     }
 
     fn open(&mut self, ack: &Ack) {
@@ -369,7 +393,7 @@ impl Reach {
             return;
         }
         let apart = self.bdp(proof.middle).abs_diff(self.near_bdp);
-        let agrees = proof.even && proof.stretched && times(4, apart) <= self.near_bdp;
+        let agrees = proof.even && (proof.stretched || proof.queued) && times(4, apart) <= self.near_bdp;
         if self.near_bdp > 0 && agrees {
             self.rate = proof.middle;
             self.alone = proof.quiet;
@@ -410,7 +434,9 @@ impl Reach {
     /// Step 1 of *open*.
     fn compare(&mut self, ack: &Ack) {
         let (span, bytes) = self.span_and_bytes();
-        let service = share(span, u64::from(ack.mss_bytes), bytes.max(1)) / 1000;
+        let mss = u64::from(ack.mss_bytes);
+        let covered = self.flight.first.newest.min(2 * mss).max(mss);
+        let service = share(span, covered, bytes.max(1)) / 1000;
         let most = plus(plus(plus(service, self.handshake), service / 4), 2);
         let off =
             if self.base > most { self.base - most } else { minus(most, plus(plus(self.base, service), 4)) };
@@ -430,7 +456,7 @@ impl Reach {
     fn send(&mut self, ack: &Ack) {
         let (percent, least) = match self.step {
             Step::Trial => (self.is.trial, self.decision.cwnd_bytes),
-            _ => (self.is.fill, self.floor),
+            _ => (self.share(), self.floor),
         };
         self.pace = share(self.rate, percent, 100);
         self.hold(self.roomy(self.pace).max(least), ack.mss_bytes);
