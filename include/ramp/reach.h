@@ -80,15 +80,18 @@ struct ramp_reach {
 	ramp_u32 handshake_us; /* 0: unknown, or compared already */
 	ramp_u16 quarters;     /* of this flight that have come */
 	ramp_u16 step;
-	ramp_u16 alone;        /* nobody else was seen in the clear proof */
-	ramp_u16 growing;      /* with every ACK */
+	ramp_u8 alone;         /* nobody else was seen in the clear proof */
+	ramp_u8 growing;       /* with every ACK */
 	ramp_u16 paused;       /* the application had nothing to send in the flight */
+	ramp_u16 off;          /* by how much the estimate may be off, 1/65536 */
 	ramp_u16 cap, trust, probe, clear, near, trial, quiet, fill, room;
 };
 
 struct ramp_reach_proof {
 	ramp_u64 rate;      /* B/s, at least; 0: none */
 	ramp_u64 middle;    /* B/s, over the span alone */
+	ramp_u32 rate_off;  /* by how much it may be off, 1/65536 */
+	ramp_u32 middle_off;
 	ramp_u32 even;      /* nothing but a wait may blur it */
 	ramp_u32 clear;
 	ramp_u32 quiet;     /* nobody else has been seen */
@@ -188,12 +191,20 @@ RAMP_FN void ramp_reach_forget(struct ramp_reach_proof *p)
 {
 	p->rate = 0;
 	p->middle = 0;
+	p->rate_off = 0;
+	p->middle_off = 0;
 	p->even = 0;
 	p->clear = 0;
 	p->quiet = 0;
 	p->stretched = 0;
 	p->slowed = 0;
 	p->queued = 0;
+}
+
+/* In 1/65536, and less than all. */
+RAMP_FN ramp_u32 ramp_reach_part(ramp_u64 part_ns, ramp_u64 span_ns)
+{
+	return (ramp_u32)ramp_min(ramp_div(ramp_mul(part_ns, 65536), span_ns), 65535);
 }
 
 /* What the flight has proved by its last ACK so far. */
@@ -215,6 +226,8 @@ RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reac
 	excess = ramp_mul_div(sent, s->fill - 100u, 200);
 	p->rate = ramp_mul_div(bytes, 1000000000, ramp_max(ramp_add(span, wait), known));
 	p->middle = ramp_mul_div(bytes, 1000000000, span);
+	p->rate_off = ramp_reach_part(ramp_add(noise, wait), span);
+	p->middle_off = ramp_reach_part(noise, span);
 	p->even = !s->paused && s->quarters >= 2 && ramp_mul(noise, s->clear) <= span;
 	p->clear = p->even && ramp_mul(wait, s->clear) <= span;
 	p->quiet = ramp_mul(noise, s->quiet) <= span;
@@ -246,12 +259,15 @@ RAMP_FN void ramp_reach_settle(struct ramp_reach *s, ramp_u64 rate, struct ramp_
 	d->ssthresh_bytes = d->cwnd_bytes;
 }
 
-RAMP_FN void ramp_reach_finish(struct ramp_reach *s, ramp_u64 rate, struct ramp_decision *d)
+RAMP_FN void ramp_reach_finish(struct ramp_reach *s, ramp_u32 exit_reason, ramp_u64 rate,
+			       struct ramp_decision *d)
 {
-	d->evidence = d->cwnd_bytes;
-	d->limit = ramp_reach_bdp(s, rate);
+	ramp_u64 bdp = ramp_reach_bdp(s, rate), base_off = ramp_sub(ramp_reach_roomy(s, rate), bdp);
+
+	d->evidence = ramp_add(ramp_mul_div(bdp, s->off, 65536), base_off);
+	d->limit = bdp;
 	ramp_reach_settle(s, rate, d);
-	ramp_leave(RAMP_EXIT_BANDWIDTH, d);
+	ramp_leave(exit_reason, d);
 }
 
 RAMP_FN ramp_u32 ramp_reach_share(const struct ramp_reach *s)
@@ -308,6 +324,7 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	known = p->clear && p->stretched && proven <= ramp_mul(flight, s->trust);
 	if (known && proven > ramp_mul(flight, s->near)) {
 		s->rate = p->rate;
+		s->off = (ramp_u16)p->rate_off;
 		s->alone = p->quiet ? 1 : 0;
 		s->step = REACH_FILL;
 		if (s->trial < 100 && !s->alone && proven > d->cwnd_bytes)
@@ -319,8 +336,9 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 		return 0;
 	if (ramp_reach_agrees(s, p)) {
 		s->rate = p->middle;
+		s->off = (ramp_u16)p->middle_off;
 		s->alone = p->quiet ? 1 : 0;
-		ramp_reach_finish(s, s->rate, d);
+		ramp_reach_finish(s, RAMP_EXIT_AGREEMENT, s->rate, d);
 		return 0;
 	}
 	s->near_bytes = known ? ramp_reach_bdp(s, p->middle) : 0;
@@ -367,13 +385,14 @@ RAMP_ONCE ramp_u32 ramp_reach_filled(struct ramp_reach *s, const struct ramp_ack
 	flight = ramp_sub(s->end_bytes, s->start_bytes);
 	if (p->even && came > before && ramp_reach_bdp(s, came) <= ramp_mul(flight, s->trust)) {
 		s->rate = came;
+		s->off = (ramp_u16)p->middle_off;
 		if (ramp_mul(came, 400) > ramp_mul(before, 100 + 3 * ramp_reach_share(s))) {
 			s->step = REACH_REFILL;
 			ramp_reach_send(s, a, d);
 			return 1;
 		}
 	}
-	ramp_reach_finish(s, s->rate, d);
+	ramp_reach_finish(s, RAMP_EXIT_PROOF, s->rate, d);
 	return 0;
 }
 
@@ -400,7 +419,8 @@ RAMP_FN void ramp_reach_judge(struct ramp_reach *s, const struct ramp_ack *a,
 		return;
 	}
 	if (p.slowed) { /* somebody else is there: what came back is the share */
-		ramp_reach_finish(s, ramp_min(p.middle, s->rate), d);
+		s->off = (ramp_u16)p.middle_off;
+		ramp_reach_finish(s, RAMP_EXIT_SHARE, ramp_min(p.middle, s->rate), d);
 		return;
 	}
 	s->step = REACH_FILL;
@@ -492,14 +512,16 @@ RAMP_FN void ramp_reach_on_event(struct ramp_reach *s, const struct ramp_event *
 				 struct ramp_decision *d)
 {
 	ramp_u32 phase = d->phase;
-	ramp_u64 rate;
+	ramp_u64 rate = 0;
 
-	if (phase != RAMP_DONE && (e->kind == RAMP_LOSS || e->kind == RAMP_MARK)) {
+	if (phase != RAMP_DONE && ramp_is_congestion(e)) {
 		rate = ramp_reach_so_far(s);
-		if (rate)
+		if (rate && e->kind != RAMP_TIMEOUT)
 			ramp_reach_settle(s, rate, d);
 	}
 	ramp_leave_on_event(&s->growth, e, d);
+	if (rate)
+		d->limit = ramp_reach_bdp(s, rate);
 	if (e->kind == RAMP_IDLE_RESTART && phase != RAMP_DONE) { /* measure what comes after it */
 		s->step = REACH_SEARCH;
 		s->pace = 0;

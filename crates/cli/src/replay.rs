@@ -155,11 +155,7 @@ impl Line {
             };
         };
         let side = |value: u64| with_unit(value, exit.reason.unit());
-        let why = exit
-            .reason
-            .comparison()
-            .replace("{evidence}", &side(exit.evidence))
-            .replace("{limit}", &side(exit.limit));
+        let why = exit.reason.comparison(exit.evidence, exit.limit, side);
         let left = if self.recorded { "left" } else { "would have left" };
         let again = match self.exits {
             0 | 1 => String::new(),

@@ -44,10 +44,6 @@ fn window(over_bdp: f64) -> String {
 /// The deciding comparison, and whether it measured what it meant to.
 pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
     let reason = exit.reason;
-    if reason.comparison().contains("{evidence}") && exit.evidence == 0 && exit.limit == 0 {
-        // Whoever saw the exit did not see the numbers.
-        return reason.clause().to_owned();
-    }
     let side = |value: u64| match reason.unit() {
         "bytes" => bytes(value as f64),
         "us" => seconds(value as f64 * 1e-6),
@@ -55,8 +51,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
         "bytes/s" => bit_rate(value as f64 * 8.0),
         _ => value.to_string(),
     };
-    let mut text =
-        reason.comparison().replace("{evidence}", &side(exit.evidence)).replace("{limit}", &side(exit.limit));
+    let mut text = reason.comparison(exit.evidence, exit.limit, side);
     match (reason, misreading(exit, context)) {
         (ExitReason::Delay, Some(Misreading::Jitter)) => {
             let queued = seconds(exit.queueing_s.unwrap_or(0.0));

@@ -34,6 +34,9 @@ pub struct Outcome {
     pub others: Option<[f64; 2]>,
     /// Why it left start-up, and the window then over the BDP; `None`: it did not leave.
     pub exit: Option<(String, f64)>,
+    /// Where it left at an estimate: that, and by how much it said that it may be off, over the BDP.
+    #[serde(default)]
+    pub estimate: Option<[f64; 2]>,
 }
 
 impl Outcome {
@@ -61,6 +64,10 @@ impl Outcome {
             exit: record.exit.as_ref().map(|exit| {
                 let window = context.over_bdp(exit.cwnd_bytes as f64).unwrap_or(0.0);
                 (exit.reason.word().to_owned(), window)
+            }),
+            estimate: record.exit.as_ref().filter(|exit| exit.reason.is_estimate()).and_then(|exit| {
+                let over_bdp = |bytes: u64| context.over_bdp(bytes as f64);
+                Some([over_bdp(exit.limit)?, over_bdp(exit.evidence)?])
             }),
         }
     }

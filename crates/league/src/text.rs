@@ -202,7 +202,7 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
         write!(text, ",seconds_{bytes}").expect("a string grows");
     }
     text += ",had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\
-             others_goodput_mbit,exit,exit_window_bdp\n";
+             others_goodput_mbit,exit,exit_window_bdp,estimate_bdp,estimate_off_bdp\n";
     for path in &league.paths {
         let rows = league.rows.iter().zip(&path.outcomes).map(|(row, runs)| (row.label.as_str(), runs));
         let alone = (!path.alone.is_empty()).then_some(("", &path.alone));
@@ -225,6 +225,7 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
                 cells.extend([0, 1].map(|which| number(run.others.map(|others| others[which]))));
                 cells.push(run.exit.as_ref().map_or(String::new(), |(reason, _)| reason.clone()));
                 cells.push(number(run.exit.as_ref().map(|(_, window)| *window)));
+                cells.extend([0, 1].map(|which| number(run.estimate.map(|both| both[which]))));
                 writeln!(text, "{}", cells.join(",")).expect("a string grows");
             }
         }

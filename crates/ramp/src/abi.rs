@@ -306,9 +306,36 @@ impl ExitReason {
         Self::TEXTS[self as usize][1]
     }
 
-    /// The deciding comparison in words, with `{evidence}` and `{limit}` in their places.
-    pub const fn comparison(self) -> &'static str {
-        Self::TEXTS[self as usize][2]
+    /// The deciding comparison in words, each side as `side` writes it.
+    pub fn comparison(self, evidence: u64, limit: u64, side: impl Fn(u64) -> String) -> String {
+        let text = Self::TEXTS[self as usize][2];
+        if text.contains("{evidence}") && evidence == 0 && limit == 0 {
+            // Whoever saw the exit did not see the numbers.
+            return self.clause().to_owned();
+        }
+        let text = match text.split_once('[') {
+            None => text.to_owned(),
+            Some((always, optional)) => {
+                let (optional, rest) = optional.split_once(']').unwrap_or((optional, ""));
+                format!("{always}{}{rest}", if limit == 0 { "" } else { optional })
+            }
+        };
+        text.replace("{evidence}", &side(evidence))
+            .replace("{limit}", &side(limit))
+            .replace("{share}", &Self::share(evidence, limit))
+    }
+
+    /// `± 6 %`: by how much an estimate may be off.
+    pub fn share(off: u64, estimate: u64) -> String {
+        let percent = 100.0 * off as f64 / estimate.max(1) as f64;
+        let digits = if percent < 9.95 { 1 } else { 0 };
+        let text = format!("{percent:.digits$}");
+        format!("± {} %", text.strip_suffix(".0").unwrap_or(&text))
+    }
+
+    /// Whether limit is an estimate, and evidence by how much it may be off.
+    pub fn is_estimate(self) -> bool {
+        Self::TEXTS[self as usize][2].contains("{share}")
     }
 
     /// The same as a clause about "it", without numbers.

@@ -83,7 +83,7 @@ fn the_core_does_what_the_page_says_in_whole_runs() {
         }
     }
     assert!(calls > 10_000, "{calls}");
-    for reason in [ExitReason::Bandwidth, ExitReason::Loss] {
+    for reason in [ExitReason::Proof, ExitReason::Agreement, ExitReason::Loss] {
         assert!(exits.contains(&reason), "{reason:?} is not among {exits:?}");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn rate(bytes_per_s: u64) -> String {
     }
 }
 
-/// The two sides of the comparison that ended a start-up: `61.2 ms against 60 ms`.
+/// The two sides of the comparison that ended a start-up, `61.2 ms against 60 ms`, or the estimate that did, `1.87 MB ± 6 %`.
 pub(crate) fn evidence(reason: ExitReason, evidence: u64, limit: u64) -> Option<String> {
     if evidence == 0 && limit == 0 {
         return None;
@@ -58,6 +58,14 @@ pub(crate) fn evidence(reason: ExitReason, evidence: u64, limit: u64) -> Option<
         "bytes/s" => Some(rate(value)),
         _ => None,
     };
+    if reason.is_estimate() {
+        return Some(format!("{} {}", side(limit)?, ExitReason::share(evidence, limit)));
+    }
+    if reason.is_congestion() {
+        let lost = (evidence > 0).then(|| format!("{} lost", bytes(evidence)));
+        let proved = (limit > 0).then(|| format!("BDP of {} proved", bytes(limit)));
+        return Some(lost.into_iter().chain(proved).collect::<Vec<_>>().join(", "));
+    }
     if limit == 0 {
         return side(evidence);
     }
@@ -85,7 +93,12 @@ mod tests {
         let delay = evidence(ExitReason::Delay, 61_200, 60_000);
         assert_eq!(delay.as_deref(), Some("61.2 ms against 60 ms"));
         assert_eq!(evidence(ExitReason::Ecn, 0, 0), None);
-        assert_eq!(evidence(ExitReason::Loss, 2896, 0).as_deref(), Some("2.9 kB"));
+        assert_eq!(evidence(ExitReason::Loss, 2896, 0).as_deref(), Some("2.9 kB lost"));
+        let proved = |reason, lost| evidence(reason, lost, 1_870_000);
+        assert_eq!(proved(ExitReason::Loss, 2896).as_deref(), Some("2.9 kB lost, BDP of 1.9 MB proved"));
+        assert_eq!(proved(ExitReason::Ecn, 0).as_deref(), Some("BDP of 1.9 MB proved"));
+        assert_eq!(proved(ExitReason::Proof, 112_200).as_deref(), Some("1.9 MB ± 6 %"));
+        assert_eq!(proved(ExitReason::Share, 5_610).as_deref(), Some("1.9 MB ± 0.3 %"));
         assert_eq!(evidence(ExitReason::Gap, 120_000, 100_000).as_deref(), Some("120 us against 100 us"));
     }
 }

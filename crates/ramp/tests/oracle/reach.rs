@@ -21,13 +21,15 @@ struct Seen {
     trial: u32,
     fill: u32,
     refill: u32,
-    /// Exits for bandwidth out of the search, the trial and the fill.
+    /// Exits by two proofs that agree, a slowed trial, a fill and a later one.
     agreed: u32,
     refused: u32,
     filled: u32,
     refilled: u32,
     undone: u32,
     congestion: u32,
+    /// Of these, with something proved.
+    proved: u32,
 }
 
 /// Both, side by side.
@@ -69,19 +71,24 @@ impl Pair {
             seen.undone += u32::from(after.phase() != Phase::Done);
             return Ok(());
         }
-        let (acks, exits) = match step {
-            Step::Search => (&mut seen.search, 0),
-            Step::Trial => (&mut seen.trial, 1),
-            Step::Fill => (&mut seen.fill, 2),
-            Step::Refill => (&mut seen.refill, 3),
-        };
-        *acks += 1;
+        *match step {
+            Step::Search => &mut seen.search,
+            Step::Trial => &mut seen.trial,
+            Step::Fill => &mut seen.fill,
+            Step::Refill => &mut seen.refill,
+        } += 1;
         if after.phase() == Phase::Done {
-            let bandwidth = after.exit_reason() == ExitReason::Bandwidth;
-            let Seen { agreed, refused, filled, refilled, congestion, .. } = &mut *seen;
-            let counted =
-                if bandwidth { [agreed, refused, filled, refilled].into_iter().nth(exits) } else { None };
-            *counted.unwrap_or(congestion) += 1;
+            let Seen { agreed, refused, filled, refilled, congestion, proved, .. } = &mut *seen;
+            match after.exit_reason() {
+                ExitReason::Agreement => *agreed += 1,
+                ExitReason::Share => *refused += 1,
+                ExitReason::Proof if step == Step::Refill => *refilled += 1,
+                ExitReason::Proof => *filled += 1,
+                reason => {
+                    *congestion += 1;
+                    *proved += u32::from(reason.is_congestion() && after.limit > 0);
+                }
+            }
         }
         Ok(())
     }
@@ -232,7 +239,7 @@ fn the_core_does_what_the_page_says_on_paths() {
         .unwrap_or_else(|error| panic!("{error}"));
     let seen = seen.into_inner();
     let acks = [seen.search, seen.trial, seen.fill, seen.refill];
-    let exits = [seen.agreed, seen.refused, seen.filled, seen.refilled];
+    let exits = [seen.agreed, seen.refused, seen.filled, seen.refilled, seen.proved];
     assert!(acks.iter().all(|&acks| acks > 1_000), "too few cases: {seen:?}");
     assert!(exits.iter().all(|&exits| exits > 15), "too few cases: {seen:?}");
 }

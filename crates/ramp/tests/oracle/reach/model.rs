@@ -113,6 +113,8 @@ struct Proof {
     /// rate'
     rate: u64,
     middle: u64,
+    rate_off: u64,
+    middle_off: u64,
     even: bool,
     clear: bool,
     quiet: bool,
@@ -136,6 +138,7 @@ pub(crate) struct Reach {
     step: Step,
     alone: bool,
     growing: bool,
+    off: u64,
     flight: Flight,
     last: Mark,
     /// An exit by congestion that an undone reduction takes back.
@@ -163,6 +166,7 @@ impl Reach {
             step: Step::Search,
             alone: false,
             growing: false,
+            off: 0,
             flight: Flight::default(),
             last: Mark::default(),
             undo: false,
@@ -321,11 +325,14 @@ impl Reach {
         let off = |quarter: &Quarter| (64 * quarter.units).abs_diff(share(span, quarter.bytes, newest));
         let uneven = times(2, quarters.iter().map(off).max().unwrap_or(0));
         let noise = uneven.max(known);
+        let part = |ns: u64| (times(65_536, ns) / span).min(65_535);
         let fits = |part: u64, whole: u64| times(part, whole) <= span;
         let even = !paused && quarters.len() >= 2 && fits(self.is.clear, noise);
         Proof {
             rate: share(1_000_000_000, bytes, plus(span, wait).max(known)),
             middle: share(1_000_000_000, bytes, span),
+            rate_off: part(plus(noise, wait)),
+            middle_off: part(noise),
             even,
             clear: even && fits(self.is.clear, wait),
             quiet: fits(self.is.quiet, noise),
@@ -344,7 +351,8 @@ impl Reach {
             Step::Trial => {
                 let proof = self.proof();
                 if proof.slowed {
-                    self.finish(proof.middle.min(self.rate));
+                    self.off = proof.middle_off;
+                    self.finish(ExitReason::Share, proof.middle.min(self.rate));
                 } else {
                     self.step = Step::Fill;
                     self.send(ack);
@@ -364,13 +372,14 @@ impl Reach {
         let flight = minus(self.flight.end, self.flight.start);
         if proof.even && came > before && self.bdp(came) <= times(self.is.trust, flight) {
             self.rate = came;
+            self.off = proof.middle_off;
             if times(400, came) > times(before, 100 + 3 * self.share()) {
                 self.step = Step::Refill;
                 self.send(ack);
                 return;
             }
         }
-        self.finish(self.rate);
+        self.finish(ExitReason::Proof, self.rate);
     }
 
     fn open(&mut self, ack: &Ack) {
@@ -383,6 +392,7 @@ impl Reach {
         let known = proof.clear && proof.stretched && proven <= times(self.is.trust, flight);
         if known && proven > times(self.is.near, flight) {
             self.rate = proof.rate;
+            self.off = proof.rate_off;
             self.alone = proof.quiet;
             let tried = self.is.trial < 100 && !self.alone && proven > self.decision.cwnd_bytes;
             self.step = if tried { Step::Trial } else { Step::Fill };
@@ -396,8 +406,9 @@ impl Reach {
         let agrees = proof.even && (proof.stretched || proof.queued) && times(4, apart) <= self.near_bdp;
         if self.near_bdp > 0 && agrees {
             self.rate = proof.middle;
+            self.off = proof.middle_off;
             self.alone = proof.quiet;
-            self.finish(self.rate);
+            self.finish(ExitReason::Agreement, self.rate);
             return;
         }
         self.near_bdp = if known { self.bdp(proof.middle) } else { 0 };
@@ -479,33 +490,36 @@ impl Reach {
         self.decision.ssthresh_bytes = self.decision.cwnd_bytes;
     }
 
-    fn finish(&mut self, rate: u64) {
-        let (evidence, limit) = (self.decision.cwnd_bytes, self.bdp(rate));
+    fn finish(&mut self, reason: ExitReason, rate: u64) {
+        let bdp = self.bdp(rate);
+        let off = plus(share(bdp, self.off, 65_536), minus(self.roomy(rate), bdp));
         self.settle(rate);
-        self.leave(ExitReason::Bandwidth, evidence, limit);
+        self.leave(reason, off, bdp);
     }
 
     /// **Events.** The rules of all start-ups are `ramp_leave_on_event`'s.
     pub(crate) fn on_event(&mut self, event: &Event) {
-        if self.lasts() && matches!(event.kind, EventKind::Loss | EventKind::Mark) {
+        let mut rate = 0;
+        if self.lasts() && matches!(event.kind, EventKind::Loss | EventKind::Mark | EventKind::Timeout) {
             let proof = self.proof();
             let flight = minus(self.flight.end, self.flight.start);
             let within = self.bdp(proof.rate) <= times(self.is.trust, flight);
             // Without a base there is no proof.
             let most = share(1_000_000, times(self.is.cap, flight), self.base.max(1));
-            let rate = if proof.clear && proof.stretched && within {
+            rate = if proof.clear && proof.stretched && within {
                 proof.middle
             } else {
                 self.rate.max(proof.rate.min(most))
             };
-            if rate > 0 {
+            if rate > 0 && event.kind != EventKind::Timeout {
                 self.settle(rate);
             }
         }
+        let bdp = self.bdp(rate);
         match event.kind {
-            EventKind::Loss => self.congestion(ExitReason::Loss, event.lost_bytes),
-            EventKind::Mark => self.congestion(ExitReason::Ecn, 0),
-            EventKind::Timeout => self.congestion(ExitReason::Timeout, event.lost_bytes),
+            EventKind::Loss => self.congestion(ExitReason::Loss, event.lost_bytes, bdp),
+            EventKind::Mark => self.congestion(ExitReason::Ecn, 0, bdp),
+            EventKind::Timeout => self.congestion(ExitReason::Timeout, event.lost_bytes, bdp),
             EventKind::Undone if self.undo => {
                 self.undo = false;
                 self.decision = self.decision.placed(Phase::Startup, ExitReason::None);
@@ -523,10 +537,10 @@ impl Reach {
         }
     }
 
-    fn congestion(&mut self, reason: ExitReason, evidence: u64) {
+    fn congestion(&mut self, reason: ExitReason, lost: u64, proved: u64) {
         self.undo = self.lasts();
         if self.lasts() {
-            self.leave(reason, evidence, 0);
+            self.leave(reason, lost, proved);
         }
     }
 }
