@@ -12,8 +12,8 @@ use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
 use rampcc_experiment::ExperimentError;
 use rampcc_reproduce::{
-    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Verdict, Work, built_in, ids,
-    named, tally, write_gallery,
+    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Verdict, Work, chosen, ids,
+    tally, verdicts, write_gallery,
 };
 
 use crate::backends::{self, On};
@@ -38,7 +38,8 @@ Examples:
   ramp reproduce --list                           what there is
   ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
 
-Exit codes: 0 done, 1 a run failed or a claim does not hold without a stated reason, 2 the input is wrong, 130 interrupted.")]
+Exit codes: 0 done, 1 a run failed or, in the simulator, a claim does not hold without a stated reason, 2 the input is wrong,
+130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "they are options of a command line")]
 pub(crate) struct ReproduceArgs {
     /// Experiments, by identifier, or files
@@ -89,35 +90,30 @@ impl ReproduceArgs {
         self.experiments().map(|_| ())
     }
 
+    fn extent(&self) -> Extent<'static> {
+        Extent { quick: self.quick, backend: self.backend() }
+    }
+
+    fn simulates(&self) -> bool {
+        self.backend().name() == backends::ALL[0].name()
+    }
+
     fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
-        let mut chosen: Vec<Experiment> = Vec::new();
-        for id in &self.ids {
-            let experiment = named(id)?;
-            if chosen.iter().all(|known| known.id != experiment.id) {
-                chosen.push(experiment);
-            }
-        }
-        let by_name: BTreeSet<String> = chosen.iter().map(|experiment| experiment.id.clone()).collect();
         let everything = self.all || (self.list && self.ids.is_empty() && self.paper.is_empty());
-        if everything || !self.paper.is_empty() {
-            let wanted = |experiment: &Experiment| {
-                everything || self.paper.iter().any(|paper| paper == experiment.paper.id())
-            };
-            for experiment in built_in()?.into_iter().filter(wanted) {
-                if chosen.iter().all(|known| known.id != experiment.id) {
-                    chosen.push(experiment);
-                }
-            }
-        }
+        let named = |paper: &Paper| everything || self.paper.iter().any(|name| name == paper.id());
+        let mut chosen = chosen(&self.ids, &Paper::ALL.into_iter().filter(named).collect::<Vec<_>>())?;
         if chosen.is_empty() {
             return Err(CliError::input_help(
                 "nothing to reproduce is named",
                 "name experiments (`ramp reproduce --list`), a paper (`--paper past`) or `--all`",
             ));
         }
-        if self.backend().name() == backends::ALL[0].name() {
+        if self.simulates() {
             return Ok(chosen);
         }
+        // Those of a paper say that they can be played there, or are left out.
+        let by_name: BTreeSet<String> =
+            rampcc_reproduce::chosen(&self.ids, &[])?.into_iter().map(|one| one.id).collect();
         for experiment in chosen.iter().filter(|one| !one.on_linux() && by_name.contains(&one.id)) {
             if !experiment.is_played() {
                 return Err(CliError::input_help(
@@ -126,7 +122,7 @@ impl ReproduceArgs {
                 ));
             }
             // Whoever names it is told what the backend cannot do of it, or gets it as it stands.
-            Work::plan([experiment], Extent { quick: self.quick, backend: self.backend() })?;
+            Work::plan([experiment], self.extent())?;
         }
         chosen.retain(|one| one.on_linux() || by_name.contains(&one.id));
         Ok(chosen)
@@ -143,7 +139,7 @@ pub(crate) fn reproduce(
     if args.list {
         return list(&experiments, terminal, out);
     }
-    let work = Work::plan(&experiments, Extent { quick: args.quick, backend: args.backend() })?;
+    let work = Work::plan(&experiments, args.extent())?;
     args.playing.spread();
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
@@ -163,14 +159,12 @@ pub(crate) fn reproduce(
         }
         result => result?,
     };
-    let index = write_gallery(&args.out, &done.experiments, &provenance::command())?;
+    let index = write_gallery(&args.extent().pages(&args.out), &done.experiments, &provenance::command())?;
     if done.reused > 0 {
         say!("{} of {} runs were finished already", done.reused, done.reused + done.fresh);
     }
     if args.json {
-        let claims = |one: &Judged| (one.id.clone(), serde_json::json!(one.claims));
-        let all: serde_json::Map<String, serde_json::Value> = done.experiments.iter().map(claims).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(ExperimentError::from)?)?;
+        writeln!(out, "{}", verdicts(&done.experiments)?)?;
     } else {
         print(&done, terminal, out)?;
         writeln!(out, "pages: {}", index.display())?;
@@ -185,6 +179,11 @@ pub(crate) fn reproduce(
         return Ok(());
     }
     out.flush()?;
+    if !args.simulates() {
+        // Files state what the simulator found. In real time no two runs are the same, and the verdicts are the result.
+        say!("without a reason that counts in the kernel: {}", failed.join(", "));
+        return Ok(());
+    }
     Err(CliError::Unexplained { experiments: failed })
 }
 
@@ -257,6 +256,7 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use rampcc_backend::Clock;
+    use rampcc_reproduce::built_in;
 
     use super::*;
 

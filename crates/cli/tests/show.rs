@@ -160,6 +160,48 @@ fn help_shows_examples() {
     assert!(place.stdout(&["explain", "HyStart"]).starts_with("hystart "));
 }
 
+const FIGURE: &str = r#"
+id = "mine"
+paper = "past"
+figure = "Figure 1"
+title = "Loss in a small buffer"
+kind = "run"
+inline = """
+size = "300 kB"
+[path]
+rate = "10 Mbit/s"
+rtt = "40 ms"
+buffer = "5 packets"
+"""
+runs = 2
+quick = { runs = 1 }
+[[arm]]
+label = "SS"
+algorithm = "slow_start"
+[metric.lost]
+of = "flow_lost"
+[[plot]]
+form = "bars"
+metric = "lost"
+[[claim]]
+text = "It loses."
+where = "§1"
+check = "lost[SS] > 0"
+"#;
+
+#[test]
+fn pages_of_a_quick_reproduction_leave_the_whole_ones() {
+    let place = Place::new("reproduce_quick");
+    place.write("mine.toml", FIGURE);
+    let whole = place.stdout(&["reproduce", "mine.toml", "--out", "out"]);
+    assert!(whole.contains("1 of 1 checked claims hold\npages: out/index.html"), "{whole}");
+    let page = std::fs::read(place.path("out/mine.html")).unwrap();
+    let quick = place.stdout(&["reproduce", "mine.toml", "--out", "out", "--quick"]);
+    assert!(quick.contains("pages: out/quick/index.html"), "{quick}");
+    assert_ne!(std::fs::read(place.path("out/quick/mine.html")).unwrap(), page);
+    assert_eq!(std::fs::read(place.path("out/mine.html")).unwrap(), page);
+}
+
 /// What a shell would be told for the last of these words.
 fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let mut command = place.command(&[&["--", "ramp"], words].concat());

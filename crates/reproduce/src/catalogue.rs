@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::{ReproduceError, one_of};
 use crate::experiment::Experiment;
+use crate::file::Paper;
 
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
@@ -24,6 +25,25 @@ fn id(file: &'static str) -> &'static str {
 /// What is wrong with one: a test reads all of them.
 pub fn built_in() -> Result<Vec<Experiment>, ReproduceError> {
     BUILT_IN.iter().map(|(file, text)| Experiment::read(&format!("experiments/{file}"), text)).collect()
+}
+
+/// Those of these names ([`named`]) first, then those of these papers; each once.
+///
+/// # Errors
+///
+/// As [`named`].
+pub fn chosen(names: &[String], papers: &[Paper]) -> Result<Vec<Experiment>, ReproduceError> {
+    let mut chosen: Vec<Experiment> = Vec::new();
+    let by_name = names.iter().map(|name| named(name));
+    let all = if papers.is_empty() { Vec::new() } else { built_in()? };
+    let by_paper = all.into_iter().filter(|one| papers.contains(&one.paper)).map(Ok);
+    for experiment in by_name.chain(by_paper) {
+        let experiment = experiment?;
+        if chosen.iter().all(|known| known.id != experiment.id) {
+            chosen.push(experiment);
+        }
+    }
+    Ok(chosen)
 }
 
 /// One that comes with ramp, or a file.

@@ -25,11 +25,11 @@ mod record;
 mod watch;
 mod write;
 
-pub use catalogue::{built_in, ids, named};
+pub use catalogue::{built_in, chosen, ids, named};
 pub use error::{FileError, ReproduceError};
 pub use experiment::Experiment;
 pub use file::{Kind, Paper};
 pub use judge::{Judged, Tally, Verdict, tally};
 pub use plan::Extent;
 pub use play::{Done, Playing, Work};
-pub use write::{INDEX, write_gallery};
+pub use write::{INDEX, verdicts, write_gallery};

@@ -1,5 +1,6 @@
 //! The runs that experiments take.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rampcc_backend::{Backend, Clock};
@@ -20,6 +21,15 @@ pub struct Extent<'a> {
     pub quick: bool,
     /// What plays.
     pub backend: &'a dyn Backend,
+}
+
+impl Extent<'_> {
+    /// Where pages go, of runs that are kept in `out`: none replaces that of another extent.
+    pub fn pages(&self, out: &Path) -> PathBuf {
+        let real = (self.backend.clock() == Clock::Real).then(|| self.backend.name());
+        let parts: Vec<&str> = real.into_iter().chain(self.quick.then_some("quick")).collect();
+        if parts.is_empty() { out.to_path_buf() } else { out.join(parts.join("-")) }
+    }
 }
 
 /// One experiment with its runs.

@@ -14,12 +14,17 @@ use crate::plan::version;
 /// Name of the page of all figures.
 pub const INDEX: &str = "index.html";
 
-/// Writes a page for each experiment, the index, and `results.json`; returns the index.
+/// Writes a page for each experiment, the index, and `results.json` into a directory, which it makes; returns the index.
 ///
 /// # Errors
 ///
 /// Where a file cannot be written.
 pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<PathBuf, ReproduceError> {
+    std::fs::create_dir_all(out).map_err(|cause| ExperimentError::File {
+        action: "create",
+        path: out.to_path_buf(),
+        cause,
+    })?;
     let write = |name: &str, text: &str| -> Result<(), ExperimentError> {
         write_whole(&out.join(name), |file| file.write_all(text.as_bytes()))
     };
@@ -51,6 +56,17 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     let results = serde_json::to_string_pretty(&results(judged, command)).map_err(ExperimentError::from)?;
     write("results.json", &(results + "\n"))?;
     Ok(out.join(INDEX))
+}
+
+/// The verdicts of each experiment, as JSON.
+///
+/// # Errors
+///
+/// Where a value is no JSON.
+pub fn verdicts(judged: &[Judged]) -> Result<String, ReproduceError> {
+    let claims = |one: &Judged| (one.id.clone(), json!(one.claims));
+    let all: serde_json::Map<String, Value> = judged.iter().map(claims).collect();
+    Ok(serde_json::to_string_pretty(&all).map_err(ExperimentError::from)?)
 }
 
 /// What a plot shows.
