@@ -303,7 +303,7 @@ impl Aggregate {
 }
 
 /// Spearman's rank correlation: 1 where every larger x has the larger value, -1 where it has the smaller one.
-fn trend(all: &[(f64, f64)]) -> f64 {
+pub(crate) fn trend(all: &[(f64, f64)]) -> f64 {
     let (x, y): (Vec<f64>, Vec<f64>) = all.iter().copied().unzip();
     let (x, y) = (ranks(&x), ranks(&y));
     let mean = (all.len() as f64 - 1.0) / 2.0;
@@ -315,9 +315,11 @@ fn trend(all: &[(f64, f64)]) -> f64 {
 
 /// Ranks from 0, the mean of them for equal values.
 fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
     let rank = |value: &f64| {
-        let below = values.iter().filter(|other| *other < value).count();
-        let same = values.iter().filter(|other| other.total_cmp(value).is_eq()).count();
+        let below = sorted.partition_point(|other| other.total_cmp(value).is_lt());
+        let same = sorted[below..].partition_point(|other| other.total_cmp(value).is_eq());
         below as f64 + (same as f64 - 1.0) / 2.0
     };
     values.iter().map(rank).collect()

@@ -2,6 +2,7 @@
 
 use rampcc_lab::{Context, quantile};
 
+use crate::expression::trend;
 use crate::file::{Take, Whose};
 use crate::quantity::{Metric, Own, Quantity};
 use crate::record::{FLOWS_MAX, FlowBins, FlowRow, Measured};
@@ -40,6 +41,7 @@ impl Metric {
             }
             Own::ZeroTime => self.zero_time(run, path).into_iter().collect(),
             Own::Convergence => convergence(run).into_iter().collect(),
+            Own::RttCorrelation => self.rtt_correlation(run).into_iter().collect(),
             Own::AckBandwidth => {
                 let round = run.ack_rounds.get(self.round.unwrap_or(0));
                 round.into_iter().flatten().map(|bytes_per_s| bytes_per_s * 8e-6).collect()
@@ -142,6 +144,17 @@ impl Metric {
             *second > first && **rate < least && self.in_window(*second as f64 + 0.5)
         };
         Some(seconds.iter().enumerate().filter(zero).count() as f64)
+    }
+
+    fn rtt_correlation(&self, run: &Measured) -> Option<f64> {
+        let flow = run.bins.flows.iter().find(|flow| flow.test)?;
+        let both = flow.rtt_ms.iter().zip(&flow.received_bytes).enumerate();
+        let counts = |(bin, rtt_ms): (usize, f64)| {
+            rtt_ms > 0.0 && self.in_window((bin as f64 + 0.5) * run.bins.width_s)
+        };
+        let chosen = both.filter(|(bin, (rtt, _))| counts((*bin, **rtt)));
+        let pairs: Vec<(f64, f64)> = chosen.map(|(_, (rtt, bytes))| (*rtt, *bytes as f64)).collect();
+        (pairs.len() > 2).then(|| trend(&pairs))
     }
 }
 
@@ -395,6 +408,18 @@ mod tests {
     #[test]
     fn convergence_is_when_the_second_flow_has_nearly_as_much() {
         close(value(&metric("convergence_time")), 2.0);
+    }
+
+    #[test]
+    fn round_trip_times_and_throughput_are_ranked_where_there_were_acks() {
+        let mut run = run();
+        run.bins.flows[0].rtt_ms = vec![0.0, 5.0, 6.0, 7.0, 8.0];
+        run.bins.flows[0].received_bytes = vec![99, 40, 30, 10, 20];
+        let mut metric = metric("rtt_correlation");
+        let path = Context::default();
+        close(metric.value(&run, &path).unwrap(), -0.8);
+        metric.window = Some((1.5, 2.5));
+        assert_eq!(metric.value(&run, &path), None, "two bins");
     }
 
     #[test]

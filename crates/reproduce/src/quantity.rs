@@ -24,11 +24,12 @@ pub(crate) enum Own {
     Queue,
     ZeroTime,
     Convergence,
+    RttCorrelation,
     AckBandwidth,
 }
 
 /// Identifier, unit, title and meaning of each.
-pub(crate) const OWN: [(Own, &str, &str, &str, &str); 16] = [
+pub(crate) const OWN: [(Own, &str, &str, &str, &str); 17] = [
     (
         Own::FlowGoodput,
         "flow_goodput",
@@ -105,6 +106,13 @@ pub(crate) const OWN: [(Own, &str, &str, &str, &str); 16] = [
         "from the opening of the second flow until it has 80 % of the first one's throughput in three seconds in a row; the rest of the run if it never does",
     ),
     (
+        Own::RttCorrelation,
+        "rtt_correlation",
+        "",
+        "correlation of round-trip time and throughput",
+        "Spearman's, of the first flow's bins with ACKs",
+    ),
+    (
         Own::AckBandwidth,
         "ack_bandwidth",
         "Mbit/s",
@@ -178,7 +186,15 @@ impl Quantity {
                 matches!(definition.id, "goodput" | "utilisation")
             }
             Self::Own(own) => {
-                matches!(own, Own::Throughput | Own::Window | Own::Rtt | Own::Queue | Own::ZeroTime)
+                matches!(
+                    own,
+                    Own::Throughput
+                        | Own::Window
+                        | Own::Rtt
+                        | Own::Queue
+                        | Own::ZeroTime
+                        | Own::RttCorrelation
+                )
             }
         }
     }
@@ -216,6 +232,9 @@ impl Quantity {
 
     /// Whether it is of a single flow.
     pub(crate) fn takes_flow(&self) -> bool {
-        !matches!(self, Self::Lab(_) | Self::Own(Own::Queue | Own::Convergence | Own::AckBandwidth))
+        !matches!(
+            self,
+            Self::Lab(_) | Self::Own(Own::Queue | Own::Convergence | Own::RttCorrelation | Own::AckBandwidth)
+        )
     }
 }
