@@ -21,7 +21,7 @@ from typing import Any, Literal
 from . import _engine, _ray
 from ._engine import Table
 from ._errors import InputError, RampError, RampWarning
-from ._results import Comparison, League, Run, Sweep
+from ._results import Comparison, League, Reproduction, Run, Sweep
 
 __all__ = [
     "Comparison",
@@ -30,6 +30,7 @@ __all__ = [
     "League",
     "RampError",
     "RampWarning",
+    "Reproduction",
     "Run",
     "Scenario",
     "Sweep",
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "compare",
     "league",
+    "reproduce",
     "run",
     "sweep",
 ]
@@ -218,6 +220,37 @@ def league(
         "command": _command("league", None, told),
     }
     return League(**_result(_engine.league, asked))
+
+
+def reproduce(
+    experiments: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    *,
+    papers: str | Iterable[str] = (),
+    quick: bool = False,
+    out: str | os.PathLike[str] = "ramp-results/reproduce",
+    reuse: bool = True,
+    jobs: int | None = None,
+) -> Reproduction:
+    """Play published experiments and check the papers' claims, as `ramp reproduce` does.
+
+    `experiments`: identifiers (`"hystart-fig18b"`) and files of your own. `papers`: all of "hystart", "past", "best" or
+    "enhanced". Neither: everything, which takes some minutes. `quick`: fewer runs and points; what they cannot show is not
+    checked. `out`, `reuse`, `jobs`: as for `compare`. A claim that does not hold is no error: see `claims`.
+    """
+    named = [experiments] if isinstance(experiments, str | os.PathLike) else experiments
+    told = {
+        "experiments": [os.fspath(name) for name in named],
+        "papers": _texts(papers),
+        "quick": quick,
+    }
+    asked: dict[str, Any] = {
+        **told,
+        "out": _place(out),
+        "reuse": reuse,
+        "jobs": jobs,
+        "command": _command("reproduce", None, told),
+    }
+    return Reproduction(**_result(_engine.reproduce, asked))
 
 
 def _result(work: Callable[[dict[str, Any]], dict[str, Any]], asked: dict[str, Any]) -> dict[str, Any]:

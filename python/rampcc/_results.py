@@ -125,3 +125,27 @@ class League(_Main):
 
     def __repr__(self) -> str:
         return f"<rampcc.League on {self.population}: {self.report}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction(_Main):
+    """Published experiments with their claims checked. As a table, it is `claims`."""
+
+    claims: Table
+    """One line per claim: what the paper says and where, what was measured, `holds` (null: not checked), the reason if not."""
+    points: Table
+    """One line per point of each plot: experiment, plot, title, series, x, y."""
+    held: int
+    """Claims that hold, of those that runs decide."""
+    checked: int
+    """Claims that runs decide."""
+    report: Path
+    """The index of the HTML pages."""
+    json: str
+    """The claims, as `ramp reproduce --json` prints them."""
+
+    def _main(self) -> Table:
+        return self.claims
+
+    def __repr__(self) -> str:
+        return f"<rampcc.Reproduction, {self.held} of {self.checked} claims hold: {self.report}>"

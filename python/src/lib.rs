@@ -1,7 +1,7 @@
 //! The Python package `rampcc`: the engine's work as functions, its results as Arrow tables.
 //!
 //! This is the part of the package that Python calls `rampcc._engine`; what users see, with its documentation and types, is in
-//! `rampcc/*.py`. Nothing here decides anything: arguments become a request of `rampcc-experiment` or `rampcc-league`, and the
+//! `rampcc/*.py`. Nothing here decides anything: arguments become a request of `rampcc-experiment`, `rampcc-league` or `rampcc-reproduce`, and the
 //! results become tables.
 
 mod asked;
@@ -9,6 +9,7 @@ mod compare;
 mod elsewhere;
 mod error;
 mod league;
+mod reproduce;
 mod run;
 mod table;
 mod work;
@@ -21,6 +22,8 @@ mod _engine {
     use super::elsewhere::{Tasks, play};
     #[pymodule_export]
     use super::league::league;
+    #[pymodule_export]
+    use super::reproduce::reproduce;
     #[pymodule_export]
     use super::run::run;
     #[pymodule_export]

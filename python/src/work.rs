@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use rampcc_experiment::{ExperimentError, Progress, Workers};
+use rampcc_experiment::{Progress, Workers};
 use rayon::ThreadPoolBuilder;
 
 use crate::elsewhere::{Call, Distributor};
-use crate::error::{RampError, RampWarning, raise, text};
+use crate::error::{RampError, RampWarning, Told, raise, text};
 
 /// How long Ctrl-C may go unnoticed.
 const LOOK: Duration = Duration::from_millis(50);
@@ -51,10 +51,10 @@ pub(crate) struct Around<'a> {
 /// whose Python hears signals.
 ///
 /// The threads end with the work: a process that forks afterwards leaves none behind.
-pub(crate) fn done<T: Send>(
+pub(crate) fn done<T: Send, E: Told + Send>(
     py: Python<'_>,
     hands: &Hands<'_>,
-    work: impl FnOnce(Around<'_>) -> Result<T, ExperimentError> + Send,
+    work: impl FnOnce(Around<'_>) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let pool = ThreadPoolBuilder::new().num_threads(hands.threads).build();
     let pool = pool.map_err(|error| RampError::new_err(error.to_string()))?;
