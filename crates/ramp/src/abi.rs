@@ -328,7 +328,7 @@ impl ExitReason {
     /// `± 6 %`: by how much an estimate may be off.
     pub fn share(off: u64, estimate: u64) -> String {
         let percent = 100.0 * off as f64 / estimate.max(1) as f64;
-        let digits = if percent < 9.95 { 1 } else { 0 };
+        let digits = usize::from(percent < 9.95);
         let text = format!("{percent:.digits$}");
         format!("± {} %", text.strip_suffix(".0").unwrap_or(&text))
     }
