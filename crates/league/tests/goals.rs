@@ -109,10 +109,15 @@ fn the_page_of_reach_has_these_tables() {
     assert_eq!(there[0].len(), 8, "three populations of two rows");
     assert!(Marked::find(&page, "goals").is_some() && Marked::find(&page, "ablation").is_some());
     // And every setting of the file.
-    let file = Arms::load(&root().join("league/reach.toml")).unwrap();
-    let count = file.rows(&reach).unwrap().len();
-    let there = cells(&page, "ablation");
-    assert_eq!(there.len(), count + 2, "a head, reach as it is, and a line for each setting");
+    let lines = |file: &str, page: &str| {
+        let count = Arms::load(&root().join(file)).unwrap().rows(&reach).unwrap().len();
+        let there = cells(page, "ablation");
+        assert_eq!(there.len(), count + 2, "a head, reach as it is, and a line for each setting of {file}");
+        there
+    };
+    let trade_offs = fs::read_to_string(root().join("docs/drafts/reach-trade-offs.md")).unwrap();
+    lines("league/trade-offs.toml", &trade_offs);
+    let there = lines("league/reach.toml", &page);
 
     let sheet = ablation(&played, &arms, &reach).unwrap();
     let here = sheet_cells(std::slice::from_ref(&sheet));
