@@ -1,4 +1,4 @@
-//! Reach from its page alone (docs/algorithms/reach.md): `model` has never seen the header. Every decision must be the
+//! Reach from its page alone (docs/drafts/reach-specification.md): `model` has never seen the header. Every decision must be the
 //! same to the byte, over sequences of anything and over paths on which its steps follow each other.
 
 mod model;

@@ -1,4 +1,4 @@
-//! Reach as the Specification of docs/algorithms/reach.md has it, step by step and under its names.
+//! Reach as docs/drafts/reach-specification.md has it, step by step and under its names.
 //!
 //! The page's numbers have 64 bits and never wrap; here each is computed in 128 bits and then cut.
 

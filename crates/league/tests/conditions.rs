@@ -1,0 +1,175 @@
+//! What reach does where something unusual happens to a start-up: league/conditions.toml, a stated behaviour for each path, and the
+//! table of its page.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use rampcc_experiment::Row;
+use rampcc_league::{League, Outcome, Population, Request};
+use rampcc_sim::Simulator;
+
+use place::Place;
+
+#[path = "../../experiment/tests/support/place.rs"]
+mod place;
+
+const ROWS: [&str; 4] = ["reach", "hystart", "slow_start", "ideal"];
+const OPENING: &str = "<!-- conditions: from league/conditions.toml; `RAMP_BLESS=1 cargo test -p rampcc-league --test conditions` rewrites -->\n";
+const CLOSING: &str = "<!-- end -->\n";
+
+/// What reach has to do on a path.
+struct Stated {
+    path: &'static str,
+    says: &'static str,
+    /// The window that it leaves with, over the BDP at the end of the run; `None`: a loss ends start-up.
+    window: Option<[f64; 2]>,
+    /// Packets lost in start-up over those that pipe and buffer hold.
+    lost: f64,
+    /// Its download time over slow start's.
+    slower: f64,
+}
+
+const STATED: [Stated; 12] = [
+    Stated {
+        path: "plain",
+        says: "nothing unusual: it lands on the BDP",
+        window: Some([0.9, 1.3]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated {
+        path: "longer-route",
+        says: "the RTT doubles in the second flight: it lands on the old BDP, and CUBIC grows into the new one",
+        window: Some([0.4, 1.3]),
+        lost: 0.0,
+        slower: 1.1,
+    },
+    Stated {
+        path: "shorter-route",
+        says: "the RTT falls to a third: what was proved over the old one waits in the queue",
+        window: Some([0.9, 3.0]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated {
+        path: "slower-route",
+        says: "a fifth of the rate is left when it lands: it lands on the old rate, and the queue takes the rest",
+        window: Some([0.9, 6.0]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated {
+        path: "receive-window",
+        says: "64 KiB at most: the receiver's window holds, whatever the estimate",
+        window: Some([0.9, 1.3]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated {
+        path: "reordering",
+        says: "1 % of the packets are late by 5 ms: no proof is too high, and it lands on the BDP",
+        window: Some([0.9, 1.3]),
+        lost: 0.0,
+        slower: 1.1,
+    },
+    Stated { path: "red", says: "as without RED", window: Some([0.9, 1.3]), lost: 0.01, slower: 1.0 },
+    Stated {
+        path: "red-marks",
+        says: "no mark in start-up; a mark would end it as a loss does",
+        window: Some([0.9, 1.3]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated { path: "codel", says: "as without CoDel", window: Some([0.9, 1.3]), lost: 0.0, slower: 1.0 },
+    Stated {
+        path: "codel-marks",
+        says: "the same with marks",
+        window: Some([0.9, 1.3]),
+        lost: 0.0,
+        slower: 1.0,
+    },
+    Stated {
+        path: "policer",
+        says: "no room but for ten packets: the proof comes before the loss",
+        window: Some([0.9, 1.3]),
+        lost: 0.1,
+        slower: 1.0,
+    },
+    Stated {
+        path: "token-bucket",
+        says: "the first flights prove the rate of the burst, ten times that of the tokens: it fills that, and loses most of it",
+        window: None,
+        lost: 8.5,
+        slower: 1.0,
+    },
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn play() -> League {
+    let place = Place::new("league-conditions");
+    let text = fs::read_to_string(root().join("league/conditions.toml")).expect("the file");
+    let request = Request {
+        population: Population::parse("conditions.toml", &text, None).expect("paths"),
+        entrants: ROWS.iter().map(|name| Row::parse(name, &[]).expect("a row")).collect(),
+        sizes: vec![20_000_000],
+        seeds: 1,
+        backend: &Simulator,
+        workers: None,
+        out: place.0.clone(),
+        reuse: false,
+        pairs: false,
+    };
+    request.play(&(), &AtomicBool::new(false)).expect("it plays")
+}
+
+fn seconds(run: &Outcome) -> f64 {
+    run.seconds[0].expect("the download ends")
+}
+
+fn cell(run: &Outcome, holds_packets: f64) -> String {
+    let lost = run.startup_lost.unwrap_or(0.0) * holds_packets;
+    let lost = if lost > 0.0 { format!(", {lost:.0} lost") } else { String::new() };
+    format!("{:.2} s{lost}", seconds(run))
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
+fn reach_does_what_its_page_says() {
+    let league = play();
+    let mut table = format!("| path | | `{}` |\n|---|---|---|---|---|---|\n", ROWS.join("` | `"));
+    assert_eq!(league.paths.len(), STATED.len(), "a path without a statement");
+    for stated in &STATED {
+        let path = league.paths.iter().find(|path| path.name == stated.path).expect(stated.path);
+        let [reach, _, slow_start, _] = [0, 1, 2, 3].map(|row| &path.outcomes[row][0]);
+        let (reason, window) = reach.exit.clone().expect("it leaves");
+        match stated.window {
+            Some([least, most]) => {
+                assert_ne!(reason, "loss", "{}", stated.path);
+                assert!((least..=most).contains(&window), "{}: it leaves with {window} BDP", stated.path);
+            }
+            None => assert_eq!(reason, "loss", "{}", stated.path),
+        }
+        let lost = reach.startup_lost.expect("it leaves");
+        assert!(lost <= stated.lost, "{}: {lost} of what pipe and buffer hold", stated.path);
+        assert!(reach.timeouts < 0.5, "{}: {} timeouts", stated.path, reach.timeouts);
+        let slower = seconds(reach) / seconds(slow_start);
+        assert!(slower <= stated.slower, "{}: {slower} times slow start's time", stated.path);
+        let holds = path.holds_packets.expect("a buffer with an end");
+        let cells: Vec<String> = path.outcomes.iter().map(|runs| cell(&runs[0], holds)).collect();
+        table += &format!("| `{}` | {} | {} |\n", stated.path, stated.says, cells.join(" | "));
+    }
+    let page = root().join("docs/algorithms/reach.md");
+    let text = fs::read_to_string(&page).expect("the page");
+    let (before, rest) = text.split_once(OPENING).expect("the table's beginning");
+    let (_, after) = rest.split_once(CLOSING).expect("the table's end");
+    let expected = format!("{before}{OPENING}{table}{CLOSING}{after}");
+    if std::env::var_os("RAMP_BLESS").is_some() {
+        fs::write(&page, expected).expect("the page is writable");
+    } else {
+        assert_eq!(text, expected, "RAMP_BLESS=1 rewrites {}", page.display());
+    }
+}
