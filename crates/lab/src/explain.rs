@@ -67,6 +67,9 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
     match (exit.reason, misreading(exit, context)) {
         (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
+        (ExitReason::Delay, Some(Misreading::Jitter)) if !context.chance => {
+            "its delay test saw a wait that was no queue at the bottleneck"
+        }
         (ExitReason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (ExitReason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
         (reason, _) => reason.clause(),

@@ -72,3 +72,11 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
         help: format!("expected the path of a file, or {names}"),
     })
 }
+
+/// What [`named`] finds an experiment by: its identifier, or the path of its file.
+pub(crate) fn name(experiment: &Experiment) -> &str {
+    match experiment.file.strip_prefix("experiments/") {
+        Some(file) if BUILT_IN.iter().any(|(known, _)| *known == file) => &experiment.id,
+        _ => &experiment.file,
+    }
+}

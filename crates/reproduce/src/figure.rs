@@ -2,6 +2,7 @@
 
 use rampcc_lab::report::html::gallery::{Axis, Choice, Claim, Dot, Figure, Panel, Series, Shape};
 
+use crate::catalogue;
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
 use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
@@ -127,7 +128,7 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
             [first, .., last] => format!(", seeds {first} to {last}"),
         };
         fact("Runs", format!("{runs}{seeds}"));
-        fact("Time taken", format!("{took_s:.1} s of one core"));
+        fact("Time taken", format!("{took_s:.1} s, all runs together"));
     }
     facts
 }
@@ -135,10 +136,11 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
 fn commands(plan: &Plan<'_>) -> Vec<(String, String)> {
     let experiment = plan.experiment;
     let quick = if plan.extent.quick { " --quick" } else { "" };
-    let mut commands =
-        vec![("This page again".to_owned(), format!("ramp reproduce {}{quick}", experiment.id))];
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let name = catalogue::name(experiment);
+    let name = if name == experiment.id { name.to_owned() } else { quoted(name) };
+    let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}"))];
     if let (Base::BuiltIn(name, _), Some(&point)) = (&experiment.base, plan.points.last()) {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         let mut words = format!("ramp compare {name}");
         let swept = experiment.dimensions.iter().zip(&experiment.points[point]);
         let sets = experiment.set.iter().chain(swept.flat_map(|(dimension, at)| &dimension.points[*at].set));
