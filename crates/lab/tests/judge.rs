@@ -332,16 +332,19 @@ fn an_exit_is_explained_with_its_numbers() {
         explain_exit(&now, &sample_context(), Some(&later))
     );
     // Whoever left because of loss would have left all the same.
-    let lossy = |record: &RunRecord| {
+    let lossy = |record: &RunRecord, proved| {
         let mut record = record.clone();
         record.metrics.insert("startup_lost_packets".to_owned(), 812.0);
-        record.exit.as_mut().unwrap().reason = ExitReason::Loss;
+        let exit = record.exit.as_mut().unwrap();
+        (exit.reason, exit.limit) = (ExitReason::Loss, proved);
         record
     };
-    assert_eq!(
-        explain_exit(&lossy(&now), &sample_context(), Some(&lossy(&later))),
-        "left at 1.42 s because packets were lost, 812 in start-up; window 0.89 BDP"
-    );
+    for (proved, told) in [(0, ""), (53_000, ", with a BDP of 53 kB proved")] {
+        assert_eq!(
+            explain_exit(&lossy(&now, proved), &sample_context(), Some(&lossy(&later, proved))),
+            format!("left at 1.42 s because packets were lost{told}, 812 in start-up; window 0.89 BDP")
+        );
+    }
     let never = run("x", 1, &[]);
     assert_eq!(explain_exit(&never, &sample_context(), None), "never left start-up while the run lasted");
 }

@@ -180,7 +180,10 @@ fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
     let page = fs::read_to_string(place.0.join("sample-fig1.html")).unwrap();
     assert!(page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it."));
     assert!(page.contains("id=\"choices\"") && page.contains("every second"));
-    assert!(page.contains("ramp reproduce &#39;sample.toml&#39;") || page.contains("ramp reproduce 'sample.toml'"));
+    assert!(
+        page.contains("ramp reproduce &#39;sample.toml&#39;")
+            || page.contains("ramp reproduce 'sample.toml'")
+    );
     assert_eq!(
         page.matches("class=\"plot-wide\"").count(),
         4,
