@@ -92,7 +92,7 @@ fn of(attachments: &[Attachment]) -> String {
         (
             "ramp_startups_too_late_total",
             Kind::Counter,
-            "Start-ups that the algorithm chose to end, with losses before the next round trip was over.",
+            "Start-ups that the algorithm chose to end, with a loss, mark or timeout before two windows were acknowledged.",
             |c| c.too_late,
         ),
         (
