@@ -26,6 +26,7 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u32 lost_base;
 	__u32 marked_packets;
 	__u32 pacing_status;         /* the kernel's, while ours is in force */
+	__u32 offered_segments;      /* data_segs_out when room was last shown that was due; 0: was not */
 	__u32 timeout_told;
 	__u32 first_window_packets;  /* the kernel's, before the core's first decision */
 	__u32 bounded;

@@ -235,6 +235,21 @@ static __always_inline void set_rate(struct sock *sk, __u64 rate)
 #define BURST_BYTES_PER_S 65536000000ull /* a full segment of 64 KiB in a microsecond */
 
 /*
+ * Whether the kernel refused, though it was due, the room that it was shown at the last call. It does
+ * not split a large write while an ACK that makes more room is less than a millisecond away, or half a
+ * round trip before Linux 6.16 (tcp_tso_should_defer): behind a steady stream of ACKs it would let go
+ * a packet per millisecond. A whole batch it lets go, and paces what follows.
+ */
+static __always_inline _Bool refused(const struct tcp_sock *tp, struct flow *f, __u32 room)
+{
+	_Bool due = tp->tcp_wstamp_ns <= tp->tcp_clock_cache && tp->data_segs_out >= UNPACED_SEGMENTS;
+	__u32 before = f->offered_segments;
+
+	f->offered_segments = due && room ? tp->data_segs_out : 0;
+	return due && before == tp->data_segs_out;
+}
+
+/*
  * Lets a packet go, or as many as the decision lets leave at once, at the core's rate. The kernel
  * paces batches: only a window with room for no more makes every gap exact, and its timer calls
  * again for the next. A burst's last packet is the first of the spaced ones, since without the timer
@@ -244,7 +259,7 @@ static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u64 sent = tp->bytes_sent - f->sent_base, rate = f->decision.pacing_bytes_per_s;
-	__u32 mss = tp->mss_cache, some = 1, room, window;
+	__u32 mss = tp->mss_cache, some = 1, room, window, in_flight = tcp_packets_in_flight(tp);
 
 	if (sent + mss < f->decision.burst_until_bytes) {
 		some = packets(f->decision.burst_until_bytes - sent - mss, mss);
@@ -257,9 +272,11 @@ static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 	/* The kernel sets no timer after these. */
 	if (tp->data_segs_out + some < UNPACED_SEGMENTS)
 		room = UNPACED_SEGMENTS - tp->data_segs_out;
-	window = tcp_packets_in_flight(tp) + room;
+	window = in_flight + room;
+	if (refused(tp, f, f->window_packets > in_flight) || window > f->window_packets)
+		window = f->window_packets;
 	if (tp->snd_cwnd == f->cwnd_packets) /* else somebody else's since the last ACK */
-		write_cwnd(tp, f, window < f->window_packets ? window : f->window_packets);
+		write_cwnd(tp, f, window);
 	return some;
 }
 

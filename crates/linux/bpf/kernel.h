@@ -123,6 +123,7 @@ struct tcp_sock {
 	__u64 first_tx_mstamp;
 	__u64 delivered_mstamp;
 	__u64 tcp_clock_cache;
+	__u64 tcp_wstamp_ns;
 	struct tcp_rack rack;
 	struct minmax rtt_min;
 };

@@ -68,3 +68,34 @@ fn bunched_acks_do_not_open_the_window() {
     // 333 packets, and as many in the queue; those held back on the return way count as well.
     assert!(exit.cwnd_packets <= 1000, "{exit:?}");
 }
+
+/// Linux defers packets of a large write while ACKs come in (`tcp_tso_should_defer`): of a window shown packet by
+/// packet it let go no more than 255 at a time, `tcp_tso_win_divisor` of the emulator's hosts.
+#[test]
+fn a_paced_window_is_filled_while_acks_come_in() {
+    if !ready() || !unobstructed(small().then_some(EMULATED)) {
+        return;
+    }
+    let reach = algorithm("reach").expect("a row");
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        let in_flight = repeated(|| {
+            let mut options = Options::new(reach);
+            options.name = Some("rfill_reach".into());
+            options.record = Record::Flows;
+            let loaded = load(reach, &options).expect("loads");
+            let path = Path::new("rate = '100 Mbit/s'\nrtt = '150 ms'\nbuffer = '1 bdp'"); // 1250 packets
+            path.transfer(loaded.name(), Open::Passive, 8_000_000);
+            let (events, _): (Vec<Event>, _) = all_events(&loaded, 1);
+            path.stop();
+            let exits = exits(&events);
+            complete(!exits.is_empty(), &events);
+            (exits[0].sent_bytes - exits[0].acked_bytes) / u64::from(exits[0].mss_bytes)
+        });
+        found.push(in_flight);
+        if in_flight >= 2 * 255 {
+            break;
+        }
+    }
+    assert!(found.iter().any(|packets| *packets >= 2 * 255), "packets in flight at the exit: {found:?}");
+}
