@@ -1,6 +1,7 @@
 //! What reach does where something unusual happens to a start-up: league/conditions.toml, a stated behaviour for each path, and the
 //! table of its page.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -160,7 +161,8 @@ fn reach_does_what_its_page_says() {
         assert!(slower <= stated.slower, "{}: {slower} times slow start's time", stated.path);
         let holds = path.holds_packets.expect("a buffer with an end");
         let cells: Vec<String> = path.outcomes.iter().map(|runs| cell(&runs[0], holds)).collect();
-        table += &format!("| `{}` | {} | {} |\n", stated.path, stated.says, cells.join(" | "));
+        writeln!(table, "| `{}` | {} | {} |", stated.path, stated.says, cells.join(" | "))
+            .expect("a string grows");
     }
     let page = root().join("docs/algorithms/reach.md");
     let text = fs::read_to_string(&page).expect("the page");
