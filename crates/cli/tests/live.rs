@@ -163,6 +163,13 @@ fn what_cannot_be_tried_is_refused_by_name() {
         assert!(error.contains(words), "{arguments:?}: {error}");
     };
     refused(&["trial"], "--cgroup");
+    refused(&["trial", "reno", "--over", "geo-satellite"], "web sessions and nothing else");
+    refused(&["trial", "reno", "--over", "no-such"], "no-such");
+    refused(&["trial", "reno", "--over", "geo-satellite", "--cgroup", "/proc"], "--cgroup");
+    let background = "[path]\nrate = '1 Mbit/s'\nrtt = '1 s'\n[[traffic]]\nkind = 'poisson'\nunder-test = true\n\
+        size = '1 MB'\nflows-per-second = 1\n";
+    place.write("poisson.toml", background);
+    refused(&["trial", "reno", "--over", "poisson.toml"], "web sessions and nothing else");
     refused(&["trial", "cubic", "--cgroup", "/proc", "--for", "10 days"], "a number with ms, s, m or h");
     refused(
         &["trial", "cubic", "--cgroup", "/proc", "--share", "100"],
@@ -328,6 +335,68 @@ fn however_a_trial_ends_the_host_is_as_before() {
     assert!(said.contains("The control group was removed after "), "{said}");
     assert!(place.read("vanished/trial.jsonl").contains("\"vanished\""));
     assert_eq!(offered(), Vec::<String>::new());
+}
+
+/// Both arms serve a load of the trial's own; the report counts their connections, and the ends of our start-ups.
+#[test]
+fn a_trial_over_emulated_paths_counts_the_servers_connections() {
+    let no_nginx =
+        ready::program_path("nginx").is_none().then_some("nginx is not installed: scripts/setup test");
+    if !ready() || !ready::unobstructed(no_nginx) {
+        return;
+    }
+    let place = Place::new("live-over");
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/trial-paths.toml");
+    let scenario = scenario.to_str().expect("its name is text");
+    // A busy machine takes longer for connections enough.
+    let enough = ["6", "24", "96"].into_iter().find_map(|seconds| {
+        let out = format!("over-{seconds}");
+        // Nothing is to be stopped: only counts are asserted.
+        let guard = ["--alpha", "0.001", "--margin", "99"];
+        let asked = [
+            "trial", "reach", "--over", scenario, "--for", seconds, "--drain", "4s", "--out", &out, "--json",
+        ];
+        let output = place.ramp(&[&asked[..], &guard].concat());
+        let told = text(&output.stderr);
+        assert_eq!(code(&output), Some(0), "{told}");
+        assert!(told.contains("trying reach against cubic on ") && told.contains("in real time: "), "{told}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let again: serde_json::Value =
+            serde_json::from_slice(&place.ramp(&["trial", "--report", &out, "--json"]).stdout).expect("JSON");
+        assert_eq!(report, again);
+        let count = |arm: usize, what: &str| report["arms"][arm][what].as_u64().expect("a number");
+        let exits = report["arms"][0]["exits"].as_object().expect("by reason").len();
+        (count(0, "delivered").min(count(1, "delivered")) >= 10 && exits > 0).then_some(report)
+    });
+    let report = enough.expect("connections enough in a minute and a half");
+    let (arms, plan) = (&report["arms"], &report["plan"]);
+    assert_eq!((&arms[0]["name"], &arms[1]["name"]), (&"reach".into(), &"cubic".into()));
+    for arm in arms.as_array().expect("two") {
+        let count = |what: &str| arm[what].as_u64().expect("a number");
+        assert_eq!(count("assigned"), count("delivered") + count("cut_off") + count("open"), "{report}");
+    }
+    assert!(
+        arms[1]["exits"].as_object().expect("by reason").is_empty(),
+        "the kernel's own tells none: {report}"
+    );
+    // Only what nginx sends is on trial: more than a request, but for the connection that asks whether it listens.
+    let kept = fs::read_dir(place.path("."))
+        .expect("a directory")
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.path().join("trial.jsonl")).ok());
+    let lines: Vec<serde_json::Value> = kept
+        .flat_map(|text| {
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<_>>()
+        })
+        .collect();
+    let bytes: Vec<u64> = lines.iter().filter_map(|line| line["connection"]["bytes"].as_u64()).collect();
+    let small = bytes.iter().filter(|bytes| **bytes < 5_000).count();
+    assert!(
+        bytes.len() >= 20 && small <= fs::read_dir(place.path(".")).expect("a directory").count(),
+        "{bytes:?}"
+    );
+    let cgroup = plan["cgroup"].as_str().expect("text");
+    assert!(cgroup.contains("/ramp-trial-") && !Path::new(cgroup).exists(), "{cgroup}");
 }
 
 /// A process that holds the directory's lock, as anybody may who can open it.

@@ -36,7 +36,7 @@ pub struct EmulationSummary {
 
 impl EmulationSummary {
     /// Of all runs that were emulated; `None`: there are none.
-    pub(crate) fn of<'a>(runs: impl Iterator<Item = &'a Emulation>) -> Option<Self> {
+    pub fn of<'a>(runs: impl Iterator<Item = &'a Emulation>) -> Option<Self> {
         let mut summary: Option<Self> = None;
         for run in runs {
             let sum = summary.get_or_insert_with(|| Self {
@@ -69,7 +69,7 @@ impl EmulationSummary {
     }
 
     /// One line on how true the path was.
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let ms = |us: f64| crate::format::seconds(us * 1e-6);
         let mut text = format!("{}, in real time: ", self.kernel);
         text.push_str(&match self.marked {

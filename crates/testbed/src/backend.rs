@@ -122,7 +122,8 @@ impl Backend for Kernel {
     }
 }
 
-fn emulation(played: &Played) -> Emulation {
+/// How true the path of a run was.
+pub fn emulation(played: &Played) -> Emulation {
     let report = &played.report;
     let us = |time: Time| time.ns() as f64 / 1e3;
     let marked = match &report.verdict {

@@ -29,7 +29,7 @@ mod told;
 mod watch;
 mod web;
 
-pub use backend::Kernel;
+pub use backend::{Kernel, emulation};
 pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;

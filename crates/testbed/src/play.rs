@@ -1,6 +1,7 @@
 //! One run from scenario to samples.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -37,11 +38,18 @@ pub struct Options {
     pub attempts: u32,
     /// A run that was refused each time has a result all the same: for what does not depend on time.
     pub keep_refused: bool,
+    /// Control group (v2) that the web servers are started in; `None`: this process's own.
+    pub servers_in: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { emulator: rampcc_emulator::Options::default(), attempts: 3, keep_refused: false }
+        Self {
+            emulator: rampcc_emulator::Options::default(),
+            attempts: 3,
+            keep_refused: false,
+            servers_in: None,
+        }
     }
 }
 
@@ -171,7 +179,7 @@ impl Run<'_> {
         let base_rtt = base_rtt.min().unwrap_or_default();
         let openings = scenario.opening_times(self.seed);
         let stage = Stage::new(&running, scenario, self.controls, interrupted);
-        let web = Web::start(&stage, self.seed)?;
+        let web = Web::start(&stage, self.seed, self.options.servers_in.as_deref())?;
         let (transfers, loaded, watched) = thread::scope(|scope| {
             let (stage, web) = (&stage, &web);
             let threads: Vec<_> = (0..scenario.flows.len())

@@ -6,6 +6,7 @@ mod server;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddrV4, TcpStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -67,8 +68,12 @@ struct Wanted {
 }
 
 impl<'a> Web<'a> {
-    /// Starts the servers, if the scenario has web sessions.
-    pub(crate) fn start(stage: &'a Stage<'a>, seed: u64) -> Result<Self, TestbedError> {
+    /// Starts the servers in a control group, if the scenario has web sessions.
+    pub(crate) fn start(
+        stage: &'a Stage<'a>,
+        seed: u64,
+        cgroup: Option<&Path>,
+    ) -> Result<Self, TestbedError> {
         let (running, scenario) = (stage.running, stage.scenario);
         let mut servers = BTreeMap::new();
         for (number, traffic) in scenario.traffic.iter().enumerate() {
@@ -76,7 +81,7 @@ impl<'a> Web<'a> {
             for &(from, to) in &traffic.pairs {
                 running.steer(to, name)?;
                 if let (None, Some(host)) = (servers.get(&from), stage.host(from)) {
-                    let server = Server::start(running, host.end, host.address);
+                    let server = Server::start(running, (host.end, host.address), cgroup);
                     let server =
                         server.map_err(|cause| TestbedError::Io { action: "starting nginx", cause })?;
                     servers.insert(from, server);

@@ -4,6 +4,7 @@ mod attach;
 mod detach;
 mod doctor;
 mod exporter;
+mod load;
 mod status;
 mod trial;
 mod units;

@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rampcc_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
 use rampcc_host::{WHOLE, privileges};
 use rampcc_lab::Finding;
 
+use super::load::{Load, Running};
 use super::units::{number, seconds};
 use super::{told, values};
+use crate::completions;
 use crate::error::CliError;
 use crate::progress::interruption;
 use crate::table::table;
@@ -41,8 +44,14 @@ pub(crate) struct TrialArgs {
     #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = values::percent)]
     share: f64,
     /// Control group of the connections: a directory of cgroup v2
-    #[arg(long, value_name = "PATH", required_unless_present = "report")]
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["report", "over"])]
     cgroup: Option<PathBuf>,
+    /// Instead of live connections: the web sessions of a scenario, which nginx serves over its emulated paths
+    #[arg(long, value_name = "SCENARIO", conflicts_with = "cgroup", add = ArgValueCompleter::new(completions::scenarios))]
+    over: Option<String>,
+    /// Seed of these sessions and paths
+    #[arg(long, requires = "over", default_value_t = 1)]
+    seed: u64,
     /// Time during which connections are assigned, for instance 10m, 90s, 2h
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::duration)]
     length: Duration,
@@ -65,7 +74,7 @@ pub(crate) struct TrialArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Report an earlier trial again, from this directory
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["arm", "cgroup", "out"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["arm", "cgroup", "over", "out"])]
     report: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
@@ -78,18 +87,25 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
         let report = TrialReport::read(directory).map_err(told)?;
         return show(args, &report, terminal, out);
     }
-    let options = args.options()?;
-    let mut trial = Trial::start(&options).map_err(told)?;
-    // What is open stays usable, and the kernel takes it away with us. Before the thread for Ctrl-C starts.
-    privileges::keep_only(&[]).map_err(told)?;
+    let load = args.over.as_deref().map(|scenario| Load::new(scenario, args.seed)).transpose()?;
+    let options = args.options(load.as_ref())?;
     let interrupted = interruption();
-    let told_end = run(&mut trial, &interrupted);
+    let mut trial = Trial::start(&options).map_err(told)?;
+    let time = options.length + options.longest_drain();
+    let load = load.map(|load| load.start(time, &interrupted)).transpose()?;
+    // What is open stays usable, and the kernel takes it away with us. The threads that have begun keep theirs.
+    privileges::keep_only(&[]).map_err(told)?;
+    let told_end = run(&mut trial, &interrupted, load.as_ref());
     // Whatever went wrong, the control group is as before.
     trial.interrupt().map_err(told)?;
-    told_end?;
     let report = trial.report().map_err(told)?;
     drop(trial);
+    let path = load.map(|load| load.end(report.ending.how == How::Completed)).transpose()?;
+    told_end?;
     show(args, &report, terminal, out)?;
+    if let Some(path) = path.flatten() {
+        say!("{path}");
+    }
     out.flush()?;
     match report.ending.how {
         How::Completed | How::Unknown => Ok(()),
@@ -103,15 +119,16 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
 }
 
 impl TrialArgs {
-    fn options(&self) -> Result<TrialOptions, CliError> {
-        let (Some(arm), Some(cgroup)) = (&self.arm, &self.cgroup) else {
-            return Err(CliError::input("a trial needs an arm and --cgroup"));
+    fn options(&self, load: Option<&Load>) -> Result<TrialOptions, CliError> {
+        let cgroup = self.cgroup.as_deref().or_else(|| load.map(Load::cgroup));
+        let (Some(arm), Some(cgroup)) = (&self.arm, cgroup) else {
+            return Err(CliError::input("a trial needs an arm, and --cgroup or --over"));
         };
         let arms = [values::trial_arm(arm)?, values::trial_arm(&self.against)?];
         Ok(TrialOptions {
             arms,
             share: (self.share * f64::from(WHOLE)).round() as u32,
-            cgroup: cgroup.clone(),
+            cgroup: cgroup.to_path_buf(),
             all: self.all,
             length: self.length,
             block: self.block,
@@ -124,7 +141,7 @@ impl TrialArgs {
     }
 }
 
-fn run(trial: &mut Trial, interrupted: &AtomicBool) -> Result<(), CliError> {
+fn run(trial: &mut Trial, interrupted: &AtomicBool, load: Option<&Running>) -> Result<(), CliError> {
     let plan = trial.plan();
     let bar = bar(plan.length_s);
     if bar.is_hidden() {
@@ -142,7 +159,8 @@ fn run(trial: &mut Trial, interrupted: &AtomicBool) -> Result<(), CliError> {
             looks = progress.looks[0];
             say!("{}: {text}", seconds(progress.elapsed.as_secs_f64()));
         }
-        if stage == Stage::Over || interrupted.load(Ordering::Relaxed) {
+        let failed = load.is_some_and(Running::has_ended);
+        if stage == Stage::Over || failed || interrupted.load(Ordering::Relaxed) {
             bar.finish_and_clear();
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Checks of what works on this host, what does not, and how to fix it.
 
 mod checks;
-mod facts;
+pub(crate) mod facts;
 
 pub use facts::Facts;
 

@@ -7,6 +7,7 @@
 
 mod connection;
 mod file;
+mod group;
 mod guard;
 mod judge;
 mod place;
@@ -27,6 +28,7 @@ use rampcc::ExitReason;
 use rampcc_linux::{Access, Event, LoadError, Loaded, Options, Record, load};
 
 pub use connection::{Connection, SizeClass};
+pub use group::OwnGroup;
 pub use guard::{Harm, Stop};
 pub use judge::{ArmFigures, Ending, How, Metric, Row, TrialReport, judge};
 pub use plan::Plan;
@@ -160,7 +162,7 @@ pub struct Trial {
 impl Trial {
     /// Begins with the next connection.
     pub fn start(options: &TrialOptions) -> Result<Self, HostError> {
-        let TrialOptions { arms, share, length, .. } = options;
+        let TrialOptions { arms, share, .. } = options;
         options.check()?;
         let place = place::Place::take(&options.cgroup)?;
         let [first, second] = [&arms[0], &arms[1]].map(put_in);
@@ -187,11 +189,10 @@ impl Trial {
                 return Err(error);
             }
         };
-        let drain = options.drain.unwrap_or_else(|| (*length / 10).min(Duration::from_secs(30)));
         Ok(Self {
             guard: Guard::new(&plan),
             plan,
-            drain_s: drain.as_secs_f64(),
+            drain_s: options.longest_drain().as_secs_f64(),
             began,
             assign: Some(assign),
             place,
@@ -353,6 +354,11 @@ impl Trial {
 }
 
 impl TrialOptions {
+    /// How long it waits for open connections.
+    pub fn longest_drain(&self) -> Duration {
+        self.drain.unwrap_or_else(|| (self.length / 10).min(Duration::from_secs(30)))
+    }
+
     /// Whether it can be done at all.
     fn check(&self) -> Result<(), HostError> {
         let refuse = |problem: &str, advice: &str| Err(HostError::input(problem, advice));

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +15,8 @@ use std::time::Duration;
 use rampcc_emulator::{End, Running, run_above_engine};
 
 const PORT: u16 = 8080;
+/// Moves the shell to a control group and becomes the command.
+const ENTER: &str = r#"echo 0 > "$1" && shift && exec "$@""#;
 /// nginx opens its port within a fraction of this.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
@@ -38,8 +40,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves at a host's address.
-    pub(crate) fn start(running: &Running, end: End, host: std::net::Ipv4Addr) -> io::Result<Self> {
+    /// Serves at a host's address, in a control group if there is one.
+    pub(crate) fn start(
+        running: &Running,
+        (end, host): (End, Ipv4Addr),
+        cgroup: Option<&Path>,
+    ) -> io::Result<Self> {
         let program = nginx().ok_or(io::ErrorKind::NotFound)?;
         let address = SocketAddrV4::new(host, PORT);
         let folder = new_folder()?;
@@ -49,7 +55,15 @@ impl Server {
             Self { address, file: Mutex::new((file, 0)), folder, running: Some(ended), thread: None };
         let configuration = server.folder.join("nginx.conf");
         fs::write(&configuration, configure(&server.folder, address))?;
-        let command = running.command(end, &program.to_string_lossy()).map_err(io::Error::other)?;
+        let command = match cgroup {
+            None => running.command(end, &program.to_string_lossy()).map_err(io::Error::other)?,
+            // Before nginx makes its socket: connections belong to the control group that their listener was made in.
+            Some(cgroup) => {
+                let mut shell = running.command(end, "/bin/sh").map_err(io::Error::other)?;
+                shell.args(["-c", ENTER, "sh"]).arg(cgroup.join("cgroup.procs")).arg(program);
+                shell
+            }
+        };
         server.thread = Some(serve(command, (&server.folder, &configuration), wait)?);
         server.wait_until_it_listens(running, end)?;
         Ok(server)
