@@ -95,8 +95,8 @@ static __always_inline __u32 chosen(__u32 reason)
 }
 
 /*
- * Whether the algorithm chose the end of its start-up well, by what came of it: losses of what left
- * before the next round trip was over, or a window that grew far beyond without any.
+ * Whether the algorithm chose the end of its start-up well, by what came of it: congestion before two
+ * windows were acknowledged, or a window that grew far beyond without any.
  */
 static __always_inline void judge_end(struct tcp_sock *tp, struct flow *f, __u32 now, _Bool lost)
 {

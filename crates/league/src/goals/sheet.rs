@@ -91,6 +91,9 @@ struct Measure {
     value: fn(&Standing, &Table) -> Option<f64>,
 }
 
+/// A running flow's losses over those beside `ideal`.
+const HARM: f64 = 1.1;
+
 /// All that the league measures of a row on each population.
 const MEASURES: [Measure; 14] = [
     Measure {
@@ -172,7 +175,7 @@ const MEASURES: [Measure; 14] = [
     },
     Measure {
         words: "a running flow's losses over those beside `ideal`",
-        goal: Some(1.1),
+        goal: Some(HARM),
         form: Form::Ratio,
         value: |row, table| harm(table, &row.label),
     },
@@ -223,11 +226,10 @@ fn sets(played: &Played, judged: &Row) -> Sheet {
         let cells = rows.iter().enumerate().map(|(place, row)| cell(row, place == 0));
         Line { measure, cells: std::iter::once(Cell::plain(goal)).chain(cells).collect() }
     };
-    let harm_goal = MEASURES.iter().rev().find_map(|measure| measure.goal);
     let beside = line(
         format!("a running flow's losses over those beside `ideal`, on {} paths", played.beside.paths),
-        harm_goal.map_or(String::new(), |goal| Form::Ratio.goal(goal)),
-        &|row, held| Form::Ratio.cell(harm(&played.beside, row), harm_goal.filter(|_| held)),
+        Form::Ratio.goal(HARM),
+        &|row, held| Form::Ratio.cell(harm(&played.beside, row), Some(HARM).filter(|_| held)),
     );
     let mut lines = vec![beside];
     if let Some(table) = played.populations.first() {
