@@ -85,10 +85,12 @@ struct ramp_config {
 	ramp_u64 size_bytes;           /* written so far by the application; 0: unknown; RAMP_UNSET:
 					  endless */
 	ramp_u64 receive_window_bytes; /* flow control's, as first advertised; RAMP_UNSET: none */
+	ramp_u64 now_ns;               /* on the clock of ramp_ack; 0: unknown */
 	ramp_u32 abc_limit_packets;    /* growth per ACK, MSS (RFC 3465 L); 0: no limit */
 	ramp_u32 handshake_rtt_us;     /* of the first packet and its answer; 0: no valid sample */
 	ramp_u32 unpaced_packets;      /* of the connection's first, which the host cannot space */
-	ramp_u32 reserved;
+	ramp_u32 tsval;                /* of the segment that came at now_ns and established the
+					  connection; 0: none */
 	struct ramp_hint hint;
 	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table */
 };
@@ -123,7 +125,8 @@ struct ramp_ack {
 					  valid sample */
 	ramp_u32 mss_bytes;            /* now */
 	ramp_u32 flags;
-	ramp_u32 reserved;
+	ramp_u32 tsval;                /* the receiver's clock, in its own ticks, when it sent this ACK
+					  (RFC 7323); 0: unknown */
 };
 
 /*

@@ -381,7 +381,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	a->rtt_us = rtt_us > 0 ? rtt_us : 0;
 	a->mss_bytes = mss;
 	a->flags = 0;
-	a->reserved = 0;
+	a->tsval = 0;
 	/* Duplicate ACKs never enlarge the window (RFC 5681), though the algorithm sees them. */
 	if (advanced && tcp_is_cwnd_limited(tp))
 		a->flags |= RAMP_CWND_LIMITED;

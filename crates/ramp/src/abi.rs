@@ -140,14 +140,16 @@ pub struct Config {
     pub size_bytes: u64,
     /// As first advertised; [`UNSET`]: never in the way.
     pub receive_window_bytes: u64,
+    /// On the clock of [`Ack`]; 0: unknown.
+    pub now_ns: u64,
     /// Growth per ACK is at most this many MSS (RFC 3465 L); 0: no limit.
     pub abc_limit_packets: u32,
     /// Round trip of the SYN and its answer; 0: no valid sample.
     pub handshake_rtt_us: u32,
     /// The connection's first so many packets leave unspaced always.
     pub unpaced_packets: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// TSval (RFC 7323) of the segment that came at `now_ns` and established the connection; 0: none.
+    pub tsval: u32,
     /// Knowledge of the path.
     pub hint: Hint,
     /// Parameters in the order of the algorithm's table; out of range counts as the nearer end.
@@ -165,10 +167,11 @@ impl Config {
             initial_ssthresh_bytes: UNSET,
             size_bytes: 0,
             receive_window_bytes: UNSET,
+            now_ns: 0,
             abc_limit_packets: 0,
             handshake_rtt_us: 0,
             unpaced_packets: 0,
-            reserved: 0,
+            tsval: 0,
             hint: Hint::NONE,
             parameter: algorithm.default_parameters(),
         }
@@ -194,7 +197,7 @@ pub struct Ack {
     pub rtt_us: u32,
     pub mss_bytes: u32,
     pub flags: u32,
-    pub reserved: u32,
+    pub tsval: u32,
 }
 
 impl Default for Ack {
@@ -215,7 +218,7 @@ impl Default for Ack {
             rtt_us: 0,
             mss_bytes: 0,
             flags: 0,
-            reserved: 0,
+            tsval: 0,
         }
     }
 }
@@ -535,11 +538,11 @@ mod tests {
         let mirror = [
             layout!(Hint: window_bytes, bytes_per_s, rtt_us, age_s, source, reserved),
             layout!(Config: mss_bytes, flags, initial_window_bytes, initial_ssthresh_bytes, size_bytes,
-                    receive_window_bytes, abc_limit_packets, handshake_rtt_us, unpaced_packets, reserved,
+                    receive_window_bytes, now_ns, abc_limit_packets, handshake_rtt_us, unpaced_packets, tsval,
                     hint, parameter),
             layout!(Ack: now_ns, newest_sent_ns, sent_bytes, newest_acked_bytes, delivered_bytes,
                     acked_bytes, in_flight_bytes, lost_bytes, receive_window_bytes, delivery_bytes_per_s,
-                    pacing_bytes_per_s, rtt_us, mss_bytes, flags, reserved),
+                    pacing_bytes_per_s, rtt_us, mss_bytes, flags, tsval),
             layout!(Event: now_ns, lost_bytes, in_flight_bytes, kind, mss_bytes),
             layout!(Decision: cwnd_bytes, ssthresh_bytes, pacing_bytes_per_s, burst_until_bytes, evidence,
                     limit, pacing_burst_bytes, pacing_percent, chirp_packets, chirp_gap_ns, chirp_step_ns,

@@ -38,7 +38,7 @@ impl Sender {
         let set_aside = self.take_in(segment, &mut delivery);
         let window_changed = ack >= prior_una && self.note_window(now, segment);
         let marked = self.ecn.in_use && segment.ecn();
-        let mut view = AckView { now, in_flight, rtt: None, rate: 0, marked };
+        let mut view = AckView { now, in_flight, rtt: None, rate: 0, marked, tsval: segment.tsval() };
         if delivery.any {
             view.rtt = self.measure(now, segment.timestamp(), &delivery);
             if delivery.bytes > 0 {

@@ -216,6 +216,8 @@ pub struct ReceiverConfig {
     pub syn_window_bytes: u64,
     /// Bytes of an ACK on the wire.
     pub ack_bytes: u32,
+    /// How often the clock in its timestamps ticks (RFC 7323); 0: it has none.
+    pub timestamp_tick: Time,
     /// And for every SACK block on it (ns-2: 8); 0: they are within `ack_bytes`.
     pub sack_block_bytes: u32,
 }
@@ -350,6 +352,7 @@ impl ReceiverConfig {
                 ns2_sink: profile == Profile::Ns2,
                 syn_window_bytes: u64::MAX,
                 ack_bytes: 40,
+                timestamp_tick: Time::ZERO,
                 sack_block_bytes: if profile == Profile::Ns2 { 8 } else { 0 },
             },
             Profile::Modern => Self {
@@ -361,6 +364,7 @@ impl ReceiverConfig {
                 ns2_sink: false,
                 syn_window_bytes: SYN_WINDOW,
                 ack_bytes: 52,
+                timestamp_tick: Time::from_ms(1),
                 sack_block_bytes: 0,
             },
         }

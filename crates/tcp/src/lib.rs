@@ -30,6 +30,7 @@ mod sender;
 mod spurious;
 mod steering;
 mod timeout;
+mod timestamps;
 mod transmit;
 mod window;
 mod work;

@@ -5,6 +5,7 @@ use rampcc::Time;
 use crate::ack_policy::AckClock;
 use crate::ranges::RangeSet;
 use crate::segment::{SACK_BLOCKS_MAX, Segment, SegmentKind, hand_over};
+use crate::timestamps::Timestamps;
 use crate::window::Advertised;
 use crate::{ReceiverConfig, SenderConfig};
 
@@ -47,6 +48,7 @@ pub struct Receiver {
     end: Option<u64>,
     syn: Option<Segment>,
     rtt: Time,
+    timestamps: Timestamps,
 }
 
 /// What is to be sent now.
@@ -89,6 +91,7 @@ impl Receiver {
             end: None,
             syn: None,
             rtt: Time::ZERO,
+            timestamps: Timestamps::new(flow, config.timestamp_tick),
         }
     }
 
@@ -123,16 +126,16 @@ impl Receiver {
 
     /// The same for whoever sends millions: the segment goes to `wire` without being copied. Returns whether there was one.
     #[inline]
-    pub fn transmit(&mut self, _now: Time, wire: impl FnOnce(&Segment)) -> bool {
+    pub fn transmit(&mut self, now: Time, wire: impl FnOnce(&Segment)) -> bool {
         if self.due == Reply::Nothing && self.early.is_none() {
             return false;
         }
         if self.due == Reply::Ack && self.calm() {
             self.due = Reply::Nothing;
-            wire(&self.bare_ack());
+            wire(&self.bare_ack(now));
             return true;
         }
-        let rare = self.next_rare();
+        let rare = self.next_rare(now);
         if let Some(segment) = &rare {
             hand_over(segment, wire);
         }
@@ -232,7 +235,7 @@ impl Receiver {
             return;
         }
         if self.clock.gathers() && self.scatters(number) {
-            self.early = Some(self.reply());
+            self.early = Some(self.reply(now));
         }
         let payload = u64::from(segment.payload_bytes());
         if self.out_of_order.insert(number, number + 1, &mut |_, _| payload) {
@@ -248,16 +251,19 @@ impl Receiver {
     }
 
     #[cold]
-    fn next_rare(&mut self) -> Option<Segment> {
+    fn next_rare(&mut self, now: Time) -> Option<Segment> {
         if let Some(early) = self.early.take() {
             return Some(early);
         }
         match std::mem::replace(&mut self.due, Reply::Nothing) {
             Reply::Nothing => None,
-            Reply::Ack => Some(self.reply()),
+            Reply::Ack => Some(self.reply(now)),
             Reply::SynAck => {
                 let window = self.window.first_bytes();
-                self.syn.map(|syn| Segment::syn_ack(&syn, self.ack_bytes, window, self.sack_blocks > 0))
+                let tsval = self.timestamps.at(now);
+                self.syn.map(|syn| {
+                    Segment::syn_ack(&syn, self.ack_bytes, window, self.sack_blocks > 0).with_tsval(tsval)
+                })
             }
         }
     }
@@ -269,8 +275,8 @@ impl Receiver {
     }
 
     #[cold]
-    fn reply(&mut self) -> Segment {
-        let mut ack = self.bare_ack();
+    fn reply(&mut self, now: Time) -> Segment {
+        let mut ack = self.bare_ack(now);
         if !self.out_of_order.is_empty() || self.duplicate.is_some() {
             self.add_blocks(&mut ack);
         }
@@ -278,11 +284,12 @@ impl Receiver {
     }
 
     #[inline]
-    fn bare_ack(&mut self) -> Segment {
+    fn bare_ack(&mut self, now: Time) -> Segment {
         self.clock.on_ack_sent();
         self.last_ack = self.next;
         Segment::ack(self.flow, self.ack_bytes, self.echo, self.next, self.window.bytes())
             .with_ecn(self.marked)
+            .with_tsval(self.timestamps.at(now))
     }
 
     #[inline]

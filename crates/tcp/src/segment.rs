@@ -10,6 +10,8 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 
 /// Where in the body of SYN, SYN-ACK and data a Quick-Start option is.
 const QUICK_START: usize = 2;
+/// Where in the body of SYN-ACK and ACK is TSval, in the place of a fourth SACK block (RFC 7323 leaves no room for both).
+const TSVAL: usize = 7;
 /// Where in the body of data is what it has to do with congestion marks: a sum of the following.
 const MARKS: usize = 3;
 /// It may be marked (RFC 3168: ECT).
@@ -29,7 +31,7 @@ pub struct Segment {
     number: u64,
     window_bytes: u64,
     timestamp: Time,
-    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option, congestion marks. ACK: SACK blocks, relative to `number` (signed).
+    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option, congestion marks. ACK: SACK blocks, relative to `number` (signed), or three and TSval.
     body: [u32; 2 * SACK_BLOCKS_MAX],
     flow: u32,
     header_bytes: u16,
@@ -119,6 +121,20 @@ impl Segment {
         segment.number = number;
         segment.window_bytes = window_bytes;
         segment
+    }
+
+    /// A SYN-ACK or ACK that tells the clock of its end (RFC 7323).
+    #[inline]
+    #[must_use]
+    pub fn with_tsval(mut self, tsval: u32) -> Self {
+        self.body[TSVAL] = tsval;
+        self
+    }
+
+    /// The clock of its end when a SYN-ACK or ACK left, in ticks; 0: it does not tell.
+    #[inline]
+    pub fn tsval(&self) -> u32 {
+        if !self.to_receiver() && self.block_count() < SACK_BLOCKS_MAX { self.body[TSVAL] } else { 0 }
     }
 
     /// With this Quick-Start option.

@@ -480,6 +480,9 @@ impl Sender {
         self.ecn.in_use = self.rules.ecn && segment.ecn();
         self.update_window(segment.window_bytes());
         self.take_grant(segment);
+        if let Some(config) = &mut self.waiting {
+            config.tsval = segment.tsval();
+        }
         self.establish(now);
         self.answer_lost_syns(now);
         self.renew_share();

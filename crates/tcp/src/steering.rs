@@ -37,6 +37,8 @@ pub(crate) struct AckView {
     pub(crate) rate: u64,
     /// It tells of a congestion mark.
     pub(crate) marked: bool,
+    /// When the receiver sent it, by its own clock; 0: it does not say.
+    pub(crate) tsval: u32,
 }
 
 impl Sender {
@@ -157,6 +159,7 @@ impl Sender {
             config.size_bytes = self.offered;
             config.receive_window_bytes = self.window;
             config.handshake_rtt_us = microseconds(Some(self.last_rtt));
+            config.now_ns = now.ns();
             let before = *self.startup.decision();
             self.startup.begin(&config);
             self.congestion = Window::of(self.startup.decision());
@@ -219,7 +222,7 @@ impl Sender {
                 + u32::from(paces) * AckFlags::PACED
                 + u32::from(recovering) * AckFlags::RECOVERING
                 + u32::from(app_limited && view.rate != 0) * AckFlags::RATE_APP_LIMITED,
-            reserved: 0,
+            tsval: view.tsval,
         };
         let before = self.found();
         let window = self.cwnd();

@@ -47,9 +47,11 @@ fields! { CONFIG of Config:
     initial_ssthresh_bytes: u64, -;
     size_bytes: u64, -;
     receive_window_bytes: u64, -;
+    now_ns: u64, 0;
     abc_limit_packets: u32;
     handshake_rtt_us: u32;
     unpaced_packets: u32;
+    tsval: u32, 0;
 }
 
 fields! { HINT of Hint:
@@ -74,6 +76,7 @@ fields! { ACK of Ack:
     rtt_us: u32;
     mss_bytes: u32;
     flags: u32;
+    tsval: u32, 0;
 }
 
 fields! { EVENT of Event:

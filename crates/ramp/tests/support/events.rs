@@ -65,7 +65,8 @@ impl Host {
                     rtt_us: if sampled { rtt_us } else { 0 },
                     mss_bytes: MSS,
                     flags,
-                    reserved: 0,
+                    // A clock of 1 ms, read half a round trip before.
+                    tsval: ((1_000_000_000 + self.now_ns - u64::from(rtt_us) * 500) / 1_000_000) as u32,
                 })
             }
         }
@@ -118,7 +119,7 @@ fn event(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
 }
 
 fn nonsense_ack() -> impl Strategy<Value = Ack> {
-    (prop::array::uniform11(number()), prop::array::uniform3(number())).prop_map(|(n, m)| Ack {
+    (prop::array::uniform11(number()), prop::array::uniform4(number())).prop_map(|(n, m)| Ack {
         now_ns: n[0],
         newest_sent_ns: n[1],
         sent_bytes: n[2],
@@ -133,7 +134,7 @@ fn nonsense_ack() -> impl Strategy<Value = Ack> {
         rtt_us: m[0] as u32,
         mss_bytes: m[1] as u32,
         flags: m[2] as u32,
-        reserved: 0,
+        tsval: m[3] as u32,
     })
 }
 
@@ -152,10 +153,11 @@ pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Co
     ];
     let connection = (number(), number(), 0..1_000_000_u32, 0..20_u32);
     let flags = prop::sample::select(vec![0, ConfigFlags::DELAYED_ACKS]);
+    let tsval = prop_oneof![1 => Just(0), 3 => 950..=1_000_u32, 1 => any::<u32>()];
     let values =
         prop::collection::vec(prop_oneof![9 => Just(None), 1 => number().prop_map(Some)], PARAMETERS_MAX);
-    (windows, hint, connection, flags, 0..4_u32, values).prop_map(
-        move |((window, ssthresh), hint, connection, flags, limit, values)| {
+    (windows, hint, connection, (flags, tsval), 0..4_u32, values).prop_map(
+        move |((window, ssthresh), hint, connection, (flags, tsval), limit, values)| {
             let mut parameter = algorithm.default_parameters();
             for ((slot, row), value) in parameter.iter_mut().zip(&algorithm.parameters).zip(values) {
                 if let Some(value) = value {
@@ -175,7 +177,8 @@ pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Co
                 receive_window_bytes: connection.1,
                 handshake_rtt_us: connection.2,
                 unpaced_packets: connection.3,
-                reserved: 0,
+                now_ns: 1_000_000_000,
+                tsval,
                 hint: known,
                 parameter,
             }
