@@ -43,18 +43,26 @@
 	  "no trial where noise is at most one part in so many of the flight's span")               \
 	P(N, fill, "percent", 105, 101, 400, "our choice", "of the rate, that the fill is sent at") \
 	P(N, room, "percent", 125, 100, 400, "our choice",                                          \
-	  "of rate x (RTT + noise), the window that start-up ends at, but without a trial")
+	  "of rate x (RTT + noise), the window that start-up ends at where others may be")           \
+	P(N, tick, "us", 1000, 0, 65535, "our choice",                                              \
+	  "of the receiver's clock, by which ACKs that were held count; 0: as they come")
 
 RAMP_PARAMETERS(REACH)
 
 #define REACH_QUARTERS 3u
-#define REACH_TICK_NS 64u /* 32 bits of them are 275 s */
+#define REACH_UNIT_NS 64u /* 32 bits of them are 275 s */
 
 enum {
 	REACH_SEARCH,
 	REACH_TRIAL,
 	REACH_FILL,
 	REACH_REFILL, /* the fill was no faster than the path */
+};
+
+enum { /* the receiver's */
+	REACH_NO_CLOCK,
+	REACH_CLOCK,
+	REACH_SURE_CLOCK, /* it has been seen to tick */
 };
 
 struct ramp_reach {
@@ -69,22 +77,24 @@ struct ramp_reach {
 	ramp_u64 last_sent_ns;
 	ramp_u64 last_delivered_bytes;
 	ramp_u64 last_newest_bytes;
-	ramp_u32 quarter_ticks[REACH_QUARTERS]; /* since the first, when ... */
+	ramp_u32 quarter_units[REACH_QUARTERS]; /* since the first, when ... */
 	ramp_u32 quarter_bytes[REACH_QUARTERS]; /* ... so much had come */
 	ramp_u64 rate;         /* proved, or estimated from a clear proof, B/s; 0: none */
 	ramp_u64 near_bytes;   /* a clear proof's BDP that the next has to confirm; 0: none */
 	ramp_u64 pace;         /* the rate that was decided, B/s; 0: none */
 	ramp_u64 floor_bytes;
+	ramp_u64 clock_ns;     /* ours less the receiver's, by the quickest ACK, modulo 2^64 */
 	ramp_u32 first_rtt_us;
 	ramp_u32 noise_us;     /* how far the path has been seen to move an RTT by itself */
 	ramp_u32 handshake_us; /* 0: unknown, or compared already */
-	ramp_u16 quarters;     /* of this flight that have come */
-	ramp_u16 step;
+	ramp_u8 quarters;      /* of this flight that have come */
+	ramp_u8 step;
+	ramp_u8 clock;
 	ramp_u8 alone;         /* nobody else was seen in the clear proof */
 	ramp_u8 growing;       /* with every ACK */
-	ramp_u16 paused;       /* the application had nothing to send in the flight */
+	ramp_u8 paused;        /* the application had nothing to send in the flight */
 	ramp_u16 off;          /* by how much the estimate may be off, 1/65536 */
-	ramp_u16 cap, trust, probe, clear, near, trial, quiet, fill, room;
+	ramp_u16 cap, trust, probe, clear, near, trial, quiet, fill, room, tick;
 };
 
 struct ramp_reach_proof {
@@ -109,6 +119,12 @@ RAMP_FN void ramp_reach_start(struct ramp_reach *s, ramp_u64 start_bytes)
 	s->paused = 0;
 }
 
+/* Our clock less the receiver's: their offset, and how long the segment took. */
+RAMP_FN ramp_u64 ramp_reach_apart(const struct ramp_reach *s, ramp_u64 now_ns, ramp_u32 tsval)
+{
+	return now_ns - (ramp_u64)tsval * s->tick * 1000;
+}
+
 RAMP_FN void ramp_reach_init(struct ramp_reach *s, const struct ramp_config *c,
 			     struct ramp_decision *d)
 {
@@ -124,6 +140,9 @@ RAMP_FN void ramp_reach_init(struct ramp_reach *s, const struct ramp_config *c,
 	s->quiet = (ramp_u16)ramp_parameter(c, REACH, quiet);
 	s->fill = (ramp_u16)ramp_parameter(c, REACH, fill);
 	s->room = (ramp_u16)ramp_parameter(c, REACH, room);
+	s->tick = (ramp_u16)ramp_parameter(c, REACH, tick);
+	s->clock_ns = ramp_reach_apart(s, c->now_ns, c->tsval);
+	s->clock = s->tick && c->tsval ? REACH_CLOCK : REACH_NO_CLOCK;
 }
 
 RAMP_FN ramp_u64 ramp_reach_bdp(const struct ramp_reach *s, ramp_u64 rate)
@@ -181,7 +200,7 @@ RAMP_FN ramp_u64 ramp_reach_uneven(const struct ramp_reach *s)
 		if (i >= s->quarters)
 			break;
 		steady = ramp_mul_div(span, s->quarter_bytes[i], done);
-		ns = (ramp_u64)s->quarter_ticks[i] * REACH_TICK_NS;
+		ns = (ramp_u64)s->quarter_units[i] * REACH_UNIT_NS;
 		most = ramp_max(most, ns > steady ? ns - steady : steady - ns);
 	}
 	return ramp_mul(most, 2);
@@ -283,7 +302,8 @@ RAMP_FN void ramp_reach_send(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_u64 least = s->step == REACH_TRIAL ? d->cwnd_bytes : s->floor_bytes;
 
 	s->pace = ramp_mul_div(s->rate, percent, 100);
-	ramp_hold(ramp_max(ramp_reach_roomy(s, s->pace), least), a->mss_bytes, d);
+	least = ramp_max(ramp_reach_roomy(s, s->pace), least);
+	ramp_hold(ramp_min(least, d->ssthresh_bytes), a->mss_bytes, d);
 	ramp_reach_launch(s, a, d);
 }
 
@@ -383,7 +403,7 @@ RAMP_ONCE ramp_u32 ramp_reach_filled(struct ramp_reach *s, const struct ramp_ack
 	before = s->rate;
 	came = ramp_min(p->middle, s->pace); /* nothing comes faster than it left */
 	flight = ramp_sub(s->end_bytes, s->start_bytes);
-	if (p->even && came > before && ramp_reach_bdp(s, came) <= ramp_mul(flight, s->trust)) {
+	if (p->clear && came > before && ramp_reach_bdp(s, came) <= ramp_mul(flight, s->trust)) {
 		s->rate = came;
 		s->off = (ramp_u16)p->middle_off;
 		if (ramp_mul(came, 400) > ramp_mul(before, 100 + 3 * ramp_reach_share(s))) {
@@ -463,8 +483,8 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 	for (i = 0; i < REACH_QUARTERS; i++) {
 		if (i != s->quarters || ramp_mul(done, 4) < ramp_mul(flight, i + 1))
 			continue;
-		s->quarter_ticks[i] =
-			(ramp_u32)(ramp_sub(a->now_ns, s->first_ns) / REACH_TICK_NS);
+		s->quarter_units[i] =
+			(ramp_u32)(ramp_sub(a->now_ns, s->first_ns) / REACH_UNIT_NS);
 		s->quarter_bytes[i] = (ramp_u32)ramp_min(done, 0xffffffffu);
 		s->quarters++;
 	}
@@ -472,10 +492,40 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 		ramp_reach_judge(s, a, d);
 }
 
-RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
+/*
+ * For how long an ACK was held on its way, longer than the quickest one, by the receiver's clock, ns; the
+ * tick that it may have left before its next is not counted. A clock that ticks half as often, or
+ * less, shows an ACK late by half of its RTT, since that is later than the handshake. And no ACK is held
+ * for longer than its RTT has grown.
+ */
+RAMP_FN ramp_u64 ramp_reach_held(struct ramp_reach *s, const struct ramp_ack *a)
+{
+	ramp_u64 apart = ramp_reach_apart(s, a->now_ns, a->tsval), tick = (ramp_u64)s->tick * 1000;
+	ramp_u64 held, grown, rtt = (ramp_u64)a->rtt_us * 1000, least_us = s->growth.least_rtt_us;
+
+	if (s->clock == REACH_NO_CLOCK || !a->tsval || !a->rtt_us)
+		return 0;
+	if ((apart - s->clock_ns) >> 63)
+		s->clock_ns = apart;
+	held = ramp_sub(apart - s->clock_ns, tick);
+	if (s->clock == REACH_CLOCK) {
+		if (rtt < ramp_mul(tick, 8) || ramp_mul(held, 3) > rtt)
+			return 0;
+		s->clock = REACH_SURE_CLOCK;
+	}
+	if (s->handshake_us && (!least_us || s->handshake_us < least_us))
+		least_us = s->handshake_us;
+	grown = ramp_sub(a->rtt_us, least_us) * 1000;
+	if (held > ramp_add(grown, tick))
+		s->clock = REACH_NO_CLOCK;
+	return s->clock == REACH_NO_CLOCK ? 0 : ramp_min(held, grown);
+}
+
+RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *came,
 			       struct ramp_decision *d)
 {
-	ramp_u64 credit = 0;
+	struct ramp_ack left = *came, *a = &left;
+	ramp_u64 credit = 0, held;
 
 	if (d->phase == RAMP_DONE)
 		return;
@@ -487,6 +537,10 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_grow(a->flags & RAMP_RECOVERING ? 0 : credit, a->mss_bytes, d);
 	if (a->flags & RAMP_RECOVERING)
 		return;
+	held = ramp_reach_held(s, a);
+	a->now_ns = ramp_sub(a->now_ns, held);
+	if (a->rtt_us)
+		a->rtt_us = (ramp_u32)ramp_max(ramp_sub(a->rtt_us, held / 1000), 1);
 	ramp_reach_sample_rtt(s, a);
 	if (s->growth.least_rtt_us)
 		ramp_reach_measure(s, a, d);
@@ -512,18 +566,22 @@ RAMP_FN void ramp_reach_on_event(struct ramp_reach *s, const struct ramp_event *
 				 struct ramp_decision *d)
 {
 	ramp_u32 phase = d->phase;
-	ramp_u64 rate = 0;
+	ramp_u64 rate = 0, cwnd = d->cwnd_bytes;
 
 	if (phase != RAMP_DONE && ramp_is_congestion(e)) {
 		rate = ramp_reach_so_far(s);
-		if (rate && e->kind != RAMP_TIMEOUT)
+		if (rate && e->kind != RAMP_TIMEOUT) {
 			ramp_reach_settle(s, rate, d);
+			d->cwnd_bytes = ramp_min(d->cwnd_bytes, cwnd);
+			d->ssthresh_bytes = d->cwnd_bytes;
+		}
 	}
 	ramp_leave_on_event(&s->growth, e, d);
 	if (rate)
 		d->limit = ramp_reach_bdp(s, rate);
 	if (e->kind == RAMP_IDLE_RESTART && phase != RAMP_DONE) { /* measure what comes after it */
 		s->step = REACH_SEARCH;
+		s->rate = 0;
 		s->pace = 0;
 		s->near_bytes = 0;
 		s->alone = 0;
