@@ -13,12 +13,14 @@
  *
  * A flight's proof: all between its first and last ACK was served within the time between them plus
  * what the first had waited beyond the base RTT. Bunched ACKs make that rate smaller, not larger,
- * as long as the base RTT is not too high, and the handshake guards that. ACKs that a return link
- * spaces evenly make it smaller too, and it still looks clear: hence two of them where it is low.
+ * as long as the base RTT is not too high, and the handshake guards that. Where the receiver's clock
+ * is known (RFC 7323), ACKs count from when it says that they left. Without it, ACKs that a return
+ * link spaces evenly make the rate smaller, and it still looks clear: hence two of them where it is
+ * low.
  *
  * Source: ramp's own, tuned on the public half of the league.
- * Limits: where a return link spaces ACKs evenly and is slower than the path, it lands on that
- *         link's rate.
+ * Limits: without timestamps, where a return link spaces ACKs evenly and is slower than the path, it
+ *         lands on that link's rate.
  */
 #ifndef RAMP_REACH_H
 #define RAMP_REACH_H
