@@ -540,9 +540,10 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *came
 	if (a->flags & RAMP_RECOVERING)
 		return;
 	held = ramp_reach_held(s, a);
-	a->now_ns = ramp_sub(a->now_ns, held);
-	if (a->rtt_us)
+	if (held) {
+		a->now_ns = ramp_sub(a->now_ns, held);
 		a->rtt_us = (ramp_u32)ramp_max(ramp_sub(a->rtt_us, held / 1000), 1);
+	}
 	ramp_reach_sample_rtt(s, a);
 	if (s->growth.least_rtt_us)
 		ramp_reach_measure(s, a, d);
