@@ -128,7 +128,7 @@ impl Plan {
     pub(crate) fn new(scenario: &Scenario, beyond_rating: bool) -> Result<Self, Unsupported> {
         let exchanges = exchanges(scenario)?;
         let first = exchanges.first().ok_or(Unsupported::NoFlow)?;
-        let (overhead, time_stamps) = headers(first.name, first.sender)?;
+        let (overhead, time_stamps) = headers(first)?;
         let mtu = first.sender.mss_bytes + first.sender.header_bytes - overhead;
         if mtu < MTU.0 || mtu > MTU.1 {
             return Err(Unsupported::PacketSize { flow: first.name.to_owned(), bytes: mtu });
@@ -197,13 +197,15 @@ fn exchanges(scenario: &Scenario) -> Result<Vec<Exchange<'_>>, Unsupported> {
     Ok(all)
 }
 
-/// What links count on top of IP packets, and whether those carry time stamps.
-fn headers(flow: &str, sender: &SenderConfig) -> Result<(u32, bool), Unsupported> {
-    let header_bytes = sender.header_bytes;
-    match (header_bytes.checked_sub(STAMPED_HEADERS), header_bytes.checked_sub(PLAIN_HEADERS)) {
+/// What links count on top of IP packets, and whether those carry time stamps: where they have room for them, unless the
+/// receiver has none.
+fn headers(exchange: &Exchange<'_>) -> Result<(u32, bool), Unsupported> {
+    let header_bytes = exchange.sender.header_bytes;
+    let stamped = header_bytes.checked_sub(STAMPED_HEADERS);
+    match (stamped.filter(|_| exchange.receiver.stamps()), header_bytes.checked_sub(PLAIN_HEADERS)) {
         (Some(overhead), _) => Ok((overhead, true)),
         (None, Some(overhead)) => Ok((overhead, false)),
-        (None, None) => Err(Unsupported::Headers { flow: flow.to_owned(), header_bytes }),
+        (None, None) => Err(Unsupported::Headers { flow: exchange.name.to_owned(), header_bytes }),
     }
 }
 

@@ -89,6 +89,22 @@ fn all_mistakes_are_told_by_their_place() {
 }
 
 #[test]
+fn timestamps_are_off_or_tick() {
+    for (written, found) in [
+        ("\"2 s\"", "\"2 s\""),
+        ("\"500 ns\"", "\"500 ns\""),
+        ("0", "0"),
+        ("false", "false"),
+        ("\"never\"", "\"never\""),
+    ] {
+        let text = format!("{PATH}[receiver]\ntimestamps = {written}\n");
+        let told =
+            format!("receiver.timestamps: found {found}; expected \"off\", or a time from 1 us to 1 s");
+        says(&text, 5, &told);
+    }
+}
+
+#[test]
 fn what_follows_from_a_mistake_is_none_of_its_own() {
     // A round-trip time that is none is not too short for the delays within it, nor its BDP unknown.
     told(

@@ -125,7 +125,7 @@ fn senders_and_receivers_by_friendly_names() {
          send-buffer = \"64 KiB\"\nsend-buffer-max = \"4 MB\"\nidle-restart = true\nhandshake = false\ncubic-beta = 0.5\n\
          vegas-alpha = 2\nvegas-beta = 6\nvegas-mean-rtt = false\nextra-startup-rounds = 1\n\
          [receiver]\nacks = \"delayed\"\nack-every = 3\nack-timer = \"200 ms\"\nsack-blocks = 2\nsack-suppression = 9\n\
-         window = \"autotuned\"\nwindow-initial = \"14600 B\"\nwindow-max = \"1 MB\"\nack-size = \"60 B\"\n"
+         window = \"autotuned\"\nwindow-initial = \"14600 B\"\nwindow-max = \"1 MB\"\nack-size = \"60 B\"\ntimestamps = \"4 ms\"\n"
     ));
     let (s, r) = (&scenario.flows[0].sender, &scenario.flows[0].receiver);
     assert_eq!((s.mss_bytes, s.header_bytes, s.initial_window_packets), (960, 40, 3));
@@ -143,6 +143,28 @@ fn senders_and_receivers_by_friendly_names() {
     assert_eq!(r.ack_policy, AckPolicy::Delayed { every: 3, timer: Time::from_ms(200) });
     assert_eq!((r.sack_blocks, r.sack_suppression_segments, r.ack_bytes), (2, 9, 60));
     assert_eq!(r.window, ReceiveWindow::Autotuned { initial: 14_600, max: 1_000_000 });
+    assert_eq!(r.timestamp_tick, Time::from_ms(4));
+}
+
+#[test]
+fn receivers_timestamps_by_profile_by_ack_size_and_as_written() {
+    let tick = |text: &str| parse(text).flows[0].receiver.timestamp_tick;
+    assert_eq!(tick(PATH), Time::from_ms(1));
+    for profile in ["era", "ns2"] {
+        assert_eq!(tick(&format!("profile = \"{profile}\"\n{PATH}")), Time::ZERO, "{profile}");
+    }
+    for (fields, ticks) in [
+        ("timestamps = \"1 us\"", Time::from_us(1)),
+        ("timestamps = \"off\"", Time::ZERO),
+        ("ack-size = \"40 B\"", Time::ZERO),
+        ("ack-size = \"40 B\"\ntimestamps = \"10 ms\"", Time::from_ms(10)),
+        ("ack-size = \"64 B\"", Time::from_ms(1)),
+    ] {
+        assert_eq!(tick(&format!("{PATH}[receiver]\n{fields}\n")), ticks, "{fields}");
+    }
+    let flow = "[[flow]]\nsize = \"1 MB\"\nreceiver = { acks = \"quick\" }\n";
+    let both = format!("{PATH}[receiver]\nack-size = \"40 B\"\ntimestamps = \"4 ms\"\n{flow}");
+    assert_eq!(tick(&both), Time::from_ms(4), "the flow says nothing of it");
 }
 
 #[test]

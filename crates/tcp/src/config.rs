@@ -339,6 +339,11 @@ impl SenderConfig {
 }
 
 impl ReceiverConfig {
+    /// True if its ACKs have timestamps.
+    pub fn stamps(&self) -> bool {
+        self.timestamp_tick > Time::ZERO
+    }
+
     /// The receiver of `profile`: every segment acknowledged (era), or Linux with four SACK blocks less one for
     /// time stamps (modern); the window is never in the way.
     pub fn new(profile: Profile) -> Self {

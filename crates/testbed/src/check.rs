@@ -18,6 +18,8 @@ const RTO_INITIAL: Time = Time::from_secs(1);
 pub(crate) const RTO_MIN: Time = Time::from_ms(200);
 const RTO_MAX: Time = Time::from_secs(120);
 const ACK_TIMER: Time = Time::from_ms(40);
+/// TCP's clock for timestamps (`TCP_TS_HZ`).
+const TICK: Time = Time::from_ms(1);
 
 /// One thing that a scenario asks and a kernel run cannot do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -232,7 +234,7 @@ fn needs(flow: &FlowConfig, row: Row) -> Option<Unsupported> {
 fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
     let ReceiverConfig { ack_policy, sack_blocks, sack_suppression_segments, ack_bytes, .. } = flow.receiver;
     let header = flow.sender.header_bytes;
-    let stamped = header >= 52;
+    let stamped = header >= 52 && flow.receiver.stamps();
     // A pure ACK has the headers of a data packet.
     let kernel_ack = header;
     let delayed =
@@ -250,6 +252,11 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
             Some(("acks", format!("delayed, one for {every} segments"), delayed))
         }
     };
+    let tick = flow.receiver.timestamp_tick;
+    let stamps = (flow.receiver.stamps() && !(stamped && tick == TICK)).then(|| {
+        let kernel = "Linux's clock ticks every 1 ms, and only headers of 52 bytes and more hold it";
+        ("timestamps", format!("{:.3} ms", tick.secs_f64() * 1e3), kernel)
+    });
     let kernel_blocks = if stamped { 3 } else { 4 };
     let blocks = (sack_blocks != 0 && sack_blocks < kernel_blocks).then(|| {
         (
@@ -274,7 +281,7 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
         .then(|| ("gathers-sacks", "off".to_owned(), "Linux gathers what it acknowledges behind a gap"));
     let name =
         |(field, asked, kernel)| Unsupported::Receiver { flow: flow.name.clone(), field, asked, kernel };
-    [acks, blocks, suppression, each, size, block, sink].into_iter().flatten().map(name).collect()
+    [acks, blocks, suppression, each, size, block, sink, stamps].into_iter().flatten().map(name).collect()
 }
 
 /// What a network namespace has once.
@@ -286,6 +293,7 @@ fn mixed(first: &FlowConfig, flow: &FlowConfig) -> Vec<Unsupported> {
         (flow.sender.rto.min != first.sender.rto.min, "rto-min"),
         (quick(flow) != quick(first), "acks"),
         ((flow.receiver.sack_blocks == 0) != (first.receiver.sack_blocks == 0), "sack-blocks"),
+        (flow.receiver.stamps() != first.receiver.stamps(), "timestamps"),
         (flow.receiver.window != first.receiver.window, "window"),
     ];
     let name = |(_, field)| Unsupported::Mixed { flow: flow.name.clone(), first: first.name.clone(), field };

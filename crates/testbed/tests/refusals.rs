@@ -53,6 +53,13 @@ fn each_field_that_asks_for_another_tcp_is_refused_by_its_name() {
             "sack-suppression = 100",
             "`sack-suppression` is 100; no Linux receiver suppresses SACK",
         ),
+        ("receiver", "timestamps = '10 ms'", "`timestamps` is 10.000 ms; Linux's clock ticks every 1 ms"),
+        (
+            "receiver",
+            "ack-size = '40 B'\ntimestamps = '1 ms'\n[sender]\nheaders = '40 B'",
+            "`timestamps` is 1.000 ms;",
+        ),
+        ("receiver", "timestamps = 'off'", "`sack-blocks` is 3; Linux sends as many as fit"),
         ("sender", "ecn = true", "`ecn` is on; the emulator's links do not mark packets"),
         ("cpu", "visit = '5 ns'", "`[cpu]`: real hosts have their own processors"),
         ("receiver", "ack-size = '40 B'", "`ack-size` is 40 bytes; the kernel's ACKs have the headers"),
@@ -75,6 +82,7 @@ fn what_the_kernel_can_be_told_is_accepted() {
         "[sender]\nmss = '1000 B'\nheaders = '40 B'\n[receiver]\nack-size = '40 B'\nsack-blocks = 4",
         "[receiver]\nacks = 'quick'",
         "[receiver]\nsack-blocks = 0",
+        "[receiver]\ntimestamps = 'off'\nsack-blocks = 4",
         "[receiver]\nwindow = '1 MB'",
         "[receiver]\nwindow = 'autotuned'",
     ] {
@@ -105,6 +113,7 @@ fn flows_that_would_need_a_namespace_each_are_refused() {
         ("sender = { idle-restart = false }\n", "idle-restart"),
         ("receiver = { acks = 'quick' }\n", "acks"),
         ("receiver = { sack-blocks = 0 }\n", "sack-blocks"),
+        ("receiver = { timestamps = 'off', sack-blocks = 4 }\n", "timestamps"),
         ("receiver = { window = '64 kB' }\n", "window"),
     ] {
         let found = refusals(&flows(fields), Row::Core);

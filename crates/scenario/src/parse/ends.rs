@@ -5,11 +5,15 @@ use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiveWindow, ReceiverConfig, S
 
 use crate::document::{Section, Value};
 use crate::error::{ScenarioError, listed, nearest};
+use crate::field::US;
 use crate::model::Steering;
 use crate::names::{Acks, System};
 use crate::read::default_of;
 use crate::schema;
 use crate::units;
+
+/// Bytes of an IP packet that is an ACK with timestamps (RFC 7323).
+const STAMPED_ACK: u32 = 52;
 
 /// The algorithm of this id, or of this name.
 pub(crate) fn algorithm(value: &Value<'_>) -> Result<&'static Algorithm, ScenarioError> {
@@ -107,6 +111,24 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
     s.set("ack-size", &mut receiver.ack_bytes);
     s.set("sack-block-size", &mut receiver.sack_block_bytes);
     s.set("ns2-sink", &mut receiver.ns2_sink);
+    if let Some(tick) = s.read("timestamps", timestamps) {
+        receiver.timestamp_tick = tick;
+    } else if s.get("ack-size").is_some() && receiver.ack_bytes < STAMPED_ACK {
+        receiver.timestamp_tick = Time::ZERO;
+    }
+}
+
+/// How often their clock ticks; zero: there is none. RFC 7323 (§5.4) asks for 1 ms to 1 s; Linux has had 1 us since 6.7 where a
+/// route says so.
+fn timestamps(value: &Value<'_>) -> Result<Time, ScenarioError> {
+    if value.is("off") {
+        return Ok(Time::ZERO);
+    }
+    let tick = if value.is_text() { value.time().ok() } else { None };
+    tick.filter(|tick| (US..=Time::from_secs(1)).contains(tick)).ok_or_else(|| {
+        let problem = format!("found {}", value.found());
+        value.error(&problem, "\"off\", or a time from 1 us to 1 s")
+    })
 }
 
 /// How a system of 2008 acknowledges, and from how many out-of-order segments on it suppresses SACK. What Windows' limit was

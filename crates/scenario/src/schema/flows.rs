@@ -153,5 +153,6 @@ table! { RECEIVER: "[receiver]", "How receivers behave. Defaults by `profile`: m
     "window-max": bytes(1, u64::MAX) => Count(6 << 20), "Largest window, for `autotuned`.";
     "ack-size": bytes(1, 1000) => Receiver(|c| Count(c.ack_bytes.into())), "An ACK on the wire.";
     "sack-block-size": bytes(0, 100) => Receiver(|c| Count(c.sack_block_bytes.into())), "And every SACK block on it.";
+    "timestamps": words("\"off\", or a time from 1 us to 1 s") => Receiver(|c| if c.timestamp_tick == Time::ZERO { Words("off") } else { At(c.timestamp_tick) }), "How often the receiver's clock ticks that its SYN-ACKs and ACKs show (TSval, RFC 7323), for algorithms that read it; an ACK with four SACK blocks has no room for it. Off, unless written, where `ack-size` is below the 52 bytes of headers that hold it.";
     "ns2-sink": FLAG => Receiver(|c| Flag(c.ns2_sink)), "ns-2's sink does not know the end of the data, reports no duplicates and may delay their ACKs.";
 }
