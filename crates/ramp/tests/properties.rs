@@ -15,12 +15,12 @@ const CWND_MAX_BYTES: u64 = 1 << 40;
 
 /// Runs a property for every row of the registry, over configurations and sequences.
 fn for_every_algorithm(
-    property: impl Fn(&'static Algorithm, Startup, Vec<Step>) -> Result<(), TestCaseError>,
+    property: impl Fn(&'static Algorithm, Startup, Host, Vec<Step>) -> Result<(), TestCaseError>,
 ) {
     for algorithm in algorithms() {
         runner(96)
             .run(&(configs(algorithm), steps()), |(config, steps)| {
-                property(algorithm, Startup::new(algorithm, &config), steps)
+                property(algorithm, Startup::new(algorithm, &config), Host::of(&config), steps)
             })
             .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
     }
@@ -35,8 +35,7 @@ fn apply(startup: &mut Startup, input: &Input) -> Decision {
 
 #[test]
 fn the_window_is_at_least_one_packet_and_never_wraps() {
-    for_every_algorithm(|_, mut startup, steps| {
-        let mut host = Host::default();
+    for_every_algorithm(|_, mut startup, mut host, steps| {
         for step in &steps {
             let event = host.event(step, startup.decision());
             let decision = apply(&mut startup, &event);
@@ -53,8 +52,7 @@ fn the_window_is_at_least_one_packet_and_never_wraps() {
 
 #[test]
 fn start_up_ends_once_with_a_reason_and_is_silent_after() {
-    for_every_algorithm(|algorithm, mut startup, steps| {
-        let mut host = Host::default();
+    for_every_algorithm(|algorithm, mut startup, mut host, steps| {
         let mut left = ExitReason::None;
         for step in &steps {
             let before = *startup.decision();
@@ -88,8 +86,7 @@ fn start_up_ends_once_with_a_reason_and_is_silent_after() {
 
 #[test]
 fn an_undone_reduction_takes_back_an_exit_by_congestion_and_changes_nothing_else() {
-    for_every_algorithm(|_, mut startup, steps| {
-        let mut host = Host::default();
+    for_every_algorithm(|_, mut startup, mut host, steps| {
         for step in &steps {
             let before = *startup.decision();
             let event = host.event(step, &before);
@@ -118,8 +115,7 @@ fn tell(startup: &mut Startup, kind: EventKind) -> Decision {
 
 #[test]
 fn an_undone_reduction_leaves_start_up_as_if_it_had_not_been() {
-    for_every_algorithm(|algorithm, mut startup, steps| {
-        let mut host = Host::default();
+    for_every_algorithm(|algorithm, mut startup, mut host, steps| {
         let plausible = steps.iter().filter(|step| matches!(step, Step::Ack { .. }));
         for (number, step) in plausible.enumerate() {
             let event = host.event(step, startup.decision());
@@ -155,7 +151,7 @@ fn traits_are_what_an_algorithm_does() {
         runner(200)
             .run(&(configs(algorithm), steps()), |(config, steps)| {
                 let mut startup = Startup::new(algorithm, &config);
-                let mut host = Host::default();
+                let mut host = Host::of(&config);
                 for step in &steps {
                     let before = *startup.decision();
                     let own = [before.pacing_bytes_per_s, before.burst_until_bytes];
@@ -214,12 +210,11 @@ fn a_hint_is_told_to_those_who_need_its_source_and_they_heed_it() {
 /// A host may leave the samples out for those who do not read them: they cost a division an ACK.
 #[test]
 fn rate_samples_change_nothing_for_those_who_do_not_read_them() {
-    for_every_algorithm(|algorithm, mut startup, steps| {
+    for_every_algorithm(|algorithm, mut startup, mut host, steps| {
         if algorithm.traits.has(Traits::READS_RATE) {
             return Ok(());
         }
         let mut other = startup.clone();
-        let mut host = Host::default();
         for step in &steps {
             let input = host.event(step, startup.decision());
             let mut without = input;
@@ -259,9 +254,8 @@ fn a_parameter_out_of_range_counts_as_the_nearer_end() {
 
 #[test]
 fn the_same_events_give_the_same_bytes() {
-    for_every_algorithm(|_, startup, steps| {
+    for_every_algorithm(|_, startup, mut host, steps| {
         let (mut first, mut second) = (startup.clone(), startup);
-        let mut host = Host::default();
         for step in &steps {
             let event = host.event(step, first.decision());
             prop_assert_eq!(apply(&mut first, &event), apply(&mut second, &event));
@@ -305,7 +299,7 @@ fn the_streams_reach_the_exits() {
             runner(cases)
                 .run(&(configs(algorithm), steps()), |(config, steps)| {
                     let mut startup = Startup::new(algorithm, &config);
-                    let mut host = Host::default();
+                    let mut host = Host::of(&config);
                     for step in &steps {
                         let event = host.event(step, startup.decision());
                         apply(&mut startup, &event);

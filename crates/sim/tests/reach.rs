@@ -1,7 +1,7 @@
 //! Reach from its page alone, beside the core in whole runs: every call of the algorithm, with recovery, marks, jitter and
 //! bunched ACKs as they happen.
 
-#[path = "../../ramp/tests/oracle/reach/model.rs"]
+#[path = "../../ramp/tests/oracle/reach/model/mod.rs"]
 mod model;
 
 use std::sync::atomic::AtomicBool;

@@ -330,10 +330,12 @@ fn after_a_pause_measurement_begins_again() {
 
 #[test]
 fn a_loss_leaves_at_what_is_proved() {
-    for (handshake_us, window) in [(RTT_US - 1000, 100), (RTT_US, 125)] {
+    // In the fill. In the trial that would be 125, and no loss raises the window.
+    for (handshake_us, window) in [(RTT_US - 1000, 100), (RTT_US, 50)] {
         let mut c = Connection::new(handshake_us, &[]);
         c.flight(6, MS, 0);
         let decision = c.tell(EventKind::Loss);
+        assert_eq!(decision.cwnd_bytes, decision.ssthresh_bytes);
         assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Done, ExitReason::Loss));
         assert_eq!((decision.ssthresh_bytes / PACKET, decision.pacing_bytes_per_s), (window, 0));
         assert_eq!((decision.limit / PACKET, decision.evidence), (100, 0), "proved, and lost");
@@ -352,8 +354,9 @@ fn a_loss_before_a_judgement_lands_within_its_bounds() {
     c.flight(1, 0, 0);
     c.flight(2, 1, 0);
     let decision = c.tell(EventKind::Loss);
-    // `cap` times the flight of ten packets, and a quarter of room.
-    assert_eq!((decision.exit_reason(), decision.ssthresh_bytes / PACKET), (ExitReason::Loss, 400));
+    // `cap` times the flight of ten packets is proved. The window is what three ACKs have made it.
+    assert_eq!((decision.exit_reason(), decision.limit / PACKET), (ExitReason::Loss, 320));
+    assert_eq!((decision.cwnd_bytes / PACKET, decision.ssthresh_bytes / PACKET), (13, 13));
 }
 
 #[test]

@@ -5,13 +5,13 @@ mod model;
 
 use std::cell::RefCell;
 
-use model::{Reach, Step};
+use model::{Clock, Reach, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, PARAMETERS_MAX, Phase, Startup};
 
 use super::support::events::{Host, Input, configs, runner, steps};
-use super::support::pipe::{Pipe, play};
+use super::support::pipe::{Pipe, START, play};
 use super::support::{MSS, row};
 
 /// What was compared.
@@ -30,6 +30,9 @@ struct Seen {
     congestion: u32,
     /// Of these, with something proved.
     proved: u32,
+    /// ACKs while the receiver's clock is sure, and clocks that turn out not to tick as said.
+    sure: u32,
+    liars: u32,
 }
 
 /// Both, side by side.
@@ -47,7 +50,7 @@ impl Pair {
     }
 
     fn tell(&mut self, input: &Input, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
-        let (before, step) = (*self.core.decision(), self.page.step());
+        let (before, step, clock) = (*self.core.decision(), self.page.step(), self.page.clock());
         match input {
             Input::Ack(ack) => {
                 self.core.on_ack(ack);
@@ -77,6 +80,8 @@ impl Pair {
             Step::Fill => &mut seen.fill,
             Step::Refill => &mut seen.refill,
         } += 1;
+        seen.sure += u32::from(self.page.clock() == Clock::Sure);
+        seen.liars += u32::from(clock != Clock::None && self.page.clock() == Clock::None);
         if after.phase() == Phase::Done {
             let Seen { agreed, refused, filled, refilled, congestion, proved, .. } = &mut *seen;
             match after.exit_reason() {
@@ -107,7 +112,7 @@ fn the_core_does_what_the_page_says_whatever_happens() {
     runner(600)
         .run(&(configs(row("reach")), steps()), |(config, steps)| {
             let mut pair = Pair::new(&config)?;
-            let mut host = Host::default();
+            let mut host = Host::of(&config);
             for step in &steps {
                 let before = *pair.core.decision();
                 let input = host.event(step, &before);
@@ -122,6 +127,7 @@ fn the_core_does_what_the_page_says_whatever_happens() {
         })
         .unwrap_or_else(|error| panic!("{error}"));
     let seen = seen.into_inner();
+    assert!(seen.sure > 10_000 && seen.liars > 10, "too few cases: {seen:?}");
     assert!(seen.search > 50_000 && seen.congestion > 100 && seen.undone > 10, "too few cases: {seen:?}");
 }
 
@@ -131,16 +137,23 @@ fn paths() -> impl Strategy<Value = (Pipe, Config)> {
     // Quanta and spacings of ACKs, in hundredths of the round trip and of a packet's service.
     let return_path =
         (prop_oneof![2 => Just(0_u64), 1 => 1..60_u64], prop_oneof![2 => Just(0_u64), 1 => 1..400_u64]);
-    (path, return_path, 1_u64..40, prop_oneof![1 => Just(0), 3 => 80..130_u64]).prop_map(
-        |((size, rtt_us, buffer, ack_every), (quantum, spacing), window, handshake)| {
+    let tick = prop_oneof![
+        2 => Just(0_u64),
+        4 => Just(1_000_000),
+        1 => prop::sample::select(vec![100_000_u64, 2_000_000, 4_000_000, 10_000_000, 1_000_000_000]),
+    ];
+    (path, return_path, 1_u64..40, prop_oneof![1 => Just(0), 3 => 80..130_u64], tick).prop_map(
+        |((size, rtt_us, buffer, ack_every), (quantum, spacing), window, handshake, tick_ns)| {
             let bits_per_s = 1 << size;
             let mut pipe = Pipe::new(bits_per_s, rtt_us, u64::from(MSS), buffer);
             pipe.ack_every = ack_every;
             pipe.ack_quantum_ns = pipe.rtt_ns / 100 * quantum;
             pipe.ack_spacing_ns = pipe.packet_bytes * 80_000_000 / bits_per_s * spacing;
+            pipe.tick_ns = tick_ns;
             pipe.limit_ns = 30 * pipe.rtt_ns + 5_000_000_000;
             let mut config = Config::new(row("reach"), MSS, window);
             config.handshake_rtt_us = u32::try_from(rtt_us * handshake / 100).expect("below an hour");
+            config.tsval = if tick_ns > 0 { START } else { 0 };
             (pipe, config)
         },
     )
@@ -156,8 +169,11 @@ fn any_parameters() -> impl Strategy<Value = Option<[u64; PARAMETERS_MAX]>> {
 enum Change {
     Flags(u32),
     NoRtt,
-    /// From here on ACKs come this many percent as far apart.
-    Slower(u64),
+    /// From here on ACKs come this many percent as far apart, and leave so where the clock runs with it, ns.
+    Slower {
+        percent: u64,
+        tick_ns: u64,
+    },
     Before(EventKind),
 }
 
@@ -165,7 +181,8 @@ fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
     let change = prop_oneof![
         2 => (0..64_u32).prop_map(Change::Flags),
         2 => Just(Change::NoRtt),
-        4 => (100..400_u64).prop_map(Change::Slower),
+        4 => (100..400_u64, prop_oneof![1 => Just(0), 2 => Just(1_000_000)])
+            .prop_map(|(percent, tick_ns)| Change::Slower { percent, tick_ns }),
         1 => prop::sample::select(EventKind::ALL.to_vec()).prop_map(Change::Before),
     ];
     vec((prop_oneof![2 => 4..40_usize, 1 => 0..400_usize], change), 0..6)
@@ -174,17 +191,21 @@ fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
 fn told(acks: &[Ack], changes: &[(usize, Change)]) -> Vec<Input> {
     let mut inputs = Vec::new();
     let (mut before_ns, mut late_ns, mut percent) = (0, 0, 100);
+    let (mut tick, mut left_late_ns) = (0, 0);
     for (index, ack) in acks.iter().enumerate() {
         let mut ack = *ack;
-        late_ns += (ack.now_ns - before_ns) * (percent - 100) / 100;
+        let later_ns = (ack.now_ns - before_ns) * (percent - 100) / 100;
+        late_ns += later_ns;
+        left_late_ns += if tick > 0 { later_ns } else { 0 };
         before_ns = ack.now_ns;
         ack.now_ns += late_ns;
         ack.rtt_us += u32::try_from(late_ns / 1000).expect("below an hour");
+        later(&mut ack, left_late_ns.cast_signed(), tick);
         for (_, change) in changes.iter().filter(|(at, _)| *at == index) {
             match *change {
                 Change::Flags(flags) => ack.flags = flags,
                 Change::NoRtt => ack.rtt_us = 0,
-                Change::Slower(by) => percent = by,
+                Change::Slower { percent: by, tick_ns } => (percent, tick) = (by, tick_ns),
                 Change::Before(kind) => inputs.push(Input::Event(Event {
                     now_ns: ack.now_ns,
                     lost_bytes: u64::from(MSS),
@@ -199,9 +220,21 @@ fn told(acks: &[Ack], changes: &[(usize, Change)]) -> Vec<Input> {
     inputs
 }
 
+/// The receiver sends it so much later by its clock.
+fn later(ack: &mut Ack, by_ns: i64, tick_ns: u64) {
+    if ack.tsval != 0 && tick_ns > 0 {
+        ack.tsval = ack.tsval.wrapping_add((by_ns / tick_ns.cast_signed()) as u32);
+    }
+}
+
 /// As if somebody else took two thirds of the path as soon as a trial begins, or as if the path gave a tenth more once it
 /// is filled.
-fn compare_changing(acks: &[Ack], config: &Config, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+fn compare_changing(
+    acks: &[Ack],
+    tick_ns: u64,
+    config: &Config,
+    seen: &RefCell<Seen>,
+) -> Result<(), TestCaseError> {
     for (at, percent) in [(Step::Trial, 300), (Step::Fill, 90)] {
         let mut pair = Pair::new(config)?;
         let (mut before_ns, mut now_ns) = (0, 0);
@@ -211,6 +244,8 @@ fn compare_changing(acks: &[Ack], config: &Config, seen: &RefCell<Seen>) -> Resu
             now_ns += (ack.now_ns - before_ns) * percent / 100;
             before_ns = ack.now_ns;
             ack.rtt_us += u32::try_from(now_ns.saturating_sub(ack.now_ns) / 1000).expect("below an hour");
+            let later_ns = now_ns.cast_signed() - ack.now_ns.cast_signed();
+            later(&mut ack, later_ns, tick_ns);
             ack.now_ns = now_ns;
             pair.tell(&Input::Ack(ack), seen)?;
         }
@@ -233,7 +268,7 @@ fn the_core_does_what_the_page_says_on_paths() {
                     pair.tell(&input, &seen)?;
                 }
             }
-            compare_changing(acks, &config, &seen)?;
+            compare_changing(acks, pipe.tick_ns, &config, &seen)?;
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
@@ -242,4 +277,5 @@ fn the_core_does_what_the_page_says_on_paths() {
     let exits = [seen.agreed, seen.refused, seen.filled, seen.refilled, seen.proved];
     assert!(acks.iter().all(|&acks| acks > 1_000), "too few cases: {seen:?}");
     assert!(exits.iter().all(|&exits| exits > 15), "too few cases: {seen:?}");
+    assert!(seen.sure > 10_000 && seen.liars > 15, "too few cases: {seen:?}");
 }

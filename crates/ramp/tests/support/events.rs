@@ -31,9 +31,40 @@ pub(crate) struct Host {
     now_ns: u64,
     sent: u64,
     acked: u64,
+    /// The handshake's; 0: the receiver shows no clock.
+    tsval: u32,
 }
 
+/// When the handshake's segment came, what an ACK takes that nothing holds, and the stamps of a clock of 1 ms that began with ours.
+const START_NS: u64 = 1_000_000_000;
+const RETURN_NS: u64 = 10_000_000;
+const HONEST: std::ops::RangeInclusive<u32> = 950..=1_000;
+
 impl Host {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { tsval: config.tsval, ..Self::default() }
+    }
+
+    /// What the receiver's clock said when it sent the ACK that comes now. The handshake's stamp says what clock it is.
+    fn stamp(&self, rtt_us: u32) -> u32 {
+        // Every eighth ACK has been held by what its RTT is longer.
+        let held_ns = if rtt_us.is_multiple_of(8) { u64::from(rtt_us) * 1000 - 2 * RETURN_NS } else { 0 };
+        let left_ns = (START_NS + self.now_ns).saturating_sub(RETURN_NS + held_ns);
+        let ticks = |ns: u64| (left_ns / ns).wrapping_sub((START_NS - RETURN_NS) / ns) as u32;
+        let jump = if self.acked / 64_000 % 2 == 1 { 5_000 } else { 0 };
+        match self.tsval {
+            0 => 0,
+            tsval if HONEST.contains(&tsval) => (left_ns / 1_000_000) as u32,
+            tsval => tsval.wrapping_add(match tsval % 5 {
+                0 => ticks(1_000_000),
+                1 => ticks(4_000_000),
+                2 => ticks(10_000_000),
+                3 => ticks(1_000_000).wrapping_sub(jump),
+                _ => 0,
+            }),
+        }
+    }
+
     pub(crate) fn event(&mut self, step: &Step, decision: &Decision) -> Input {
         let mss = u64::from(MSS);
         match *step {
@@ -50,8 +81,8 @@ impl Host {
                 self.now_ns += gap_ns;
                 let rtt_us = rtt_us + u32::try_from(in_flight_bytes / 50).expect("a small window");
                 Input::Ack(Ack {
-                    now_ns: 1_000_000_000 + self.now_ns,
-                    newest_sent_ns: 1_000_000_000 + self.now_ns - u64::from(rtt_us) * 1_000,
+                    now_ns: START_NS + self.now_ns,
+                    newest_sent_ns: START_NS + self.now_ns - u64::from(rtt_us) * 1_000,
                     sent_bytes: self.sent,
                     newest_acked_bytes: self.acked,
                     delivered_bytes: self.acked,
@@ -65,8 +96,7 @@ impl Host {
                     rtt_us: if sampled { rtt_us } else { 0 },
                     mss_bytes: MSS,
                     flags,
-                    // A clock of 1 ms, read half a round trip before.
-                    tsval: ((1_000_000_000 + self.now_ns - u64::from(rtt_us) * 500) / 1_000_000) as u32,
+                    tsval: self.stamp(rtt_us),
                 })
             }
         }
@@ -79,9 +109,14 @@ pub(crate) fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// Up to some hundred steps; in a quarter of the sequences anything may happen.
+/// Up to some hundred steps; in a fifth of the sequences anything may happen, in another nothing but a steady stream.
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop_oneof![2 => vec(plausible(), 1..1500), 1 => vec(plausible_ack(), 1..1500), 1 => vec(anything(), 1..200)]
+    prop_oneof![
+        2 => vec(plausible(), 1..1500),
+        1 => vec(plausible_ack(), 1..1500),
+        1 => vec(anything(), 1..200),
+        1 => vec(steady_ack(), 1..600),
+    ]
 }
 
 /// ACKs alone.
@@ -107,6 +142,17 @@ fn plausible_ack() -> impl Strategy<Value = Step> {
     (gap, 1..4_u64, 20_000..24_000_u32, flags, prop::bool::weighted(0.95)).prop_map(
         |(gap_ns, packets, rtt_us, flags, sampled)| Step::Ack { gap_ns, packets, rtt_us, flags, sampled },
     )
+}
+
+/// A packet in a millisecond, and twenty in a round trip.
+fn steady_ack() -> impl Strategy<Value = Step> {
+    (990_000..1_010_000_u64, 20_000..20_010_u32).prop_map(|(gap_ns, rtt_us)| Step::Ack {
+        gap_ns,
+        packets: 1,
+        rtt_us,
+        flags: AckFlags::CWND_LIMITED,
+        sampled: true,
+    })
 }
 
 fn event(lost: impl Strategy<Value = u64>) -> impl Strategy<Value = Step> {
@@ -153,7 +199,7 @@ pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Co
     ];
     let connection = (number(), number(), 0..1_000_000_u32, 0..20_u32);
     let flags = prop::sample::select(vec![0, ConfigFlags::DELAYED_ACKS]);
-    let tsval = prop_oneof![1 => Just(0), 3 => 950..=1_000_u32, 1 => any::<u32>()];
+    let tsval = prop_oneof![1 => Just(0), 3 => HONEST, 1 => any::<u32>(), 1 => u32::MAX - 20..=u32::MAX];
     let values =
         prop::collection::vec(prop_oneof![9 => Just(None), 1 => number().prop_map(Some)], PARAMETERS_MAX);
     (windows, hint, connection, (flags, tsval), 0..4_u32, values).prop_map(
@@ -177,7 +223,7 @@ pub(crate) fn configs(algorithm: &'static Algorithm) -> impl Strategy<Value = Co
                 receive_window_bytes: connection.1,
                 handshake_rtt_us: connection.2,
                 unpaced_packets: connection.3,
-                now_ns: 1_000_000_000,
+                now_ns: START_NS,
                 tsval,
                 hint: known,
                 parameter,

@@ -7,6 +7,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use rampcc::{Ack, AckFlags, Algorithm, Config, Decision, Phase, Startup};
 
+pub(crate) const START: u32 = 4_000_000_000;
+
 /// A path and its receiver. Packets are all payload.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
@@ -23,6 +25,8 @@ pub(crate) struct Pipe {
     pub(crate) ack_quantum_ns: u64,
     /// And no closer together than this.
     pub(crate) ack_spacing_ns: u64,
+    /// Of the receiver's clock; 0: it shows none.
+    pub(crate) tick_ns: u64,
     pub(crate) limit_ns: u64,
     /// What the ACKs say about the host's own pacing.
     pub(crate) host_pacing_bytes_per_s: u64,
@@ -41,9 +45,17 @@ impl Pipe {
             delayed_ack_ns: 100_000_000,
             ack_quantum_ns: 0,
             ack_spacing_ns: 0,
+            tick_ns: 0,
             limit_ns: 30_000_000_000,
             host_pacing_bytes_per_s: 0,
         }
+    }
+
+    /// What the receiver's clock says; `START` when it sent the handshake's segment, which comes at time zero.
+    pub(crate) fn stamp(&self, now_ns: u64) -> u32 {
+        (now_ns + self.rtt_ns / 2)
+            .checked_div(self.tick_ns)
+            .map_or(0, |ticks| START.wrapping_add(ticks as u32))
     }
 
     pub(crate) fn bdp_packets(&self) -> f64 {
@@ -71,7 +83,8 @@ enum Event {
     Arrive(u64),
     Receive(u64),
     AckTimer(u64),
-    Ack(u64),
+    /// Up to this packet, with this TSval.
+    Ack(u64, u32),
     Pace,
 }
 
@@ -178,8 +191,8 @@ impl Run<'_> {
             Event::Receive(packet) => self.receive(now, packet),
             Event::AckTimer(id) if id == self.timer && self.pending > 0 => self.answer(now, id),
             Event::AckTimer(_) => {}
-            Event::Ack(up_to) => {
-                let ack = self.acknowledge(now, up_to);
+            Event::Ack(up_to, tsval) => {
+                let ack = Ack { tsval, ..self.acknowledge(now, up_to) };
                 startup.on_ack(&ack);
                 outcome.acks.push(ack);
                 self.transmit(now, startup.decision());
@@ -208,7 +221,7 @@ impl Run<'_> {
         let at = now + self.pipe.rtt_ns / 2;
         let at = at.div_ceil(self.pipe.ack_quantum_ns.max(1)) * self.pipe.ack_quantum_ns.max(1);
         self.last_ack = at.max(self.last_ack + self.pipe.ack_spacing_ns);
-        self.push(self.last_ack, Event::Ack(up_to));
+        self.push(self.last_ack, Event::Ack(up_to, self.pipe.stamp(now)));
     }
 
     fn acknowledge(&mut self, now: u64, up_to: u64) -> Ack {

@@ -1,33 +1,23 @@
 //! Reach as docs/drafts/reach-specification.md has it, step by step and under its names.
 //!
-//! The page's numbers have 64 bits and never wrap; here each is computed in 128 bits and then cut.
+//! `terms` has its numbers and parameters, `flight` what a flight has shown.
+
+mod flight;
+mod terms;
+
+use flight::{Flight, Mark, Proof, Quarter};
+use terms::{LOW_32, Parameters, apart, minus, plus, share, times};
 
 use rampcc::{Ack, AckFlags, Algorithm, Config, Decision, Event, EventKind, ExitReason, Phase};
 
 /// 2^40.
 const CWND_MAX_BYTES: u64 = 1 << 40;
-const MOST: u128 = u64::MAX as u128;
-const LOW_32: u64 = u32::MAX as u64;
 
-fn cut(value: u128) -> u64 {
-    value.min(MOST) as u64
-}
-
-fn minus(a: u64, b: u64) -> u64 {
-    a.saturating_sub(b)
-}
-
-fn plus(a: u64, b: u64) -> u64 {
-    cut(u128::from(a) + u128::from(b))
-}
-
-fn times(a: u64, b: u64) -> u64 {
-    cut(u128::from(a) * u128::from(b))
-}
-
-/// `a b / c`; the callers see to it that `c` is not 0.
-fn share(a: u64, b: u64, c: u64) -> u64 {
-    cut(u128::from(a) * u128::from(b) / u128::from(c))
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    None,
+    Known,
+    Sure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,91 +26,6 @@ pub(crate) enum Step {
     Trial,
     Fill,
     Refill,
-}
-
-/// By the names of the page's table.
-#[derive(Clone, Copy, Debug)]
-struct Parameters {
-    cap: u64,
-    trust: u64,
-    probe: u64,
-    clear: u64,
-    near: u64,
-    trial: u64,
-    quiet: u64,
-    fill: u64,
-    room: u64,
-}
-
-impl Parameters {
-    fn of(algorithm: &Algorithm, config: &Config) -> Self {
-        let value = |name| {
-            let place = algorithm.parameters.iter().position(|row| row.name == name);
-            let place = place.unwrap_or_else(|| panic!("no parameter {name}"));
-            let row = &algorithm.parameters[place];
-            config.parameter[place].clamp(row.minimum, row.maximum)
-        };
-        Self {
-            cap: value("cap"),
-            trust: value("trust"),
-            probe: value("probe"),
-            clear: value("clear"),
-            near: value("near"),
-            trial: value("trial"),
-            quiet: value("quiet"),
-            fill: value("fill"),
-            room: value("room"),
-        }
-    }
-}
-
-/// What the page keeps of a flight's first and of its latest ACK.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    time: u64,
-    sent: u64,
-    delivered: u64,
-    newest: u64,
-    /// Of the first alone.
-    rtt: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Quarter {
-    /// Of 64 ns.
-    units: u64,
-    bytes: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Flight {
-    start: u64,
-    end: u64,
-    first: Mark,
-    quarters: Vec<Quarter>,
-    paused: bool,
-}
-
-impl Flight {
-    fn after(start: u64) -> Self {
-        Self { start, ..Self::default() }
-    }
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "the page's own answers")]
-#[derive(Clone, Copy, Debug, Default)]
-struct Proof {
-    /// rate'
-    rate: u64,
-    middle: u64,
-    rate_off: u64,
-    middle_off: u64,
-    even: bool,
-    clear: bool,
-    quiet: bool,
-    stretched: bool,
-    slowed: bool,
-    queued: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -139,6 +44,8 @@ pub(crate) struct Reach {
     alone: bool,
     growing: bool,
     off: u64,
+    clock: Clock,
+    apart: u64,
     flight: Flight,
     last: Mark,
     /// An exit by congestion that an undone reduction takes back.
@@ -153,8 +60,10 @@ impl Reach {
         let mss = u64::from(config.mss_bytes).max(1);
         decision.cwnd_bytes = config.initial_window_bytes.max(mss).min(CWND_MAX_BYTES);
         decision.ssthresh_bytes = config.initial_ssthresh_bytes;
+        let is = Parameters::of(algorithm, config);
+        let runs = is.tick > 0 && config.tsval > 0;
         Self {
-            is: Parameters::of(algorithm, config),
+            is,
             limit: u64::from(config.abc_limit_packets),
             base: 0,
             noise: 0,
@@ -167,6 +76,8 @@ impl Reach {
             alone: false,
             growing: false,
             off: 0,
+            clock: if runs { Clock::Known } else { Clock::None },
+            apart: apart(is.tick, config.now_ns, config.tsval),
             flight: Flight::default(),
             last: Mark::default(),
             undo: false,
@@ -185,6 +96,10 @@ impl Reach {
 
     pub(crate) fn step(&self) -> Step {
         self.step
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
     }
 
     fn lasts(&self) -> bool {
@@ -235,9 +150,15 @@ impl Reach {
         if recovering {
             return;
         }
-        self.sample(u64::from(ack.rtt_us));
+        let held = self.held(ack);
+        let mut left = *ack;
+        left.now_ns = minus(ack.now_ns, held);
+        if ack.rtt_us > 0 {
+            left.rtt_us = minus(u64::from(ack.rtt_us), held / 1000).max(1) as u32;
+        }
+        self.sample(u64::from(left.rtt_us));
         if self.base > 0 {
-            self.measure(ack);
+            self.measure(&left);
         }
         let Decision { cwnd_bytes, ssthresh_bytes, .. } = self.decision;
         if self.lasts() && cwnd_bytes >= ssthresh_bytes {
@@ -245,7 +166,36 @@ impl Reach {
         }
     }
 
-    /// Step 4 of an ACK.
+    /// **Held.**
+    fn held(&mut self, ack: &Ack) -> u64 {
+        if self.clock == Clock::None || ack.tsval == 0 || ack.rtt_us == 0 {
+            return 0;
+        }
+        let now = apart(self.is.tick, ack.now_ns, ack.tsval);
+        if now.wrapping_sub(self.apart) >= 1 << 63 {
+            self.apart = now;
+        }
+        let (tick, rtt) = (times(1000, self.is.tick), times(1000, u64::from(ack.rtt_us)));
+        let held = minus(now.wrapping_sub(self.apart), tick);
+        if self.clock == Clock::Known {
+            if rtt < times(8, tick) || times(3, held) > rtt {
+                return 0;
+            }
+            self.clock = Clock::Sure;
+        }
+        let mut least = self.base;
+        if self.handshake > 0 && (least == 0 || self.handshake < least) {
+            least = self.handshake;
+        }
+        let grown = minus(rtt, times(1000, least));
+        if held > plus(grown, tick) {
+            self.clock = Clock::None;
+            return 0;
+        }
+        held.min(grown)
+    }
+
+    /// Step 5 of an ACK.
     fn sample(&mut self, rtt: u64) {
         if rtt == 0 {
             return;
@@ -306,40 +256,8 @@ impl Reach {
         }
     }
 
-    /// Between the flight's first ACK and the last: ns and bytes.
-    fn span_and_bytes(&self) -> (u64, u64) {
-        let first = &self.flight.first;
-        (minus(self.last.time, first.time), minus(self.last.delivered, first.delivered))
-    }
-
     fn proof(&self) -> Proof {
-        let Flight { first, quarters, paused, .. } = &self.flight;
-        let (span, bytes) = self.span_and_bytes();
-        let sent = minus(self.last.sent, first.sent);
-        if first.time == 0 || bytes == 0 || span == 0 || self.last.newest <= first.newest {
-            return Proof::default();
-        }
-        let wait = times(1000, minus(first.rtt, self.base));
-        let known = times(1000, self.noise);
-        let newest = self.last.newest - first.newest;
-        let off = |quarter: &Quarter| (64 * quarter.units).abs_diff(share(span, quarter.bytes, newest));
-        let uneven = times(2, quarters.iter().map(off).max().unwrap_or(0));
-        let noise = uneven.max(known);
-        let part = |ns: u64| (times(65_536, ns) / span).min(65_535);
-        let fits = |part: u64, whole: u64| times(part, whole) <= span;
-        let even = !paused && quarters.len() >= 2 && fits(self.is.clear, noise);
-        Proof {
-            rate: share(1_000_000_000, bytes, plus(span, wait).max(known)),
-            middle: share(1_000_000_000, bytes, span),
-            rate_off: part(plus(noise, wait)),
-            middle_off: part(noise),
-            even,
-            clear: even && fits(self.is.clear, wait),
-            quiet: fits(self.is.quiet, noise),
-            stretched: span > plus(plus(sent, sent / 4), noise),
-            slowed: span > plus(plus(sent, share(sent, self.is.fill - 100, 200)), noise),
-            queued: times(2, span) >= times(3000, self.base),
-        }
+        self.flight.proof(&self.is, &self.last, self.base, self.noise)
     }
 
     fn judge(&mut self, ack: &Ack) {
@@ -370,7 +288,7 @@ impl Reach {
         let proof = self.proof();
         let (before, came) = (self.rate, proof.middle.min(self.pace));
         let flight = minus(self.flight.end, self.flight.start);
-        if proof.even && came > before && self.bdp(came) <= times(self.is.trust, flight) {
+        if proof.clear && came > before && self.bdp(came) <= times(self.is.trust, flight) {
             self.rate = came;
             self.off = proof.middle_off;
             if times(400, came) > times(before, 100 + 3 * self.share()) {
@@ -444,7 +362,7 @@ impl Reach {
 
     /// Step 1 of *open*.
     fn compare(&mut self, ack: &Ack) {
-        let (span, bytes) = self.span_and_bytes();
+        let (span, bytes) = self.flight.span_and_bytes(&self.last);
         let mss = u64::from(ack.mss_bytes);
         let covered = self.flight.first.newest.min(2 * mss).max(mss);
         let service = share(span, covered, bytes.max(1)) / 1000;
@@ -470,7 +388,8 @@ impl Reach {
             _ => (self.share(), self.floor),
         };
         self.pace = share(self.rate, percent, 100);
-        self.hold(self.roomy(self.pace).max(least), ack.mss_bytes);
+        let window = self.roomy(self.pace).max(least);
+        self.hold(window.min(self.decision.ssthresh_bytes), ack.mss_bytes);
         self.launch(ack);
     }
 
@@ -512,7 +431,10 @@ impl Reach {
                 self.rate.max(proof.rate.min(most))
             };
             if rate > 0 && event.kind != EventKind::Timeout {
+                let before = self.decision.cwnd_bytes;
                 self.settle(rate);
+                self.decision.cwnd_bytes = self.decision.cwnd_bytes.min(before);
+                self.decision.ssthresh_bytes = self.decision.cwnd_bytes;
             }
         }
         let bdp = self.bdp(rate);
@@ -529,7 +451,7 @@ impl Reach {
             }
             EventKind::IdleRestart if self.lasts() => {
                 self.step = Step::Search;
-                (self.pace, self.near_bdp, self.alone) = (0, 0, false);
+                (self.rate, self.pace, self.near_bdp, self.alone) = (0, 0, 0, false);
                 self.decision.pacing_bytes_per_s = 0;
                 self.flight = Flight::after(self.last.newest);
             }
