@@ -11,6 +11,7 @@ use rampcc_experiment::{ExperimentError, Row};
 use rampcc_league::{
     Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants, text,
 };
+use rampcc_scenario::Setting;
 
 use crate::backends::{self, On};
 use crate::candidate::{self, CandidateArgs};
@@ -20,6 +21,7 @@ use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
+use crate::scenario_args::quantity;
 use crate::table::table;
 use crate::terminal::Terminal;
 use crate::{league_goals, league_sides};
@@ -45,6 +47,7 @@ Examples:
   ramp league --goals --candidate my_start.h          the goals of a start-up, and which of them it meets
   ramp league --ablation league/reach.toml --algorithms reach     what each mechanism brings
   ramp league --on linux                              some of the paths in this kernel too, and whether they agree
+  ramp league --set receiver.timestamps=off           every path with a field set
   ramp league --show geo-07                           one path as a scenario file
   ramp compare league:geo-07                          all about one path")]
 pub(crate) struct LeagueArgs {
@@ -91,6 +94,10 @@ pub(crate) struct LeagueArgs {
     /// `<!-- end -->` closes it
     #[arg(long, value_name = "FILE.md")]
     pub(crate) into: Option<PathBuf>,
+    /// Set any field of every path that is played, e.g. `receiver.timestamps=off`
+    #[arg(long, value_name = "FIELD=VALUE", allow_hyphen_values = true, value_parser = quantity,
+        add = ArgValueCompleter::new(completions::fields))]
+    set: Vec<String>,
     /// Print a path as a scenario file, and play nothing
     #[arg(long, value_name = "NAME")]
     show: Option<String>,
@@ -173,8 +180,17 @@ impl LeagueArgs {
         [Which::Public].into_iter().chain(held_out).chain(self.which.fresh.map(Which::Fresh)).collect()
     }
 
+    /// Its paths, with what is set.
+    pub(crate) fn population(&self, which: &Which<'_>) -> Result<Population, CliError> {
+        Ok(Population::open(which)?.with(&self.settings()?)?)
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>, CliError> {
+        Ok(self.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?)
+    }
+
     fn extent(&self) -> Result<Extent, CliError> {
-        let population = Population::open(&self.which())?;
+        let population = self.population(&self.which())?;
         Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
     }
 
@@ -191,7 +207,7 @@ impl LeagueArgs {
 /// Run the command.
 pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     if let Some(name) = &args.show {
-        return show(name, out);
+        return show(name, &args.settings()?, out);
     }
     args.playing.spread();
     if !args.goals && args.which.held_out && args.which.fresh.is_some() {
@@ -259,9 +275,10 @@ pub(crate) fn kept(error: ExperimentError) -> CliError {
 }
 
 /// A path as a scenario file.
-fn show(name: &str, out: &mut impl Write) -> Result<(), CliError> {
+fn show(name: &str, settings: &[Setting], out: &mut impl Write) -> Result<(), CliError> {
     let whole = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
-    let scenario = rampcc_league::path(&whole, &[]).ok_or_else(|| CliError::input("it names no path"))??;
+    let scenario =
+        rampcc_league::path(&whole, settings).ok_or_else(|| CliError::input("it names no path"))??;
     Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
 }
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use rampcc_experiment::write_whole;
+use rampcc_league::Extent;
 use rampcc_league::goals::{Arms, Bench, Marked, Sheet, ablation, goals, judged, markdown};
-use rampcc_league::{Extent, Population};
 
 use crate::backends;
 use crate::error::CliError;
@@ -37,7 +37,9 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     }
     let which = args.populations();
     let seeds = args.seeds.or(arms.is_some().then_some(ONE));
-    let extent = |which| Extent::new(Population::open(which)?, args.quick, (&[], seeds));
+    let extent = |which| -> Result<Extent, CliError> {
+        Ok(Extent::new(args.population(which)?, args.quick, (&[], seeds))?)
+    };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),
         Some(_) => extent(&args.which()).map(|one| vec![one]),

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use rampcc_backend::Backend;
+use rampcc_league::Extent;
 use rampcc_league::sides::{Agreement, SidesRequest, judge, rows, text};
-use rampcc_league::{Extent, Population};
 
 use crate::backends;
 use crate::error::CliError;
@@ -51,7 +51,7 @@ pub(crate) fn league(
 }
 
 fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>, CliError> {
-    let population = Population::open(&args.which())?;
+    let population = args.population(&args.which())?;
     let asked = (args.quick, args.sample);
     let extent = Extent::sample(population, asked, (&args.sizes, args.seeds), other)?;
     let (rows, without) = rows(&args.algorithms, backends::ALL, other)?;

@@ -75,7 +75,7 @@ struct PathArgs {
 }
 
 /// A value with a unit. A negative one is a value, told by its own error; another option is none.
-fn quantity(text: &str) -> Result<String, String> {
+pub(crate) fn quantity(text: &str) -> Result<String, String> {
     if text.starts_with("--") {
         return Err(format!("a value is required here, and `{text}` is an option"));
     }

@@ -137,22 +137,26 @@ impl League {
         Ok(Files { json, csv, report })
     }
 
-    /// `league-public`; with a digest of what is asked for if that is a part. For the paths of a file, `league-FILE`.
+    /// `league-public`; with a digest of what is asked for if that is a part, or with settings. For the paths of a file, `league-FILE`.
     fn stem(&self) -> String {
         let file = Path::new(&self.name);
         let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = format!("league-{}", name.unwrap_or_else(|| "paths".to_owned()));
-        if file.extension().is_some() {
+        let plain = self.title == self.name;
+        if file.extension().is_some() && plain {
             return name;
         }
         let labels: Vec<&str> = self.rows.iter().map(|row| row.label.as_str()).collect();
         let all = rampcc::algorithms();
         let every = labels.len() == all.len() && all.iter().all(|algorithm| labels.contains(&algorithm.id));
-        if every && self.sizes == SIZES && self.seeds == SEEDS {
+        if every && plain && self.sizes == SIZES && self.seeds == SEEDS {
             return name;
         }
         let paths: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
-        let asked = serde_json::to_vec(&(labels, paths, &self.sizes, self.seeds)).expect("plain data");
+        let mut asked = serde_json::to_vec(&(labels, paths, &self.sizes, self.seeds)).expect("plain data");
+        if !plain {
+            asked.extend(self.title.as_bytes());
+        }
         format!("{name}-{}", hexadecimal(&Sha256::digest(asked)[..3]))
     }
 }

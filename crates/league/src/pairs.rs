@@ -37,7 +37,7 @@ pub(crate) fn play(
     request: &Request<'_>,
     playing: &Playing<'_, Together>,
 ) -> Result<Option<Vec<Vec<Together>>>, ExperimentError> {
-    let population = Population::parse("pairs", PATHS, None)?;
+    let population = Population::parse("pairs", PATHS, None)?.with(&request.population.settings)?;
     let digests: Vec<String> = population.paths.iter().map(|path| digest(&path.scenario)).collect();
     let mut jobs = Vec::new();
     for row in &request.entrants {

@@ -56,6 +56,8 @@ pub struct Request<'a> {
 pub struct League {
     /// Of the population.
     pub name: String,
+    /// The same with what is set on its paths, as tables call it.
+    pub title: String,
     /// Sizes, ascending.
     pub sizes: Vec<u64>,
     /// Runs of each algorithm on each path that has anything random.
@@ -217,6 +219,7 @@ impl Request<'_> {
         };
         Ok(League {
             name: self.population.name.clone(),
+            title: self.population.title(),
             sizes: self.sizes.clone(),
             seeds: self.seeds,
             rows: self.entrants.iter().map(row).collect(),

@@ -21,10 +21,12 @@ pub const PREFIX: &str = "league:";
 /// Paths to play on.
 #[derive(Clone, Debug)]
 pub struct Population {
-    /// As tables call it: `public`, `held-out`, `fresh-42`, or the file's name.
+    /// `public`, `held-out`, `fresh-42`, or the file's name.
     pub name: String,
     /// In the order of the file.
     pub paths: Vec<Path>,
+    /// What is set on every path, beside what its file says.
+    pub settings: Vec<Setting>,
 }
 
 /// One path.
@@ -170,7 +172,27 @@ impl Population {
                 ),
             });
         }
-        Ok(Self { name: name.to_owned(), paths })
+        Ok(Self { name: name.to_owned(), paths, settings: Vec::new() })
+    }
+
+    /// The same with fields of every path set, in order.
+    pub fn with(mut self, settings: &[Setting]) -> Result<Self, ExperimentError> {
+        if settings.is_empty() {
+            return Ok(self);
+        }
+        for Path { scenario, .. } in &mut self.paths {
+            let (text, directory) = (&scenario.text, scenario.directory.as_deref());
+            *scenario = Scenario::parse_with(&scenario.name, text, directory, settings)?;
+        }
+        self.settings.extend_from_slice(settings);
+        Ok(self)
+    }
+
+    /// As tables call it: its name, and what is set.
+    pub(crate) fn title(&self) -> String {
+        let set = self.settings.iter().map(|setting| format!(" {}", setting.text()));
+        let set: String = set.collect();
+        if set.is_empty() { self.name.clone() } else { format!("{} with{set}", self.name) }
     }
 
     /// So many paths of each access type, spread over it: the first points of a sequence fill its space evenly.

@@ -29,7 +29,7 @@ impl Population {
         backend: &dyn Backend,
         (count, bytes): (usize, u64),
     ) -> Result<Self, ExperimentError> {
-        let (name, all) = (self.name.clone(), self.paths.len());
+        let (name, settings, all) = (self.name.clone(), self.settings.clone(), self.paths.len());
         let access = self.access();
         let mut refused = Vec::new();
         let mut by_access: BTreeMap<String, Vec<Path>> = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Population {
             }
         }
         paths.truncate(count);
-        Ok(Self { name, paths })
+        Ok(Self { name, paths, settings })
     }
 }
 

@@ -130,12 +130,12 @@ fn the_page_of_reach_has_these_tables() {
 #[test]
 fn sets_are_whole_or_quick() {
     let count = |set: Set, quick| {
-        let extent = set.extent(quick).unwrap();
+        let extent = set.extent(quick, &[]).unwrap();
         (extent.population.paths.len(), extent.seeds)
     };
     assert_eq!([count(Set::Beside, false), count(Set::Beside, true)], [(54, 1), (4, 1)]);
     assert_eq!([count(Set::Geo, false), count(Set::Geo, true)], [(12, 3), (6, 1)]);
-    for path in Set::Geo.extent(false).unwrap().population.paths {
+    for path in Set::Geo.extent(false, &[]).unwrap().population.paths {
         assert_eq!(path.scenario.flows[0].source.size_bytes(), 80_000_000, "{}", path.name);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress, Row};
 use rampcc_league::{League, Outcome, Population, Request, Standing, Weights, Which, candidate, text};
+use rampcc_scenario::Setting;
 use rampcc_sim::Simulator;
+use rampcc_tcp::ReceiverConfig;
 
 use place::Place;
 
@@ -287,4 +289,35 @@ fn an_interrupted_league_goes_on_from_there() {
     assert!(matches!(error, ExperimentError::Interrupted { runs: 13, .. }), "{error}");
     let found = play(&request(&place, &NAMES)).runs.1;
     assert!((3..13).contains(&found), "{found}");
+}
+
+#[test]
+fn a_setting_holds_on_every_path_and_is_told() {
+    let place = Place::new("settings");
+    let mut request = request(&place, &["slow_start", "ideal"]);
+    let plain = play(&request);
+    let settings = [Setting::parse("receiver.timestamps=off").unwrap()];
+    request.population = request.population.with(&settings).unwrap();
+    let all = |off: &dyn Fn(&ReceiverConfig) -> bool| {
+        request.population.paths.iter().all(|path| path.scenario.flows.iter().all(|flow| off(&flow.receiver)))
+    };
+    assert!(all(&|receiver| !receiver.stamps()));
+    let set = play(&request);
+    assert_eq!(
+        (set.title.as_str(), set.runs.1),
+        ("mine.toml with receiver.timestamps=off", 0),
+        "none is found"
+    );
+    // Nobody here reads timestamps.
+    assert_eq!(format!("{:?}", set.paths), format!("{:?}", plain.paths));
+    let names = [plain, set].map(|league| {
+        let judged = league.judge(&Weights::default());
+        league.write(&place.0, &judged, "ramp league").unwrap().report
+    });
+    assert_ne!(names[0], names[1]);
+    let wrong = [Setting::parse("receiver.timestamps=never").unwrap()];
+    let error = request.population.with(&wrong).unwrap_err();
+    assert!(
+        error.is_input() && format!("{:?}", miette::Report::new(error)).contains("receiver.timestamps=never")
+    );
 }

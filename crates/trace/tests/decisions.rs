@@ -72,6 +72,7 @@ fn told() -> impl Strategy<Value = Told> {
         let mut config = Config::new(algorithm, n[0] as u32, n[1]);
         (config.size_bytes, config.receive_window_bytes, config.initial_ssthresh_bytes) = (n[2], n[3], n[4]);
         (config.handshake_rtt_us, config.flags) = (n[5] as u32, n[6] as u32);
+        (config.now_ns, config.tsval) = (n[1], n[2] as u32);
         for value in config.parameter.iter_mut().take(algorithm.parameters.len()) {
             *value = parameter;
         }
@@ -90,6 +91,7 @@ fn told() -> impl Strategy<Value = Told> {
             rtt_us: n[5] as u32,
             mss_bytes: n[6] as u32,
             flags: n[7] as u32,
+            tsval: n[2] as u32,
             ..Ack::default()
         })
     });

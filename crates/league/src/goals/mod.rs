@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_scenario::Setting;
 
 use crate::asked::Extent;
 use crate::judge::{Standing, Table, Weights};
@@ -41,8 +42,8 @@ pub enum Set {
 }
 
 impl Set {
-    /// Its paths. `quick`: four with a running flow and one of each return link, one run each.
-    pub fn extent(self, quick: bool) -> Result<Extent, ExperimentError> {
+    /// Its paths, with `settings` on each. `quick`: four with a running flow and one of each return link, one run each.
+    pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent, ExperimentError> {
         let (name, text, sizes) = match self {
             Self::Beside => ("beside", BESIDE, BESIDE_SIZES.as_slice()),
             Self::Geo => ("geo", GEO, [GEO_SIZE].as_slice()),
@@ -53,7 +54,7 @@ impl Set {
             (Self::Geo, false) => (usize::MAX, 3),
             (Self::Geo, true) => (1, 1),
         };
-        let population = Population::parse(name, text, None)?.of_each(of_each);
+        let population = Population::parse(name, text, None)?.of_each(of_each).with(settings)?;
         Extent::new(population, false, (sizes, Some(seeds)))
     }
 }
@@ -86,7 +87,8 @@ pub struct Played {
 }
 
 impl Bench<'_> {
-    /// Plays what is missing on these populations, with `pairs` two at a time too, and on both sets, and writes the files of each.
+    /// Plays what is missing on these populations, with `pairs` two at a time too, and on both sets, with the first one's settings, and
+    /// writes the files of each.
     ///
     /// # Errors
     ///
@@ -98,6 +100,7 @@ impl Bench<'_> {
         (progress, interrupted): (&dyn Progress, &AtomicBool),
     ) -> Result<Played, ExperimentError> {
         let mut pairs = pairs;
+        let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());
         let mut play = |extent: Extent| -> Result<League, ExperimentError> {
             let league = self.request(extent, pairs).play(progress, interrupted)?;
             pairs = false;
@@ -112,8 +115,8 @@ impl Bench<'_> {
         for extent in populations {
             tables.push(judged(&play(extent)?)?);
         }
-        let beside = judged(&play(Set::Beside.extent(self.quick)?)?)?;
-        let geo = play(Set::Geo.extent(self.quick)?)?;
+        let beside = judged(&play(Set::Beside.extent(self.quick, &settings)?)?)?;
+        let geo = play(Set::Geo.extent(self.quick, &settings)?)?;
         judged(&geo)?;
         Ok(Played { populations: tables, beside, geo: Geo::all(&geo) })
     }

@@ -177,7 +177,7 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
         }
     }
     Table {
-        population: league.name.clone(),
+        population: league.title.clone(),
         paths: league.paths.len(),
         left_out: times.left_out.len(),
         weights: kinds,

@@ -197,7 +197,7 @@ pub fn judge(sides: &Sides) -> Agreement {
     let (groups, examples) = differing(sides, &cases);
     let second = || sides.paths.iter().flat_map(|path| path.runs.iter().flat_map(|runs| &runs[1]));
     Agreement {
-        population: sides.name.clone(),
+        population: sides.title.clone(),
         backends: sides.backends,
         identity: sides.identity.clone(),
         sizes: sides.sizes.clone(),

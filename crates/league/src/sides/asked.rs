@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, playable, write_whole};
+use sha2::{Digest, Sha256};
 
 use super::{Agreement, Sides, page, text};
+
 use crate::asked::Extent;
+use crate::log::hexadecimal;
 use crate::play::SIZES;
 use crate::population::Population;
 
@@ -76,7 +79,13 @@ impl Sides {
     ) -> Result<Files, ExperimentError> {
         let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let [first, second] = self.backends;
-        let stem = format!("league-{}-{first}-{second}", stem.unwrap_or_else(|| "paths".to_owned()));
+        let stem = stem.unwrap_or_else(|| "paths".to_owned());
+        let set = if self.title == self.name {
+            String::new()
+        } else {
+            format!("-{}", hexadecimal(&Sha256::digest(&self.title)[..3]))
+        };
+        let stem = format!("league-{stem}{set}-{first}-{second}");
         let write = |ending: &str, text: &str| -> Result<PathBuf, ExperimentError> {
             let path = directory.join(format!("{stem}.{ending}"));
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;

@@ -53,6 +53,8 @@ pub struct SidesRequest<'a> {
 pub struct Sides {
     /// Of the population.
     pub name: String,
+    /// The same with what is set on its paths, as tables call it.
+    pub title: String,
     /// Names of the backends.
     pub backends: [&'static str; 2],
     /// What decides the runs of the second one: a kernel's release.
@@ -146,6 +148,7 @@ impl SidesRequest<'_> {
         }
         Ok(Sides {
             name: self.population.name.clone(),
+            title: self.population.title(),
             backends: self.backends.map(Backend::name),
             identity: self.backends[1].identity(),
             sizes: self.sizes.clone(),
