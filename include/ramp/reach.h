@@ -159,12 +159,15 @@ RAMP_FN ramp_u64 ramp_reach_roomy(const struct ramp_reach *s, ramp_u64 rate)
 }
 
 /* By how much a later sample lowers the smallest RTT, the former one had waited: noise. */
-RAMP_FN void ramp_reach_sample_rtt(struct ramp_reach *s, const struct ramp_ack *a)
+RAMP_FN void ramp_reach_sample_rtt(struct ramp_reach *s, ramp_u32 rtt_us)
 {
 	ramp_u32 before = s->growth.least_rtt_us;
 
-	ramp_sample_rtt(&s->growth, a);
+	if (rtt_us && (!before || rtt_us < before))
+		s->growth.least_rtt_us = rtt_us;
 	s->noise_us = (ramp_u32)ramp_max(s->noise_us, ramp_sub(before, s->growth.least_rtt_us));
+	if (!s->first_ns)
+		s->first_rtt_us = rtt_us ? rtt_us : s->growth.least_rtt_us;
 }
 
 /*
@@ -453,11 +456,10 @@ RAMP_FN void ramp_reach_first(struct ramp_reach *s, const struct ramp_ack *a)
 {
 	if (a->newest_acked_bytes <= s->start_bytes)
 		return;
-	s->first_ns = a->now_ns;
+	s->first_ns = s->last_ns;
 	s->first_sent_ns = a->newest_sent_ns;
 	s->first_delivered_bytes = a->delivered_bytes;
 	s->first_newest_bytes = a->newest_acked_bytes;
-	s->first_rtt_us = a->rtt_us ? a->rtt_us : s->growth.least_rtt_us;
 	if (!s->end_bytes || s->end_bytes > a->sent_bytes)
 		s->end_bytes = a->sent_bytes;
 	if (s->end_bytes <= s->first_newest_bytes) /* a flight of one ACK proves nothing */
@@ -470,7 +472,6 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_u64 done, flight;
 	ramp_u32 before = s->quarters, i;
 
-	s->last_ns = a->now_ns;
 	s->last_sent_ns = ramp_max(a->newest_sent_ns, s->last_sent_ns);
 	s->last_delivered_bytes = a->delivered_bytes;
 	s->last_newest_bytes = ramp_max(a->newest_acked_bytes, s->last_newest_bytes);
@@ -486,7 +487,7 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 		if (i != s->quarters || ramp_mul(done, 4) < ramp_mul(flight, i + 1))
 			continue;
 		s->quarter_units[i] =
-			(ramp_u32)(ramp_sub(a->now_ns, s->first_ns) / REACH_UNIT_NS);
+			(ramp_u32)(ramp_sub(s->last_ns, s->first_ns) / REACH_UNIT_NS);
 		s->quarter_bytes[i] = (ramp_u32)ramp_min(done, 0xffffffffu);
 		s->quarters++;
 	}
@@ -523,11 +524,11 @@ RAMP_FN ramp_u64 ramp_reach_held(struct ramp_reach *s, const struct ramp_ack *a)
 	return s->clock == REACH_NO_CLOCK ? 0 : ramp_min(held, grown);
 }
 
-RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *came,
+RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 			       struct ramp_decision *d)
 {
-	struct ramp_ack left = *came, *a = &left;
 	ramp_u64 credit = 0, held;
+	ramp_u32 rtt_us = a->rtt_us;
 
 	if (d->phase == RAMP_DONE)
 		return;
@@ -540,11 +541,10 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *came
 	if (a->flags & RAMP_RECOVERING)
 		return;
 	held = ramp_reach_held(s, a);
-	if (held) {
-		a->now_ns = ramp_sub(a->now_ns, held);
-		a->rtt_us = (ramp_u32)ramp_max(ramp_sub(a->rtt_us, held / 1000), 1);
-	}
-	ramp_reach_sample_rtt(s, a);
+	if (held)
+		rtt_us = (ramp_u32)ramp_max(ramp_sub(rtt_us, held / 1000), 1);
+	ramp_reach_sample_rtt(s, rtt_us);
+	s->last_ns = ramp_sub(a->now_ns, held);
 	if (s->growth.least_rtt_us)
 		ramp_reach_measure(s, a, d);
 	if (d->phase == RAMP_STARTUP)

@@ -24,6 +24,9 @@
  *   pacing rate, paced   sk_pacing_rate, which the kernel keeps for every connection;
  *                        sk_pacing_status
  *   rtt                  as CUBIC gets it: the newest acknowledged packet's, if sent once
+ *   tsval                rcv_tsval, which stays 0 on a connection without timestamps: of this ACK
+ *                        or, in init, of what established the connection; a congestion control that
+ *                        is set later gets none there
  *   recovering           TCP_CA_Recovery and TCP_CA_CWR, in which PRR keeps the window
  *   handshake RTT        the smallest RTT when the connection begins: there is no other yet
  *   size                 what the application has written by then; a server has written nothing
@@ -334,6 +337,9 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	config.size_bytes = tp->write_seq - tp->snd_una;
 	config.receive_window_bytes = tp->snd_wnd;
 	config.handshake_rtt_us = least_rtt_us == ~0u ? 0 : least_rtt_us;
+	config.now_ns = tp->tcp_clock_cache;
+	if (f->opened_ns - tp->tcp_clock_cache < NS_PER_MS) /* it has just come */
+		config.tsval = tp->rx_opt.rcv_tsval;
 #if TRAITS & RAMP_NEEDS_HISTORY
 	f->initial_window_bytes = config.initial_window_bytes;
 	config.hint = f->hint;
@@ -381,7 +387,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	a->rtt_us = rtt_us > 0 ? rtt_us : 0;
 	a->mss_bytes = mss;
 	a->flags = 0;
-	a->tsval = 0;
+	a->tsval = tp->rx_opt.rcv_tsval;
 	/* Duplicate ACKs never enlarge the window (RFC 5681), though the algorithm sees them. */
 	if (advanced && tcp_is_cwnd_limited(tp))
 		a->flags |= RAMP_CWND_LIMITED;

@@ -84,6 +84,10 @@ struct tcp_rack {
 	__u32 end_seq;
 };
 
+struct tcp_options_received {
+	__u32 rcv_tsval;
+};
+
 struct minmax_sample {
 	__u32 v;
 };
@@ -126,6 +130,7 @@ struct tcp_sock {
 	__u64 tcp_wstamp_ns;
 	struct tcp_rack rack;
 	struct minmax rtt_min;
+	struct tcp_options_received rx_opt;
 };
 
 struct ack_sample {

@@ -44,6 +44,7 @@ enum { RAMP_ALGORITHMS(TRAITS_ARE_THE_ROWS) };
 #define RAMP_ID PASTE(ramp_, ALGORITHM)
 _Static_assert(TRAITS == PASTE(TRAITS_OF_, ALGORITHM), "built with traits not the registry's");
 #define NS_PER_US 1000
+#define NS_PER_MS 1000000
 
 char licence[] SEC("license") = "GPL";
 
