@@ -148,7 +148,7 @@ pub struct Config {
     pub handshake_rtt_us: u32,
     /// The connection's first so many packets leave unspaced always.
     pub unpaced_packets: u32,
-    /// TSval (RFC 7323) of the segment that came at `now_ns` and established the connection; 0: none.
+    /// `TSval` (RFC 7323) of the segment that came at `now_ns` and established the connection; 0: none.
     pub tsval: u32,
     /// Knowledge of the path.
     pub hint: Hint,

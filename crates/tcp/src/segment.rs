@@ -10,7 +10,7 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 
 /// Where in the body of SYN, SYN-ACK and data a Quick-Start option is.
 const QUICK_START: usize = 2;
-/// Where in the body of SYN-ACK and ACK is TSval, in the place of a fourth SACK block (RFC 7323 leaves no room for both).
+/// Where in the body of SYN-ACK and ACK is `TSval`, in the place of a fourth SACK block (RFC 7323 leaves no room for both).
 const TSVAL: usize = 7;
 /// Where in the body of data is what it has to do with congestion marks: a sum of the following.
 const MARKS: usize = 3;
@@ -31,7 +31,7 @@ pub struct Segment {
     number: u64,
     window_bytes: u64,
     timestamp: Time,
-    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option, congestion marks. ACK: SACK blocks, relative to `number` (signed), or three and TSval.
+    /// Data: payload bytes, smoothed RTT in µs, Quick-Start option, congestion marks. ACK: SACK blocks, relative to `number` (signed), or three and `TSval`.
     body: [u32; 2 * SACK_BLOCKS_MAX],
     flow: u32,
     header_bytes: u16,

@@ -2,7 +2,7 @@
 
 use rampcc::Time;
 
-/// TSval of one connection (RFC 7323).
+/// `TSval` of one connection (RFC 7323).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timestamps {
     tick_ns: u64,

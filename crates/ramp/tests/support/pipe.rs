@@ -83,7 +83,7 @@ enum Event {
     Arrive(u64),
     Receive(u64),
     AckTimer(u64),
-    /// Up to this packet, with this TSval.
+    /// Up to this packet, with this `TSval`.
     Ack(u64, u32),
     Pace,
 }
