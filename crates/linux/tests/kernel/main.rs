@@ -23,6 +23,7 @@ mod loaders;
 mod other_kernels;
 mod paced;
 mod scratch;
+mod stamps;
 #[path = "../support/mod.rs"]
 mod support;
 mod verifier;
