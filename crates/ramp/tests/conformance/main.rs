@@ -39,6 +39,7 @@ mod quickstart;
 mod quicly;
 mod rapid;
 mod reach;
+mod reach_clock;
 mod reach_safety;
 mod search;
 mod search4;

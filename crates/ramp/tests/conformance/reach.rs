@@ -326,6 +326,9 @@ fn after_a_pause_measurement_begins_again() {
     assert_eq!(c.pace(), 500);
     let decision = c.tell(EventKind::IdleRestart);
     assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Startup, 0));
+    // What was proved before it is forgotten.
+    let decision = c.tell(EventKind::Loss);
+    assert_eq!((decision.ssthresh_bytes, decision.limit), (rampcc::UNSET, 0));
 }
 
 #[test]

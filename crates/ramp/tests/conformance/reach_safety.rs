@@ -22,6 +22,8 @@ enum Told {
         gap_ns: u64,
         rtt_us: u32,
         flags: u32,
+        /// By how many ticks the receiver's clock is off.
+        off: u32,
     },
     Event(EventKind),
 }
@@ -30,11 +32,13 @@ fn told(flags: impl Strategy<Value = u32>, kinds: Vec<EventKind>) -> impl Strate
     let packets = prop_oneof![3 => 1..5_u64, 1 => 1..500_u64, 1 => Just(u64::MAX)];
     let gap = prop_oneof![1 => 0..2_000_u64, 2 => 1_000..1_000_000_u64, 1 => 0..300_000_000_u64];
     let rtt = prop_oneof![4 => 50_000..51_000_u32, 1 => Just(0), 1 => 1..100_u32, 1 => 1..2_000_000_u32];
-    let ack = (packets, gap, rtt, flags).prop_map(|(packets, gap_ns, rtt_us, flags)| Told::Ack {
+    let off = prop_oneof![4 => Just(0), 2 => 0..100_u32, 1 => any::<u32>()];
+    let ack = (packets, gap, rtt, flags, off).prop_map(|(packets, gap_ns, rtt_us, flags, off)| Told::Ack {
         packets,
         gap_ns,
         rtt_us,
         flags,
+        off,
     });
     let event = prop::sample::select(kinds).prop_map(Told::Event);
     vec(prop_oneof![30 => ack, 1 => event], 1..120)
@@ -60,6 +64,7 @@ impl Host {
     fn new(handshake_rtt_us: u32) -> Self {
         let mut config = Config::new(row("reach"), MSS, 10);
         config.handshake_rtt_us = handshake_rtt_us;
+        (config.now_ns, config.tsval) = (1_000_000_000, 975);
         Self { startup: Startup::new(row("reach"), &config), now_ns: 1_000_000_000, sent: 0, arrived: 0 }
     }
 
@@ -73,7 +78,7 @@ impl Host {
                 kind,
                 mss_bytes: MSS,
             }),
-            Told::Ack { packets, gap_ns, rtt_us, flags } => {
+            Told::Ack { packets, gap_ns, rtt_us, flags, off } => {
                 // No more than a GB under way.
                 let room = before.cwnd_bytes.min(1 << 30) / PACKET * PACKET;
                 self.sent = self.sent.max(self.arrived + room);
@@ -92,6 +97,7 @@ impl Host {
                     rtt_us,
                     mss_bytes: MSS,
                     flags,
+                    tsval: ((self.now_ns / 1_000_000) as u32).wrapping_sub(25).wrapping_sub(off),
                     ..Ack::default()
                 })
             }
@@ -169,7 +175,7 @@ fn where_every_ack_is_followed_by_a_pause_nothing_is_proved() {
 #[test]
 fn after_a_timeout_both_windows_are_the_hosts() {
     let timeouts = std::cell::Cell::new(0_u32);
-    runner(500)
+    runner(1000)
         .run(&told(mostly_limited(), any_kind()), |all| {
             let mut host = Host::new(50_000);
             for told in &all {
@@ -187,4 +193,23 @@ fn after_a_timeout_both_windows_are_the_hosts() {
         })
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(timeouts.get() > 100, "too few cases: {}", timeouts.get());
+}
+
+#[test]
+fn no_loss_and_no_mark_raises_the_window() {
+    let landed = std::cell::Cell::new(0_u32);
+    runner(1500)
+        .run(&told(mostly_limited(), any_kind()), |all| {
+            let mut host = Host::new(50_000);
+            for told in &all {
+                let (before, after) = host.tell(told);
+                if matches!(told, Told::Event(EventKind::Loss | EventKind::Mark)) {
+                    prop_assert!(after.cwnd_bytes <= before.cwnd_bytes, "{before:?} {after:?}");
+                    landed.set(landed.get() + u32::from(after.ssthresh_bytes != before.ssthresh_bytes));
+                }
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(landed.get() > 100, "too few cases: {}", landed.get());
 }

@@ -1,0 +1,62 @@
+//! The receiver's clock: ACKs count from when it says that they left.
+
+use rampcc::{ExitReason, Startup};
+
+use super::support::pipe::{Outcome, Pipe, START, play};
+use super::support::{config, row};
+
+/// A return link that spaces ACKs at four times the path's packets.
+fn slow_return(tick_ns: u64) -> Pipe {
+    let mut pipe = Pipe::new(20_000_000, 200_000, 1500, usize::MAX);
+    pipe.ack_spacing_ns = 2_400_000;
+    pipe.tick_ns = tick_ns;
+    pipe
+}
+
+fn on(pipe: &Pipe) -> Outcome {
+    let algorithm = row("reach");
+    let mut config = config(algorithm, 10);
+    config.mss_bytes = pipe.packet_bytes as u32;
+    config.initial_window_bytes = 10 * pipe.packet_bytes;
+    config.handshake_rtt_us = (pipe.rtt_ns / 1000) as u32;
+    config.tsval = if pipe.tick_ns > 0 { START } else { 0 };
+    play(pipe, algorithm, &config)
+}
+
+#[test]
+fn behind_a_slow_return_link_the_window_is_the_paths() {
+    let (without, with) = (on(&slow_return(0)), on(&slow_return(1_000_000)));
+    let bdp = slow_return(0).bdp_packets();
+    assert!(without.cwnd < bdp / 2.0, "{} of {bdp}", without.cwnd);
+    assert!(with.cwnd > bdp * 0.75, "{} of {bdp}, {:?}", with.cwnd, with.decision.exit_reason());
+    assert_ne!(with.decision.exit_reason(), ExitReason::None);
+}
+
+/// It falls behind by more than a third of the first RTT, and is never sure.
+#[test]
+fn a_clock_that_ticks_more_slowly_changes_nothing() {
+    for tick_ns in [2_000_000, 4_000_000, 10_000_000, 1_000_000_000] {
+        let (without, with) = (on(&slow_return(0)), on(&slow_return(tick_ns)));
+        assert_eq!(without.decision, with.decision, "{tick_ns}");
+        assert_eq!(without.acks.len(), with.acks.len(), "{tick_ns}");
+    }
+}
+
+/// A stamp that never changes is no clock either.
+#[test]
+fn stamps_that_are_all_alike_change_nothing() {
+    let algorithm = row("reach");
+    let outcome = on(&slow_return(0));
+    let mut own = config(algorithm, 10);
+    own.mss_bytes = 1500;
+    own.initial_window_bytes = 15_000;
+    own.handshake_rtt_us = 200_000;
+    let mut without = Startup::new(algorithm, &own);
+    own.tsval = START;
+    let mut with = Startup::new(algorithm, &own);
+    for ack in &outcome.acks {
+        let mut stamped = *ack;
+        stamped.tsval = START;
+        assert_eq!(without.on_ack(ack), with.on_ack(&stamped));
+    }
+}
