@@ -9,6 +9,7 @@ use rampcc_emulator::End;
 use rampcc_linux::{Event, Options, Record, load};
 use rampcc_trace::Told;
 
+use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::ready::unobstructed;
@@ -194,11 +195,11 @@ fn aborted_in_start_up() {
 fn a_timeout_ends_start_up_and_the_connection_recovers() {
     // On a single emulated processor everything sent is acknowledged before the path can be cut.
     if ready() && unobstructed(small().then_some(EMULATED)) {
-        repeated(times_out_and_recovers);
+        judged(|| repeated(times_out_and_recovers));
     }
 }
 
-fn times_out_and_recovers() {
+fn times_out_and_recovers() -> Result<(), String> {
     // Room for everything: without the cut nothing is lost, however long it takes to cut.
     let network = Network::new(Bottleneck::Queue(4_000_000));
     let loaded = put_in(slow_start(), "t", Record::Flows);
@@ -228,7 +229,7 @@ fn times_out_and_recovers() {
     let (events, _) = all_events(&loaded, 1);
     let exits = exits(&events);
     complete(!exits.is_empty(), &events);
-    assert_eq!(exits[0].decision.exit_reason(), ExitReason::Timeout, "{exits:?}");
+    require(exits[0].decision.exit_reason() == ExitReason::Timeout, || format!("{exits:?}"))
 }
 
 #[test]
@@ -236,36 +237,39 @@ fn idle_in_start_up_it_restarts_as_the_kernel_says() {
     if !ready() {
         return;
     }
-    repeated(|| {
-        let network = Network::new(Bottleneck::Window);
-        let loaded = put_in(slow_start(), "u", Record::All);
-        let mut events = Vec::new();
-        let mut paused = false;
-        let arrived = network.transfer_with(loaded.name(), Open::Active, MEGABYTES, |_, written| {
-            if written < 500_000 || paused {
-                return;
-            }
-            paused = true;
-            // Longer than two of the shortest timeouts, after which the kernel lowers the window.
-            let mut quiet = 0;
-            while quiet < 8 {
-                let more = loaded.drain(Duration::from_millis(100)).expect("events");
-                quiet = if more.is_empty() { quiet + 1 } else { 0 };
-                events.extend(more);
-            }
-        });
-        assert_eq!(arrived, MEGABYTES);
-        let (rest, counters) = all_events(&loaded, 1);
-        assert_eq!((counters.lost_events, counters.all_exits()), (0, 0));
-        let before_pause = events.len();
-        events.extend(rest);
-        assert!(replayed(&events) > 0);
-        let windows = |events: &[Event]| -> Vec<u64> {
-            events.iter().filter_map(ack).map(|e| e.call.before.cwnd_bytes).collect()
-        };
-        let before = windows(&events[..before_pause]).pop().expect("ACKs before the pause");
-        let after = windows(&events[before_pause..]).into_iter().next().expect("ACKs after it");
-        assert!(after < before, "from {before} to {after} bytes");
+    judged(|| {
+        repeated(|| {
+            let network = Network::new(Bottleneck::Window);
+            let loaded = put_in(slow_start(), "u", Record::All);
+            let mut events = Vec::new();
+            let mut paused = false;
+            let arrived = network.transfer_with(loaded.name(), Open::Active, MEGABYTES, |_, written| {
+                if written < 500_000 || paused {
+                    return;
+                }
+                paused = true;
+                // Longer than two of the shortest timeouts, after which the kernel lowers the window.
+                let mut quiet = 0;
+                while quiet < 8 {
+                    let more = loaded.drain(Duration::from_millis(100)).expect("events");
+                    quiet = if more.is_empty() { quiet + 1 } else { 0 };
+                    events.extend(more);
+                }
+            });
+            assert_eq!(arrived, MEGABYTES);
+            let (rest, counters) = all_events(&loaded, 1);
+            assert_eq!(counters.lost_events, 0, "{counters:?}");
+            require(counters.all_exits() == 0, || format!("{counters:?}"))?;
+            let before_pause = events.len();
+            events.extend(rest);
+            assert!(replayed(&events) > 0);
+            let windows = |events: &[Event]| -> Vec<u64> {
+                events.iter().filter_map(ack).map(|e| e.call.before.cwnd_bytes).collect()
+            };
+            let before = windows(&events[..before_pause]).pop().expect("ACKs before the pause");
+            let after = windows(&events[before_pause..]).into_iter().next().expect("ACKs after it");
+            require(after < before, || format!("from {before} to {after} bytes"))
+        })
     });
 }
 
@@ -274,21 +278,23 @@ fn congestion_marks_end_start_up() {
     if !ready() {
         return;
     }
-    repeated(|| {
-        let network = Network::new(Bottleneck::Queue(400_000));
-        for role in ["s", "c"] {
-            network.sysctl(role, "net.ipv4.tcp_ecn=1");
-        }
-        let red = "qdisc add dev eth2 parent 1: handle 2: red limit 400000 min 20000 max 60000 avpkt 1500 burst 20 \
+    judged(|| {
+        repeated(|| {
+            let network = Network::new(Bottleneck::Queue(400_000));
+            for role in ["s", "c"] {
+                network.sysctl(role, "net.ipv4.tcp_ecn=1");
+            }
+            let red = "qdisc add dev eth2 parent 1: handle 2: red limit 400000 min 20000 max 60000 avpkt 1500 burst 20 \
                    probability 1 bandwidth 40mbit ecn";
-        assert!(network.try_ip("tc", "r", red) || mark(&network), "the router does not mark");
-        let loaded = put_in(slow_start(), "v", Record::Flows);
-        assert_eq!(network.transfer(loaded.name(), Open::Active, MEGABYTES), MEGABYTES);
-        let (events, counters) = all_events(&loaded, 1);
-        let exits = exits(&events);
-        complete(!exits.is_empty(), &events);
-        assert_eq!(exits[0].decision.exit_reason(), ExitReason::Ecn, "{exits:?}");
-        assert_eq!(counters.exits(ExitReason::Ecn), 1);
+            assert!(network.try_ip("tc", "r", red) || mark(&network), "the router does not mark");
+            let loaded = put_in(slow_start(), "v", Record::Flows);
+            assert_eq!(network.transfer(loaded.name(), Open::Active, MEGABYTES), MEGABYTES);
+            let (events, counters) = all_events(&loaded, 1);
+            let exits = exits(&events);
+            complete(!exits.is_empty(), &events);
+            require(exits[0].decision.exit_reason() == ExitReason::Ecn, || format!("{exits:?}"))?;
+            require(counters.exits(ExitReason::Ecn) == 1, || format!("{counters:?}"))
+        })
     });
 }
 
@@ -298,16 +304,18 @@ fn a_path_for_shorter_packets_does_not_end_start_up() {
     if !ready() {
         return;
     }
-    repeated(|| {
-        let network = Network::new(Bottleneck::None);
-        assert!(network.try_ip("ip", "r", "link set eth2 mtu 900"));
-        let loaded = put_in(slow_start(), "m", Record::Flows);
-        for open in [Open::Active, Open::Passive] {
-            assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
-        }
-        let (_, counters) = all_events(&loaded, 2);
-        complete(counters.opened >= 2, counters);
-        assert_eq!(counters.exits(ExitReason::Timeout), 0, "{counters:?}");
+    judged(|| {
+        repeated(|| {
+            let network = Network::new(Bottleneck::None);
+            assert!(network.try_ip("ip", "r", "link set eth2 mtu 900"));
+            let loaded = put_in(slow_start(), "m", Record::Flows);
+            for open in [Open::Active, Open::Passive] {
+                assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
+            }
+            let (_, counters) = all_events(&loaded, 2);
+            complete(counters.opened >= 2, counters);
+            require(counters.exits(ExitReason::Timeout) == 0, || format!("{counters:?}"))
+        })
     });
 }
 
@@ -332,25 +340,28 @@ fn unannounced_they_begin_with_their_first_ack() {
     if !ready() {
         return;
     }
-    repeated(|| {
-        let network = Network::new(Bottleneck::Queue(30_000));
-        let mut options = Options::new(slow_start());
-        (options.name, options.record) = (Some("rw_slow_start".into()), Record::All);
-        options.from_first_ack = true;
-        let loaded = load(slow_start(), &options).expect("loads");
-        for open in [Open::Active, Open::Passive] {
-            assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
-        }
-        let (events, counters) = settled(&loaded, 2);
-        complete(counters.closed >= 2, counters);
-        assert_eq!((counters.opened, counters.left_out), (2, 2), "{counters:?}");
-        assert_eq!((counters.late, counters.without_storage), (0, 0), "{counters:?}");
-        let exits = exits(&events);
-        complete(exits.len() >= 2, &events);
-        for exit in exits {
-            assert_eq!(exit.decision.exit_reason(), ExitReason::Loss, "{exit:?}");
-        }
-        assert!(replayed(&events) > 0);
+    judged(|| {
+        repeated(|| {
+            let network = Network::new(Bottleneck::Queue(30_000));
+            let mut options = Options::new(slow_start());
+            (options.name, options.record) = (Some("rw_slow_start".into()), Record::All);
+            options.from_first_ack = true;
+            let loaded = load(slow_start(), &options).expect("loads");
+            for open in [Open::Active, Open::Passive] {
+                assert_eq!(network.transfer(loaded.name(), open, MEGABYTES), MEGABYTES);
+            }
+            let (events, counters) = settled(&loaded, 2);
+            complete(counters.closed >= 2, counters);
+            assert_eq!((counters.opened, counters.left_out), (2, 2), "{counters:?}");
+            assert_eq!((counters.late, counters.without_storage), (0, 0), "{counters:?}");
+            let exits = exits(&events);
+            complete(exits.len() >= 2, &events);
+            for exit in exits {
+                require(exit.decision.exit_reason() == ExitReason::Loss, || format!("{exit:?}"))?;
+            }
+            assert!(replayed(&events) > 0);
+            Ok(())
+        })
     });
 }
 
@@ -360,44 +371,50 @@ fn a_timer_that_expires_again_for_the_same_packet_is_told_once_and_taken_back() 
     if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
-    repeated(|| {
-        let loaded = put_in(algorithm("hystartpp").expect("a row"), "q", Record::All);
-        // The receive window keeps start-up from ending before.
-        let path = Path::new(
-            "rate = '200 Mbit/s'\nbuffer = 'unlimited'\n\
+    judged(|| {
+        repeated(|| {
+            let loaded = put_in(algorithm("hystartpp").expect("a row"), "q", Record::All);
+            // The receive window keeps start-up from ending before.
+            let path = Path::new(
+                "rate = '200 Mbit/s'\nbuffer = 'unlimited'\n\
              rtt = [{ at = '0 s', rtt = '50 ms' }, { at = '600 ms', rtt = '2 s' }, { at = '650 ms', rtt = '50 ms' }]\n\
              [receiver]\nwindow = '300 kB'",
-        );
-        path.transfer(loaded.name(), Open::Passive, 8 * MEGABYTES);
-        let timeouts =
-            path.running().in_namespace(End::Sender, || counted("TCPTimeouts")).expect("a namespace");
-        complete(timeouts == 2, timeouts);
-        let (events, _) = all_events(&loaded, 1);
-        path.stop();
-        let told: Vec<_> = events
-            .iter()
-            .filter_map(|event| if let Event::Call(call) = event { Some(&call.call) } else { None })
-            .filter_map(|call| match call.told {
-                Told::Event(event) => Some((event.kind, call.before.phase(), call.after.phase())),
-                _ => None,
-            })
-            .collect();
-        replayed(&events);
-        complete(told.iter().any(|(kind, ..)| *kind == EventKind::Undone), &told);
-        let expected = [
-            (EventKind::Timeout, Phase::Startup, Phase::Done),
-            (EventKind::Undone, Phase::Done, Phase::Startup),
-        ];
-        assert_eq!(told, expected);
-        let mut calls = events
-            .iter()
-            .filter_map(|event| if let Event::Call(call) = event { Some(&call.call.told) } else { None })
-            .skip_while(|told| !matches!(told, Told::Event(event) if event.kind == EventKind::Undone));
-        match (calls.next(), calls.next()) {
-            (Some(Told::Event(undone)), Some(Told::Ack(ack))) => {
-                assert!(ack.now_ns == undone.now_ns && ack.acked_bytes > 0, "the ACK that undid: {ack:?}");
+            );
+            path.transfer(loaded.name(), Open::Passive, 8 * MEGABYTES);
+            let timeouts =
+                path.running().in_namespace(End::Sender, || counted("TCPTimeouts")).expect("a namespace");
+            require(timeouts == 2, || format!("{timeouts} timeouts"))?;
+            let (events, _) = all_events(&loaded, 1);
+            path.stop();
+            let told: Vec<_> = events
+                .iter()
+                .filter_map(|event| if let Event::Call(call) = event { Some(&call.call) } else { None })
+                .filter_map(|call| match call.told {
+                    Told::Event(event) => Some((event.kind, call.before.phase(), call.after.phase())),
+                    _ => None,
+                })
+                .collect();
+            replayed(&events);
+            complete(told.iter().any(|(kind, ..)| *kind == EventKind::Undone), &told);
+            let expected = [
+                (EventKind::Timeout, Phase::Startup, Phase::Done),
+                (EventKind::Undone, Phase::Done, Phase::Startup),
+            ];
+            require(told == expected, || format!("{told:?}"))?;
+            let mut calls = events
+                .iter()
+                .filter_map(|event| if let Event::Call(call) = event { Some(&call.call.told) } else { None })
+                .skip_while(|told| !matches!(told, Told::Event(event) if event.kind == EventKind::Undone));
+            match (calls.next(), calls.next()) {
+                (Some(Told::Event(undone)), Some(Told::Ack(ack))) => {
+                    assert!(
+                        ack.now_ns == undone.now_ns && ack.acked_bytes > 0,
+                        "the ACK that undid: {ack:?}"
+                    );
+                }
+                other => panic!("{other:?}"),
             }
-            other => panic!("{other:?}"),
-        }
+            Ok(())
+        })
     });
 }

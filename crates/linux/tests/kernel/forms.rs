@@ -8,6 +8,7 @@ use rampcc_linux::{Loaded, Options, Record, load};
 use rampcc_trace::{FlowSample, Observer};
 
 use crate::algorithms::{forms, object};
+use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::ready::unobstructed;
@@ -78,23 +79,6 @@ fn one_window(said: &[(&str, u64)], paced: bool, tag: &str) -> (Vec<(u64, Time)>
     (left, Time::from_ns(acks[0].0.now_ns - first_sent))
 }
 
-/// Of three attempts, since a machine too busy to keep one run's gaps may keep the next one's; what is spaced wrongly is
-/// so each time.
-fn kept(attempt: impl Fn() -> Result<(), String>) {
-    let mut found = Vec::new();
-    for _ in 0..3 {
-        match repeated(&attempt) {
-            Ok(()) => return,
-            Err(difference) => found.push(difference),
-        }
-    }
-    panic!("{found:#?}");
-}
-
-fn require(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
-
 /// The first `unspaced` leave together, and the others at the rate, the first ACK not awaited.
 fn is_a_burst_and_a_paced_rest(said: &[(&str, u64)], unspaced: u64, tag: &str) -> Result<(), String> {
     let (left, first_ack) = one_window(said, false, tag);
@@ -124,7 +108,7 @@ fn a_burst_is_followed_by_a_paced_rest_in_the_same_round() {
         return;
     }
     let said = [("window", WINDOW), ("rate", RATE), ("burst", 20)];
-    kept(|| is_a_burst_and_a_paced_rest(&said, 20, "b"));
+    judged(|| repeated(|| is_a_burst_and_a_paced_rest(&said, 20, "b")));
 }
 
 #[test]
@@ -133,7 +117,7 @@ fn a_rate_from_the_first_packet_on_waits_for_no_ack() {
         return;
     }
     let said = [("window", WINDOW), ("rate", RATE)];
-    kept(|| is_a_burst_and_a_paced_rest(&said, 10, "n"));
+    judged(|| repeated(|| is_a_burst_and_a_paced_rest(&said, 10, "n")));
 }
 
 #[test]
@@ -141,16 +125,18 @@ fn several_leave_at_once_and_the_rate_stays() {
     if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
-    kept(|| {
-        let said = [("window", WINDOW), ("rate", RATE), ("together", 5)];
-        let (left, first_ack) = one_window(&said, false, "s");
-        let (_, last) = left[left.len() - 1];
-        // The first ten are never spaced, and five leave with each gap after.
-        let least = Time::from_us(25 * GAP_US);
-        require(last >= least && last < first_ack, || format!("{last}, at least {least}: {left:?}"))?;
-        let mut times: Vec<_> = left.iter().map(|&(_, at)| at).collect();
-        times.dedup_by(|later, earlier| *later - *earlier < Time::from_us(GAP_US));
-        require(times.len() <= 9, || format!("eight times five: {left:?}"))
+    judged(|| {
+        repeated(|| {
+            let said = [("window", WINDOW), ("rate", RATE), ("together", 5)];
+            let (left, first_ack) = one_window(&said, false, "s");
+            let (_, last) = left[left.len() - 1];
+            // The first ten are never spaced, and five leave with each gap after.
+            let least = Time::from_us(25 * GAP_US);
+            require(last >= least && last < first_ack, || format!("{last}, at least {least}: {left:?}"))?;
+            let mut times: Vec<_> = left.iter().map(|&(_, at)| at).collect();
+            times.dedup_by(|later, earlier| *later - *earlier < Time::from_us(GAP_US));
+            require(times.len() <= 9, || format!("eight times five: {left:?}"))
+        })
     });
 }
 
@@ -161,13 +147,15 @@ fn back_to_back_holds_on_a_host_that_paces_by_itself() {
     }
     // As the host likes: twice the window per round trip, from the eleventh packet on.
     let own = Time::from_us(30 * 50_000 / (2 * WINDOW));
-    kept(|| {
-        let (left, _) = one_window(&[("window", WINDOW)], true, "h");
-        let (_, last) = left[left.len() - 1];
-        require(last > Time::from_ns(own.ns() / 2), || format!("{last}, not {own}: {left:?}"))?;
-        let (left, _) = one_window(&[("window", WINDOW), ("rate", 1)], true, "o");
-        let (_, last) = left[left.len() - 1];
-        require(last < Time::from_ns(own.ns() / 4), || format!("{last}: {left:?}"))
+    judged(|| {
+        repeated(|| {
+            let (left, _) = one_window(&[("window", WINDOW)], true, "h");
+            let (_, last) = left[left.len() - 1];
+            require(last > Time::from_ns(own.ns() / 2), || format!("{last}, not {own}: {left:?}"))?;
+            let (left, _) = one_window(&[("window", WINDOW), ("rate", 1)], true, "o");
+            let (_, last) = left[left.len() - 1];
+            require(last < Time::from_ns(own.ns() / 4), || format!("{last}: {left:?}"))
+        })
     });
 }
 
@@ -187,35 +175,38 @@ fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
     if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
-    kept(|| {
-        let loaded = load_forms(&[("window", 300), ("percent", 50), ("leave", 700)], "p");
-        let path = Path::new(PATH);
-        let mut samples = Samples::default();
-        let download = Download {
-            size_bytes: 3_500_000,
-            congestion_control: Some(loaded.name().to_owned()),
-            opener: Opener::Receiver,
-            ..Download::default()
-        };
-        path.running().download(&download, &mut samples).expect("it arrives");
-        let acks = acks(&loaded);
-        path.stop();
-        let exit = acks[acks.len() - 1].1;
-        complete(exit.phase() == rampcc::Phase::Done, exit);
-        require(exit.pacing_percent == 50, || format!("{exit:?}"))?;
-        // Before the exit at 1 MB, and after it; the receiver's window has opened by the first.
-        for span in [600_000..1_000_000, 1_400_000..3_000_000] {
-            let mut shares: Vec<_> = samples
-                .0
-                .iter()
-                .filter(|s| span.contains(&s.sent_bytes))
-                .map(|s| s.in_flight_bytes * 100 / s.cwnd_bytes)
-                .collect();
-            shares.sort_unstable();
-            let middle = shares[shares.len() / 2];
-            eprintln!("{span:?}: {middle} % of the window in flight, {} samples", shares.len());
-            require((40..=60).contains(&middle), || format!("{span:?}: {shares:?}"))?;
-        }
-        Ok(())
+    judged(|| {
+        repeated(|| {
+            let loaded = load_forms(&[("window", 300), ("percent", 50), ("leave", 700)], "p");
+            let path = Path::new(PATH);
+            let mut samples = Samples::default();
+            let download = Download {
+                size_bytes: 3_500_000,
+                congestion_control: Some(loaded.name().to_owned()),
+                opener: Opener::Receiver,
+                ..Download::default()
+            };
+            path.running().download(&download, &mut samples).expect("it arrives");
+            let acks = acks(&loaded);
+            path.stop();
+            let exit = acks[acks.len() - 1].1;
+            complete(exit.phase() == rampcc::Phase::Done, exit);
+            require(exit.pacing_percent == 50, || format!("{exit:?}"))?;
+            // Before the exit at 1 MB, and after it; the receiver's window has opened by the first.
+            for span in [600_000..1_000_000, 1_400_000..3_000_000] {
+                let mut shares: Vec<_> = samples
+                    .0
+                    .iter()
+                    .filter(|s| span.contains(&s.sent_bytes))
+                    .map(|s| s.in_flight_bytes * 100 / s.cwnd_bytes)
+                    .collect();
+                shares.sort_unstable();
+                require(!shares.is_empty(), || format!("no look within {span:?}"))?;
+                let middle = shares[shares.len() / 2];
+                eprintln!("{span:?}: {middle} % of the window in flight, {} samples", shares.len());
+                require((40..=60).contains(&middle), || format!("{span:?}: {shares:?}"))?;
+            }
+            Ok(())
+        })
     });
 }

@@ -3,6 +3,7 @@
 use rampcc::{Algorithm, Hint, algorithm};
 use rampcc_linux::{Event, Guard, Loaded, Options, Record, load};
 
+use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::ready::unobstructed;
@@ -51,21 +52,26 @@ fn the_window_stays_within_its_bound() {
     if !ready() {
         return;
     }
-    repeated(|| {
-        let path = Path::new(DEEP);
-        for bound in [0, 1] {
-            let guard = Guard { window_bound: bound, ..Guard::default() };
-            // Told of ten times what there is, it would open at once.
-            let loaded =
-                guarded("ideal", "b", guard, |options| options.hint = Hint::path(960_000, 4_700_000));
-            path.transfer(loaded.name(), Open::Passive, BYTES);
-            let (events, counters) = all_events(&loaded, 1);
-            complete(counters.opened >= 1, counters);
-            let (beyond, acks) = beyond(&events);
-            assert!(acks > 0 && (beyond == 0) == (bound == 1), "{bound}: {beyond} of {acks} ACKs");
-            assert_eq!(counters.bounded, u64::from(bound), "{counters:?}");
-        }
-        path.stop();
+    judged(|| {
+        repeated(|| {
+            let path = Path::new(DEEP);
+            for bound in [0, 1] {
+                let guard = Guard { window_bound: bound, ..Guard::default() };
+                // Told of ten times what there is, it would open at once.
+                let loaded =
+                    guarded("ideal", "b", guard, |options| options.hint = Hint::path(960_000, 4_700_000));
+                path.transfer(loaded.name(), Open::Passive, BYTES);
+                let (events, counters) = all_events(&loaded, 1);
+                complete(counters.opened >= 1, counters);
+                let (beyond, acks) = beyond(&events);
+                require(acks > 0 && (beyond == 0) == (bound == 1), || {
+                    format!("{bound}: {beyond} of {acks} ACKs")
+                })?;
+                assert_eq!(counters.bounded, u64::from(bound), "{counters:?}");
+            }
+            path.stop();
+            Ok(())
+        })
     });
 }
 
@@ -88,30 +94,35 @@ fn ends_that_were_chosen_are_judged_by_what_came_of_them() {
     }
     // Told of ten times what there is, `ideal` overflows the queue; told the truth, it does not.
     for (text, bytes, late) in [(SHALLOW, 960_000, 1), (DEEP, 96_000, 0)] {
-        repeated(|| {
-            let path = Path::new(text);
-            let loaded = guarded("ideal", "c", Guard::default(), |options| {
-                options.hint = Hint::path(bytes, 4_700_000);
-            });
-            path.transfer(loaded.name(), Open::Passive, MEGABYTES);
-            let counters = all_events(&loaded, 1).1;
-            complete(counters.closed >= 1, counters);
-            assert_eq!((counters.too_late, counters.too_early), (late, 0), "{counters:?}");
-            path.stop();
+        judged(|| {
+            repeated(|| {
+                let path = Path::new(text);
+                let loaded = guarded("ideal", "c", Guard::default(), |options| {
+                    options.hint = Hint::path(bytes, 4_700_000);
+                });
+                path.transfer(loaded.name(), Open::Passive, MEGABYTES);
+                let counters = all_events(&loaded, 1).1;
+                complete(counters.closed >= 1, counters);
+                path.stop();
+                require((counters.too_late, counters.too_early) == (late, 0), || format!("{counters:?}"))
+            })
         });
     }
     // A threshold of twelve packets where two hundred fit.
-    repeated(|| {
-        let path = Path::new(LOSSLESS);
-        let loaded = guarded("slow_start", "d", Guard::default(), |options| {
-            let parameters = &row("slow_start").parameters;
-            let index = parameters.iter().position(|p| p.name == "initial_ssthresh").expect("its parameter");
-            options.parameters[index] = 12;
-        });
-        path.transfer(loaded.name(), Open::Passive, 4 * MEGABYTES);
-        let counters = all_events(&loaded, 1).1;
-        complete(counters.closed >= 1, counters);
-        assert_eq!((counters.too_late, counters.too_early), (0, 1), "{counters:?}");
-        path.stop();
+    judged(|| {
+        repeated(|| {
+            let path = Path::new(LOSSLESS);
+            let loaded = guarded("slow_start", "d", Guard::default(), |options| {
+                let parameters = &row("slow_start").parameters;
+                let index =
+                    parameters.iter().position(|p| p.name == "initial_ssthresh").expect("its parameter");
+                options.parameters[index] = 12;
+            });
+            path.transfer(loaded.name(), Open::Passive, 4 * MEGABYTES);
+            let counters = all_events(&loaded, 1).1;
+            complete(counters.closed >= 1, counters);
+            path.stop();
+            require((counters.too_late, counters.too_early) == (0, 1), || format!("{counters:?}"))
+        })
     });
 }

@@ -13,6 +13,7 @@ use std::{env, fs, io};
 use nix::sched::{CloneFlags, setns};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+pub(crate) mod judged;
 pub(crate) mod left_out;
 pub(crate) mod path;
 pub(crate) mod ready;
