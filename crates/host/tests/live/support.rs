@@ -13,6 +13,8 @@ use rampcc_host::Host;
 use rampcc_scenario::Scenario;
 use socket2::{Domain, Socket, Type};
 
+#[path = "../../../linux/tests/support/judged.rs"]
+pub(crate) mod judged;
 #[path = "../../../linux/tests/support/left_out.rs"]
 pub(crate) mod left_out;
 #[path = "../../../linux/tests/support/ready.rs"]
