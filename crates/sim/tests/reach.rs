@@ -6,7 +6,7 @@ mod model;
 
 use std::sync::atomic::AtomicBool;
 
-use model::Reach;
+use model::{Clock, Reach};
 use rampcc::{ExitReason, Phase, Time, algorithm};
 use rampcc_scenario::{Arm, Scenario};
 use rampcc_sim::simulate;
@@ -18,6 +18,8 @@ struct Beside {
     page: Option<Reach>,
     calls: u32,
     exit: Option<ExitReason>,
+    /// It reads the receiver's clock.
+    sure: bool,
 }
 
 impl Observer for Beside {
@@ -44,6 +46,7 @@ impl Observer for Beside {
         }
         assert_eq!(*page.decision(), call.after, "page, core; in {:?}, {:?}", page.step(), call.told);
         self.calls += 1;
+        self.sure |= page.clock() == Clock::Sure;
         if self.exit.is_none() && call.after.phase() == Phase::Done {
             self.exit = Some(call.after.exit_reason());
         }
@@ -66,7 +69,7 @@ const PLAYED: [(&str, f64); 9] = [
 #[test]
 fn the_core_does_what_the_page_says_in_whole_runs() {
     let reach = algorithm("reach").expect("a row");
-    let (mut calls, mut exits) = (0, Vec::new());
+    let (mut calls, mut sure, mut exits) = (0, 0, Vec::new());
     for (name, seconds) in PLAYED {
         let scenario = Scenario::built_in(name).unwrap_or_else(|| panic!("no scenario {name}"));
         let mut scenario = scenario.with_arm(&Arm::parse(reach.id).expect("an arm"));
@@ -79,10 +82,12 @@ fn the_core_does_what_the_page_says_in_whole_runs() {
             simulate(&scenario, seed, &mut beside, &AtomicBool::new(false)).expect("it runs");
             assert!(beside.calls > 20, "{name}: {} calls", beside.calls);
             calls += beside.calls;
+            sure += u32::from(beside.sure);
             exits.extend(beside.exit);
         }
     }
     assert!(calls > 10_000, "{calls}");
+    assert!(sure > 10, "the receiver's clock was read in {sure} runs only");
     for reason in [ExitReason::Proof, ExitReason::Agreement, ExitReason::Loss] {
         assert!(exits.contains(&reason), "{reason:?} is not among {exits:?}");
     }
