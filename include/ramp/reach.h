@@ -45,7 +45,7 @@
 	  "no trial where noise is at most one part in so many of the flight's span")               \
 	P(N, fill, "percent", 105, 101, 400, "our choice", "of the rate, that the fill is sent at") \
 	P(N, room, "percent", 125, 100, 400, "our choice",                                          \
-	  "of rate x (RTT + noise), the window that start-up ends at where others may be")           \
+	  "of rate x (RTT + noise), the window that start-up ends at where others may be")          \
 	P(N, tick, "us", 1000, 0, 65535, "our choice",                                              \
 	  "of the receiver's clock, by which ACKs that were held count; 0: as they come")
 
@@ -62,9 +62,9 @@ enum {
 };
 
 enum { /* the receiver's */
-	REACH_NO_CLOCK,
-	REACH_CLOCK,
-	REACH_SURE_CLOCK, /* it has been seen to tick */
+       REACH_NO_CLOCK,
+       REACH_CLOCK,
+       REACH_SURE_CLOCK, /* it has been seen to tick */
 };
 
 struct ramp_reach {
