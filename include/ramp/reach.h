@@ -85,7 +85,7 @@ struct ramp_reach {
 	ramp_u64 near_bytes;   /* a clear proof's BDP that the next has to confirm; 0: none */
 	ramp_u64 pace;         /* the rate that was decided, B/s; 0: none */
 	ramp_u64 floor_bytes;
-	ramp_u64 clock_ns;     /* ours less the receiver's, by the quickest ACK, modulo 2^64 */
+	ramp_u64 clock_ns;     /* ours less the receiver's, and 2^60, by the quickest ACK */
 	ramp_u32 first_rtt_us;
 	ramp_u32 noise_us;     /* how far the path has been seen to move an RTT by itself */
 	ramp_u32 handshake_us; /* 0: unknown, or compared already */
@@ -124,7 +124,9 @@ RAMP_FN void ramp_reach_start(struct ramp_reach *s, ramp_u64 start_bytes)
 /* Our clock less the receiver's: their offset, and how long the segment took. */
 RAMP_FN ramp_u64 ramp_reach_apart(const struct ramp_reach *s, ramp_u64 now_ns, ramp_u32 tsval)
 {
-	return now_ns - (ramp_u64)tsval * s->tick * 1000;
+	ramp_u64 ahead = (ramp_u64)1 << 60; /* more than any TSval says */
+
+	return ramp_sub(ramp_add(now_ns, ahead), (ramp_u64)tsval * s->tick * 1000);
 }
 
 RAMP_FN void ramp_reach_init(struct ramp_reach *s, const struct ramp_config *c,
@@ -508,8 +510,7 @@ RAMP_FN ramp_u64 ramp_reach_held(struct ramp_reach *s, const struct ramp_ack *a)
 
 	if (s->clock == REACH_NO_CLOCK || !a->tsval || !a->rtt_us)
 		return 0;
-	if ((apart - s->clock_ns) >> 63)
-		s->clock_ns = apart;
+	s->clock_ns = ramp_min(s->clock_ns, apart);
 	held = ramp_sub(apart - s->clock_ns, tick);
 	if (s->clock == REACH_CLOCK) {
 		if (rtt < ramp_mul(tick, 8) || ramp_mul(held, 3) > rtt)

@@ -172,11 +172,9 @@ impl Reach {
             return 0;
         }
         let now = apart(self.is.tick, ack.now_ns, ack.tsval);
-        if now.wrapping_sub(self.apart) >= 1 << 63 {
-            self.apart = now;
-        }
+        self.apart = self.apart.min(now);
         let (tick, rtt) = (times(1000, self.is.tick), times(1000, u64::from(ack.rtt_us)));
-        let held = minus(now.wrapping_sub(self.apart), tick);
+        let held = minus(minus(now, self.apart), tick);
         if self.clock == Clock::Known {
             if rtt < times(8, tick) || times(3, held) > rtt {
                 return 0;

@@ -28,7 +28,7 @@ pub(super) fn share(a: u64, b: u64, c: u64) -> u64 {
 
 /// *Apart*, for a tick in us.
 pub(super) fn apart(tick: u64, time: u64, tsval: u32) -> u64 {
-    time.wrapping_sub((1000 * tick).wrapping_mul(u64::from(tsval)))
+    minus(plus(time, 1 << 60), times(times(1000, tick), u64::from(tsval)))
 }
 
 /// By the names of the page's table.
