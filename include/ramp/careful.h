@@ -172,6 +172,8 @@ RAMP_FN void ramp_careful_on_ack(struct ramp_careful *s, const struct ramp_ack *
 {
 	if (d->phase == RAMP_DONE)
 		return;
+	if (d->phase == RAMP_STARTUP) /* an MSS at least, also if that has grown */
+		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	ramp_sample_rtt(&s->growth, a);
 	if (s->step == CAREFUL_RETREAT) {
 		ramp_careful_retreat(s, a, d);

@@ -71,8 +71,8 @@ static void random_config(struct ramp_config *c, const struct range *ranges, siz
 	c->abc_limit_packets = (ramp_u32)below(4);
 	c->size_bytes = nonsense();
 	c->receive_window_bytes = nonsense();
-	c->now_ns = c->size_bytes;
-	c->tsval = (ramp_u32)c->receive_window_bytes;
+	c->now_ns = nonsense();
+	c->tsval = (ramp_u32)nonsense();
 	c->handshake_rtt_us = (ramp_u32)nonsense();
 	c->unpaced_packets = (ramp_u32)below(20);
 	c->hint.source = (ramp_u32)below(RAMP_HINT_COUNT);
@@ -134,7 +134,7 @@ static void nonsense_ack(struct ramp_ack *a)
 	a->rtt_us = (ramp_u32)nonsense();
 	a->mss_bytes = (ramp_u32)nonsense();
 	a->flags = (ramp_u32)nonsense();
-	a->tsval = (ramp_u32)a->lost_bytes;
+	a->tsval = (ramp_u32)nonsense();
 }
 
 static const char *fault(const struct ramp_decision *before, const struct ramp_decision *after)

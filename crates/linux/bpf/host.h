@@ -413,7 +413,8 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	f->marked_packets = tp->delivered_ce;
 }
 
-static __always_inline void acknowledge(struct sock *sk, __s32 rtt_us)
+/* A function of its own: begin() needs the room that its variables take on the stack. */
+static __noinline void acknowledge(struct sock *sk, __s32 rtt_us)
 {
 	struct flow *f = flow_of(sk);
 	struct ramp_ack ack;
