@@ -8,7 +8,7 @@
  *              search --its proof is clear and far above the flight--> (trial -->) fill --> done
  *              fill --it comes back as fast as it left--> fill, at more than that
  *              search --its proof is clear, near the flight, and the next agrees--> done
- *     startup --loss, mark--> done, at what is proved
+ *     startup --loss, mark--> done, at what is proved and no more than beta of the window
  *     startup --timeout--> done
  *
  * A flight's proof: all between its first and last ACK was served within the time between them plus
@@ -46,6 +46,8 @@
 	P(N, fill, "percent", 105, 101, 400, "our choice", "of the rate, that the fill is sent at") \
 	P(N, room, "percent", 125, 100, 400, "our choice",                                          \
 	  "of rate x (RTT + noise), the window that start-up ends at where others may be")          \
+	P(N, beta, "percent", 70, 1, 100, "RFC 9438 §4.6",                                          \
+	  "of the window, at most, that a loss or mark leaves")                                     \
 	P(N, tick, "us", 1000, 0, 65535, "our choice",                                              \
 	  "of the receiver's clock, by which ACKs that were held count; 0: as they come")
 
@@ -95,8 +97,9 @@ struct ramp_reach {
 	ramp_u8 alone;         /* nobody else was seen in the clear proof */
 	ramp_u8 growing;       /* with every ACK */
 	ramp_u8 paused;        /* the application had nothing to send in the flight */
+	ramp_u8 trial, beta;
 	ramp_u16 off;          /* by how much the estimate may be off, 1/65536 */
-	ramp_u16 cap, trust, probe, clear, near, trial, quiet, fill, room, tick;
+	ramp_u16 cap, trust, probe, clear, near, quiet, fill, room, tick;
 };
 
 struct ramp_reach_proof {
@@ -140,10 +143,11 @@ RAMP_FN void ramp_reach_init(struct ramp_reach *s, const struct ramp_config *c,
 	s->probe = (ramp_u16)ramp_parameter(c, REACH, probe);
 	s->clear = (ramp_u16)ramp_parameter(c, REACH, clear);
 	s->near = (ramp_u16)ramp_parameter(c, REACH, near);
-	s->trial = (ramp_u16)ramp_parameter(c, REACH, trial);
+	s->trial = (ramp_u8)ramp_parameter(c, REACH, trial);
 	s->quiet = (ramp_u16)ramp_parameter(c, REACH, quiet);
 	s->fill = (ramp_u16)ramp_parameter(c, REACH, fill);
 	s->room = (ramp_u16)ramp_parameter(c, REACH, room);
+	s->beta = (ramp_u8)ramp_parameter(c, REACH, beta);
 	s->tick = (ramp_u16)ramp_parameter(c, REACH, tick);
 	s->clock_ns = ramp_reach_apart(s, c->now_ns, c->tsval);
 	s->clock = s->tick && c->tsval ? REACH_CLOCK : REACH_NO_CLOCK;
@@ -281,7 +285,8 @@ RAMP_FN void ramp_reach_settle(struct ramp_reach *s, ramp_u64 rate, struct ramp_
 
 	if (!s->alone)
 		window = ramp_mul_div(window, s->room, 100);
-	ramp_hold(ramp_max(window, s->floor_bytes), 1, d);
+	window = ramp_max(window, s->floor_bytes);
+	ramp_hold(ramp_min(window, d->ssthresh_bytes), 1, d);
 	d->ssthresh_bytes = d->cwnd_bytes;
 }
 
@@ -454,7 +459,8 @@ RAMP_FN void ramp_reach_judge(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_reach_send(s, a, d);
 }
 
-RAMP_FN void ramp_reach_first(struct ramp_reach *s, const struct ramp_ack *a)
+RAMP_FN void ramp_reach_first(struct ramp_reach *s, const struct ramp_ack *a,
+			      struct ramp_decision *d)
 {
 	if (a->newest_acked_bytes <= s->start_bytes)
 		return;
@@ -464,7 +470,11 @@ RAMP_FN void ramp_reach_first(struct ramp_reach *s, const struct ramp_ack *a)
 	s->first_newest_bytes = a->newest_acked_bytes;
 	if (!s->end_bytes || s->end_bytes > a->sent_bytes)
 		s->end_bytes = a->sent_bytes;
-	if (s->end_bytes <= s->first_newest_bytes) /* a flight of one ACK proves nothing */
+	if (s->end_bytes > s->first_newest_bytes)
+		return;
+	if (s->step == REACH_SEARCH) /* a flight of one ACK proves nothing */
+		ramp_reach_go_on(s, a, d);
+	else
 		ramp_reach_start(s, s->end_bytes);
 }
 
@@ -472,19 +482,23 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 				struct ramp_decision *d)
 {
 	ramp_u64 done, flight;
-	ramp_u32 before = s->quarters, i;
+	ramp_u32 i;
 
+	if (!a->newest_sent_ns)
+		return;
 	s->last_sent_ns = ramp_max(a->newest_sent_ns, s->last_sent_ns);
 	s->last_delivered_bytes = a->delivered_bytes;
 	s->last_newest_bytes = ramp_max(a->newest_acked_bytes, s->last_newest_bytes);
 	if (a->flags & RAMP_APP_LIMITED)
 		s->paused = 1;
 	if (!s->first_ns) {
-		ramp_reach_first(s, a);
+		ramp_reach_first(s, a, d);
 		return;
 	}
 	done = ramp_sub(a->newest_acked_bytes, s->first_newest_bytes);
 	flight = ramp_sub(s->end_bytes, s->first_newest_bytes);
+	if (ramp_mul(done, 4) < ramp_mul(flight, s->quarters + 1u))
+		return;
 	for (i = 0; i < REACH_QUARTERS; i++) {
 		if (i != s->quarters || ramp_mul(done, 4) < ramp_mul(flight, i + 1))
 			continue;
@@ -493,8 +507,7 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 		s->quarter_bytes[i] = (ramp_u32)ramp_min(done, 0xffffffffu);
 		s->quarters++;
 	}
-	if (s->quarters > before || a->newest_acked_bytes >= s->end_bytes)
-		ramp_reach_judge(s, a, d);
+	ramp_reach_judge(s, a, d);
 }
 
 /*
@@ -513,7 +526,7 @@ RAMP_FN ramp_u64 ramp_reach_held(struct ramp_reach *s, const struct ramp_ack *a)
 	s->clock_ns = ramp_min(s->clock_ns, apart);
 	held = ramp_sub(apart - s->clock_ns, tick);
 	if (s->clock == REACH_CLOCK) {
-		if (rtt < ramp_mul(tick, 8) || ramp_mul(held, 3) > rtt)
+		if (rtt < ramp_mul(tick, 12) || ramp_mul(held, 3) > rtt)
 			return 0;
 		s->clock = REACH_SURE_CLOCK;
 	}
@@ -570,24 +583,26 @@ RAMP_FN void ramp_reach_on_event(struct ramp_reach *s, const struct ramp_event *
 				 struct ramp_decision *d)
 {
 	ramp_u32 phase = d->phase;
-	ramp_u64 rate = 0, cwnd = d->cwnd_bytes;
+	ramp_u64 rate = 0, cwnd = d->cwnd_bytes, most;
 
 	if (phase != RAMP_DONE && ramp_is_congestion(e)) {
 		rate = ramp_reach_so_far(s);
 		if (rate && e->kind != RAMP_TIMEOUT) {
 			ramp_reach_settle(s, rate, d);
-			d->cwnd_bytes = ramp_min(d->cwnd_bytes, cwnd);
+			most = ramp_mul_div(cwnd, s->beta, 100);
+			ramp_hold(ramp_min(d->cwnd_bytes, most), e->mss_bytes, d);
 			d->ssthresh_bytes = d->cwnd_bytes;
 		}
 	}
 	ramp_leave_on_event(&s->growth, e, d);
 	if (rate)
 		d->limit = ramp_reach_bdp(s, rate);
-	if (e->kind == RAMP_IDLE_RESTART && phase != RAMP_DONE) { /* measure what comes after it */
+	if (e->kind == RAMP_IDLE_RESTART) { /* measure what comes after it, an undone end too */
 		s->step = REACH_SEARCH;
 		s->rate = 0;
 		s->pace = 0;
 		s->near_bytes = 0;
+		s->clock_ns = ~(ramp_u64)0;
 		s->alone = 0;
 		ramp_pace_no_more(d);
 		ramp_reach_start(s, s->last_newest_bytes);
