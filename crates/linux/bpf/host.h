@@ -312,7 +312,8 @@ static __always_inline void open_window(struct sock *sk)
 #endif
 
 /* State arrives zeroed from the socket storage. */
-static __always_inline void open_flow(struct sock *sk, struct flow *f)
+/* Its configuration leaves the stack before obey() needs more of it. */
+static __noinline void open_flow(struct sock *sk, struct flow *f)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct ramp_config config = settings.config;
@@ -351,7 +352,6 @@ static __always_inline void open_flow(struct sock *sk, struct flow *f)
 	/* ssthresh_bytes is 0 yet: what the metrics of earlier connections left is overwritten. */
 	if (settings.record >= RAMP_RECORD_ALL)
 		record_open(sk, f, &config);
-	obey(sk, f);
 }
 
 static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt_us,
@@ -413,8 +413,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	f->marked_packets = tp->delivered_ce;
 }
 
-/* A function of its own: begin() needs the room that its variables take on the stack. */
-static __noinline void acknowledge(struct sock *sk, __s32 rtt_us)
+static __always_inline void acknowledge(struct sock *sk, __s32 rtt_us)
 {
 	struct flow *f = flow_of(sk);
 	struct ramp_ack ack;

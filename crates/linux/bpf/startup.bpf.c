@@ -57,8 +57,8 @@ struct ramp_counters counters SEC(".bss.counters");
 #include "memory.h"
 #include "host.h"
 
-/* A function of its own: seldom called where ACKs are handled, it should not be among their code. */
-static __noinline void begin(struct sock *sk)
+/* The flow of a connection that is to be steered, or none. */
+static __noinline struct flow *admit(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	_Bool fresh = tp->bytes_sent <= tp->mss_cache;
@@ -70,19 +70,35 @@ static __noinline void begin(struct sock *sk)
 		cubictcp_init(sk);
 	if (!fresh && tp->snd_ssthresh < TCP_INFINITE_SSTHRESH) {
 		count(&counters.late);
-		return;
+		return 0;
 	}
 	if (rtt_us < settings.least_rtt_us) {
 		count(&counters.short_rtt);
-		return;
+		return 0;
 	}
 	f = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!f) {
 		count(&counters.without_storage);
-		return;
+		return 0;
 	}
 	recall(sk, f);
+	return f;
+}
+
+static __noinline void obey_first(struct sock *sk, struct flow *f)
+{
+	obey(sk, f);
+}
+
+/* In functions of their own: seldom called where ACKs are handled, they should not be among their code. */
+static __always_inline void begin(struct sock *sk)
+{
+	struct flow *f = admit(sk);
+
+	if (!f)
+		return;
 	open_flow(sk, f);
+	obey_first(sk, f);
 }
 
 SEC("struct_ops/init")
