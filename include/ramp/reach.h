@@ -8,7 +8,7 @@
  *              search --its proof is clear and far above the flight--> (trial -->) fill --> done
  *              fill --it comes back as fast as it left--> fill, at more than that
  *              search --its proof is clear, near the flight, and the next agrees--> done
- *     startup --loss, mark--> done, at what is proved and no more than beta of the window
+ *     startup --loss, mark--> done, at what is proved, and no more than beta of the window
  *     startup --timeout--> done
  *
  * A flight's proof: all between its first and last ACK was served within the time between them plus
@@ -46,8 +46,8 @@
 	P(N, fill, "percent", 105, 101, 400, "our choice", "of the rate, that the fill is sent at") \
 	P(N, room, "percent", 125, 100, 400, "our choice",                                          \
 	  "of rate x (RTT + noise), the window that start-up ends at where others may be")          \
-	P(N, beta, "percent", 70, 1, 100, "RFC 9438 §4.6",                                          \
-	  "of the window, at most, that a loss or mark leaves")                                     \
+	P(N, beta, "percent", 100, 1, 100, "our choice; RFC 9438 §4.6: 70",                         \
+	  "of the window, the most that a loss or mark leaves")                                     \
 	P(N, tick, "us", 1000, 0, 65535, "our choice",                                              \
 	  "of the receiver's clock, by which ACKs that were held count; 0: as they come")
 
