@@ -240,7 +240,7 @@ RAMP_FN ramp_u32 ramp_reach_part(ramp_u64 part_ns, ramp_u64 span_ns)
 /* What the flight has proved by its last ACK so far. */
 RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reach_proof *p)
 {
-	ramp_u64 span, sent, bytes, wait, known, noise, excess;
+	ramp_u64 span, sent, bytes, wait, moved, noise, excess;
 
 	if (!s || !p)
 		return 0;
@@ -248,13 +248,13 @@ RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reac
 	sent = ramp_sub(s->last_sent_ns, s->first_sent_ns);
 	bytes = ramp_sub(s->last_delivered_bytes, s->first_delivered_bytes);
 	wait = ramp_sub(s->first_rtt_us, s->growth.least_rtt_us) * 1000;
-	known = (ramp_u64)s->noise_us * 1000;
+	moved = (ramp_u64)s->noise_us * 1000;
 	ramp_reach_forget(p);
 	if (!s->first_ns || !bytes || !span || s->last_newest_bytes <= s->first_newest_bytes)
 		return 0;
-	noise = ramp_max(ramp_reach_uneven(s), known);
+	noise = ramp_max(ramp_reach_uneven(s), moved);
 	excess = ramp_mul_div(sent, s->fill - 100u, 200);
-	p->rate = ramp_mul_div(bytes, 1000000000, ramp_max(ramp_add(span, wait), known));
+	p->rate = ramp_mul_div(bytes, 1000000000, ramp_max(ramp_add(span, wait), moved));
 	p->middle = ramp_mul_div(bytes, 1000000000, span);
 	p->rate_off = ramp_reach_part(ramp_add(noise, wait), span);
 	p->middle_off = ramp_reach_part(noise, span);
@@ -272,11 +272,11 @@ RAMP_FN void ramp_reach_launch(struct ramp_reach *s, const struct ramp_ack *a,
 			       struct ramp_decision *d)
 {
 	ramp_u64 mss = a->mss_bytes ? a->mss_bytes : 1;
-	ramp_u64 room = ramp_sub(ramp_add(d->cwnd_bytes, a->acked_bytes), a->in_flight_bytes);
+	ramp_u64 space = ramp_sub(ramp_add(d->cwnd_bytes, a->acked_bytes), a->in_flight_bytes);
 
 	d->pacing_bytes_per_s = s->pace;
 	ramp_reach_start(s, a->sent_bytes);
-	s->end_bytes = ramp_add(a->sent_bytes, ramp_max(room / mss, 1) * mss);
+	s->end_bytes = ramp_add(a->sent_bytes, ramp_max(space / mss, 1) * mss);
 }
 
 RAMP_FN void ramp_reach_settle(struct ramp_reach *s, ramp_u64 rate, struct ramp_decision *d)
@@ -326,10 +326,10 @@ RAMP_FN void ramp_reach_send(struct ramp_reach *s, const struct ramp_ack *a,
  */
 RAMP_FN ramp_u32 ramp_reach_agrees(const struct ramp_reach *s, const struct ramp_reach_proof *p)
 {
-	ramp_u64 before = s->near_bytes, now = ramp_reach_bdp(s, p->middle), apart;
+	ramp_u64 before = s->near_bytes, now = ramp_reach_bdp(s, p->middle), off;
 
-	apart = now > before ? now - before : before - now;
-	return before && p->even && (p->stretched || p->queued) && ramp_mul(apart, 4) <= before;
+	off = now > before ? now - before : before - now;
+	return before && p->even && (p->stretched || p->queued) && ramp_mul(off, 4) <= before;
 }
 
 /* As slow start does. The next flight is what leaves, or has left, while the window doubles. */
@@ -347,14 +347,14 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 				   const struct ramp_reach_proof *p, struct ramp_decision *d)
 {
 	ramp_u64 flight, cap, proven, next;
-	ramp_u32 known;
+	ramp_u32 trusted;
 
 	if (!s || !a || !p || !d)
 		return 0;
 	flight = ramp_sub(s->end_bytes, s->start_bytes);
 	proven = ramp_reach_bdp(s, p->rate);
-	known = p->clear && p->stretched && proven <= ramp_mul(flight, s->trust);
-	if (known && proven > ramp_mul(flight, s->near)) {
+	trusted = p->clear && p->stretched && proven <= ramp_mul(flight, s->trust);
+	if (trusted && proven > ramp_mul(flight, s->near)) {
 		s->rate = p->rate;
 		s->off = (ramp_u16)p->rate_off;
 		s->alone = p->quiet ? 1 : 0;
@@ -373,7 +373,7 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 		ramp_reach_finish(s, RAMP_EXIT_AGREEMENT, s->rate, d);
 		return 0;
 	}
-	s->near_bytes = known ? ramp_reach_bdp(s, p->middle) : 0;
+	s->near_bytes = trusted ? ramp_reach_bdp(s, p->middle) : 0;
 	if (s->near_bytes) {
 		s->rate = ramp_max(s->rate, p->rate);
 		ramp_reach_go_on(s, a, d);

@@ -64,16 +64,16 @@ impl Flight {
             return Proof::default();
         }
         let wait = times(1000, minus(first.rtt, base));
-        let known = times(1000, noise);
+        let moved = times(1000, noise);
         let newest = last.newest - first.newest;
         let off = |quarter: &Quarter| (64 * quarter.units).abs_diff(share(span, quarter.bytes, newest));
         let uneven = times(2, quarters.iter().map(off).max().unwrap_or(0));
-        let noise = uneven.max(known);
+        let noise = uneven.max(moved);
         let part = |ns: u64| (times(65_536, ns) / span).min(65_535);
         let fits = |part: u64, whole: u64| times(part, whole) <= span;
         let even = !paused && quarters.len() >= 2 && fits(is.clear, noise);
         Proof {
-            rate: share(1_000_000_000, bytes, plus(span, wait).max(known)),
+            rate: share(1_000_000_000, bytes, plus(span, wait).max(moved)),
             middle: share(1_000_000_000, bytes, span),
             rate_off: part(plus(noise, wait)),
             middle_off: part(noise),

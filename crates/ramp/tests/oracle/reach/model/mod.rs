@@ -176,7 +176,7 @@ impl Reach {
         let (tick, rtt) = (times(1000, self.is.tick), times(1000, u64::from(ack.rtt_us)));
         let held = minus(minus(now, self.apart), tick);
         if self.clock == Clock::Known {
-            if rtt < times(8, tick) || times(3, held) > rtt {
+            if rtt < times(12, tick) || times(3, held) > rtt {
                 return 0;
             }
             self.clock = Clock::Sure;
@@ -207,6 +207,9 @@ impl Reach {
     }
 
     fn measure(&mut self, ack: &Ack) {
+        if ack.newest_sent_ns == 0 {
+            return;
+        }
         self.last = Mark {
             time: ack.now_ns,
             sent: self.last.sent.max(ack.newest_sent_ns),
@@ -250,7 +253,10 @@ impl Reach {
             self.flight.end = ack.sent_bytes;
         }
         if self.flight.end <= self.flight.first.newest {
-            self.flight = Flight::after(self.flight.end);
+            match self.step {
+                Step::Search => self.go_on(ack),
+                _ => self.flight = Flight::after(self.flight.end),
+            }
         }
     }
 
@@ -305,8 +311,8 @@ impl Reach {
         }
         let proof = self.proof();
         let mut proven = self.bdp(proof.rate);
-        let known = proof.clear && proof.stretched && proven <= times(self.is.trust, flight);
-        if known && proven > times(self.is.near, flight) {
+        let trusted = proof.clear && proof.stretched && proven <= times(self.is.trust, flight);
+        if trusted && proven > times(self.is.near, flight) {
             self.rate = proof.rate;
             self.off = proof.rate_off;
             self.alone = proof.quiet;
@@ -327,7 +333,7 @@ impl Reach {
             self.finish(ExitReason::Agreement, self.rate);
             return;
         }
-        self.near_bdp = if known { self.bdp(proof.middle) } else { 0 };
+        self.near_bdp = if trusted { self.bdp(proof.middle) } else { 0 };
         if self.near_bdp > 0 {
             self.rate = self.rate.max(proof.rate);
             self.go_on(ack);
@@ -403,7 +409,7 @@ impl Reach {
         if !self.alone {
             window = share(window, self.is.room, 100);
         }
-        self.hold(window.max(self.floor), 1);
+        self.hold(window.max(self.floor).min(self.decision.ssthresh_bytes), 1);
         self.decision.ssthresh_bytes = self.decision.cwnd_bytes;
     }
 
@@ -431,7 +437,8 @@ impl Reach {
             if rate > 0 && event.kind != EventKind::Timeout {
                 let before = self.decision.cwnd_bytes;
                 self.settle(rate);
-                self.decision.cwnd_bytes = self.decision.cwnd_bytes.min(before);
+                let most = share(before, self.is.beta, 100);
+                self.hold(self.decision.cwnd_bytes.min(most), event.mss_bytes);
                 self.decision.ssthresh_bytes = self.decision.cwnd_bytes;
             }
         }
@@ -447,13 +454,14 @@ impl Reach {
                 self.hold(self.decision.cwnd_bytes, event.mss_bytes);
                 self.decision.pacing_bytes_per_s = self.pace;
             }
-            EventKind::IdleRestart if self.lasts() => {
+            EventKind::IdleRestart => {
                 self.step = Step::Search;
                 (self.rate, self.pace, self.near_bdp, self.alone) = (0, 0, 0, false);
+                self.apart = u64::MAX;
                 self.decision.pacing_bytes_per_s = 0;
                 self.flight = Flight::after(self.last.newest);
             }
-            EventKind::Undone | EventKind::Recovered | EventKind::IdleRestart => {}
+            EventKind::Undone | EventKind::Recovered => {}
         }
     }
 

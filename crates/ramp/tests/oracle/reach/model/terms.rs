@@ -1,4 +1,4 @@
-//! The page's numbers, which have 64 bits and never wrap, but for the clock's: each is computed in 128 bits and then cut.
+//! The page's numbers, which have 64 bits and never wrap: each is computed in 128 bits and then cut.
 
 use rampcc::{Algorithm, Config};
 
@@ -43,6 +43,7 @@ pub(super) struct Parameters {
     pub(super) quiet: u64,
     pub(super) fill: u64,
     pub(super) room: u64,
+    pub(super) beta: u64,
     pub(super) tick: u64,
 }
 
@@ -64,6 +65,7 @@ impl Parameters {
             quiet: value("quiet"),
             fill: value("fill"),
             room: value("room"),
+            beta: value("beta"),
             tick: value("tick"),
         }
     }
