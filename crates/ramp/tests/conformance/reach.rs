@@ -202,6 +202,21 @@ fn a_fill_that_comes_back_as_fast_as_it_left_is_filled_again() {
     assert!((190..=205).contains(&c.window()), "{}", c.window());
 }
 
+/// It came faster than the rate, but after a long wait, or in two halves: that is no estimate.
+#[test]
+fn a_fill_that_is_not_clear_raises_nothing() {
+    for in_time in [0, 40] {
+        let mut c = Connection::new(RTT_US - 1000, &[]);
+        c.flight(6, MS, 0);
+        assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
+        // What was under way before it, and of it.
+        c.flight(9 + in_time, 0, 0);
+        c.flight(1, 0, 60 * MS);
+        c.until_done(0);
+        assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Proof, 100));
+    }
+}
+
 #[test]
 fn near_the_flight_the_next_has_to_agree() {
     // 20 packets in a round trip are no more than two flights of ten.
@@ -329,6 +344,23 @@ fn after_a_pause_measurement_begins_again() {
     // What was proved before it is forgotten.
     let decision = c.tell(EventKind::Loss);
     assert_eq!((decision.ssthresh_bytes, decision.limit), (rampcc::UNSET, 0));
+}
+
+/// A loss that is undone gives start-up back as it was, but not what was proved before a pause between the two.
+#[test]
+fn a_pause_before_the_undoing_forgets_too() {
+    for (pause, pace, proved) in [(false, 500, 100), (true, 0, 0)] {
+        let mut c = Connection::new(RTT_US, &[]);
+        c.flight(6, MS, 0);
+        c.tell(EventKind::Loss);
+        if pause {
+            c.tell(EventKind::IdleRestart);
+        }
+        let decision = c.tell(EventKind::Undone);
+        assert_eq!((decision.phase(), c.pace()), (Phase::Startup, pace));
+        let decision = c.tell(EventKind::Loss);
+        assert_eq!((decision.exit_reason(), decision.limit / PACKET), (ExitReason::Loss, proved));
+    }
 }
 
 #[test]

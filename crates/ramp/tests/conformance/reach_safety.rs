@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rampcc::{Ack, AckFlags, Config, Decision, Event, EventKind, ExitReason, Phase, Startup, UNSET};
 
 use super::support::events::runner;
-use super::support::{MSS, row};
+use super::support::{MSS, row, set};
 
 const PACKET: u64 = MSS as u64;
 
@@ -58,14 +58,25 @@ struct Host {
     now_ns: u64,
     sent: u64,
     arrived: u64,
+    /// When packets left.
+    knows_when: bool,
 }
 
 impl Host {
     fn new(handshake_rtt_us: u32) -> Self {
+        Self::with(handshake_rtt_us, UNSET, &[])
+    }
+
+    fn with(handshake_rtt_us: u32, ssthresh_bytes: u64, change: &[(&str, u64)]) -> Self {
         let mut config = Config::new(row("reach"), MSS, 10);
         config.handshake_rtt_us = handshake_rtt_us;
+        config.initial_ssthresh_bytes = ssthresh_bytes;
         (config.now_ns, config.tsval) = (1_000_000_000, 975);
-        Self { startup: Startup::new(row("reach"), &config), now_ns: 1_000_000_000, sent: 0, arrived: 0 }
+        for (name, value) in change {
+            set(&mut config, row("reach"), name, *value);
+        }
+        let startup = Startup::new(row("reach"), &config);
+        Self { startup, now_ns: config.now_ns, sent: 0, arrived: 0, knows_when: true }
     }
 
     fn tell(&mut self, told: &Told) -> (Decision, Decision) {
@@ -86,9 +97,10 @@ impl Host {
                 let acked = packets.saturating_mul(PACKET).min(in_flight);
                 self.arrived += acked;
                 self.now_ns += gap_ns;
+                let left_ns = self.now_ns.saturating_sub(u64::from(rtt_us) * 1000);
                 *self.startup.on_ack(&Ack {
                     now_ns: self.now_ns,
-                    newest_sent_ns: self.now_ns.saturating_sub(u64::from(rtt_us) * 1000),
+                    newest_sent_ns: if self.knows_when { left_ns } else { 0 },
                     sent_bytes: self.sent,
                     newest_acked_bytes: self.arrived,
                     delivered_bytes: self.arrived,
@@ -195,21 +207,89 @@ fn after_a_timeout_both_windows_are_the_hosts() {
     assert!(timeouts.get() > 100, "too few cases: {}", timeouts.get());
 }
 
+/// What the `beta` leaves of it, and where something is proved it is the end of slow start.
 #[test]
-fn no_loss_and_no_mark_raises_the_window() {
+fn no_loss_and_no_mark_leaves_more_than_a_part_of_the_window() {
+    for beta in [100, 70, 1] {
+        let landed = std::cell::Cell::new(0_u32);
+        runner(1000)
+            .run(&told(mostly_limited(), any_kind()), |all| {
+                let mut host = Host::with(50_000, UNSET, &[("beta", beta)]);
+                for told in &all {
+                    let (before, after) = host.tell(told);
+                    if !matches!(told, Told::Event(EventKind::Loss | EventKind::Mark)) {
+                        continue;
+                    }
+                    prop_assert!(after.cwnd_bytes <= before.cwnd_bytes, "{before:?} {after:?}");
+                    if before.phase() != Phase::Done && after.limit > 0 {
+                        let most = (before.cwnd_bytes * beta / 100).max(PACKET);
+                        prop_assert!(after.cwnd_bytes <= most, "{before:?} {after:?}");
+                        prop_assert_eq!(after.ssthresh_bytes, after.cwnd_bytes);
+                        landed.set(landed.get() + 1);
+                    }
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert!(landed.get() > 100, "too few cases: {}", landed.get());
+    }
+}
+
+#[test]
+fn nothing_opens_the_window_beyond_a_configured_ssthresh_or_raises_that() {
     let landed = std::cell::Cell::new(0_u32);
+    let handshake = prop_oneof![Just(0), 49_000..52_000_u32];
     runner(1500)
-        .run(&told(mostly_limited(), any_kind()), |all| {
-            let mut host = Host::new(50_000);
+        .run(&(handshake, 0..400 * PACKET, told(mostly_limited(), any_kind())), |(handshake, limit, all)| {
+            let mut host = Host::with(handshake, limit, &[]);
             for told in &all {
                 let (before, after) = host.tell(told);
-                if matches!(told, Told::Event(EventKind::Loss | EventKind::Mark)) {
-                    prop_assert!(after.cwnd_bytes <= before.cwnd_bytes, "{before:?} {after:?}");
-                    landed.set(landed.get() + u32::from(after.ssthresh_bytes != before.ssthresh_bytes));
+                let most = before.cwnd_bytes.max(before.ssthresh_bytes).max(PACKET);
+                prop_assert!(after.cwnd_bytes <= most, "{before:?} {after:?}");
+                prop_assert!(after.ssthresh_bytes <= before.ssthresh_bytes.max(PACKET));
+                let proved = after.exit_reason().is_estimate() || after.exit_reason().is_congestion();
+                if before.phase() != Phase::Done && proved && after.limit > 0 {
+                    landed.set(landed.get() + 1);
                 }
             }
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(landed.get() > 100, "too few cases: {}", landed.get());
+}
+
+/// It proves nothing, and neither stops growth nor hastens it.
+#[test]
+fn while_each_flight_comes_back_in_one_ack_it_is_slow_start() {
+    for rtt_us in [0, 50_000] {
+        let mut host = Host::new(50_000);
+        for flight in 1..12 {
+            let (flags, off) = (AckFlags::CWND_LIMITED, 0);
+            let all = Told::Ack { packets: u64::MAX, gap_ns: 50_000_000, rtt_us, flags, off };
+            let (_, after) = host.tell(&all);
+            assert_eq!((after.cwnd_bytes, after.ssthresh_bytes), ((10 * PACKET) << flight, UNSET));
+            assert_eq!((after.phase(), after.pacing_bytes_per_s), (Phase::Startup, 0));
+        }
+    }
+}
+
+#[test]
+fn where_nobody_knows_when_packets_left_it_is_slow_start() {
+    runner(500)
+        .run(&told(mostly_limited(), vec![EventKind::Loss, EventKind::Mark, EventKind::IdleRestart]), |all| {
+            let mut host = Host { knows_when: false, ..Host::new(50_000) };
+            for told in &all {
+                let (arrived, lasts) = (host.arrived, host.startup.decision().phase() != Phase::Done);
+                let (before, after) = host.tell(told);
+                let grows = lasts
+                    && matches!(told, Told::Ack { flags, .. }
+                    if flags & AckFlags::CWND_LIMITED != 0 && flags & AckFlags::RECOVERING == 0);
+                let growth = if grows { host.arrived - arrived } else { 0 };
+                prop_assert_eq!(after.cwnd_bytes, before.cwnd_bytes + growth);
+                prop_assert_eq!((after.ssthresh_bytes, after.pacing_bytes_per_s), (UNSET, 0));
+                prop_assert!(!after.exit_reason().is_congestion() || after.limit == 0, "{after:?}");
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
 }

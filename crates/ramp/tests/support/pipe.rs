@@ -27,6 +27,8 @@ pub(crate) struct Pipe {
     pub(crate) ack_spacing_ns: u64,
     /// Of the receiver's clock; 0: it shows none.
     pub(crate) tick_ns: u64,
+    /// How long ago its clock had ticked when it sent the handshake's segment.
+    pub(crate) ticked_ns: u64,
     pub(crate) limit_ns: u64,
     /// What the ACKs say about the host's own pacing.
     pub(crate) host_pacing_bytes_per_s: u64,
@@ -46,6 +48,7 @@ impl Pipe {
             ack_quantum_ns: 0,
             ack_spacing_ns: 0,
             tick_ns: 0,
+            ticked_ns: 0,
             limit_ns: 30_000_000_000,
             host_pacing_bytes_per_s: 0,
         }
@@ -53,7 +56,7 @@ impl Pipe {
 
     /// What the receiver's clock says; `START` when it sent the handshake's segment, which comes at time zero.
     pub(crate) fn stamp(&self, now_ns: u64) -> u32 {
-        (now_ns + self.rtt_ns / 2)
+        (now_ns + self.rtt_ns / 2 + self.ticked_ns)
             .checked_div(self.tick_ns)
             .map_or(0, |ticks| START.wrapping_add(ticks as u32))
     }
