@@ -1,131 +1,10 @@
 //! What a flight proves, and what follows from it, on flights whose ACKs come as told.
 
-use rampcc::{Ack, AckFlags, Decision, Event, EventKind, ExitReason, Phase, Startup};
+use rampcc::{AckFlags, EventKind, ExitReason, Phase};
 
+use super::support::connection::{Connection, MS, PACKET, RTT_US};
 use super::support::pipe::{Outcome, Pipe, play};
-use super::support::{MSS, config, row, set};
-
-const MS: u64 = 1_000_000;
-const PACKET: u64 = MSS as u64;
-const RTT_US: u32 = 100_000;
-
-/// A sender whose flights leave as decided; the tests say when their packets come back.
-struct Connection {
-    startup: Startup,
-    now_ns: u64,
-    /// When each packet leaves, those yet to leave included.
-    left_ns: Vec<u64>,
-    acked: usize,
-    flags: u32,
-}
-
-impl Connection {
-    fn new(handshake_rtt_us: u32, change: &[(&str, u64)]) -> Self {
-        let algorithm = row("reach");
-        let mut config = config(algorithm, 10);
-        config.handshake_rtt_us = handshake_rtt_us;
-        for (name, value) in change {
-            set(&mut config, algorithm, name, *value);
-        }
-        let startup = Startup::new(algorithm, &config);
-        let flags = AckFlags::CWND_LIMITED;
-        let mut c = Self { startup, now_ns: 1000 * MS, left_ns: Vec::new(), acked: 0, flags };
-        c.send();
-        c
-    }
-
-    fn decision(&self) -> Decision {
-        *self.startup.decision()
-    }
-
-    fn window(&self) -> u64 {
-        self.decision().cwnd_bytes / PACKET
-    }
-
-    /// What it tells of the end: the estimate, and by how much it may be off, bytes.
-    fn told(&self) -> (u64, u64) {
-        (self.decision().limit, self.decision().evidence)
-    }
-
-    /// Packets a second.
-    fn pace(&self) -> u64 {
-        self.decision().pacing_bytes_per_s / PACKET
-    }
-
-    fn sent(&self) -> u64 {
-        self.left_ns.partition_point(|at| *at <= self.now_ns) as u64
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.sent() - self.acked as u64
-    }
-
-    /// All that the window has room for, what has not left yet included, spaced as decided now.
-    fn send(&mut self) {
-        let decision = self.decision();
-        self.left_ns.truncate(self.sent() as usize);
-        let gap_ns = (PACKET * 1000 * MS).checked_div(decision.pacing_bytes_per_s).unwrap_or(0);
-        let mut next = self.left_ns.last().map_or(self.now_ns, |last| self.now_ns.max(last + gap_ns));
-        while ((self.left_ns.len() - self.acked) as u64) < decision.cwnd_bytes / PACKET {
-            self.left_ns.push(next);
-            next += gap_ns;
-        }
-    }
-
-    /// One packet comes back.
-    fn ack(&mut self, now_ns: u64) -> Decision {
-        self.now_ns = now_ns;
-        let in_flight = self.in_flight();
-        let left = self.left_ns[self.acked];
-        self.acked += 1;
-        let ack = Ack {
-            now_ns,
-            newest_sent_ns: left,
-            sent_bytes: self.sent() * PACKET,
-            newest_acked_bytes: self.acked as u64 * PACKET,
-            delivered_bytes: self.acked as u64 * PACKET,
-            acked_bytes: PACKET,
-            in_flight_bytes: in_flight * PACKET,
-            rtt_us: ((now_ns - left) / 1000) as u32,
-            mss_bytes: MSS,
-            flags: self.flags,
-            ..Ack::default()
-        };
-        let decision = *self.startup.on_ack(&ack);
-        self.send();
-        decision
-    }
-
-    /// So many packets come back as a path lets them through that serves one in `gap_ns`, after a wait.
-    fn flight(&mut self, packets: u64, gap_ns: u64, wait_ns: u64) {
-        for _ in 0..packets {
-            let arrives = self.left_ns[self.acked] + u64::from(RTT_US) * 1000 + wait_ns;
-            self.ack(arrives.max(self.now_ns + gap_ns));
-        }
-    }
-
-    /// Until start-up is over.
-    fn until_done(&mut self, gap_ns: u64) {
-        for _ in 0..5000 {
-            if self.decision().phase() != Phase::Startup {
-                return;
-            }
-            self.flight(1, gap_ns, 0);
-        }
-        panic!("still in start-up after 5000 packets, with a window of {}", self.window());
-    }
-
-    fn tell(&mut self, kind: EventKind) -> Decision {
-        let in_flight_bytes = self.in_flight() * PACKET;
-        *self.startup.on_event(&Event {
-            now_ns: self.now_ns,
-            lost_bytes: 0,
-            in_flight_bytes,
-            kind,
-            mss_bytes: MSS,
-        })
-    }
-}
+use super::support::{config, row};
 
 #[test]
 fn a_clear_proof_of_a_quiet_flight_is_filled_at_once_and_landed_on() {
@@ -167,6 +46,21 @@ fn where_somebody_may_be_it_is_tried_at_half_and_ends_with_room() {
     assert_eq!(c.told(), (100 * PACKET, 20_246));
     assert_eq!(c.decision().ssthresh_bytes, c.decision().cwnd_bytes);
     assert!(c.now_ns <= 1000 * MS + 401 * MS, "four round trips and a packet's service: {} ns", c.now_ns);
+}
+
+/// Not even with `room`, and a fill that goes there ends start-up.
+#[test]
+fn no_landing_is_beyond_a_configured_ssthresh() {
+    for (packets, reason) in [(110, ExitReason::Proof), (80, ExitReason::Ssthresh)] {
+        let mut config = config(row("reach"), 10);
+        config.handshake_rtt_us = RTT_US;
+        config.initial_ssthresh_bytes = packets * PACKET;
+        let mut c = Connection::begin(&config);
+        unquiet(&mut c);
+        c.until_done(MS);
+        assert_eq!((c.decision().exit_reason(), c.window()), (reason, packets));
+        assert_eq!(c.decision().ssthresh_bytes, packets * PACKET);
+    }
 }
 
 #[test]

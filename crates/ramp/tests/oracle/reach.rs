@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use model::{Clock, Reach, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, PARAMETERS_MAX, Phase, Startup};
+use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, PARAMETERS_MAX, Phase, Startup, UNSET};
 
 use super::support::events::{Host, Input, configs, runner, steps};
 use super::support::pipe::{Pipe, START, play};
@@ -142,8 +142,11 @@ fn paths() -> impl Strategy<Value = (Pipe, Config)> {
         4 => Just(1_000_000),
         1 => prop::sample::select(vec![100_000_u64, 2_000_000, 4_000_000, 10_000_000, 1_000_000_000]),
     ];
-    (path, return_path, 1_u64..40, prop_oneof![1 => Just(0), 3 => 80..130_u64], tick).prop_map(
-        |((size, rtt_us, buffer, ack_every), (quantum, spacing), window, handshake, tick_ns)| {
+    // Of the initial window, in hundredths.
+    let ssthresh = prop_oneof![3 => Just(None), 1 => (0..5_000_u64).prop_map(Some)];
+    let begin = (1_u64..40, prop_oneof![1 => Just(0), 3 => 80..130_u64], ssthresh);
+    (path, return_path, begin, tick).prop_map(
+        |((size, rtt_us, buffer, ack_every), (quantum, spacing), (window, handshake, ssthresh), tick_ns)| {
             let bits_per_s = 1 << size;
             let mut pipe = Pipe::new(bits_per_s, rtt_us, u64::from(MSS), buffer);
             pipe.ack_every = ack_every;
@@ -154,6 +157,8 @@ fn paths() -> impl Strategy<Value = (Pipe, Config)> {
             let mut config = Config::new(row("reach"), MSS, window);
             config.handshake_rtt_us = u32::try_from(rtt_us * handshake / 100).expect("below an hour");
             config.tsval = if tick_ns > 0 { START } else { 0 };
+            config.initial_ssthresh_bytes =
+                ssthresh.map_or(UNSET, |part| config.initial_window_bytes * part / 100);
             (pipe, config)
         },
     )

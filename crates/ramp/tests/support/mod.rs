@@ -1,6 +1,7 @@
 //! What several test files share: configurations, one-line ACKs, and a one-bottleneck path.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub(crate) mod connection;
 pub(crate) mod events;
 pub(crate) mod pipe;
 
