@@ -484,8 +484,6 @@ RAMP_FN void ramp_reach_measure(struct ramp_reach *s, const struct ramp_ack *a,
 	ramp_u64 done, flight;
 	ramp_u32 i;
 
-	if (!a->newest_sent_ns)
-		return;
 	s->last_sent_ns = ramp_max(a->newest_sent_ns, s->last_sent_ns);
 	s->last_delivered_bytes = a->delivered_bytes;
 	s->last_newest_bytes = ramp_max(a->newest_acked_bytes, s->last_newest_bytes);
@@ -558,9 +556,10 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 	if (held)
 		rtt_us = (ramp_u32)ramp_max(ramp_sub(rtt_us, held / 1000), 1);
 	ramp_reach_sample_rtt(s, rtt_us);
-	s->last_ns = ramp_sub(a->now_ns, held);
-	if (s->growth.least_rtt_us)
+	if (s->growth.least_rtt_us && a->newest_sent_ns) {
+		s->last_ns = ramp_sub(a->now_ns, held);
 		ramp_reach_measure(s, a, d);
+	}
 	if (d->phase == RAMP_STARTUP)
 		ramp_leave_at_ssthresh(d);
 }
@@ -602,7 +601,8 @@ RAMP_FN void ramp_reach_on_event(struct ramp_reach *s, const struct ramp_event *
 		s->rate = 0;
 		s->pace = 0;
 		s->near_bytes = 0;
-		s->clock_ns = ~(ramp_u64)0;
+		if (s->clock == REACH_SURE_CLOCK) /* else its start is what it has to be held against */
+			s->clock_ns = ~(ramp_u64)0;
 		s->alone = 0;
 		ramp_pace_no_more(d);
 		ramp_reach_start(s, s->last_newest_bytes);

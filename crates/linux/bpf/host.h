@@ -253,6 +253,19 @@ static __always_inline _Bool refused(const struct tcp_sock *tp, struct flow *f, 
 }
 
 /*
+ * Whether the send buffer holds less than the window, and nothing leaves before the pacing timer
+ * calls: then the window may be shown as wide as it is, which lets the buffer grow with this ACK.
+ */
+static __always_inline _Bool wants_buffer(struct sock *sk, const struct flow *f)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return (__u32)sk->sk_sndbuf < f->window_packets * 2 * SEGMENT_COST &&
+		sk->sk_pacing_status == SK_PACING_NEEDED &&
+		tp->data_segs_out >= UNPACED_SEGMENTS && tp->tcp_wstamp_ns > tp->tcp_clock_cache;
+}
+
+/*
  * Lets a packet go, or as many as the decision lets leave at once, at the core's rate. The kernel
  * paces batches: only a window with room for no more makes every gap exact, and its timer calls
  * again for the next. A burst's last packet is the first of the spaced ones, since without the timer
@@ -276,7 +289,8 @@ static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 	if (tp->data_segs_out + some < UNPACED_SEGMENTS)
 		room = UNPACED_SEGMENTS - tp->data_segs_out;
 	window = in_flight + room;
-	if (refused(tp, f, f->window_packets > in_flight) || window > f->window_packets)
+	if (refused(tp, f, f->window_packets > in_flight) || window > f->window_packets ||
+	    wants_buffer(sk, f))
 		window = f->window_packets;
 	if (tp->snd_cwnd == f->cwnd_packets) /* else somebody else's since the last ACK */
 		write_cwnd(tp, f, window);

@@ -23,6 +23,7 @@
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_CA_NAME_MAX 16
 #define UNPACED_SEGMENTS 10 /* tcp_update_skb_after_send() */
+#define SEGMENT_COST 2304   /* of a full one in a send buffer, bytes: tcp_sndbuf_expand() */
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
 
@@ -65,6 +66,7 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	__u32 sk_pacing_status;
+	int sk_sndbuf;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 };

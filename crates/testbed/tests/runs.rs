@@ -386,6 +386,27 @@ mod bpf {
             require(train > 90, || format!("{train} packets left before the first of them was acknowledged"))
         });
     }
+
+    /// The first flight's last ACK opens the window from 20 packets to 320, and the next ACK is a fifth of a second away.
+    #[test]
+    fn a_flight_is_not_cut_to_what_the_send_buffer_held_before_it() {
+        if !ready_for_bpf() {
+            return;
+        }
+        let text = "size = '5 MB'\n[path]\nrate = '100 Mbit/s'\nrtt = '600 ms'\nbuffer = '1 bdp'\n\
+                    [path.reverse]\nrate = '14 Mbit/s'\n\
+                    jitter = { kind = 'grant', period = '40 ms', assured = '60 B', request-delay = '500 ms' }\n";
+        judged(|| {
+            let (seen, _) = run(&steered(text, "reach"), Row::Core);
+            let opened = seen.samples.iter().find(|sample| sample.cwnd_bytes > 200 * 1448);
+            let Some(opened) = opened else { return Err("the window was never opened".into()) };
+            let before_next_ack =
+                |sample: &&FlowSample| sample.delivered_bytes < opened.delivered_bytes + 1448;
+            let last = seen.samples.iter().rfind(before_next_ack).map_or(0, |sample| sample.sent_bytes);
+            let flight = (last - opened.sent_bytes) / 1448;
+            require(flight > 200, || format!("{flight} packets left before the next ACK"))
+        });
+    }
 }
 
 /// What keeps web sessions from being played here, beside what keeps any run.

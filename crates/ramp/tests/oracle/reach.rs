@@ -174,6 +174,8 @@ fn any_parameters() -> impl Strategy<Value = Option<[u64; PARAMETERS_MAX]>> {
 enum Change {
     Flags(u32),
     NoRtt,
+    /// Nobody knows when its newest packet left.
+    NoSent,
     /// From here on ACKs come this many percent as far apart, and leave so where the clock runs with it, ns.
     Slower {
         percent: u64,
@@ -186,6 +188,7 @@ fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
     let change = prop_oneof![
         2 => (0..64_u32).prop_map(Change::Flags),
         2 => Just(Change::NoRtt),
+        1 => Just(Change::NoSent),
         4 => (100..400_u64, prop_oneof![1 => Just(0), 2 => Just(1_000_000)])
             .prop_map(|(percent, tick_ns)| Change::Slower { percent, tick_ns }),
         1 => prop::sample::select(EventKind::ALL.to_vec()).prop_map(Change::Before),
@@ -210,6 +213,7 @@ fn told(acks: &[Ack], changes: &[(usize, Change)]) -> Vec<Input> {
             match *change {
                 Change::Flags(flags) => ack.flags = flags,
                 Change::NoRtt => ack.rtt_us = 0,
+                Change::NoSent => ack.newest_sent_ns = 0,
                 Change::Slower { percent: by, tick_ns } => (percent, tick) = (by, tick_ns),
                 Change::Before(kind) => inputs.push(Input::Event(Event {
                     now_ns: ack.now_ns,

@@ -457,7 +457,9 @@ impl Reach {
             EventKind::IdleRestart => {
                 self.step = Step::Search;
                 (self.rate, self.pace, self.near_bdp, self.alone) = (0, 0, 0, false);
-                self.apart = u64::MAX;
+                if self.clock == Clock::Sure {
+                    self.apart = u64::MAX;
+                }
                 self.decision.pacing_bytes_per_s = 0;
                 self.flight = Flight::after(self.last.newest);
             }
