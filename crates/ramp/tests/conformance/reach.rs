@@ -288,6 +288,19 @@ fn a_loss_before_a_judgement_lands_within_its_bounds() {
     assert_eq!((decision.cwnd_bytes / PACKET, decision.ssthresh_bytes / PACKET), (13, 13));
 }
 
+/// Not even when it came.
+#[test]
+fn an_ack_whose_packet_left_nobody_knows_when_measures_nothing() {
+    let proved = |unknown| {
+        let mut c = Connection::new(RTT_US, &[]);
+        c.flight(3, MS, 0);
+        c.knows_when = false;
+        c.flight(unknown, 20 * MS, 0);
+        c.tell(EventKind::Loss).limit / PACKET
+    };
+    assert_eq!((proved(0), proved(1)), (100, 100));
+}
+
 #[test]
 fn a_timeout_is_the_hosts() {
     let mut c = Connection::new(RTT_US, &[]);

@@ -1,7 +1,7 @@
 //! The receiver's clock: ACKs count from when it says that they left.
 
 use proptest::prelude::*;
-use rampcc::{ExitReason, Startup};
+use rampcc::{Ack, Event, EventKind, ExitReason, Startup};
 
 use super::support::events::runner;
 use super::support::pipe::{Outcome, Pipe, START, play};
@@ -72,5 +72,34 @@ fn stamps_that_are_all_alike_change_nothing() {
         let mut stamped = *ack;
         stamped.tsval = START;
         assert_eq!(without.on_ack(ack), with.on_ack(&stamped));
+    }
+}
+
+/// A pause does not make one that was late from the start look right.
+#[test]
+fn a_clock_that_ticks_more_slowly_changes_nothing_after_a_pause_either() {
+    let outcome = on(&slow_return(2_000_000));
+    for pause in 1..10 {
+        let algorithm = row("reach");
+        let mut own = config(algorithm, 10);
+        own.mss_bytes = 1500;
+        own.initial_window_bytes = 15_000;
+        own.handshake_rtt_us = 200_000;
+        let mut without = Startup::new(algorithm, &own);
+        own.tsval = START;
+        let mut with = Startup::new(algorithm, &own);
+        for (index, ack) in outcome.acks.iter().enumerate() {
+            if index == pause {
+                let idle = Event {
+                    now_ns: ack.now_ns,
+                    lost_bytes: 0,
+                    in_flight_bytes: 0,
+                    kind: EventKind::IdleRestart,
+                    mss_bytes: 1500,
+                };
+                assert_eq!(without.on_event(&idle), with.on_event(&idle));
+            }
+            assert_eq!(without.on_ack(&Ack { tsval: 0, ..*ack }), with.on_ack(ack), "{pause}, {index}");
+        }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Connection {
     left_ns: Vec<u64>,
     acked: usize,
     pub(crate) flags: u32,
+    /// When packets left.
+    pub(crate) knows_when: bool,
 }
 
 impl Connection {
@@ -32,7 +34,8 @@ impl Connection {
     pub(crate) fn begin(config: &Config) -> Self {
         let startup = Startup::new(row("reach"), config);
         let flags = AckFlags::CWND_LIMITED;
-        let mut c = Self { startup, now_ns: 1000 * MS, left_ns: Vec::new(), acked: 0, flags };
+        let mut c =
+            Self { startup, now_ns: 1000 * MS, left_ns: Vec::new(), acked: 0, flags, knows_when: true };
         c.send();
         c
     }
@@ -83,7 +86,7 @@ impl Connection {
         self.acked += 1;
         let ack = Ack {
             now_ns,
-            newest_sent_ns: left,
+            newest_sent_ns: if self.knows_when { left } else { 0 },
             sent_bytes: self.sent() * PACKET,
             newest_acked_bytes: self.acked as u64 * PACKET,
             delivered_bytes: self.acked as u64 * PACKET,
