@@ -72,7 +72,7 @@ impl Features {
             [forward, back].into_iter().flatten().filter_map(|c| c.delay.jitter.as_ref()).map(noise).sum();
         let (hold, keep) = match back.and_then(|config| config.ack_filter) {
             Some(AckFilter::Aggregate { hold, .. }) => (hold.secs_f64(), 1.0),
-            Some(AckFilter::Thin { keep }) => (0.0, f64::from(keep)),
+            Some(AckFilter::Thin { keep, .. }) => (0.0, f64::from(keep)),
             None => (0.0, 1.0),
         };
         let cbr: f64 =

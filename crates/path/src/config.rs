@@ -329,9 +329,11 @@ pub enum AckFilter {
         /// Longest wait.
         hold: Time,
     },
-    /// Keep one ACK in `keep` of each flow (thinning).
+    /// The newest ACK of a flight waits in place of those before it (RFC 3449 §5.2.1, ACK filtering).
     Thin {
-        /// One in this many survives.
+        /// It goes on when so many of its flow have come ...
         keep: u32,
+        /// ... or so long after the first of them.
+        hold: Time,
     },
 }

@@ -148,10 +148,7 @@ impl<P: Packet> Link<P> {
     ///
     /// Such a link may be emptied ahead of the clock: what it gives out no later packet can change.
     pub fn settles_on_arrival(&self) -> bool {
-        let holds = self
-            .entrance
-            .as_ref()
-            .is_some_and(|entrance| matches!(entrance.filter, Some(Filter::Aggregate(_))));
+        let holds = self.entrance.as_ref().is_some_and(|entrance| entrance.filter.is_some());
         matches!(self.queue, Queue::OnArrival(_)) && self.delay.in_order() && !holds
     }
 
@@ -171,8 +168,12 @@ impl<P: Packet> Link<P> {
         };
         match verdict {
             Verdict::Pass(packet) => self.enqueue_granted(now, packet, on_drop),
-            Verdict::Thin(packet) => self.drop_packet(now, packet, DropReason::Thinned, on_drop),
-            Verdict::Hold => self.release(now, on_drop),
+            Verdict::Hold(thinned) => {
+                if let Some(thinned) = thinned {
+                    self.drop_packet(now, thinned, DropReason::Thinned, on_drop);
+                }
+                self.release(now, on_drop);
+            }
         }
     }
 
@@ -192,6 +193,7 @@ impl<P: Packet> Link<P> {
         if let Some(Entrance { filter: Some(filter), .. }) = self.entrance.as_deref_mut() {
             filter.recycle(held);
         }
+        self.release(now, on_drop);
     }
 
     /// Joins the queue at the next grant, which is known now.
@@ -280,7 +282,7 @@ impl<P: Packet> Entrance<P> {
         self.filter.as_ref().map_or(Time::NEVER, Filter::due)
     }
 
-    fn held(&self) -> &[P] {
-        self.filter.as_ref().map_or(&[], Filter::held)
+    fn held(&self) -> impl Iterator<Item = &P> {
+        self.filter.iter().flat_map(Filter::held)
     }
 }

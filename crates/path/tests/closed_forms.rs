@@ -258,16 +258,42 @@ fn aggregated_acks_leave_together() {
 }
 
 #[test]
-fn thinning_keeps_one_in_so_many_of_each_flow() {
-    let config =
-        LinkConfig { ack_filter: Some(AckFilter::Thin { keep: 3 }), ..packet_per_ms(0, Limit::Unlimited) };
+fn thinning_keeps_the_newest_of_so_many_of_each_flow() {
+    let filter = AckFilter::Thin { keep: 3, hold: ms(100) };
+    let config = LinkConfig { ack_filter: Some(filter), ..packet_per_ms(0, Limit::Unlimited) };
     let packets =
         (0..14).map(|id| (ms(id * 10), if id == 5 { data(id, 1500) } else { ack(id, (id % 2) as u32) }));
     let mut link = Link::new(&config, 1);
     let played = play(&mut link, packets);
     let kept: Vec<u64> = played.delivered.iter().map(|delivery| delivery.1).collect();
-    assert_eq!(kept, [0, 1, 5, 6, 9, 12]);
+    assert_eq!(
+        kept,
+        [4, 5, 7, 10, 13, 12],
+        "every third of 0 2 4 6 8 10 12 and of 1 3 7 9 11 13, and the last"
+    );
     assert_eq!(link.totals().dropped_for(DropReason::Thinned).packets, 8);
+}
+
+#[test]
+fn thinning_never_keeps_the_last_ack_of_a_flight_for_longer_than_it_holds() {
+    for keep in 1..9 {
+        let config = LinkConfig {
+            capacity: Capacity::Unlimited,
+            ack_filter: Some(AckFilter::Thin { keep, hold: ms(7) }),
+            ..packet_per_ms(0, Limit::Unlimited)
+        };
+        let flights = (0..8)
+            .flat_map(|flight| (0..10).map(move |at| (ms(100 * flight + at), ack(10 * flight + at, 0))));
+        let played = play(&mut Link::new(&config, 1), flights);
+        for last in (0..8).map(|flight| 10 * flight + 9) {
+            let (at, _) =
+                played.delivered.iter().find(|(_, id)| *id == last).expect("the last of a flight passes");
+            let sent = ms(100 * (last / 10) + 9);
+            assert!(*at >= sent && *at <= sent + ms(7), "keep {keep}, {last}: {at}");
+        }
+        let ids: Vec<u64> = played.delivered.iter().map(|delivery| delivery.1).collect();
+        assert!(ids.is_sorted(), "{ids:?}");
+    }
 }
 
 #[test]

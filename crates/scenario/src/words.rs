@@ -57,7 +57,7 @@ impl Scenario {
             AckFilter::Aggregate { count, hold } => {
                 format!("ACKs released {count} at a time, or after {hold}")
             }
-            AckFilter::Thin { keep } => format!("one ACK in {keep} kept"),
+            AckFilter::Thin { keep, hold } => format!("one ACK in {keep} kept, the newest, or after {hold}"),
         }));
         parts.extend(match quick_start {
             QuickStartPolicy::Unaware => None,
@@ -253,7 +253,8 @@ mod tests {
         let back = said(&words, "Return");
         assert!(back.starts_with("5 Mbit/s, 300 ms one way"), "{back}");
         assert!(
-            back.contains("grants every 20 ms, up to 5 ms late") && back.ends_with("one ACK in 4 kept"),
+            back.contains("grants every 20 ms, up to 5 ms late")
+                && back.ends_with("one ACK in 4 kept, the newest, or after 10 ms"),
             "{back}"
         );
         assert!(said(&words, "Hosts").starts_with("as Linux today; CUBIC after start-up"));

@@ -41,7 +41,7 @@ fn the_way_back_may_differ() {
     assert_eq!(back.delay.propagation, Propagation::Constant(Time::from_ms(40)));
     assert_eq!(scenario.topology.links[0].config.delay.propagation, Propagation::Constant(Time::from_ms(10)));
     assert_eq!(back.queue, QueueConfig::DropTail { limit: Limit::Packets(10) });
-    assert_eq!(back.ack_filter, Some(AckFilter::Thin { keep: 2 }));
+    assert_eq!(back.ack_filter, Some(AckFilter::Thin { keep: 2, hold: Time::from_ms(10) }));
     let uniform = Jitter::Uniform { max: Time::from_ms(1), step: Time::ZERO };
     let grant = Jitter::Grant { period: Time::from_ms(6), jitter: Time::from_ms(2), demand: None };
     assert_eq!(back.delay.jitter, Some(Jitter::Sum(vec![uniform, grant])));

@@ -59,7 +59,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
         loss: if special == 2 { LossConfig::Random { probability: 0.01 } } else { LossConfig::None },
         ack_filter: match special {
             3 => Some(AckFilter::Aggregate { count: 4, hold: ms(3.0) }),
-            4 => Some(AckFilter::Thin { keep: 2 }),
+            4 => Some(AckFilter::Thin { keep: 2, hold: ms(3.0) }),
             _ => None,
         },
         quick_start: QuickStartPolicy::Unaware,

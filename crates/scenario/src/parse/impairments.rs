@@ -109,6 +109,6 @@ pub(crate) fn ack_filter(value: &Value<'_>) -> Result<Option<AckFilter>, Scenari
     let (kind, s) = value.tagged::<AckFilterKind>()?;
     Ok(Some(match kind {
         AckFilterKind::Aggregate => AckFilter::Aggregate { count: s.of("count"), hold: s.of("hold") },
-        AckFilterKind::Thin => AckFilter::Thin { keep: s.of("keep") },
+        AckFilterKind::Thin => AckFilter::Thin { keep: s.of("keep"), hold: s.of("hold") },
     }))
 }

@@ -107,7 +107,8 @@ table! { ACK_AGGREGATE: "ack-filter = { kind = \"aggregate\" }", "Holds ACKs and
     "hold": TIME => Required, "Or when the oldest has waited this long.";
 }
 
-table! { ACK_THIN: "ack-filter = { kind = \"thin\" }", "Keeps one ACK in so many.";
+table! { ACK_THIN: "ack-filter = { kind = \"thin\" }", "Keeps one ACK in so many of a flow, the newest: it waits in place of those before it (RFC 3449).";
     "kind": words("thin") => Required, "Which one.";
-    "keep": count(1, 1_000_000) => Required, "One in this many survives.";
+    "keep": count(1, 1_000_000) => Required, "It goes on when so many have come.";
+    "hold": TIME => At(Time::from_ms(10)), "Or so long after the first of them.";
 }
