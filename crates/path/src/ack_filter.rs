@@ -37,7 +37,7 @@ pub(crate) struct Aggregate<P> {
 pub(crate) struct Thin<P> {
     keep: u32,
     hold: Time,
-    /// The ACK that waits, of each flow; a BTreeMap, since those that are due together leave in its order.
+    /// The ACK that waits, of each flow; a `BTreeMap`, since those that are due together leave in its order.
     waiting: BTreeMap<u32, Waiting<P>>,
     /// The earliest `due` of those that wait; `NEVER`: none does.
     due: Time,

@@ -137,6 +137,15 @@ pub enum QueueConfig {
         /// With this probability for each arriving packet, independently.
         probability: f64,
     },
+    /// A token bucket before the queue: what finds no tokens is dropped.
+    Policer {
+        /// Capacity of the queue behind it.
+        limit: Limit,
+        /// Tokens come at this rate, for wire bytes.
+        rate: Rate,
+        /// The bucket holds so many wire bytes of them, and is full at first.
+        burst_bytes: u64,
+    },
 }
 
 impl QueueConfig {
@@ -146,14 +155,15 @@ impl QueueConfig {
             Self::DropTail { limit }
             | Self::Red { limit, .. }
             | Self::CoDel { limit, .. }
-            | Self::RandomDrop { limit, .. } => limit,
+            | Self::RandomDrop { limit, .. }
+            | Self::Policer { limit, .. } => limit,
         }
     }
 
     /// True if it draws drops from the seed.
     pub fn has_chance(&self) -> bool {
         match *self {
-            Self::DropTail { .. } | Self::CoDel { .. } => false,
+            Self::DropTail { .. } | Self::CoDel { .. } | Self::Policer { .. } => false,
             Self::Red { .. } => true,
             Self::RandomDrop { probability, .. } => probability > 0.0 && probability < 1.0,
         }

@@ -296,6 +296,31 @@ fn thinning_never_keeps_the_last_ack_of_a_flight_for_longer_than_it_holds() {
     }
 }
 
+/// A packet of 1000 B each 100 us, ten times the tokens' rate, for three bursts with a pause between them.
+#[test]
+fn a_policer_passes_its_bucket_and_then_its_rate_and_delays_nothing() {
+    let (rate, burst_bytes) = (Rate::from_bits_per_s(8_000_000), 20_000);
+    let config = LinkConfig {
+        capacity: Capacity::Constant(Rate::from_bits_per_s(80_000_000_000)),
+        queue: QueueConfig::Policer { limit: Limit::Unlimited, rate, burst_bytes },
+        ..packet_per_ms(0, Limit::Unlimited)
+    };
+    let sent = |id: u64| Time::from_us(id / 1000 * 200_000 + id % 1000 * 100);
+    let played = play(&mut Link::new(&config, 1), (0..3000).map(|id| (sent(id), data(id, 1000))));
+    let passed: Vec<u64> = played.delivered.iter().map(|delivery| delivery.1).collect();
+    assert_eq!(passed[..22], (0..22).collect::<Vec<_>>()[..], "the bucket, and two that came meanwhile");
+    for (number, first) in passed.iter().enumerate() {
+        for last in &passed[number..] {
+            let bytes = 1000 * (passed.partition_point(|id| id <= last) - number) as u64;
+            let most = burst_bytes + rate.bytes_in(sent(*last) - sent(*first)) + 1;
+            assert!(bytes <= most, "{first} to {last}: {bytes} of {most}");
+        }
+    }
+    // What the rate allows passes: 100 ms of it in each burst, and the bucket fills in the pause.
+    assert!(passed.len() >= 3 * 119, "{}", passed.len());
+    assert!(played.delivered.iter().all(|&(at, id)| at == sent(id) + Time::from_ns(100)), "no wait");
+}
+
 #[test]
 fn listed_packets_are_lost_before_the_queue() {
     let config = LinkConfig { loss: LossConfig::Listed([1, 3].into()), ..packet_per_ms(0, Limit::Unlimited) };

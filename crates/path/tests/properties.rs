@@ -2,10 +2,10 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use common::{Parcel, Played, ack, data, markable, play};
-use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rampcc::{Rate, Time};
@@ -84,8 +84,14 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     );
     let codel = (limit(), us(10_000), us(100_000), any::<bool>());
     let random = (limit(), 0u64..20_000, 0.0f64..=1.0);
+    let policer = (limit(), 1u64..100_000_000, 0u64..50_000);
     prop_oneof![
         limit().prop_map(|limit| QueueConfig::DropTail { limit }),
+        policer.prop_map(|(limit, bits, burst_bytes)| QueueConfig::Policer {
+            limit,
+            rate: Rate::from_bits_per_s(bits),
+            burst_bytes
+        }),
         red,
         codel.prop_map(|(limit, target, interval, ecn)| QueueConfig::CoDel { limit, target, interval, ecn }),
         random.prop_map(|(limit, above_bytes, probability)| QueueConfig::RandomDrop {
@@ -232,7 +238,8 @@ proptest! {
         play(&mut link, parcels(&traffic));
         let peak = link.totals().peak_queue;
         let (QueueConfig::DropTail { limit } | QueueConfig::Red { limit, .. } | QueueConfig::CoDel { limit, .. }
-            | QueueConfig::RandomDrop { limit, .. }) = config.queue;
+            | QueueConfig::RandomDrop { limit, .. }
+            | QueueConfig::Policer { limit, .. }) = config.queue;
         match limit {
             Limit::Bytes(most) => prop_assert!(peak.bytes <= most, "{} > {}", peak.bytes, most),
             Limit::Packets(most) => prop_assert!(peak.packets <= most, "{} > {}", peak.packets, most),

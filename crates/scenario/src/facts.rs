@@ -8,7 +8,7 @@ use rampcc_tcp::SenderConfig;
 
 use crate::model::{Arm, FlowConfig, PathFacts, Scenario, Steering, TrafficKind};
 use crate::random::{Purpose, Stream, mix};
-use crate::rates::{mean_rate, timeline, typical_rate};
+use crate::rates::{mean_rate, sustained, timeline, typical_rate};
 
 impl Scenario {
     /// Times when the explicit flows of the run with this seed open, with their ids, latest first.
@@ -167,7 +167,7 @@ impl Scenario {
             return PathFacts { base_rtt, capacity, bdp_bytes, buffer_bytes: u64::MAX };
         };
         let payload = |bits: u64| share(bits, sender.mss_bytes, sender.mss_bytes + sender.header_bytes);
-        let capacity = timeline(&bottleneck.capacity, self.stop.after)
+        let capacity = timeline(&sustained(bottleneck), self.stop.after)
             .into_iter()
             .map(|(at, rate)| (at, Rate::from_bits_per_s(payload(rate.bits_per_s()))))
             .collect();
@@ -194,7 +194,7 @@ impl Scenario {
         let bottleneck = if forward.contains(&self.bottleneck) { Some(self.bottleneck) } else { slowest };
         let bottleneck = bottleneck.map(|index| &self.topology.links[index].config);
         let window = Time::from_ns(base_rtt.ns().saturating_mul(32)).max(Time::from_secs(10));
-        let payload_rate = match bottleneck.map(|b| (mean_rate(&b.capacity, window), &b.capacity)) {
+        let payload_rate = match bottleneck.map(|b| (mean_rate(&sustained(b), window), &b.capacity)) {
             None | Some((_, Capacity::Unlimited)) => Rate::from_bits_per_s(u64::MAX),
             Some((mean, _)) => Rate::from_bits_per_s(share(mean.bits_per_s(), sender.mss_bytes, wire)),
         };

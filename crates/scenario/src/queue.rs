@@ -1,12 +1,12 @@
 //! Queues: the fields of each, what `ramp-path` makes of them, and how they are told.
 
-use rampcc::Time;
+use rampcc::{Rate, Time};
 use rampcc_path::{Limit, QueueConfig};
 
 use crate::document::{Section, Value};
 use crate::error::ScenarioError;
 use crate::field::Default::{At, Flag, Number, Required, Words};
-use crate::field::{FLAG, PROBABILITY, TIME, number, table, words};
+use crate::field::{FLAG, PROBABILITY, RATE, TIME, bytes as size, number, table, words};
 use crate::names::kinds;
 use crate::numbers::{bytes, percent};
 use crate::units::Buffer;
@@ -19,6 +19,7 @@ kinds! { QueueKind {
     Red = "red": RED,
     CoDel = "codel": CODEL,
     RandomDrop = "random-drop": RANDOM_DROP,
+    Policer = "policer": POLICER,
 } }
 
 table! { DROP_TAIL: "queue = { kind = \"drop-tail\" }", "Drops what does not fit.";
@@ -48,6 +49,12 @@ table! { RANDOM_DROP: "queue = { kind = \"random-drop\" }", "Drops arriving pack
     "probability": PROBABILITY => Number(0.25), "Of each packet arriving above it, independently.";
 }
 
+table! { POLICER: "queue = { kind = \"policer\" }", "A token bucket without a queue, before the link's own: drops what finds no tokens, and delays nothing.";
+    "kind": words("policer") => Required, "Which one.";
+    "rate": RATE => Required, "Tokens come at this rate, for wire bytes.";
+    "burst": size(1, u64::MAX) => Required, "The bucket holds so many, and is full at first.";
+}
+
 /// The queue that `value` describes, which holds `limit`. `scale` counts buffers in bytes or packets.
 pub(crate) fn queue(
     value: &Value<'_>,
@@ -75,6 +82,9 @@ pub(crate) fn queue(
         QueueKind::RandomDrop => {
             let above_bytes = level(value, &s, limit, scale)?;
             QueueConfig::RandomDrop { limit, above_bytes, probability: s.of("probability") }
+        }
+        QueueKind::Policer => {
+            QueueConfig::Policer { limit, rate: s.of::<Rate>("rate"), burst_bytes: s.of("burst") }
         }
     })
 }
@@ -120,6 +130,9 @@ pub(crate) fn in_words(queue: &QueueConfig) -> String {
         QueueConfig::RandomDrop { above_bytes, probability, .. } => {
             let (share, level) = (percent(*probability), bytes(*above_bytes));
             format!("queue{room} that drops {share} of arrivals above {level}")
+        }
+        QueueConfig::Policer { rate, burst_bytes, .. } => {
+            format!("policer of {rate} with a bucket of {}, queue{room}", bytes(*burst_bytes))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What a link's capacity comes to over time.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rampcc::{Rate, Time};
-use rampcc_path::{Capacity, Opportunities};
+use rampcc_path::{Capacity, LinkConfig, Opportunities, QueueConfig};
 
 use crate::model::NamedLink;
 
@@ -31,9 +32,19 @@ pub(crate) fn mean_rate(capacity: &Capacity, window: Time) -> Rate {
     Rate::from_bits_per_s(u64::try_from(bits / u128::from(window.ns().max(1))).unwrap_or(u64::MAX))
 }
 
+/// What a link carries in the long run: its capacity, or what a policer lets through.
+pub(crate) fn sustained(config: &LinkConfig) -> Cow<'_, Capacity> {
+    match config.queue {
+        QueueConfig::Policer { rate, .. } if rate < mean_rate(&config.capacity, Time::from_secs(10)) => {
+            Cow::Owned(Capacity::Constant(rate))
+        }
+        _ => Cow::Borrowed(&config.capacity),
+    }
+}
+
 /// Used to find the slowest link of a route; the same value for the same link whoever asks.
 pub(crate) fn typical_rate(link: &NamedLink) -> Rate {
-    mean_rate(&link.config.capacity, Time::from_secs(10))
+    mean_rate(&sustained(&link.config), Time::from_secs(10))
 }
 
 /// Wire rate from each time on, until `end`.

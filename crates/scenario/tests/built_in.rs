@@ -13,7 +13,8 @@ fn limit(scenario: &Scenario) -> Limit {
         QueueConfig::DropTail { limit }
         | QueueConfig::Red { limit, .. }
         | QueueConfig::CoDel { limit, .. }
-        | QueueConfig::RandomDrop { limit, .. } => limit,
+        | QueueConfig::RandomDrop { limit, .. }
+        | QueueConfig::Policer { limit, .. } => limit,
     }
 }
 

@@ -258,12 +258,12 @@ fn choices_are_listed() {
     says(
         &format!("{PATH}queue = \"fifo\"\n"),
         4,
-        "path.queue: found \"fifo\"; expected `drop-tail`, `red`, `codel`, `random-drop`",
+        "path.queue: found \"fifo\"; expected `drop-tail`, `red`, `codel`, `random-drop`, `policer`",
     );
     says(
         &format!("{PATH}queue = {{ min = 3 }}\n"),
         4,
-        "path.queue: `kind` is missing; expected `drop-tail`, `red`, `codel`, `random-drop`",
+        "path.queue: `kind` is missing; expected `drop-tail`, `red`, `codel`, `random-drop`, `policer`",
     );
     says(
         &format!("{PATH}queue = {{ kind = \"red\", min = 80, max = 20 }}\n"),

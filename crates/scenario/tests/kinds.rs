@@ -62,6 +62,14 @@ const AROUND: &[(&str, Around)] = &[
         ("{path}queue = {\n", &[("kind", "\"red\""), ("min", "0"), ("max", "100")], "}"),
     ),
     ("queue = { kind = \"codel\" }", ("{path}queue = {\n", &[("kind", "\"codel\"")], "}")),
+    (
+        "queue = { kind = \"policer\" }",
+        (
+            "{path}queue = {\n",
+            &[("kind", "\"policer\""), ("rate", "\"5 Mbit/s\""), ("burst", "\"30 kB\"")],
+            "}",
+        ),
+    ),
     ("queue = { kind = \"random-drop\" }", ("{path}queue = {\n", &[("kind", "\"random-drop\"")], "}")),
     (
         "jitter = { kind = \"uniform\" }",

@@ -244,3 +244,25 @@ fn routes_take_the_fewest_hops() {
     assert_eq!(scenario.route(1, 1), Some(vec![]));
     assert_eq!(scenario.topology.links[scenario.bottleneck].name, "b->c");
 }
+
+#[test]
+fn behind_a_policer_the_path_is_what_its_tokens_let_through() {
+    let text = "size = \"1 MB\"\n[path]\nrate = \"1 Gbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 MB\"\n\
+                queue = { kind = \"policer\", rate = \"10 Mbit/s\", burst = \"30 kB\" }\n";
+    let scenario = parse(text);
+    let limit = Limit::Bytes(1_000_000);
+    let rate = Rate::from_bits_per_s(10_000_000);
+    assert_eq!(
+        scenario.topology.links[0].config.queue,
+        QueueConfig::Policer { limit, rate, burst_bytes: 30_000 }
+    );
+    let facts = scenario.facts(0);
+    assert_eq!(facts.capacity, [(Time::ZERO, Rate::from_bits_per_s(10_000_000 * 1448 / 1500))]);
+    assert!((48_000..48_500).contains(&facts.bdp_bytes), "{}", facts.bdp_bytes);
+    let wide = parse(&text.replace("10 Mbit/s", "2 Gbit/s")).facts(0);
+    assert!(
+        (4_800_000..4_850_000).contains(&wide.bdp_bytes),
+        "{}: tokens beyond the rate bind nothing",
+        wide.bdp_bytes
+    );
+}

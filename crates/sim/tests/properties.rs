@@ -31,7 +31,7 @@ fn capacities() -> impl Strategy<Value = Capacity> {
 
 fn queues() -> impl Strategy<Value = QueueConfig> {
     let limit = prop_oneof![(1u64..60).prop_map(Limit::Packets), (2_000u64..60_000).prop_map(Limit::Bytes)];
-    (limit, 0..6).prop_map(|(limit, kind)| match kind {
+    (limit, 0..7).prop_map(|(limit, kind)| match kind {
         0 => QueueConfig::CoDel { limit, target: ms(5.0), interval: ms(100.0), ecn: true },
         1 => QueueConfig::Red {
             limit,
@@ -43,6 +43,7 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
             ecn: true,
         },
         2 => QueueConfig::RandomDrop { limit, above_bytes: 10_000, probability: 0.25 },
+        3 => QueueConfig::Policer { limit, rate: Rate::from_bits_per_s(5_000_000), burst_bytes: 20_000 },
         _ => QueueConfig::DropTail { limit },
     })
 }

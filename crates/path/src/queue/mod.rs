@@ -1,9 +1,10 @@
 //! Queues in front of a link.
 //!
-//! Drop-tail, RED and random drop decide when a packet arrives; with a server that knows departures in advance
+//! Drop-tail, RED, random drop and a policer decide when a packet arrives; with a server that knows departures in advance
 //! they need no event. CoDel decides when a packet leaves and is served step by step.
 
 mod codel;
+mod policer;
 mod random_drop;
 mod red;
 mod waiting;
@@ -11,6 +12,7 @@ mod waiting;
 use rampcc::Time;
 
 pub(crate) use self::codel::CoDel;
+use self::policer::Policer;
 use self::random_drop::RandomDrop;
 use self::red::Red;
 use self::waiting::Waiting;
@@ -39,6 +41,7 @@ enum Policy {
     DropTail,
     Red(Box<Red>),
     RandomDrop(Box<RandomDrop>),
+    Policer(Box<Policer>),
 }
 
 /// A packet at the door of a queue.
@@ -59,6 +62,9 @@ impl<P: Packet> Queue<P> {
             QueueConfig::Red { limit, .. } => (limit, Policy::Red(Box::new(Red::new(config, seed)))),
             QueueConfig::RandomDrop { limit, above_bytes, probability } => {
                 (limit, Policy::RandomDrop(Box::new(RandomDrop::new(above_bytes, probability, seed))))
+            }
+            QueueConfig::Policer { limit, rate, burst_bytes } => {
+                (limit, Policy::Policer(Box::new(Policer::new(rate, burst_bytes))))
             }
             QueueConfig::CoDel { limit, target, interval, ecn } => {
                 return Self::CoDel(Box::new(CoDel::new(limit, target, interval, ecn)));
@@ -99,9 +105,14 @@ impl OnArrival {
     }
 
     fn refuse_early(&mut self, arrival: &Arrival, packet: &mut impl Packet) -> Option<DropReason> {
+        if let Policy::Policer(policer) = &mut self.policy
+            && !policer.passes(arrival.now, arrival.bytes)
+        {
+            return Some(DropReason::Overflow);
+        }
         let full = self.limit.refuse(&self.waiting, arrival);
         let early = match &mut self.policy {
-            Policy::DropTail => false,
+            Policy::DropTail | Policy::Policer(_) => false,
             Policy::Red(red) => {
                 let chosen = red.drops(arrival, self.waiting.packets(), full.is_some());
                 let marks = chosen && full.is_none() && red.marks() && packet.markable();
