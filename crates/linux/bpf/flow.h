@@ -15,6 +15,12 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u64 newest_acked_bytes;
 	__u64 acked_bytes;           /* cumulatively */
 	__u64 ssthresh_bytes;  /* as last obeyed */
+#if TRAITS & RAMP_PACES
+	__u64 usage_most_bytes;  /* tcp_sock's max_packets_out, over the window that was decided */
+	__u64 usage_until_bytes; /* cwnd_usage_seq, less the first sequence number */
+	__u64 usage_next_bytes;  /* snd_nxt at the last ACK, less the same */
+	__u32 usage_full;        /* is_cwnd_limited */
+#endif
 #if TRAITS & RAMP_NEEDS_HISTORY
 	struct ramp_hint hint; /* here and not on the stack, which holds no more beside the rest */
 	__u64 initial_window_bytes;

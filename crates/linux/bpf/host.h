@@ -32,6 +32,8 @@
  *   size                 what the application has written by then; a server has written nothing
  *   recovered            CA_EVENT_COMPLETE_CWR, and TCP_CA_Open after a timeout
  *   idle restart         CA_EVENT_CWND_RESTART
+ *   window-limited       tcp_is_cwnd_limited; for rows that pace the same rule, over the window that
+ *                        was decided, since what spacing holds snd_cwnd down to is always full
  */
 #ifndef RAMP_LINUX_HOST_H
 #define RAMP_LINUX_HOST_H
@@ -368,6 +370,49 @@ static __noinline void open_flow(struct sock *sk, struct flow *f)
 		record_open(sk, f, &config);
 }
 
+#if TRAITS & RAMP_PACES
+
+/* The window in force: what was decided, unless somebody else has written another since. */
+static __always_inline __u64 window_bytes(const struct tcp_sock *tp, const struct flow *f)
+{
+	__u32 window = f->window_packets, cwnd = tp->snd_cwnd;
+
+	barrier_var(window); /* the verifier takes no load through either of two pointers */
+	if (cwnd != f->cwnd_packets)
+		window = cwnd;
+	return (__u64)window * tp->mss_cache;
+}
+
+/*
+ * Linux tcp_cwnd_validate and tcp_is_cwnd_limited. The most is out just before an ACK, so that one look
+ * at each ACK, at what it has found, sees what the kernel sees at each packet that leaves.
+ */
+static __always_inline _Bool window_limited(const struct tcp_sock *tp, struct flow *f,
+					    const struct ramp_ack *a)
+{
+	__u64 window = window_bytes(tp, f), acked = tp->bytes_acked - f->acked_base;
+	__u64 next = acked + (tp->snd_nxt - tp->snd_una), out = next - f->acked_bytes;
+	_Bool full = a->in_flight_bytes + a->mss_bytes > window;
+
+	if (full || (next != f->usage_next_bytes && (f->acked_bytes >= f->usage_until_bytes || (!f->usage_full && out > f->usage_most_bytes)))) {
+		f->usage_full = full;
+		f->usage_most_bytes = out;
+		f->usage_until_bytes = next;
+	}
+	f->usage_next_bytes = next;
+	return f->usage_full || window < 2 * f->usage_most_bytes;
+}
+
+#else
+
+static __always_inline _Bool window_limited(const struct tcp_sock *tp, struct flow *f,
+					    const struct ramp_ack *a)
+{
+	return tcp_is_cwnd_limited(tp);
+}
+
+#endif
+
 static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt_us,
 				      struct ramp_ack *a)
 {
@@ -403,7 +448,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	a->flags = 0;
 	a->tsval = tp->rx_opt.rcv_tsval;
 	/* Duplicate ACKs never enlarge the window (RFC 5681), though the algorithm sees them. */
-	if (advanced && tcp_is_cwnd_limited(tp))
+	if (window_limited(tp, f, a) && advanced)
 		a->flags |= RAMP_CWND_LIMITED;
 	if (tp->app_limited >> 1) /* more than 1; compared, it would cost the verifier */
 		a->flags |= RAMP_APP_LIMITED;
