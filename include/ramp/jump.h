@@ -80,7 +80,7 @@ RAMP_FN void ramp_jump_on_ack(struct ramp_jump *s, const struct ramp_ack *a,
 			return;
 		d->ssthresh_bytes = ramp_min(d->ssthresh_bytes, d->cwnd_bytes);
 	} else {
-		ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	}
 	ramp_leave_at_ssthresh(d);
 }
