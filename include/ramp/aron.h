@@ -127,7 +127,7 @@ RAMP_FN void ramp_aron_on_ack(struct ramp_aron *s, const struct ramp_ack *a, str
 		s->rounds += ramp_round_advance(&s->round, a);
 		ramp_aron_look(s, a, d);
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_aron_pace(s, s->growth.least_rtt_us, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_DONE && s->estimated)

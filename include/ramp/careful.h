@@ -181,7 +181,7 @@ RAMP_FN void ramp_careful_on_ack(struct ramp_careful *s, const struct ramp_ack *
 	}
 	if (s->step == CAREFUL_UNVALIDATED && ramp_careful_unvalidated(s, a, d))
 		return;
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	if (s->step == CAREFUL_VALIDATING) {
 		s->pipe_bytes = ramp_add(s->pipe_bytes, a->acked_bytes);
 		if (a->newest_acked_bytes < s->last_bytes)

@@ -449,7 +449,7 @@ RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 		s->smoothed_us = (ramp_u64)a->rtt_us * 8;
 	ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	if (s->slow) {
-		ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 		ramp_leave_at_ssthresh(d);
 		return;
 	}

@@ -78,7 +78,7 @@ RAMP_FN void ramp_fast_start_on_ack(struct ramp_fast_start *s, const struct ramp
 		if (a->delivered_bytes < s->window_bytes)
 			return;
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

@@ -11,6 +11,8 @@
  *           reconstructed.
  * Deviates: while the jump is under way the window does not grow; congestion avoidance would add a
  *           packet.
+ * Deviates: it jumps to 46 packets at most, what a receive window without scaling holds: a peer may
+ *           say that it takes a gigabyte. The paper sets no limit, but lets the sender choose less.
  * Deviates: where neither the receiver nor the application sets a limit, no round-trip time is known
  *           or the initial window holds everything, it is slow start.
  */
@@ -21,9 +23,13 @@
 #include "remembered.h"
 #include "window.h"
 
-#define RAMP_JUMP_PARAMETERS(P, N)                                                       \
-	P(N, max_jump, "packets", 0, 0, 1000000, "[LAJW07]: the sender may choose less", \
-	  "most that it jumps to; 0: no limit")
+#define RAMP_JUMP_PARAMETERS(P, N)                                         \
+	P(N, max_jump, "packets", 46, 0, 1000000,                          \
+	  "our choice: 64 kB, the largest receive window without scaling", \
+	  "most that it jumps to; 0: no limit, for study")
+
+#define RAMP_JUMP_OVERRIDES(X) \
+	X(PAPERS, 0, jump, max_jump, "the paper's sender takes all that the receiver allows")
 
 RAMP_PARAMETERS(JUMP)
 
@@ -80,7 +86,7 @@ RAMP_FN void ramp_jump_on_ack(struct ramp_jump *s, const struct ramp_ack *a,
 			return;
 		d->ssthresh_bytes = ramp_min(d->ssthresh_bytes, d->cwnd_bytes);
 	} else {
-		ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	}
 	ramp_leave_at_ssthresh(d);
 }

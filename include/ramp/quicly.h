@@ -137,7 +137,7 @@ RAMP_FN void ramp_quicly_on_ack(struct ramp_quicly *s, const struct ramp_ack *a,
 		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 		return;
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_STARTUP && s->step == QUICLY_WAITING &&
 	    a->flags & RAMP_CWND_LIMITED && s->growth.least_rtt_us) {

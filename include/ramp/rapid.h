@@ -108,7 +108,7 @@ RAMP_FN void ramp_rapid_on_ack(struct ramp_rapid *s, const struct ramp_ack *a,
 		s->floor_us = 0;
 	if (a->rtt_us && (!s->floor_us || a->rtt_us < s->floor_us))
 		s->floor_us = a->rtt_us;
-	credit = ramp_credit(a, s->growth.abc_limit_packets);
+	credit = ramp_used_credit(&s->growth, a, d);
 	if (ramp_rapid_is_empty(s))
 		credit = ramp_mul(credit, 2);
 	ramp_grow(credit, a->mss_bytes, d);

@@ -384,7 +384,8 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	if (proven > ramp_reach_bdp(s, s->rate))
 		s->rate = ramp_mul_div(proven, 1000000, s->growth.least_rtt_us);
 	next = ramp_min(ramp_max(proven, ramp_reach_bdp(s, s->rate)), cap);
-	if ((!s->growing || !s->start_bytes) && (a->flags & RAMP_CWND_LIMITED))
+	if ((!s->growing || !s->start_bytes) && (a->flags & RAMP_CWND_LIMITED) &&
+	    ramp_mul(flight, 2) >= d->cwnd_bytes) /* not on the host's word alone */
 		next = ramp_max(next, ramp_mul(d->cwnd_bytes, 2));
 	next = ramp_min(next, d->ssthresh_bytes);
 	s->pace = 0;
@@ -545,7 +546,7 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 	if (d->phase == RAMP_DONE)
 		return;
 	if (s->step == REACH_SEARCH && (s->growing || !s->start_bytes))
-		credit = ramp_credit(a, s->growth.abc_limit_packets);
+		credit = ramp_used_credit(&s->growth, a, d);
 	/* If the proof near the flight is right, this is twice what the path holds. */
 	if (s->near_bytes && d->cwnd_bytes >= ramp_mul(s->near_bytes, 2))
 		credit = 0;

@@ -159,6 +159,6 @@
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 
 /* X(ENVIRONMENT, value, id, parameter, reason): papers' hosts, or a Linux server of today. */
-#define RAMP_OVERRIDES(X) RAMP_HOE_OVERRIDES(X) RAMP_PACED_OVERRIDES(X)
+#define RAMP_OVERRIDES(X) RAMP_HOE_OVERRIDES(X) RAMP_JUMP_OVERRIDES(X) RAMP_PACED_OVERRIDES(X)
 
 #endif

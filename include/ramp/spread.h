@@ -44,7 +44,7 @@ RAMP_FN void ramp_spread_on_ack(struct ramp_spread *s, const struct ramp_ack *a,
 		return;
 	s->rate = 0;
 	ramp_pace_no_more(d);
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

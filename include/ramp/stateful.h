@@ -60,7 +60,7 @@ RAMP_FN void ramp_stateful_on_ack(struct ramp_stateful *s, const struct ramp_ack
 		s->rate = 0;
 		ramp_pace_no_more(d);
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

@@ -140,7 +140,7 @@ RAMP_FN void ramp_stopeg_on_ack(struct ramp_stopeg *s, const struct ramp_ack *a,
 		if (d->phase == RAMP_DONE)
 			return;
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_DONE)
 		d->pacing_percent = 0;

@@ -302,7 +302,7 @@ RAMP_FN void ramp_suss_on_ack(struct ramp_suss *s, const struct ramp_ack *a,
 	if (d->phase == RAMP_DONE)
 		return;
 	if (s->mode == SUSS_OFF || s->cap_bytes || !ramp_suss_measure(s, a, d))
-		ramp_grow(ramp_credit(a, s->hystart.growth.abc_limit_packets), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->hystart.growth, a, d), a->mss_bytes, d);
 	else
 		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);

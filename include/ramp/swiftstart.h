@@ -115,7 +115,7 @@ RAMP_FN void ramp_swiftstart_on_ack(struct ramp_swiftstart *s, const struct ramp
 		s->paced_bytes_per_s = 0;
 		ramp_pace_no_more(d);
 	}
-	ramp_grow(ramp_credit(a, s->growth.abc_limit_packets), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
 	if (!s->decided) {
 		ramp_swiftstart_measure(s, a);
 		if (s->gaps == SWIFTSTART_GAPS || a->newest_acked_bytes >= s->first_flight_bytes)

@@ -34,7 +34,7 @@ struct ramp_settings {
 	ramp_u32 avoidance;
 	ramp_u32 from_first_ack; /* as if the kernel left out every init */
 	ramp_u32 least_rtt_us;   /* of the handshake, for connections that are steered; 0: any */
-	ramp_u32 window_bound;   /* times what was acknowledged, beside the first window; 0: none */
+	ramp_u32 window_bound;   /* times the most in flight, beside the first window; 0: none */
 };
 
 /* It only grows at its end: what older programs have counted is read by newer commands. */

@@ -3,6 +3,20 @@
 #ifndef RAMP_LINUX_FLOW_H
 #define RAMP_LINUX_FLOW_H
 
+/* How the window that was decided is used, as the kernel keeps it for the one in force. */
+struct usage {
+	__u64 window_bytes;
+	__u64 in_flight_bytes;      /* before this ACK */
+	__u64 acked_bytes;          /* cumulatively, by then */
+	__u64 next_bytes;           /* snd_nxt, less the first sequence number, and at the ACK before: */
+	__u64 last_bytes;
+	__u64 until_bytes;          /* cwnd_usage_seq, less the same */
+	__u64 most_out_bytes;       /* max_packets_out */
+	__u64 most_in_flight_bytes; /* since the connection opened */
+	__u32 mss_bytes;
+	__u32 full;                 /* is_cwnd_limited */
+};
+
 struct flow { /* what every ACK needs lies together: state may be long, its beginning is busiest */
 	struct ramp_decision decision;
 	__u64 id;
@@ -14,6 +28,7 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 	__u64 delivered_bytes;
 	__u64 newest_acked_bytes;
 	__u64 acked_bytes;           /* cumulatively */
+	struct usage usage;
 	__u64 ssthresh_bytes;  /* as last obeyed */
 #if TRAITS & RAMP_NEEDS_HISTORY
 	struct ramp_hint hint; /* here and not on the stack, which holds no more beside the rest */

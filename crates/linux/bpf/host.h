@@ -32,6 +32,8 @@
  *   size                 what the application has written by then; a server has written nothing
  *   recovered            CA_EVENT_COMPLETE_CWR, and TCP_CA_Open after a timeout
  *   idle restart         CA_EVENT_CWND_RESTART
+ *   window-limited       tcp_is_cwnd_limited; for rows that pace the same rule, over the window that
+ *                        was decided, since what spacing holds snd_cwnd down to is always full
  */
 #ifndef RAMP_LINUX_HOST_H
 #define RAMP_LINUX_HOST_H
@@ -204,7 +206,7 @@ static __always_inline void obey_phase(struct sock *sk, struct flow *f)
 /* What the decision says within the host's own bound, which the core is not told of. */
 static __always_inline __u32 allowed_packets(const struct tcp_sock *tp, struct flow *f)
 {
-	__u64 most = f->delivered_bytes * settings.window_bound;
+	__u64 most = f->usage.most_in_flight_bytes * settings.window_bound;
 
 	most += (__u64)f->first_window_packets * tp->mss_cache;
 	if (!settings.window_bound || f->decision.cwnd_bytes <= most)
@@ -368,6 +370,55 @@ static __noinline void open_flow(struct sock *sk, struct flow *f)
 		record_open(sk, f, &config);
 }
 
+/*
+ * Linux tcp_cwnd_validate and tcp_is_cwnd_limited, for the window that was decided. The most is out just
+ * before an ACK, so that one look at each ACK, at what it has found, sees what the kernel sees at each
+ * packet that leaves. Global: the verifier looks at it once, and its branches are not among the others'.
+ */
+__noinline __u32 judge_usage(struct usage *u)
+{
+	__u32 full, left, over;
+	__u64 out;
+
+	if (!u)
+		return 0;
+	full = u->in_flight_bytes + u->mss_bytes > u->window_bytes;
+	left = u->next_bytes != u->last_bytes;
+	over = u->acked_bytes >= u->until_bytes;
+	out = u->next_bytes - u->acked_bytes;
+	u->last_bytes = u->next_bytes;
+	if (u->in_flight_bytes > u->most_in_flight_bytes)
+		u->most_in_flight_bytes = u->in_flight_bytes;
+	if (full || (left && (over || (!u->full && out > u->most_out_bytes)))) {
+		u->full = full;
+		u->most_out_bytes = out;
+		u->until_bytes = u->next_bytes;
+	}
+	return u->full || u->window_bytes < 2 * u->most_out_bytes;
+}
+
+/* Whether the window holds the connection back. `acked`: cumulatively, with this ACK; f has what it was. */
+static __always_inline _Bool window_limited(const struct tcp_sock *tp, struct flow *f, __u64 acked,
+					    __u64 in_flight_bytes)
+{
+	struct usage *u = &f->usage;
+	__u32 window = f->window_packets, cwnd = tp->snd_cwnd, limited;
+
+	barrier_var(window); /* the verifier takes no load through either of two pointers */
+	if (cwnd != f->cwnd_packets) /* somebody else has written another */
+		window = cwnd;
+	u->mss_bytes = tp->mss_cache;
+	u->window_bytes = (__u64)window * u->mss_bytes;
+	u->in_flight_bytes = in_flight_bytes;
+	u->acked_bytes = f->acked_bytes;
+	u->next_bytes = acked + (tp->snd_nxt - tp->snd_una);
+	limited = judge_usage(u);
+#if !(TRAITS & RAMP_PACES)
+	limited = tcp_is_cwnd_limited(tp);
+#endif
+	return limited;
+}
+
 static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt_us,
 				      struct ramp_ack *a)
 {
@@ -403,7 +454,7 @@ static __always_inline void translate(struct sock *sk, struct flow *f, __s32 rtt
 	a->flags = 0;
 	a->tsval = tp->rx_opt.rcv_tsval;
 	/* Duplicate ACKs never enlarge the window (RFC 5681), though the algorithm sees them. */
-	if (advanced && tcp_is_cwnd_limited(tp))
+	if (window_limited(tp, f, acked, a->in_flight_bytes) && advanced)
 		a->flags |= RAMP_CWND_LIMITED;
 	if (tp->app_limited >> 1) /* more than 1; compared, it would cost the verifier */
 		a->flags |= RAMP_APP_LIMITED;

@@ -103,6 +103,7 @@ struct tcp_sock {
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 snd_una;
+	__u32 snd_nxt;
 	__u32 mss_cache;
 	__u32 packets_out;
 	__u32 sacked_out;

@@ -40,8 +40,8 @@ pub struct Options {
 pub struct Guard {
     /// Connections whose handshake took less stay with the kernel's CUBIC; 0: none.
     pub least_rtt_us: u32,
-    /// The window is at most the first window and so many times what was acknowledged since; 0: no bound. Slow start
-    /// needs 1.
+    /// The window is at most the first window and so many times the most that was in flight; 0: no bound. Slow start
+    /// needs 1, or 2 where one ACK covers a whole flight.
     pub window_bound: u32,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct AttachArgs {
     /// Leave connections whose handshake takes less than this to the kernel's CUBIC
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     min_rtt: Option<Duration>,
-    /// Hold the window to the initial one plus at most N times what was acknowledged; slow start needs 1
+    /// Hold the window to the initial one plus at most N times the most that was in flight; slow start needs 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     window_bound: Option<u32>,
     /// Do not ask before changing every new connection of the host; required without a terminal

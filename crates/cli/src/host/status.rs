@@ -227,7 +227,7 @@ fn limits(guard: Guard) -> String {
     let rtt = (guard.least_rtt_us > 0)
         .then(|| format!("round trips of at least {} ms", f64::from(guard.least_rtt_us) / 1e3));
     let bound = (guard.window_bound > 0).then(|| {
-        format!("a window of at most the first one and {} x what was acknowledged", guard.window_bound)
+        format!("a window of at most the first one and {} x the most in flight", guard.window_bound)
     });
     rtt.into_iter().chain(bound).collect::<Vec<_>>().join(", ")
 }
@@ -317,7 +317,7 @@ mod tests {
         let text = limits(Guard { least_rtt_us: 2_500, window_bound: 4 });
         assert_eq!(
             text,
-            "round trips of at least 2.5 ms, a window of at most the first one and 4 x what was acknowledged"
+            "round trips of at least 2.5 ms, a window of at most the first one and 4 x the most in flight"
         );
         assert_eq!(limits(Guard { least_rtt_us: 0, window_bound: 1 }).matches("round trips").count(), 0);
     }

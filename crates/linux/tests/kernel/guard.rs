@@ -75,13 +75,13 @@ fn the_window_stays_within_its_bound() {
     });
 }
 
-/// ACKs that met more in flight than the first window and all that was acknowledged by then, and all ACKs.
+/// ACKs that met more in flight than the first window and the most in flight by then, and all ACKs.
 fn beyond(events: &[Event]) -> (usize, usize) {
     let acks: Vec<_> = events.iter().filter_map(ack).filter_map(|call| call.ack()).collect();
-    let mut delivered = 0;
+    let mut flight = 0;
     let over = acks.iter().filter(|ack| {
-        let most = 10 * u64::from(ack.mss_bytes) + delivered;
-        delivered = ack.delivered_bytes;
+        let most = 10 * u64::from(ack.mss_bytes) + flight;
+        flight = flight.max(ack.in_flight_bytes);
         ack.in_flight_bytes > most
     });
     (over.count(), acks.len())

@@ -17,6 +17,8 @@ use support::{Bottleneck, EMULATED, Network, Open, ready, run, small};
 
 #[path = "../../../ramp/tests/scratch/mod.rs"]
 mod algorithms;
+#[path = "../../../ramp/tests/support/used.rs"]
+mod beyond;
 mod connections;
 mod forms;
 mod guard;
@@ -27,6 +29,7 @@ mod scratch;
 mod stamps;
 #[path = "../support/mod.rs"]
 mod support;
+mod used;
 mod verifier;
 
 /// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.

@@ -67,7 +67,7 @@ fn packets_leave_at_the_window_over_the_round_trip_in_pairs() {
     let mut startup = Startup::new(algorithm, &config);
     near(startup.decision().pacing_bytes_per_s as f64, 100_000.0, 1.0);
     assert_eq!(startup.decision().pacing_burst_bytes, 2 * MSS);
-    startup.on_ack(&super::support::ack(1));
+    startup.on_ack(&rampcc::Ack { in_flight_bytes: 10 * u64::from(MSS), ..super::support::ack(1) });
     near(startup.decision().pacing_bytes_per_s as f64, 110_000.0, 1.0);
     config.flags = rampcc::ConfigFlags::DELAYED_ACKS;
     assert_eq!(Startup::new(algorithm, &config).decision().pacing_burst_bytes, 4 * MSS);

@@ -248,8 +248,8 @@ fn section_3_3_another_path_is_retreated_from() {
     }
     assert_eq!(sender.decision().ssthresh_bytes, (18 + 18 + 30) * PACKET / 2);
     // And slow start leads there.
-    sender.send(24);
     for _ in 0..24 {
+        sender.fill();
         sender.ack(1);
     }
     let decision = sender.decision();

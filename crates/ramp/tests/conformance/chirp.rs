@@ -162,7 +162,8 @@ fn a_gap_too_short_to_keep_is_left_to_slow_start() {
         (Phase::Startup, 0, 0)
     );
     assert_eq!(decision.ssthresh_bytes, UNSET);
-    let grown = Ack { newest_acked_bytes: u64::MAX / 2, rtt_us: RTT_US, ..ack(2) };
+    let in_flight_bytes = decision.cwnd_bytes;
+    let grown = Ack { in_flight_bytes, newest_acked_bytes: u64::MAX / 2, rtt_us: RTT_US, ..ack(2) };
     assert_eq!(path.startup.on_ack(&grown).cwnd_bytes, decision.cwnd_bytes + 2000);
 }
 

@@ -65,6 +65,6 @@ fn it_is_paced_until_the_path_has_been_full() {
 fn on_an_unknown_path_it_is_slow_start() {
     let algorithm = row("ideal");
     let mut startup = Startup::new(algorithm, &config(algorithm, 10));
-    assert_eq!(startup.on_ack(&ack(2)).cwnd_bytes, 12_000);
+    assert_eq!(startup.on_ack(&Ack { in_flight_bytes: 10_000, ..ack(2) }).cwnd_bytes, 12_000);
     assert_eq!(startup.decision().phase(), Phase::Startup);
 }

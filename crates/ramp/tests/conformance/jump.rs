@@ -1,6 +1,6 @@
 //! [LAJW07], and the closed forms of a path that holds B packets with a queue of b.
 
-use rampcc::{AckFlags, EventKind, ExitReason, Hint, Phase, UNSET};
+use rampcc::{AckFlags, Config, Environment, EventKind, ExitReason, Hint, Phase, UNSET};
 
 use super::sender::{PACKET, Sender};
 use super::support::{row, set};
@@ -28,6 +28,20 @@ fn all_that_the_receiver_takes_or_the_application_has_leaves_in_a_round_trip() {
         let decision = jumping(receiver, data, most).decision();
         assert_eq!((decision.cwnd_bytes, decision.pacing_bytes_per_s), (jump * PACKET, jump * 10 * PACKET));
     }
+}
+
+/// A SYN may name a gigabyte, and a peer that never reads it costs nothing.
+#[test]
+fn a_receiver_that_takes_a_gigabyte_gets_what_one_without_scaling_gets() {
+    let told = |config: &mut Config| config.receive_window_bytes = 1_000_000 * PACKET;
+    let sender = Sender::with("jump", Hint::NONE, 100_000, told);
+    assert_eq!(sender.cwnd(), 46);
+    let papers = row("jump").parameters_in(Environment::Papers);
+    let sender = Sender::with("jump", Hint::NONE, 100_000, |config| {
+        told(config);
+        config.parameter = papers;
+    });
+    assert_eq!(sender.cwnd(), 1_000_000);
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn section_3_2_one_sample_without_a_queue_does_for_its_round() {
     sender.fill();
     while sender.acked < 20 {
         sender.ack(1);
+        sender.fill();
     }
     let before = sender.cwnd();
     sender.ack(1);
@@ -67,6 +68,7 @@ fn rounds_to_reach_a_window() {
             sender.fill();
             for _ in sender.acked..sender.sent {
                 sender.ack(1);
+                sender.fill();
             }
             count += 1;
         }

@@ -4,6 +4,7 @@
 pub(crate) mod connection;
 pub(crate) mod events;
 pub(crate) mod pipe;
+pub(crate) mod used;
 
 use rampcc::{Ack, AckFlags, Algorithm, Config, algorithm};
 
