@@ -9,7 +9,7 @@
  *        |                                                               --a round paced--> done
  *        `----loss, mark, timeout--> done --undone--> startup
  *
- * Source:   [MHM06]; reconstructed from abstracts: streams of about ten packets at rates within a
+ * Source:   [ZAWY12] on [MHM06]; reconstructed from abstracts: streams of about ten packets at rates within a
  *           search range, and the steps of the window.
  * Deviates: how the range shrinks (halving), when it is narrow, what counts as rising, and the slow
  *           start meanwhile are ours.

@@ -112,7 +112,7 @@
 	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                  \
 	  "quadruple, the second half paced, while HyStart would still double a round later")      \
 	X(quicly, QUICLY, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_NEEDS_HISTORY,           \
-	  "quicly-jumpstart", "quicly cc.h",                                                       \
+	  "quicly-jumpstart", "quicly cc.h, cc-pico.c",                                            \
 	  "jump to an earlier connection's rate, or to 20 packets; then slow start from there")    \
 	X(jump, JUMP, RAMP_PAPERS | RAMP_PACES, "jump-start", "[LAJW07]",                          \
 	  "send all that the receiver takes in the first round trip, evenly spaced")               \
@@ -138,7 +138,7 @@
 	  "draft-kazuho-ccwg-rapid-start-02",                                                      \
 	  "triple every round trip until a queue builds up, then double; land on what arrived")    \
 	X(afstart, AFSTART, RAMP_PAPERS | RAMP_PACES | RAMP_NEEDS_BRANCHES, "afstart",             \
-	  "[MHM06], reconstructed",                                                                \
+	  "[ZAWY12] on [MHM06], reconstructed",                                                    \
 	  "search for the available bandwidth with paced streams, then climb to it in steps")      \
 	X(chirp, CHIRP,                                                                            \
 	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_NEEDS_GAPS, "paced-chirping",          \
