@@ -9,11 +9,13 @@
  *        |                                                               --a round paced--> done
  *        `----loss, mark, timeout--> done --undone--> startup
  *
- * Source:   [MHM06]; reconstructed from abstracts: streams of about ten packets at rates within a
+ * Source:   [ZAWY12] on [MHM06]; reconstructed from abstracts: streams of about ten packets at rates within a
  *           search range, and the steps of the window.
  * Deviates: how the range shrinks (halving), when it is narrow, what counts as rising, and the slow
  *           start meanwhile are ours.
- * Deviates: a stream is judged over all its ACKs, so a receiver that delays them does no harm.
+ * Deviates: a stream is judged over its ACKs, not packet by packet, so that a receiver that delays
+ *           them does no harm. One that covers less than an ACK before it was sent by a timer, and one
+ *           that reaches beyond the stream waited for what left later: neither counts.
  */
 #ifndef RAMP_AFSTART_H
 #define RAMP_AFSTART_H
@@ -47,6 +49,10 @@ struct ramp_afstart {
 	ramp_u64 first_ns;          /* its first ACK; 0: not yet */
 	ramp_u64 first_sent_ns;
 	ramp_u64 first_acked_bytes;
+	ramp_u64 last_ns;           /* its last ACK that counts */
+	ramp_u64 last_sent_ns;
+	ramp_u64 last_acked_bytes;
+	ramp_u64 most_acked_bytes;  /* by one ACK of it */
 	ramp_u64 host_ssthresh_bytes;
 	ramp_u64 pacing; /* as decided last, for an undone exit */
 	ramp_u64 stream_packets;
@@ -55,13 +61,14 @@ struct ramp_afstart {
 	ramp_u32 streams_max;
 	ramp_u32 streams;
 	ramp_u32 mode;
-	ramp_u32 reserved;
+	ramp_u32 delayed_acks;
 };
 
 RAMP_FN void ramp_afstart_init(struct ramp_afstart *s, const struct ramp_config *c,
 			       struct ramp_decision *d)
 {
 	ramp_begin(&s->growth, c, d);
+	s->delayed_acks = c->flags & RAMP_DELAYED_ACKS;
 	s->growth.least_rtt_us = c->handshake_rtt_us;
 	s->host_ssthresh_bytes = d->ssthresh_bytes;
 	s->stream_packets = ramp_parameter(c, AFSTART, stream);
@@ -115,6 +122,7 @@ RAMP_FN void ramp_afstart_begin(struct ramp_afstart *s, const struct ramp_ack *a
 				struct ramp_decision *d)
 {
 	s->first_ns = 0;
+	s->most_acked_bytes = 0;
 	s->from_bytes = a->sent_bytes;
 	if (s->mode == AFSTART_PAIRS) {
 		s->until_bytes = ramp_add(a->sent_bytes, d->cwnd_bytes);
@@ -129,8 +137,8 @@ RAMP_FN void ramp_afstart_begin(struct ramp_afstart *s, const struct ramp_ack *a
 RAMP_FN void ramp_afstart_limit(struct ramp_afstart *s, const struct ramp_ack *a,
 				struct ramp_decision *d)
 {
-	ramp_u64 span_ns = ramp_sub(a->now_ns, s->first_ns);
-	ramp_u64 bytes = ramp_sub(a->newest_acked_bytes, s->first_acked_bytes);
+	ramp_u64 span_ns = ramp_sub(s->last_ns, s->first_ns);
+	ramp_u64 bytes = ramp_sub(s->last_acked_bytes, s->first_acked_bytes);
 
 	if (!span_ns || !bytes || !s->growth.least_rtt_us)
 		return;
@@ -143,9 +151,9 @@ RAMP_FN void ramp_afstart_limit(struct ramp_afstart *s, const struct ramp_ack *a
 RAMP_FN void ramp_afstart_judge(struct ramp_afstart *s, const struct ramp_ack *a,
 				struct ramp_decision *d)
 {
-	ramp_u64 arrived_ns = ramp_sub(a->now_ns, s->first_ns);
-	ramp_u64 left_ns = ramp_sub(a->newest_sent_ns, s->first_sent_ns);
-	ramp_u64 bytes = ramp_sub(a->newest_acked_bytes, s->first_acked_bytes), rate;
+	ramp_u64 arrived_ns = ramp_sub(s->last_ns, s->first_ns);
+	ramp_u64 left_ns = ramp_sub(s->last_sent_ns, s->first_sent_ns);
+	ramp_u64 bytes = ramp_sub(s->last_acked_bytes, s->first_acked_bytes), rate;
 
 	if (!bytes || !left_ns)
 		return;
@@ -166,6 +174,22 @@ RAMP_FN void ramp_afstart_judge(struct ramp_afstart *s, const struct ramp_ack *a
 	ramp_afstart_climb(s, a, d);
 }
 
+/* The ends of what is judged. */
+RAMP_FN void ramp_afstart_note(struct ramp_afstart *s, const struct ramp_ack *a)
+{
+	if (!s->first_ns) {
+		s->first_ns = a->now_ns;
+		s->first_sent_ns = a->newest_sent_ns;
+		s->first_acked_bytes = a->newest_acked_bytes;
+	} else if (s->delayed_acks && (a->acked_bytes < s->most_acked_bytes || a->newest_acked_bytes > s->until_bytes)) {
+		return;
+	}
+	s->most_acked_bytes = a->acked_bytes;
+	s->last_ns = a->now_ns;
+	s->last_sent_ns = a->newest_sent_ns;
+	s->last_acked_bytes = a->newest_acked_bytes;
+}
+
 /* Listens to the flight or stream under way; at its end it counts. */
 RAMP_FN void ramp_afstart_listen(struct ramp_afstart *s, const struct ramp_ack *a,
 				 struct ramp_decision *d)
@@ -176,11 +200,7 @@ RAMP_FN void ramp_afstart_listen(struct ramp_afstart *s, const struct ramp_ack *
 		s->until_bytes = 0;
 		return;
 	}
-	if (!s->first_ns) {
-		s->first_ns = a->now_ns;
-		s->first_sent_ns = a->newest_sent_ns;
-		s->first_acked_bytes = a->newest_acked_bytes;
-	}
+	ramp_afstart_note(s, a);
 	if (a->newest_acked_bytes < s->until_bytes)
 		return;
 	s->until_bytes = 0;

@@ -8,9 +8,10 @@
  *
  * Source:   [AD98]; reconstructed from its abstract and from what others say of it.
  * Deviates: what a pair is, how many count and their median are ours: the last eight pairs of the
- *           first three rounds, four at least.
+ *           first three rounds with two packets or more, four pairs at least.
  * Deviates: packets leave in pairs (fours if the receiver may delay ACKs), not one by one: a paced
- *           sender would send no pairs.
+ *           sender would send no pairs. Others speak of pairs of four packets; two are what the
+ *           word says, and four give a pair of ACKs where each answers two.
  * Deviates: the report's timers are the host's.
  */
 #ifndef RAMP_ARON_H
@@ -124,7 +125,9 @@ RAMP_FN void ramp_aron_on_ack(struct ramp_aron *s, const struct ramp_ack *a, str
 		return;
 	ramp_sample_rtt(&s->growth, a);
 	if (s->rounds <= s->rounds_max) {
-		s->rounds += ramp_round_advance(&s->round, a);
+		/* A window of one packet sends no pair. */
+		s->rounds += ramp_round_advance(&s->round, a) &&
+			d->cwnd_bytes / 2 >= a->mss_bytes;
 		ramp_aron_look(s, a, d);
 	}
 	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);

@@ -18,6 +18,8 @@
  * Deviates: the loss rate is counted in packets of the ACKs' totals, not by packet numbers.
  * Deviates: it paces at twice its own best rate; C4 paces at the mean of that and picoquic's peak
  *           estimate, where the peak is higher.
+ * Deviates: nor does that estimate hold up the window, which C4 keeps at half of it times the
+ *           smoothed RTT or more.
  * Deviates: a loss during the era at 15/16 ends it; C4 does not heed losses of what it sent before.
  * Deviates: after the era at 15/16 the host's congestion avoidance takes over; C4 cruises and
  *           probes, and may enter its initial phase once more after jitter.

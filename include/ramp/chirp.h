@@ -15,6 +15,10 @@
  * Deviates: packets in flight are counted once a chirp for the weight of a received gap.
  * Deviates: a mark ends it; the source leaves marks unanswered while it chirps.
  * Deviates: a sender with less to send than a chirp goes on with slow start; the source chirps again later.
+ * Deviates: a load gap below 20 us is too short, the source's bound under fq; where TCP's own timer
+ *           spaces packets its bound is 40 us (lowest_internal_pacing_gap).
+ * Deviates: it gives up after 200 chirps; the source numbers them from 1 and gives up at 200, a chirp
+ *           sooner.
  * Deviates: what other ends of the path say of time (receiver's time stamps) and what earlier
  *           connections knew are not used, which is the source's default.
  */

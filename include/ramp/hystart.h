@@ -14,6 +14,8 @@
  * Source:   Linux net/ipv4/tcp_cubic.c at those versions; [HR11].
  * Deviates: 2.6.29 drops all samples in the first second of a CUBIC epoch, and for five minutes
  *           after boot; here none are dropped.
+ * Deviates: an exit by loss is final until a timeout; in Linux the detectors stay armed after it, and
+ *           may end a slow start that follows a pause.
  */
 #ifndef RAMP_HYSTART_H
 #define RAMP_HYSTART_H

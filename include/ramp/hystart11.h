@@ -11,6 +11,8 @@
  *           no initial values.
  * Deviates: a detection below low_window is none. Algorithm 1 read literally would disable itself
  *           for good by it.
+ * Deviates: a timeout clears all of it, the RTTs and the round too; Algorithm 1 resets dMin and found
+ *           alone, so that its delay test judges a round sooner.
  */
 #ifndef RAMP_HYSTART11_H
 #define RAMP_HYSTART11_H

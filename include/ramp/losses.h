@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * picoquic's smoothed loss rate, for start-ups that single losses do not end: a packet counts for a
- * sixteenth. Meanwhile the host repairs what is lost with the window as it is.
+ * sixteenth, and each takes a sixteenth off what those before it had left. A packet that is lost does
+ * both, so that the rate does not rise above 16/31. Meanwhile the host repairs what is lost with the
+ * window as it is.
  *
  * Source: picoquic cc_common.c, picoquic_cc_hystart_loss_test [PQ].
  */
@@ -42,8 +44,10 @@ RAMP_FN ramp_u32 ramp_losses_count(struct ramp_losses *l, const struct ramp_ack 
 	if (lost < mss)
 		return 0;
 	l->counted_bytes = a->lost_bytes;
-	for (i = 0; i < RAMP_LOSSES_SCOPE; i++)
+	for (i = 0; i < RAMP_LOSSES_SCOPE; i++) {
+		l->rate -= (l->rate >> 4) & ramp_losses_mask(i, mss, lost);
 		l->rate += ((RAMP_LOSSES_ONE - l->rate) >> 4) & ramp_losses_mask(i, mss, lost);
+	}
 	return 1;
 }
 

@@ -26,6 +26,10 @@
  *           the path. The paper takes gs >= gd as not too fast, however much.
  * Deviates: nor does a train one of whose ACK gaps stands out (longest_gap), or during which more
  *           was sent than it holds: its last ACK was late, or a tail probe's. The paper averages.
+ * Deviates: trains that decide nothing have no end: each is twice as long as the last.
+ * Deviates: behind a receiver that delays ACKs, an ACK that covers less than one of its train before
+ *           it spoils its gaps too. In the paper's day receivers answered every second packet; those
+ *           that wait for eight send any fewer by their timer.
  * Deviates: max_overshoot can bound the window by the longest train; off by default, as in the
  *           paper.
  * Deviates: the first train is four packets where the receiver may delay ACKs, which would answer a
@@ -88,6 +92,7 @@ struct ramp_paced { /* gaps: 1/256 ns per MSS */
 	ramp_u64 train_start_bytes; /* sent_bytes before its first packet */
 	ramp_u64 train_end_bytes;   /* and after its last */
 	ramp_u64 longest_bytes;
+	ramp_u64 most_acked_bytes; /* by one ACK of this train */
 	ramp_u64 last_ack_ns; /* 0: no ACK in this train yet */
 	ramp_u64 last_sent_ns;
 	ramp_u64 tolerance;
@@ -116,6 +121,7 @@ RAMP_FN void ramp_paced_start_train(struct ramp_paced *s, ramp_u64 sent_bytes)
 {
 	s->train_start_bytes = sent_bytes;
 	s->train_end_bytes = ramp_add(sent_bytes, s->train_bytes);
+	s->most_acked_bytes = 0;
 	s->last_ack_ns = 0;
 	s->last_sent_ns = 0;
 	s->several_seen = 0;
@@ -155,15 +161,18 @@ RAMP_FN void ramp_paced_add(struct ramp_paced_gaps *g, ramp_u64 ack_ns, ramp_u64
 /*
  * [HS03] §3: behind a receiver that delays ACKs, one that covers a single packet was sent by a
  * timer and spoils the gaps on both sides. While no ACK of a train has covered more, the receiver
- * answers every packet.
+ * answers every packet. Where receivers wait for more than two packets, so was one that covers less
+ * than an ACK of the train before it.
  */
 RAMP_FN void ramp_paced_measure(struct ramp_paced *s, const struct ramp_ack *a)
 {
-	ramp_u32 several = s->delayed_acks && a->acked_bytes > a->mss_bytes;
+	ramp_u32 several = s->delayed_acks && a->acked_bytes > a->mss_bytes &&
+		a->acked_bytes >= s->most_acked_bytes;
 	ramp_u64 ack_ns = ramp_sub(a->now_ns, s->last_ack_ns);
 	ramp_u64 source_ns = ramp_sub(a->newest_sent_ns, s->last_sent_ns);
 
 	s->several_seen |= several;
+	s->most_acked_bytes = ramp_max(s->most_acked_bytes, a->acked_bytes);
 	if (!a->newest_sent_ns || !s->last_sent_ns) /* the host does not know: as planned */
 		source_ns = ramp_mul_div(s->gap, a->acked_bytes, ramp_mul(a->mss_bytes, 256));
 	if (s->last_ack_ns && several && s->last_several) {

@@ -11,6 +11,8 @@
  * Source:   RFC 4782 §4.4, §4.6; RFC 3742. Written from knowledge of the RFC and excerpts of it.
  * Deviates: the window goes back to the initial one when the repair of the granted window is over,
  *           since recovery is the host's; then the host's own slow start goes on.
+ * Deviates: limited slow start bounds the growth after the grant; RFC 4782 asks for no more than the
+ *           default congestion control.
  */
 #ifndef RAMP_QUICKSTART_H
 #define RAMP_QUICKSTART_H

@@ -14,6 +14,8 @@
  *           quicly knows which packet was lost.
  * Deviates: a host that reduces gradually (PRR) reaches the window during recovery; quicly sets it at
  *           once.
+ * Deviates: where a loss is found before any packet of the jump is acknowledged, the window lands at
+ *           half of the initial one; quicly goes on counting ACKs of the jump up to the packet lost.
  * Deviates: a loss that was none gives back the whole window; quicly gives back half of a jump.
  */
 #ifndef RAMP_QUICLY_H

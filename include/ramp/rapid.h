@@ -28,7 +28,10 @@
 	P(N, queue_percent, "percent", 10, 0, 1000, "draft-kazuho-ccwg-rapid-start-02 §3.2",     \
 	  "or this share of the smallest RTT, if that is less")                                  \
 	P(N, beta, "percent", 70, 50, 99, "draft-kazuho-ccwg-rapid-start-02 §3.3.1: as CUBIC's", \
-	  "of what a loss leaves that the window is after it")
+	  "of what a loss leaves that the window is after it")                                   \
+	P(N, ce_beta, "percent", 0, 0, 99,                                                       \
+	  "draft-kazuho-ccwg-rapid-start-02; quicly with QUICLY_USE_ABE: 85 (RFC 8511)",         \
+	  "the same after a congestion mark; 0: as after a loss")
 
 RAMP_PARAMETERS(RAPID)
 
@@ -39,7 +42,9 @@ struct ramp_rapid {
 	ramp_u64 rate;         /* B/s until the first ACK, then 0 */
 	ramp_u64 queue_us;
 	ramp_u64 queue_percent;
-	ramp_u64 beta;
+	ramp_u64 loss_beta;
+	ramp_u64 ce_beta;
+	ramp_u64 beta;         /* the one in force */
 	ramp_u64 before_bytes; /* the window that congestion found */
 	ramp_u64 acked_bytes;  /* since then */
 	ramp_u64 lost_before;  /* ever lost, before congestion was found */
@@ -56,7 +61,10 @@ RAMP_FN void ramp_rapid_init(struct ramp_rapid *s, const struct ramp_config *c,
 	s->initial_bytes = d->cwnd_bytes;
 	s->queue_us = ramp_parameter(c, RAPID, queue_us);
 	s->queue_percent = ramp_parameter(c, RAPID, queue_percent);
-	s->beta = ramp_parameter(c, RAPID, beta);
+	s->loss_beta = ramp_parameter(c, RAPID, beta);
+	s->ce_beta = ramp_parameter(c, RAPID, ce_beta);
+	if (!s->ce_beta)
+		s->ce_beta = s->loss_beta;
 	if (!c->handshake_rtt_us)
 		return;
 	ramp_hold(ramp_mul_div(d->cwnd_bytes, ramp_parameter(c, RAPID, first_window), 100),
@@ -123,6 +131,7 @@ RAMP_FN void ramp_rapid_on_event(struct ramp_rapid *s, const struct ramp_event *
 	if (phase == RAMP_STARTUP && (e->kind == RAMP_LOSS || e->kind == RAMP_MARK)) {
 		s->before_bytes = ramp_min(d->cwnd_bytes, RAMP_CWND_MAX_BYTES);
 		s->acked_bytes = 0;
+		s->beta = e->kind == RAMP_MARK ? s->ce_beta : s->loss_beta;
 		ramp_pace_no_more(d);
 		d->ssthresh_bytes = ramp_rapid_landing(s, e->lost_bytes, e->mss_bytes);
 		d->evidence = e->kind == RAMP_MARK ? 0 : e->lost_bytes;
@@ -133,6 +142,7 @@ RAMP_FN void ramp_rapid_on_event(struct ramp_rapid *s, const struct ramp_event *
 	if (phase == RAMP_LEAVING && e->kind == RAMP_UNDONE) {
 		s->before_bytes = 0;
 		s->acked_bytes = 0;
+		s->beta = 0;
 		ramp_arm(d);
 		ramp_hold(d->cwnd_bytes, e->mss_bytes, d);
 		d->pacing_bytes_per_s = s->rate;

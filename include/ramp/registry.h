@@ -89,7 +89,8 @@
 	  "jump to half of the window that an earlier connection saw; retreat if that was lost")   \
 	X(search, SEARCH, RAMP_MODERN | RAMP_REARMS, "search", "SEARCH 3.1 for Linux [SE25]",      \
 	  "leave when a window brings clearly less than twice what it brought an RTT before")      \
-	X(search4, SEARCH4, RAMP_MODERN | RAMP_REARMS, "search-4", "draft-chung-ccwg-search-09",   \
+	X(search4, SEARCH4, RAMP_MODERN | RAMP_READS_RATE | RAMP_REARMS, "search-4",               \
+	  "draft-chung-ccwg-search-09",                                                            \
 	  "leave when a window brings clearly less than was sent an RTT before; drain the queue")  \
 	X(hoe, HOE, RAMP_PAPERS, "hoe", "[HOE96]",                                                 \
 	  "end slow start at the rate of the first pair of ACKs times the RTT")                    \
@@ -111,7 +112,7 @@
 	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                  \
 	  "quadruple, the second half paced, while HyStart would still double a round later")      \
 	X(quicly, QUICLY, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_NEEDS_HISTORY,           \
-	  "quicly-jumpstart", "quicly cc.h",                                                       \
+	  "quicly-jumpstart", "quicly cc.h, cc-pico.c",                                            \
 	  "jump to an earlier connection's rate, or to 20 packets; then slow start from there")    \
 	X(jump, JUMP, RAMP_PAPERS | RAMP_PACES, "jump-start", "[LAJW07]",                          \
 	  "send all that the receiver takes in the first round trip, evenly spaced")               \
@@ -137,7 +138,7 @@
 	  "draft-kazuho-ccwg-rapid-start-02",                                                      \
 	  "triple every round trip until a queue builds up, then double; land on what arrived")    \
 	X(afstart, AFSTART, RAMP_PAPERS | RAMP_PACES | RAMP_NEEDS_BRANCHES, "afstart",             \
-	  "[MHM06], reconstructed",                                                                \
+	  "[ZAWY12] on [MHM06], reconstructed",                                                    \
 	  "search for the available bandwidth with paced streams, then climb to it in steps")      \
 	X(chirp, CHIRP,                                                                            \
 	  RAMP_MODERN | RAMP_PACES | RAMP_READS_RATE | RAMP_NEEDS_GAPS, "paced-chirping",          \

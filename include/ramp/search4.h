@@ -13,7 +13,7 @@
  * bins that cover the first RTT: the path without a queue.
  *
  * Source:   the authors' tcp_cubic_search4_0.c for Linux and cc_newreno_search.c 4.0 for FreeBSD
- *           [SE25], which draft-chung-ccwg-search-09 describes; neqo's search.rs.
+ *           [SE25], which draft-chung-ccwg-search-09 and -10 describe; neqo's search.rs.
  * Deviates: totals are whole bytes, and times nanoseconds; the modules keep totals in 16 bits with a
  *           common shift, and times in microseconds.
  * Deviates: bytes delivered include those reported by SACK; the modules count bytes_acked.
@@ -125,7 +125,7 @@ RAMP_FN ramp_u32 ramp_search4_update(struct ramp_search4 *s, const struct ramp_a
 {
 	ramp_u64 passed = ramp_bins_passed(&s->bins, a->now_ns);
 
-	if (a->flags & RAMP_APP_LIMITED) {
+	if (a->flags & RAMP_RATE_APP_LIMITED) { /* rate_app_limited; 3.1 asks app_limited */
 		ramp_search4_begin(s, a);
 		return 0;
 	}

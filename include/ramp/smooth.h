@@ -5,7 +5,7 @@
  *     startup --cwnd reached ratio x ssthresh--> conservative
  *     either --cwnd reached ssthresh, loss, mark, timeout--> done --undone--> back
  *
- * Source:   [WXRS00]. Reconstructed from descriptions; the paper was not at hand.
+ * Source:   [WXRS00], first in [WW98]. Reconstructed from descriptions; the paper was not at hand.
  * Deviates: ssthresh begins at 64 packets where nobody sets it; with an infinite one this is slow
  *           start.
  * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;

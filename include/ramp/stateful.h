@@ -6,7 +6,7 @@
  *     startup: remembered rate --an ACK, the window sent--> done
  *     startup --loss, mark, timeout--> done --undone--> startup          (nothing remembered: slow start)
  *
- * Source:   draft-lee-tcpm-stateful-tcp-00, from its abstract and descriptions of the papers before
+ * Source:   draft-lee-tcpm-stateful-tcp-00 and [GL20], from its abstract and descriptions of the papers before
  *           it; what is not in them is reconstructed.
  * Deviates: where the receiver's window holds the first one back, the rate goes on until all of it has
  *           left; the draft speaks of one round trip, after which the rest would leave at once.

@@ -138,3 +138,22 @@ fn on_a_clean_path_it_leaves_within_a_tenth_of_one_bdp() {
         assert_eq!(outcome.loss_s, None);
     }
 }
+
+/// The ACK that ends a flight of ten packets comes by the receiver's timer, or a round trip later with what left then:
+/// taken for the path's it left at 0.07 BDP.
+#[test]
+fn a_receivers_timer_is_not_the_paths_rate() {
+    for (ack_every, delayed_ack_ns) in
+        [3, 4, 6, 8].map(|every| [(every, 40_000_000), (every, 100_000_000)]).concat()
+    {
+        let pipe = Pipe { ack_every, delayed_ack_ns, ..Pipe::new(100_000_000, 30_000, 1448, 259) };
+        let mut config = config_for(&pipe, row("afstart"), 10);
+        config.flags = rampcc::ConfigFlags::DELAYED_ACKS;
+        config.abc_limit_packets = 0;
+        let outcome = play(&pipe, row("afstart"), &config);
+        let case = format!("every {ack_every}, {delayed_ack_ns} ns");
+        assert_eq!(outcome.decision.exit_reason(), ExitReason::Bandwidth, "{case}");
+        let share = outcome.cwnd / pipe.bdp_packets();
+        assert!((0.8..1.1).contains(&share), "{case}: {share}");
+    }
+}

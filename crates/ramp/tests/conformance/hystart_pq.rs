@@ -146,9 +146,34 @@ impl Connection {
     }
 }
 
+/// `picoquic_cc_hystart_loss_test`: every packet number up to the lost one, which is among them, decays the rate.
+#[test]
+fn the_loss_rate_is_picoquics() {
+    // (one packet lost of so many, the rate just after a loss in the long run)
+    for (period, steady) in [(1, 0.516), (2, 0.355), (3, 0.275), (5, 0.195)] {
+        let mut rate = 0.0;
+        let rates: Vec<f64> = (0..200)
+            .map(|_| {
+                (0..period).for_each(|_| rate *= 15.0 / 16.0);
+                rate += (1.0 - rate) / 16.0;
+                rate
+            })
+            .collect();
+        assert!((rate - steady).abs() < 0.0005, "{period}: {rate}");
+        for limit in (10_u32..600).step_by(7) {
+            let expected = rates.iter().position(|rate| *rate > f64::from(limit) / 1000.0);
+            let mut c = Connection::new(&[("loss_threshold", limit.into())]);
+            c.tell(EventKind::Loss);
+            // The ACK counts what it acknowledges first, then what was lost.
+            let left = (0..200).position(|_| c.lose(period - 1) == Phase::Done);
+            assert_eq!(left, expected, "one of {period}, {limit}/1000");
+        }
+    }
+}
+
 #[test]
 fn three_losses_in_a_row_are_too_many() {
-    // 1/16, 0.121, 0.176.
+    // 1/16, 0.117, 0.166.
     let mut c = Connection::new(&[]);
     c.tell(EventKind::Loss);
     assert_eq!([c.lose(0), c.lose(0), c.lose(0)], [Phase::Startup, Phase::Startup, Phase::Done]);

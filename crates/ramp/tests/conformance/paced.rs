@@ -389,3 +389,24 @@ fn acks_released_every_40_ms_do_not_blow_up_the_window() {
         assert!(credulous > 50.0, "the paper's rule: {credulous}");
     }
 }
+
+/// Receivers that answer every eighth packet: xnu's `maxseg_unacked`, GRO, QUIC's ACK frequency. Their timers' ACKs
+/// cover fewer packets, and say nothing of the path.
+#[test]
+fn acks_of_many_packets_leave_the_timers_aside() {
+    for (ack_every, quick_acks, delayed_ack_ns) in
+        (3..=16).flat_map(|every| [(every, 0, 40_000_000), (every, 0, 100_000_000), (every, 4, 40_000_000)])
+    {
+        let pipe =
+            Pipe { ack_every, quick_acks, delayed_ack_ns, ..Pipe::new(100_000_000, 30_000, 1448, 259) };
+        let algorithm = row("paced");
+        let mut config = config_for(&pipe, algorithm, 10);
+        config.flags = ConfigFlags::DELAYED_ACKS;
+        let outcome = play(&pipe, algorithm, &config);
+        let case = format!("every {ack_every}, quick {quick_acks}, {delayed_ack_ns} ns");
+        assert_eq!(outcome.decision.exit_reason(), ExitReason::Gap, "{case}");
+        let share = outcome.cwnd / pipe.bdp_packets();
+        assert!((0.8..0.95).contains(&share), "{case}: {share}");
+        assert!(outcome.exit_s.expect("an exit") < 1.5, "{case}: {:?}", outcome.exit_s);
+    }
+}

@@ -155,3 +155,19 @@ fn timeouts_are_the_hosts_and_what_was_none_is_taken_back() {
         assert_eq!(sender.tell(EventKind::Undone, 0), before);
     }
 }
+
+/// The text of August 2026: the factors are functions of beta alone, and a mark may have another than a loss. quicly's
+/// is 0.85: the window is 0.95 of the one before it, and lands at 0.85 of it where nothing is lost.
+#[test]
+fn a_mark_may_have_a_beta_of_its_own() {
+    for (kind, beta) in [(EventKind::Mark, 85), (EventKind::Loss, 70)] {
+        let mut sender =
+            Sender::with("rapid", Hint::NONE, 100_000, |config| set(config, row("rapid"), "ce_beta", 85));
+        sender.startup.decision_mut().cwnd_bytes = 600 * PACKET;
+        sender.fill();
+        sender.ack(0);
+        assert_eq!(sender.tell(kind, 0).ssthresh_bytes, 600 * PACKET * (200 + beta) / 300);
+        sender.ack_with(600, |ack| ack.flags |= AckFlags::RECOVERING);
+        assert_eq!(sender.tell(EventKind::Recovered, 0).ssthresh_bytes, 600 * PACKET * beta / 100);
+    }
+}

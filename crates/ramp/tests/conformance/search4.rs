@@ -124,17 +124,21 @@ fn more_delivered_than_sent_before_is_no_reason_to_leave() {
     }
 }
 
+/// The module asks the rate sample (`rate_app_limited`). That the newest packet was the last of a write, or that there is
+/// nothing to send now, is no reason: the window that it judges may have been full.
 #[test]
 fn a_pause_of_the_application_measures_anew() {
-    let mut startup = start(&[]);
-    startup.on_ack(&at_bin(0, RTT_US, 0, 0));
-    for bin in 1..12 {
-        startup.on_ack(&at_bin(bin, RTT_US, 1000 * bin, 1000 * bin));
+    for (flags, bin) in [(AckFlags::RATE_APP_LIMITED, 24), (AckFlags::APP_LIMITED, 14)] {
+        let mut startup = start(&[]);
+        startup.on_ack(&at_bin(0, RTT_US, 0, 0));
+        for bin in 1..12 {
+            startup.on_ack(&at_bin(bin, RTT_US, 1000 * bin, 1000 * bin));
+        }
+        startup.on_ack(&Ack { flags, ..at_bin(12, RTT_US, 11_000, 11_000) });
+        let left = (13..40)
+            .find(|bin| startup.on_ack(&at_bin(*bin, RTT_US, 11_000, 1000 * bin)).phase() == Phase::Leaving);
+        assert_eq!(left, Some(bin));
     }
-    startup.on_ack(&Ack { flags: AckFlags::APP_LIMITED, ..at_bin(12, RTT_US, 11_000, 11_000) });
-    let left = (13..40)
-        .find(|bin| startup.on_ack(&at_bin(*bin, RTT_US, 11_000, 1000 * bin)).phase() == Phase::Leaving);
-    assert_eq!(left, Some(24));
 }
 
 /// Leads it into the drain: 9 kB in the last three bins, so the target is ten packets or `last`.

@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     pub(crate) now_ns: f64,
     /// The newest packet left when there was nothing more to send.
     pub(crate) app_limited: bool,
+    /// The rate sample holds a pause of the application.
+    pub(crate) rate_app_limited: bool,
     /// Packets in flight before it.
     pub(crate) in_flight: f64,
 }
@@ -94,6 +96,7 @@ pub(crate) fn compare<O: Oracle>(id: &str) -> [u32; 3] {
                     window_full: ack.flags & AckFlags::CWND_LIMITED != 0,
                     now_ns: ack.now_ns as f64,
                     app_limited: ack.flags & AckFlags::APP_LIMITED != 0,
+                    rate_app_limited: ack.flags & AckFlags::RATE_APP_LIMITED != 0,
                     in_flight: ack.in_flight_bytes as f64 / mss,
                 });
                 if says.undecided {

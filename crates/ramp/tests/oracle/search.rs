@@ -153,7 +153,7 @@ impl Search4 {
     fn norm_diff(&mut self, seen: &Seen, rtt_us: f64) -> Option<f64> {
         let now = (seen.next, seen.una);
         let unmeasured = self.totals.is_empty();
-        if unmeasured || (seen.now_ns >= self.bins.end_ns && seen.app_limited) {
+        if unmeasured || (seen.now_ns >= self.bins.end_ns && seen.rate_app_limited) {
             self.bins.begin(seen, rtt_us);
             self.totals = vec![now];
             self.sent_before = seen.una - seen.acked;

@@ -192,7 +192,9 @@ impl Run<'_> {
                 self.push(self.last_departure + self.pipe.rtt_ns / 2, Event::Receive(packet));
             }
             Event::Receive(packet) => self.receive(now, packet),
-            Event::AckTimer(id) if id == self.timer && self.pending > 0 => self.answer(now, id),
+            Event::AckTimer(id) if id == self.timer && self.pending > 0 => {
+                self.answer(now, id + self.pending - 1);
+            }
             Event::AckTimer(_) => {}
             Event::Ack(up_to, tsval) => {
                 let ack = Ack { tsval, ..self.acknowledge(now, up_to) };
