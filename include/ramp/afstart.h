@@ -42,6 +42,7 @@ enum { AFSTART_PAIRS,
 
 struct ramp_afstart {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_round round;
 	ramp_u64 low, high;         /* bytes/s: the available bandwidth is between them */
 	ramp_u64 from_bytes;        /* of the flight or stream under test, in what is sent */
@@ -235,7 +236,7 @@ RAMP_FN void ramp_afstart_go_on(struct ramp_afstart *s, const struct ramp_ack *a
 		d->pacing_bytes_per_s = RAMP_AS_HOST_LIKES; /* the stream has left */
 	if (!s->until_bytes)
 		ramp_afstart_begin(s, a, d);
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	if (d->cwnd_bytes >= d->ssthresh_bytes && s->mode == AFSTART_STREAMS)
 		ramp_afstart_land(s, a, d);
 	else

@@ -32,6 +32,7 @@ RAMP_PARAMETERS(ARON)
 
 struct ramp_aron {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_round round;
 	ramp_u64 previous_ns;
 	ramp_u64 previous_sent_ns;
@@ -130,7 +131,7 @@ RAMP_FN void ramp_aron_on_ack(struct ramp_aron *s, const struct ramp_ack *a, str
 			d->cwnd_bytes / 2 >= a->mss_bytes;
 		ramp_aron_look(s, a, d);
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_aron_pace(s, s->growth.least_rtt_us, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_DONE && s->estimated)

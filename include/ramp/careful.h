@@ -47,6 +47,7 @@ enum { CAREFUL_NORMAL,
 
 struct ramp_careful {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 jump_bytes;     /* jump_cwnd */
 	ramp_u64 initial_bytes;  /* IW */
 	ramp_u64 rate;           /* of the jump, B/s */
@@ -91,20 +92,13 @@ RAMP_FN ramp_u64 ramp_careful_share(const struct ramp_careful *s, ramp_u64 perce
 	return ramp_max(ramp_mul_div(s->pipe_bytes, percent, 100), ramp_mul(mss_bytes, 2));
 }
 
-/* §3.2: half the remembered RTT is too fast for the remembered window; §4.2.1: ten times, too slow. */
-RAMP_FN ramp_u32 ramp_careful_same_path(const struct ramp_careful *s)
-{
-	ramp_u64 saved = s->saved_rtt_us, least = s->growth.least_rtt_us;
-
-	return least * 2 > saved && least <= saved * 10;
-}
-
 /* All initial data is acknowledged. */
 RAMP_FN void ramp_careful_resume(struct ramp_careful *s, const struct ramp_ack *a,
 				 struct ramp_decision *d)
 {
 	s->step = CAREFUL_NORMAL;
-	if (a->lost_bytes || s->jump_bytes <= d->cwnd_bytes || !ramp_careful_same_path(s))
+	if (a->lost_bytes || s->jump_bytes <= d->cwnd_bytes ||
+	    !ramp_same_path(s->saved_rtt_us, s->growth.least_rtt_us))
 		return;
 	s->step = CAREFUL_UNVALIDATED;
 	s->first_bytes = a->sent_bytes;
@@ -181,7 +175,7 @@ RAMP_FN void ramp_careful_on_ack(struct ramp_careful *s, const struct ramp_ack *
 	}
 	if (s->step == CAREFUL_UNVALIDATED && ramp_careful_unvalidated(s, a, d))
 		return;
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	if (s->step == CAREFUL_VALIDATING) {
 		s->pipe_bytes = ramp_add(s->pipe_bytes, a->acked_bytes);
 		if (a->newest_acked_bytes < s->last_bytes)

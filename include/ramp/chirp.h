@@ -93,6 +93,7 @@ struct ramp_chirp_heard {
 
 struct ramp_chirp {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_chirp_heard heard;
 	struct ramp_chirp_size size[CHIRP_SIZES]; /* newest last, in a ring */
 	ramp_u64 next_bytes;   /* where in the stream the next chirp begins */
@@ -453,7 +454,7 @@ RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 		s->smoothed_us = (ramp_u64)a->rtt_us * 8;
 	ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	if (s->slow) {
-		ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 		ramp_leave_at_ssthresh(d);
 		return;
 	}

@@ -11,6 +11,8 @@
  * Deviates: packets of the first window are not marked to be dropped first, which is what the paper's
  *           safety rests on: no path asks for that.
  * Deviates: only a connection begins so; after a pause the window is the host's.
+ * Deviates: where the handshake's round trip is not like the remembered one, by the test of RFC 9959,
+ *           it is slow start.
  * Deviates: what is remembered has no ssthresh, so congestion avoidance follows a window that was
  *           right.
  */
@@ -29,6 +31,7 @@ RAMP_PARAMETERS(FAST_START)
 
 struct ramp_fast_start {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 window_bytes; /* remembered; 0: slow start */
 	ramp_u64 initial_bytes;
 	ramp_u64 rate;         /* B/s until that has left, then 0 */
@@ -39,16 +42,15 @@ RAMP_FN void ramp_fast_start_init(struct ramp_fast_start *s, const struct ramp_c
 				  struct ramp_decision *d)
 {
 	ramp_u64 window = ramp_remembered_window(&c->hint);
-	ramp_u32 rtt_us = c->hint.rtt_us ? c->hint.rtt_us : c->handshake_rtt_us;
 
 	ramp_begin(&s->growth, c, d);
 	s->initial_bytes = d->cwnd_bytes;
-	if (!ramp_remembers(c, ramp_parameter(c, FAST_START, lifetime)) || !rtt_us ||
-	    window <= d->cwnd_bytes)
+	if (!ramp_remembers(c, ramp_parameter(c, FAST_START, lifetime)) ||
+	    !ramp_same_path(c->hint.rtt_us, c->handshake_rtt_us) || window <= d->cwnd_bytes)
 		return;
 	ramp_hold(window, c->mss_bytes, d);
 	s->window_bytes = d->cwnd_bytes;
-	s->rate = ramp_spaced(s->window_bytes, rtt_us);
+	s->rate = ramp_spaced(s->window_bytes, c->hint.rtt_us);
 	d->ssthresh_bytes = d->cwnd_bytes;
 	d->pacing_bytes_per_s = s->rate;
 }
@@ -78,7 +80,7 @@ RAMP_FN void ramp_fast_start_on_ack(struct ramp_fast_start *s, const struct ramp
 		if (a->delivered_bytes < s->window_bytes)
 			return;
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

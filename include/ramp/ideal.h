@@ -29,6 +29,7 @@ RAMP_PARAMETERS(IDEAL)
 
 struct ramp_ideal {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 open_bytes; /* sent_bytes since when nothing but the pace is the limit; 0: something is */
 };
 
@@ -81,7 +82,7 @@ RAMP_FN void ramp_ideal_on_ack(struct ramp_ideal *s, const struct ramp_ack *a,
 		ramp_ideal_fill(s, a, d);
 		return;
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

@@ -35,6 +35,7 @@ RAMP_PARAMETERS(JUMP)
 
 struct ramp_jump {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 jump_bytes; /* D; 0: slow start */
 	ramp_u64 rate;       /* B/s until the first ACK, then 0 */
 	ramp_u64 sent_bytes; /* of the jump, as far as it is known */
@@ -86,7 +87,7 @@ RAMP_FN void ramp_jump_on_ack(struct ramp_jump *s, const struct ramp_ack *a,
 			return;
 		d->ssthresh_bytes = ramp_min(d->ssthresh_bytes, d->cwnd_bytes);
 	} else {
-		ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	}
 	ramp_leave_at_ssthresh(d);
 }

@@ -10,6 +10,8 @@
  *
  * Source:   quicly lib/cc-pico.c, include/quicly/cc.h and lib/quicly.c of 2026.
  * Deviates: it is on. In quicly both sizes are 0, which switches it off.
+ * Deviates: where the round trip is shorter than half of the remembered one, or longer than ten times
+ *           (RFC 9959), it jumps as without history; quicly scales the window down, however short it is.
  * Deviates: a loss counts as the jump's until three packets sent after it have been acknowledged;
  *           quicly knows which packet was lost.
  * Deviates: a host that reduces gradually (PRR) reaches the window during recovery; quicly sets it at
@@ -44,6 +46,7 @@ enum { QUICLY_WAITING,
 
 struct ramp_quicly {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 remembered_bytes; /* 0: nothing */
 	ramp_u64 default_bytes;
 	ramp_u64 most_bytes;       /* 0: no limit */
@@ -62,7 +65,8 @@ RAMP_FN ramp_u64 ramp_quicly_target(const struct ramp_quicly *s, ramp_u32 rtt_us
 {
 	ramp_u64 target = s->remembered_bytes;
 
-	if (!target)
+	if (!target || (ramp_u64)rtt_us * 2 < s->previous_rtt_us ||
+	    rtt_us > (ramp_u64)s->previous_rtt_us * 10)
 		return s->default_bytes;
 	if (rtt_us < s->previous_rtt_us)
 		target = ramp_mul_div(target, rtt_us, s->previous_rtt_us);
@@ -139,7 +143,7 @@ RAMP_FN void ramp_quicly_on_ack(struct ramp_quicly *s, const struct ramp_ack *a,
 		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 		return;
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_STARTUP && s->step == QUICLY_WAITING &&
 	    a->flags & RAMP_CWND_LIMITED && s->growth.least_rtt_us) {

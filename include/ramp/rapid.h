@@ -37,6 +37,7 @@ RAMP_PARAMETERS(RAPID)
 
 struct ramp_rapid {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_round round;
 	ramp_u64 initial_bytes;
 	ramp_u64 rate;         /* B/s until the first ACK, then 0 */
@@ -116,7 +117,7 @@ RAMP_FN void ramp_rapid_on_ack(struct ramp_rapid *s, const struct ramp_ack *a,
 		s->floor_us = 0;
 	if (a->rtt_us && (!s->floor_us || a->rtt_us < s->floor_us))
 		s->floor_us = a->rtt_us;
-	credit = ramp_used_credit(&s->growth, a, d);
+	credit = ramp_used_credit(&s->growth, &s->usage, a, d);
 	if (ramp_rapid_is_empty(s))
 		credit = ramp_mul(credit, 2);
 	ramp_grow(credit, a->mss_bytes, d);

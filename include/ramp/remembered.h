@@ -11,6 +11,15 @@ RAMP_FN ramp_u32 ramp_remembers(const struct ramp_config *c, ramp_u64 lifetime_s
 	return c->hint.source == RAMP_HINT_HISTORY && c->hint.age_s <= lifetime_s;
 }
 
+/*
+ * Whether a path is the remembered one, by its RTT (RFC 9959 section 3.2): half of the remembered one
+ * is too fast for the remembered window, and ten times (section 4.2.1) too slow. Without both it is not.
+ */
+RAMP_FN ramp_u32 ramp_same_path(ramp_u64 remembered_rtt_us, ramp_u64 rtt_us)
+{
+	return rtt_us * 2 > remembered_rtt_us && rtt_us <= remembered_rtt_us * 10;
+}
+
 /* What the path held: as it was seen, or its rate times its round-trip time; 0: unknown. */
 RAMP_FN ramp_u64 ramp_remembered_window(const struct ramp_hint *h)
 {

@@ -22,6 +22,7 @@ RAMP_PARAMETERS(SPREAD)
 
 struct ramp_spread {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 rate; /* B/s until the first ACK, then 0 */
 };
 
@@ -44,7 +45,7 @@ RAMP_FN void ramp_spread_on_ack(struct ramp_spread *s, const struct ramp_ack *a,
 		return;
 	s->rate = 0;
 	ramp_pace_no_more(d);
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

@@ -10,6 +10,8 @@
  *           it; what is not in them is reconstructed.
  * Deviates: where the receiver's window holds the first one back, the rate goes on until all of it has
  *           left; the draft speaks of one round trip, after which the rest would leave at once.
+ * Deviates: where the handshake's round trip is not like the remembered one, by the test of RFC 9959,
+ *           it is slow start.
  * Deviates: the window is two packets at least, so that a delayed ACK does not stop it.
  */
 #ifndef RAMP_STATEFUL_H
@@ -27,6 +29,7 @@ RAMP_PARAMETERS(STATEFUL)
 
 struct ramp_stateful {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 rate; /* remembered, B/s, until the first window has left; 0: slow start */
 	ramp_u64 window_bytes;
 };
@@ -38,7 +41,8 @@ RAMP_FN void ramp_stateful_init(struct ramp_stateful *s, const struct ramp_confi
 	ramp_u64 rate = ramp_min(ramp_remembered_rate(h), RAMP_RATE_MAX_BYTES_PER_S);
 
 	ramp_begin(&s->growth, c, d);
-	if (!ramp_remembers(c, ramp_parameter(c, STATEFUL, lifetime)) || !rate || !h->rtt_us)
+	if (!ramp_remembers(c, ramp_parameter(c, STATEFUL, lifetime)) || !rate ||
+	    !ramp_same_path(h->rtt_us, c->handshake_rtt_us))
 		return;
 	s->rate = rate;
 	ramp_hold(ramp_max(ramp_mul_div(rate, h->rtt_us, 1000000), ramp_mul(c->mss_bytes, 2)),
@@ -60,7 +64,7 @@ RAMP_FN void ramp_stateful_on_ack(struct ramp_stateful *s, const struct ramp_ack
 		s->rate = 0;
 		ramp_pace_no_more(d);
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 }
 

@@ -44,6 +44,7 @@ struct ramp_stopeg_moment {
 
 struct ramp_stopeg {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_round round;
 	ramp_u64 share_permille;
 	ramp_u64 packets_min;
@@ -140,7 +141,7 @@ RAMP_FN void ramp_stopeg_on_ack(struct ramp_stopeg *s, const struct ramp_ack *a,
 		if (d->phase == RAMP_DONE)
 			return;
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_DONE)
 		d->pacing_percent = 0;

@@ -62,6 +62,7 @@ RAMP_PARAMETERS(SUSS)
 
 struct ramp_suss { /* times in us */
 	struct ramp_hystart hystart;
+	struct ramp_usage usage;
 	ramp_u64 first_window_bytes;
 	ramp_u64 blue_end_bytes;   /* the blue train is over when this is acknowledged */
 	ramp_u64 blue_acked_bytes; /* in this round, but for its last ACK */
@@ -302,7 +303,7 @@ RAMP_FN void ramp_suss_on_ack(struct ramp_suss *s, const struct ramp_ack *a,
 	if (d->phase == RAMP_DONE)
 		return;
 	if (s->mode == SUSS_OFF || s->cap_bytes || !ramp_suss_measure(s, a, d))
-		ramp_grow(ramp_used_credit(&s->hystart.growth, a, d), a->mss_bytes, d);
+		ramp_grow(ramp_used_credit(&s->hystart.growth, &s->usage, a, d), a->mss_bytes, d);
 	else
 		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);

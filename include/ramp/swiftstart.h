@@ -30,6 +30,7 @@ RAMP_PARAMETERS(SWIFTSTART)
 
 struct ramp_swiftstart {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	ramp_u64 share_percent;
 	ramp_u64 longest_gap_ns;
 	ramp_u64 previous_ns; /* 0: no ACK yet */
@@ -115,7 +116,7 @@ RAMP_FN void ramp_swiftstart_on_ack(struct ramp_swiftstart *s, const struct ramp
 		s->paced_bytes_per_s = 0;
 		ramp_pace_no_more(d);
 	}
-	ramp_grow(ramp_used_credit(&s->growth, a, d), a->mss_bytes, d);
+	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	if (!s->decided) {
 		ramp_swiftstart_measure(s, a);
 		if (s->gaps == SWIFTSTART_GAPS || a->newest_acked_bytes >= s->first_flight_bytes)

@@ -73,8 +73,12 @@ struct ramp_growth {
 	ramp_u32 fraction;          /* of a byte, 1/65536 */
 	ramp_u32 undo;              /* what an undone reduction gives back: phase + 1; 0: nothing */
 	ramp_u32 least_rtt_us;      /* 0: no sample yet */
-	ramp_u64 flight_bytes;      /* the most in flight before an ACK of this flight ... */
-	ramp_u64 flight_end_bytes;  /* ... which ends here */
+};
+
+/* What rows keep that ask how much of the window was used. */
+struct ramp_usage {
+	ramp_u64 flight_bytes;     /* the most in flight before an ACK of this flight ... */
+	ramp_u64 flight_end_bytes; /* ... which ends here */
 };
 
 RAMP_FN void ramp_begin(struct ramp_growth *g, const struct ramp_config *c, struct ramp_decision *d)
@@ -116,21 +120,21 @@ RAMP_FN ramp_u64 ramp_credit(const struct ramp_ack *a, ramp_u64 limit_packets)
  * host that spaces packets by holding its window down always finds that window full. Rows that pace, or
  * that grow by more than was in flight, ask this too: once for each ACK, before they grow.
  */
-RAMP_FN ramp_u32 ramp_used_enough(struct ramp_growth *g, const struct ramp_ack *a,
+RAMP_FN ramp_u32 ramp_used_enough(struct ramp_usage *u, const struct ramp_ack *a,
 				  const struct ramp_decision *d)
 {
-	if (a->in_flight_bytes > g->flight_bytes || a->newest_acked_bytes >= g->flight_end_bytes) {
-		g->flight_bytes = a->in_flight_bytes;
-		g->flight_end_bytes = a->sent_bytes;
+	if (a->in_flight_bytes > u->flight_bytes || a->newest_acked_bytes >= u->flight_end_bytes) {
+		u->flight_bytes = a->in_flight_bytes;
+		u->flight_end_bytes = a->sent_bytes;
 	}
-	return ramp_mul(g->flight_bytes, 2) >= d->cwnd_bytes;
+	return ramp_mul(u->flight_bytes, 2) >= d->cwnd_bytes;
 }
 
 /* ramp_credit() for such a row. */
-RAMP_FN ramp_u64 ramp_used_credit(struct ramp_growth *g, const struct ramp_ack *a,
-				  const struct ramp_decision *d)
+RAMP_FN ramp_u64 ramp_used_credit(const struct ramp_growth *g, struct ramp_usage *u,
+				  const struct ramp_ack *a, const struct ramp_decision *d)
 {
-	return ramp_used_enough(g, a, d) ? ramp_credit(a, g->abc_limit_packets) : 0;
+	return ramp_used_enough(u, a, d) ? ramp_credit(a, g->abc_limit_packets) : 0;
 }
 
 /* Linux >= 3.13: slow start does not carry the window past ssthresh. */

@@ -33,6 +33,8 @@ struct flow { /* what every ACK needs lies together: state may be long, its begi
 #if TRAITS & RAMP_NEEDS_HISTORY
 	struct ramp_hint hint; /* here and not on the stack, which holds no more beside the rest */
 	__u64 initial_window_bytes;
+	__u32 told;      /* the connection began with what is remembered ... */
+	__u32 congested; /* ... and met congestion before as much was delivered */
 #endif
 	__u32 cwnd_packets;          /* as last written to the kernel, to see who changed them since */
 	__u32 ssthresh_packets;

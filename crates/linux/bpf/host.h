@@ -556,6 +556,7 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 	else if (!tp->lost_out && tp->lost == f->lost_packets && tp->delivered_ce)
 		kind = RAMP_MARK;
 	f->timeout_told = kind == RAMP_TIMEOUT;
+	doubt(sk, f);
 	if (marks(sk) & MARK_PACING && tp->snd_cwnd == f->cwnd_packets)
 		write_cwnd(tp, f, f->window_packets); /* not what pacing held it down to */
 	notice(tp, f);

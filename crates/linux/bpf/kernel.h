@@ -58,6 +58,7 @@ struct sock_common {
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
 	unsigned short skc_family;
+	int skc_bound_dev_if;
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;

@@ -143,13 +143,19 @@ const size_t ramp_layout_count = sizeof(ramp_layout) / sizeof(ramp_layout[0]);
 
 /* The rule of a host's history. */
 const ramp_u64 ramp_memory_lifetime_ns = RAMP_MEMORY_LIFETIME_NS;
+const ramp_u32 ramp_seen_flags[] = {
+	RAMP_RATE_APP_LIMITED,
+	RAMP_SEEN_TOLD,
+	RAMP_SEEN_CONGESTED,
+	RAMP_SEEN_CLOSING,
+};
 
 ramp_u32 ramp_history_remember(struct ramp_memory *m, const struct ramp_seen *s)
 {
 	return ramp_observe(m, s);
 }
 
-ramp_u32 ramp_history_recall(const struct ramp_memory *m, ramp_u64 now_ns, struct ramp_hint *hint)
+ramp_u32 ramp_history_recall(struct ramp_memory *m, ramp_u64 now_ns, struct ramp_hint *hint)
 {
 	return ramp_recall(m, now_ns, hint);
 }
@@ -159,12 +165,14 @@ const size_t ramp_history_layout[] = {
 	offsetof(struct ramp_seen, now_ns),
 	offsetof(struct ramp_seen, initial_window_bytes),
 	offsetof(struct ramp_seen, bytes_per_s),
+	offsetof(struct ramp_seen, delivered_bytes),
 	offsetof(struct ramp_seen, rtt_us),
 	offsetof(struct ramp_seen, flags),
 	sizeof(struct ramp_memory),
 	offsetof(struct ramp_memory, window_bytes),
 	offsetof(struct ramp_memory, bytes_per_s),
 	offsetof(struct ramp_memory, seen_ns),
+	offsetof(struct ramp_memory, taken_ns),
 	offsetof(struct ramp_memory, rtt_us),
 	offsetof(struct ramp_memory, reserved),
 };

@@ -54,6 +54,48 @@ fn an_hour_later_it_is_forgotten() {
     assert_eq!(times[0], times[1]);
 }
 
+/// A phone that leaves its Wi-Fi: what was remembered is 18 times too much, and what is measured then too little to keep.
+#[test]
+fn a_path_that_has_become_small_is_forgotten_after_one_connection() {
+    let on = |rate: &str| {
+        let flow = |size: &str, start: &str| format!("[[flow]]\nsize = '{size}'\nstart = '{start}'\n");
+        let starts = ["10 s", "20 s", "30 s", "40 s"].map(|start| flow("1 MB", start));
+        let path = format!("[path]\nrtt = '50 ms'\nbuffer = '100 packets'\nrate = {rate}\n");
+        format!("duration = '60 s'\n{path}{}{}", flow("10 MB", "0 s"), starts.concat())
+    };
+    let falling = |to: u32| {
+        on(&format!("[{{ at = '0 s', rate = '100 Mbit/s' }}, {{ at = '4 s', rate = '{to} Mbit/s' }}]"))
+    };
+    for row in ["stateful", "fast_start", "careful", "quicly"] {
+        let fell = downloads(&played(row, &falling(5)));
+        let always = downloads(&played(row, &on("'5 Mbit/s'")));
+        let apart: Vec<_> =
+            fell.iter().zip(&always).skip(1).map(|(a, b)| if a > b { *a - *b } else { *b - *a }).collect();
+        let near = Time::from_ms(1);
+        assert!(apart[0] > near, "{row} remembers the path as it was: {apart:?}");
+        assert!(apart[1..].iter().all(|apart| *apart < near), "{row}: {apart:?}");
+    }
+}
+
+/// While one of them has it, another begins as if nothing were known.
+#[test]
+fn two_connections_at_a_time_do_not_both_begin_with_it() {
+    let history = |also: &str| {
+        format!("size = '1 MB'\n{PATH}[history]\nwindow = '0.5 bdp'\n[[flow]]\nsize = '1 MB'\n{also}")
+    };
+    let second = "[[flow]]\nsize = '1 MB'\nstart = '0.1 ms'\n";
+    let told = |log: &Log| {
+        let mut first = [0; 2];
+        for sample in log.flows.iter().rev() {
+            first[sample.flow as usize] = sample.cwnd_bytes;
+        }
+        first
+    };
+    let log = played("stateful", &history(second).replacen("size = '1 MB'\n", "", 1));
+    let [one, other] = told(&log);
+    assert!(one > 500_000 && other < 20_000, "{one} {other}");
+}
+
 #[test]
 fn places_are_remembered_each_by_itself() {
     let flow = |to: &str, start: &str| format!("[[flow]]\nto = '{to}'\nsize = '5 MB'\nstart = '{start}'\n");

@@ -1,6 +1,6 @@
 //! What of a connection its host may remember for the next one to the same place.
 
-use rampcc::{AckFlags, Seen, Time};
+use rampcc::{Hint, Seen, Time};
 
 use crate::sender::Sender;
 use crate::steering::microseconds;
@@ -20,7 +20,31 @@ impl LastRate {
     }
 }
 
+/// What the connection was told of earlier ones, and whether that was too much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remembered {
+    hint: Hint,
+    congested: bool,
+}
+
+impl Remembered {
+    pub(crate) fn of(hint: Hint) -> Self {
+        Self { hint, congested: false }
+    }
+
+    fn flags(&self) -> u32 {
+        let told = self.hint.source() == rampcc::HintSource::History;
+        u32::from(told) * Seen::TOLD + u32::from(self.congested) * Seen::CONGESTED
+    }
+}
+
 impl Sender {
+    /// Congestion is about to be told.
+    pub(crate) fn doubt_remembered(&mut self) {
+        let (window, delivered) = (self.rules.initial_window, self.rate.delivered());
+        self.remembered.congested |= self.remembered.hint.is_unvalidated(window, delivered);
+    }
+
     /// How the connection stands; no rate where its algorithm needs no history. `closing`: it has sent all it had.
     pub fn seen(&self, now: Time, closing: bool) -> Seen {
         let LastRate { bytes_per_s, app_limited } = self.lasting_rate;
@@ -30,7 +54,10 @@ impl Sender {
             initial_window_bytes: self.rules.initial_window,
             bytes_per_s,
             rtt_us: microseconds(Some(min_rtt).filter(|&rtt| rtt != Time::NEVER)),
-            flags: u32::from(app_limited || closing) * AckFlags::RATE_APP_LIMITED,
+            delivered_bytes: self.rate.delivered(),
+            flags: self.remembered.flags()
+                + u32::from(app_limited || closing) * Seen::APP_LIMITED
+                + u32::from(closing) * Seen::CLOSING,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::ranges::RangeSet;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::seen::LastRate;
+use crate::seen::{LastRate, Remembered};
 use crate::segment::{Segment, SegmentKind};
 use crate::spurious::{Frto, Undo};
 use crate::steering::{Exit, ExtraRounds};
@@ -80,6 +80,7 @@ pub struct Sender {
     pub(crate) last_rtt: Time,
     pub(crate) last_rate: u64,
     pub(crate) lasting_rate: LastRate,
+    pub(crate) remembered: Remembered,
 }
 
 /// What of a [`SenderConfig`] is needed while a connection lives.
@@ -331,6 +332,7 @@ impl Sender {
             last_rtt: Time::ZERO,
             last_rate: 0,
             lasting_rate: LastRate::default(),
+            remembered: Remembered::of(config.hint),
         }
     }
 

@@ -116,6 +116,7 @@ impl Sender {
 
     fn tell_congestion(&mut self, now: Time, kind: EventKind, lost: u64, deciding: Time) {
         let was_starting = self.starting();
+        self.doubt_remembered();
         self.tell(now, kind, lost);
         if self.extra.take().is_some() {
             let reason = match kind {
@@ -288,7 +289,7 @@ impl Sender {
                 evidence,
                 limit,
                 cwnd_bytes: self.cwnd(),
-                deciding_sent: deciding,
+                deciding_sent: self.startup.algorithm().decided_by(reason, evidence, deciding),
             });
         }
     }

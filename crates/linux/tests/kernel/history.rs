@@ -7,7 +7,7 @@ use rampcc_trace::Told;
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
-use crate::support::{Open, ready};
+use crate::support::{Bottleneck, Network, Open, ready};
 use crate::{all_events, replayed};
 
 /// 40 Mbit/s and 20 ms hold 100 kB, of which headers take 3 %.
@@ -86,6 +86,63 @@ fn what_the_loader_was_told_counts_as_seen() {
         assert_eq!((told[0], loaded.places()), (hint, Some(1)));
         path.stop();
     });
+}
+
+/// An IPv6 /64 is a place, but not where hosts of any network share it.
+#[test]
+fn hosts_that_share_a_prefix_and_no_network_are_places_each() {
+    if !ready() {
+        return;
+    }
+    let mut hint = Hint::of(HintSource::History);
+    (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
+    let network = Network::new(Bottleneck::None);
+    for (prefix, hosts, expected) in [
+        ("fd77:3::/64", ["fd77:3::1", "fd77:3::2"], 1),
+        ("64:ff9b::/96", ["64:ff9b::808:808", "64:ff9b::c633:6401"], 2),
+        ("64:ff9b:1::/48", ["64:ff9b:1::808:808", "64:ff9b:1::c633:6401"], 2),
+        ("2001::/32", ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:0:4136:e378:8000:63bf:3fff:fdd3"], 2),
+    ] {
+        for (role, line) in [
+            ("r", format!("-6 route add {prefix} via fd77:2::1")),
+            ("c", format!("-6 addr add {}/128 dev lo nodad", hosts[0])),
+            ("c", format!("-6 addr add {}/128 dev lo nodad", hosts[1])),
+        ] {
+            assert!(network.try_ip("ip", role, &line), "{line}");
+        }
+        repeated(|| {
+            let loaded = put_in("stateful", 'p', hint);
+            for host in hosts {
+                let address = host.parse().expect("an address");
+                assert_eq!(network.transfer_to(loaded.name(), address, 20_000), 20_000);
+            }
+            complete(loaded.counters().expect("counters").opened == 2, prefix);
+            assert_eq!(loaded.places(), Some(expected), "{prefix}");
+        });
+    }
+}
+
+/// Ten times what the path and its queue hold: the next connection begins with what this one saw.
+#[test]
+fn what_was_too_much_is_forgotten() {
+    if ready() {
+        judged(|| repeated(forgets_what_was_too_much));
+    }
+}
+
+fn forgets_what_was_too_much() -> Result<(), String> {
+    let mut hint = Hint::of(HintSource::History);
+    (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (10 * BDP, 50_000_000, 20_000, 30);
+    let loaded = put_in("stateful", 'w', hint);
+    let path = Path::new(PATH);
+    for _ in 0..2 {
+        path.transfer(loaded.name(), Open::Active, 1_500_000);
+    }
+    let told = told(&all_events(&loaded, 2).0);
+    complete(told.len() == 2, &told);
+    path.stop();
+    assert_eq!(told[0], hint);
+    require(told[1].window_bytes <= 2 * BDP, || format!("{told:?}"))
 }
 
 #[test]

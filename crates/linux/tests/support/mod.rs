@@ -142,6 +142,11 @@ impl Network {
         self.transfer_between((SENDER_6, RECEIVER_6), control, open, bytes, |_, _| {})
     }
 
+    /// To addresses of the receiver's host that [`Network::try_ip`] has given it.
+    pub(crate) fn transfer_to(&self, control: &str, receiver: IpAddr, bytes: u64) -> u64 {
+        self.transfer_between((SENDER_6, receiver), control, Open::Active, bytes, |_, _| {})
+    }
+
     /// With an empty name the namespace or the route decides.
     fn transfer_between(
         &self,

@@ -5,16 +5,18 @@ use rampcc::{AckFlags, EventKind, ExitReason, Hint, Phase, UNSET};
 use super::sender::{PACKET, Sender, remembered};
 
 fn with(hint: Hint) -> Sender {
-    Sender::with("fast_start", hint, 100_000, |_| {})
+    Sender::with("fast_start", hint, 150_000, |_| {})
 }
 
 #[test]
 fn it_begins_with_the_remembered_window_over_the_remembered_round_trip() {
     let decision = with(remembered(80, 200_000, 600)).decision();
     assert_eq!((decision.cwnd_bytes, decision.pacing_bytes_per_s), (80 * PACKET, 400 * PACKET));
-    // Over the handshake's where none is remembered.
-    let decision = with(remembered(80, 0, 600)).decision();
-    assert_eq!((decision.cwnd_bytes, decision.pacing_bytes_per_s), (80 * PACKET, 800 * PACKET));
+    // On a path that its round trip shows to be another, or of which none is remembered, it is slow start.
+    for rtt_us in [0, 14_999, 300_000] {
+        let decision = with(remembered(80, rtt_us, 600)).decision();
+        assert_eq!((decision.cwnd_bytes, decision.pacing_bytes_per_s), (10 * PACKET, 0), "{rtt_us}");
+    }
 }
 
 #[test]

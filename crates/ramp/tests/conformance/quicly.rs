@@ -24,6 +24,9 @@ fn test_jumpstart_cwnd_of_quicly_and_more() {
         (1280, 12_500_000, 100, 50, 0, 625_000),
         (1280, 12_500_000, 100, 200, 0, 1_250_000),
         (1280, 12_500_000, 100, 100, 80, 102_400),
+        // Another path: the jump without history.
+        (1280, 12_500_000, 100, 49, 0, 25_600),
+        (1280, 12_500_000, 100, 1_001, 0, 25_600),
     ];
     for (mss, rate, previous_ms, new_ms, most, window) in table {
         let mut hint = Hint::of(HintSource::History);

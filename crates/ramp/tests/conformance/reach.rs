@@ -1,4 +1,4 @@
-//! What a flight proves, and what follows from it, on flights whose ACKs come as told.
+//! What a flight proves, and what follows from it, on flights whose ACKs come when a test says.
 
 use rampcc::{AckFlags, EventKind, ExitReason, Phase};
 
@@ -6,84 +6,76 @@ use super::support::connection::{Connection, MS, PACKET, RTT_US};
 use super::support::pipe::{Outcome, Pipe, play};
 use super::support::{config, row};
 
-#[test]
-fn a_clear_proof_of_a_quiet_flight_is_filled_at_once_and_landed_on() {
-    let mut c = Connection::new(RTT_US - 1000, &[]);
-    // Ten packets at one a millisecond: 100 packets in a round trip. Half of them are enough.
-    c.flight(5, MS, 0);
-    assert_eq!((c.window(), c.pace()), (15, 0));
+/// Ten packets at one a millisecond: 100 packets in a round trip. Two thirds of them are enough.
+fn proved() -> Connection {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.flight(6, MS, 0);
+    assert_eq!((c.window(), c.pace()), (16, 0));
     c.flight(1, MS, 0);
+    assert_eq!((c.window(), c.pace()), (70, 700), "the trial");
+    c
+}
+
+/// What had left before the trial, and all of it.
+fn tried(c: &mut Connection, gap_ns: u64) {
+    while c.pace() == 700 {
+        c.flight(1, gap_ns, 0);
+    }
+}
+
+#[test]
+fn a_clear_proof_is_tried_then_filled_then_landed_on() {
+    let mut c = proved();
+    tried(&mut c, MS);
     assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
     c.until_done(MS);
     assert_eq!((c.decision().exit_reason(), c.window(), c.pace()), (ExitReason::Proof, 100, 0));
     assert_eq!(c.told(), (100 * PACKET, 0));
     assert_eq!(c.decision().ssthresh_bytes, c.decision().cwnd_bytes);
-    assert!(c.now_ns <= 1000 * MS + 301 * MS, "three round trips and a packet's service: {} ns", c.now_ns);
 }
 
-/// Five packets in as many milliseconds, but the middle one half a millisecond late.
-fn unquiet(c: &mut Connection) {
-    c.flight(3, MS, 0);
-    c.flight(1, MS + MS / 2, 0);
-    c.flight(1, MS / 2, 0);
-    c.flight(1, MS, 0);
-}
-
+/// Over an RTT of 100 ms a flight is at most ten times what has come back of the one before it.
 #[test]
-fn where_somebody_may_be_it_is_tried_at_half_and_ends_with_room() {
+fn a_trial_is_no_larger_than_growth_allows_and_is_followed_by_a_larger_one() {
     let mut c = Connection::new(RTT_US, &[]);
-    unquiet(&mut c);
-    assert_eq!((c.window(), c.pace()), (50, 500), "the trial");
-    // Twenty packets have left before it, and 36 make it up. A quarter of them comes back as it left.
-    c.flight(23, MS, 0);
-    assert_eq!((c.window(), c.pace()), (50, 500), "the trial");
-    c.flight(1, MS, 0);
-    assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
-    assert_eq!(c.decision().phase(), Phase::Startup);
-    c.until_done(MS);
-    assert_eq!((c.decision().exit_reason(), c.window(), c.pace()), (ExitReason::Proof, 125, 0));
-    // Half a millisecond out of step, twice, of five; and the handshake fits to 248 us.
-    assert_eq!(c.told(), (100 * PACKET, 20_246));
-    assert_eq!(c.decision().ssthresh_bytes, c.decision().cwnd_bytes);
-    assert!(c.now_ns <= 1000 * MS + 401 * MS, "four round trips and a packet's service: {} ns", c.now_ns);
-}
-
-/// Not even with `room`, and a fill that goes there ends start-up.
-#[test]
-fn no_landing_is_beyond_a_configured_ssthresh() {
-    for (packets, reason) in [(110, ExitReason::Proof), (80, ExitReason::Ssthresh)] {
-        let mut config = config(row("reach"), 10);
-        config.handshake_rtt_us = RTT_US;
-        config.initial_ssthresh_bytes = packets * PACKET;
-        let mut c = Connection::begin(&config);
-        unquiet(&mut c);
-        c.until_done(MS);
-        assert_eq!((c.decision().exit_reason(), c.window()), (reason, packets));
-        assert_eq!(c.decision().ssthresh_bytes, packets * PACKET);
+    // One in 100 us: 1000 packets in a round trip, of which a trial would be 700.
+    c.flight(10, MS / 10, 0);
+    assert_eq!((c.window(), c.pace()), (100, 7000));
+    c.flight(89, MS / 10, 0);
+    assert_eq!(c.window(), 100);
+    while c.window() == 100 {
+        c.flight(1, MS / 10, 0);
     }
+    assert_eq!((c.window(), c.pace()), (700, 7000), "all of it");
+    let mut short = Connection::new(RTT_US, &[("far", 6)]);
+    short.flight(10, MS / 10, 0);
+    assert_eq!((short.window(), short.pace()), (60, 7000));
 }
 
 #[test]
 fn a_trial_that_comes_back_slower_is_the_share() {
-    let mut c = Connection::new(RTT_US, &[]);
-    unquiet(&mut c);
-    assert_eq!(c.pace(), 500);
-    c.flight(4, MS, 0);
+    let mut c = proved();
     c.until_done(4 * MS);
-    // One in 4 ms: 25 in a round trip, and a quarter of room.
-    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Share, 31));
-    // The handshake fits to 248 us: of a base RTT of 100 ms and of 36 ms.
-    assert_eq!(c.told(), (25 * PACKET, 234));
+    // One in 4 ms: 25 in a round trip.
+    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Share, 25));
+    assert_eq!(c.told(), (25 * PACKET, 0));
+}
+
+/// It proves nothing, and closes what it was to open.
+#[test]
+fn a_trial_that_comes_back_in_one_ack_goes_back_to_the_search() {
+    let mut c = proved();
+    c.flight(9, MS, 0);
+    c.together();
+    assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 70));
+    assert_ne!(c.pace(), 1050);
 }
 
 /// ACKs that a return link has spaced: the flights that leave faster come back faster.
 #[test]
 fn a_fill_that_comes_back_as_fast_as_it_left_is_filled_again() {
-    let mut c = Connection::new(RTT_US - 1000, &[]);
-    c.flight(6, MS, 0);
-    assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
-    // The path serves one in half a millisecond: what was under way before it, and the fill.
-    c.flight(4, MS, 0);
+    let mut c = proved();
+    tried(&mut c, MS);
     while c.pace() == 1050 {
         c.flight(1, MS / 2, 0);
     }
@@ -91,127 +83,75 @@ fn a_fill_that_comes_back_as_fast_as_it_left_is_filled_again() {
     assert!((1290..=1312).contains(&c.pace()), "{}", c.pace());
     assert_eq!(c.decision().phase(), Phase::Startup);
     c.until_done(MS / 2);
-    // Three fills later it is 2000 a second: 200 in a round trip.
     assert_eq!(c.decision().exit_reason(), ExitReason::Proof);
     assert!((190..=205).contains(&c.window()), "{}", c.window());
 }
 
-/// It came faster than the rate, but after a long wait, or in two halves: that is no estimate.
+/// What the path holds is no more than what is under way: nothing is left to try.
 #[test]
-fn a_fill_that_is_not_clear_raises_nothing() {
-    for in_time in [0, 40] {
-        let mut c = Connection::new(RTT_US - 1000, &[]);
-        c.flight(6, MS, 0);
-        assert_eq!((c.window(), c.pace()), (105, 1050), "the fill");
-        // What was under way before it, and of it.
-        c.flight(9 + in_time, 0, 0);
-        c.flight(1, 0, 60 * MS);
-        c.until_done(0);
-        assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Proof, 100));
+fn where_the_path_is_full_already_the_first_flight_is_enough() {
+    for (gap, holds) in [(10, 10), (5, 20)] {
+        let mut c = Connection::new(RTT_US, &[]);
+        c.flight(9, gap * MS, 0);
+        assert_eq!(c.decision().phase(), Phase::Startup);
+        c.flight(1, gap * MS, 0);
+        assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Proof, holds));
     }
 }
 
+/// A trial or fill beyond it ends start-up.
 #[test]
-fn near_the_flight_the_next_has_to_agree() {
-    // 20 packets in a round trip are no more than two flights of ten.
-    let mut c = Connection::new(RTT_US, &[]);
-    c.flight(10, 5 * MS, 0);
-    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 20, 0));
-    // What the first flight's ACKs let out is the next.
-    c.flight(19, 5 * MS, 0);
-    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 39, 0));
-    c.flight(1, 5 * MS, 0);
-    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Agreement, 20));
-    // The handshake fits to 1248 us, of a base RTT of 100 ms and of the flight's 95 ms.
-    assert_eq!(c.told(), (20 * PACKET, 511));
-    let mut once = Connection::new(RTT_US, &[("near", 0)]);
-    once.flight(6, 5 * MS, 0);
-    assert_eq!(once.pace(), 100, "without the rule the first is believed");
-}
-
-/// The return link gives more when more ACKs wait.
-#[test]
-fn near_the_flight_a_rate_that_rises_is_not_confirmed() {
-    let mut c = Connection::new(RTT_US, &[]);
-    c.flight(10, 5 * MS, 0);
-    c.flight(10, 5 * MS, 0);
-    c.flight(10, 2 * MS, 0);
-    assert_eq!((c.decision().phase(), c.window(), c.pace()), (Phase::Startup, 40, 0));
-    // It is slow start until a proof is clear again.
-    c.flight(40, MS / 2, 0);
-    assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 80));
-}
-
-/// Where the proof is right, more than twice its window is only a queue.
-#[test]
-fn near_the_flight_the_window_stops_at_twice_the_proof() {
-    let mut c = Connection::new(RTT_US, &[]);
-    c.flight(10, 10 * MS, 0);
-    c.flight(19, 10 * MS, 0);
-    assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, 20));
-    c.until_done(10 * MS);
-    assert_eq!((c.decision().exit_reason(), c.window()), (ExitReason::Agreement, 10));
-    assert_eq!(c.told(), (10 * PACKET, 380));
-}
-
-/// Behind ACKs that come in grants each flight waits behind the one before, and none is clear. However deep the buffer, the
-/// time that a flight takes to come back says when the path is full.
-#[test]
-fn near_the_flight_a_standing_queue_confirms_too() {
-    for (rtt_us, quantum_ns) in [(600_000, 20 * MS), (300_000, 10 * MS)] {
-        let mut pipe = Pipe::new(145_000_000, rtt_us, 1500, usize::MAX);
-        pipe.ack_quantum_ns = quantum_ns;
-        pipe.limit_ns = 30_000 * MS;
-        let outcome = on(&pipe, true);
-        let bdp = pipe.bdp_packets();
-        assert_eq!(outcome.decision.exit_reason(), ExitReason::Agreement);
-        assert!((0.95..1.3).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
-        assert!((outcome.queue_peak as f64) < 1.3 * bdp, "{} in the queue of {bdp}", outcome.queue_peak);
+fn no_landing_is_beyond_a_configured_ssthresh() {
+    for (packets, reason) in
+        [(110, ExitReason::Proof), (80, ExitReason::Ssthresh), (50, ExitReason::Ssthresh)]
+    {
+        let mut config = config(row("reach"), 10);
+        config.handshake_rtt_us = RTT_US;
+        config.initial_ssthresh_bytes = packets * PACKET;
+        let mut c = Connection::begin(&config);
+        c.until_done(MS);
+        assert_eq!((c.decision().exit_reason(), c.window()), (reason, packets.min(100)));
+        assert_eq!(c.decision().ssthresh_bytes, packets.min(100) * PACKET);
     }
 }
 
-/// The first ACK covers two packets, and the second of them has waited for the first.
-#[test]
-fn delayed_acks_do_not_make_the_first_flight_look_slow() {
-    for (bits_per_s, rtt_us) in [(50_000_000, 40_000), (200_000_000, 100_000), (100_000_000, 600_000)] {
-        let mut pipe = Pipe::new(bits_per_s, rtt_us, 1500, 0);
-        pipe.ack_every = 2;
-        pipe.quick_acks = 0;
-        pipe.access_bits_per_s = 10_000_000_000;
-        let bdp = pipe.bdp_packets();
-        pipe.buffer_packets = (bdp * 0.5) as usize;
-        let outcome = on(&pipe, true);
-        assert_eq!(outcome.decision.exit_reason(), ExitReason::Proof, "{bdp}");
-        assert!((0.98..1.03).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
-        let rtts = outcome.exit_s.expect("it leaves") / (rtt_us as f64 * 1e-6);
-        assert!(rtts < 3.2, "{bdp}: {rtts} round trips");
-    }
-}
-
-/// Ten packets in 20 us are quiet only if their quarters are told more finely than in microseconds.
-#[test]
-fn a_flight_of_some_microseconds_can_be_quiet() {
-    let mut pipe = Pipe::new(5_000_000_000, 2_000, 1500, 2000);
-    pipe.access_bits_per_s = 100_000_000_000;
-    let outcome = on(&pipe, true);
-    assert_eq!(outcome.decision.exit_reason(), ExitReason::Proof);
-    let bdp = pipe.bdp_packets();
-    assert!(
-        (0.97..1.05).contains(&(outcome.cwnd / bdp)),
-        "{} of {bdp}: no room where it is quiet",
-        outcome.cwnd
-    );
-}
-
+/// The handshake bounds the first flight's proof: 60 ms late and all at once, ten packets prove ten in 60 ms. Without it
+/// growth bounds what they open, 16 times over what seems to be an RTT of 160 ms.
 #[test]
 fn bunched_acks_prove_little_and_the_handshake_tells() {
-    // All ten at once, 60 ms late. With the base RTT known they prove nine in 60 ms, less than the
-    // double of the window, which the ACKs have doubled before; without, as much as growth allows.
-    for (handshake, window) in [(RTT_US, 40), (0, 320)] {
+    for (handshake, window) in [(RTT_US, 40), (0, 160)] {
         let mut c = Connection::new(handshake, &[]);
         c.flight(9, 0, 60 * MS);
         c.flight(1, 1000, 60 * MS);
         assert_eq!((c.decision().phase(), c.window()), (Phase::Startup, window));
+    }
+}
+
+/// Two ACKs for all of it: nothing says how evenly it came.
+#[test]
+fn a_flight_that_comes_back_in_two_acks_is_never_clear() {
+    let mut c = Connection::new(RTT_US, &[]);
+    c.bunch(5, 0);
+    c.bunch(5, 5 * MS);
+    assert_eq!(c.decision().phase(), Phase::Startup);
+    assert!(c.window() <= 100 && c.pace() > 10_000, "no trial: {} at {}", c.window(), c.pace());
+}
+
+/// Nor in any number of writes, with any pauses: nothing opens, and nothing ends.
+#[test]
+fn writes_of_less_than_the_initial_window_prove_nothing() {
+    for packets in 1..10 {
+        for think in [0, 10 * MS, 200 * MS] {
+            let mut c = Connection::writing(packets);
+            for _ in 0..20 {
+                c.write(MS / 5, think);
+                assert_eq!(
+                    (c.decision().phase(), c.window(), c.pace()),
+                    (Phase::Startup, 10, 0),
+                    "{packets}, {think}"
+                );
+            }
+        }
     }
 }
 
@@ -223,52 +163,49 @@ fn a_flight_with_a_pause_of_the_application_is_not_clear() {
     c.flight(1, MS, 0);
     c.flags = AckFlags::CWND_LIMITED;
     c.flight(6, MS, 0);
-    assert_eq!((c.window(), c.pace()), (19, 0), "no trial at the half");
+    assert_eq!((c.window(), c.pace()), (19, 0), "no trial");
     c.flight(1, MS, 0);
     assert!(c.window() >= 20);
 }
 
+/// What was proved before it is forgotten, whether or not start-up had ended and the end is undone.
 #[test]
 fn after_a_pause_measurement_begins_again() {
-    let mut c = Connection::new(RTT_US, &[]);
-    c.flight(6, MS, 0);
-    assert_eq!(c.pace(), 500);
-    let decision = c.tell(EventKind::IdleRestart);
-    assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Startup, 0));
-    // What was proved before it is forgotten.
-    let decision = c.tell(EventKind::Loss);
-    assert_eq!((decision.ssthresh_bytes, decision.limit), (rampcc::UNSET, 0));
-}
-
-/// A loss that is undone gives start-up back as it was, but not what was proved before a pause between the two.
-#[test]
-fn a_pause_before_the_undoing_forgets_too() {
-    for (pause, pace, proved) in [(false, 500, 100), (true, 0, 0)] {
-        let mut c = Connection::new(RTT_US, &[]);
-        c.flight(6, MS, 0);
-        c.tell(EventKind::Loss);
-        if pause {
-            c.tell(EventKind::IdleRestart);
+    for undone in [false, true] {
+        let mut c = proved();
+        if undone {
+            c.tell(EventKind::Loss);
         }
-        let decision = c.tell(EventKind::Undone);
-        assert_eq!((decision.phase(), c.pace()), (Phase::Startup, pace));
+        c.tell(EventKind::IdleRestart);
+        if undone {
+            c.tell(EventKind::Undone);
+        }
+        assert_eq!((c.decision().phase(), c.pace()), (Phase::Startup, 0));
         let decision = c.tell(EventKind::Loss);
-        assert_eq!((decision.exit_reason(), decision.limit / PACKET), (ExitReason::Loss, proved));
+        assert_eq!(decision.limit, 0);
     }
 }
 
 #[test]
-fn a_loss_leaves_at_what_is_proved() {
-    // In the fill. In the trial that would be 125, and no loss raises the window.
-    for (handshake_us, window) in [(RTT_US - 1000, 100), (RTT_US, 50)] {
-        let mut c = Connection::new(handshake_us, &[]);
-        c.flight(6, MS, 0);
-        let decision = c.tell(EventKind::Loss);
+fn a_loss_leaves_70_percent_and_a_mark_85_and_no_more_than_is_proved() {
+    for (kind, in_trial, in_fill) in [(EventKind::Loss, 49, 73), (EventKind::Mark, 59, 89)] {
+        let mut c = proved();
+        let decision = c.tell(kind);
         assert_eq!(decision.cwnd_bytes, decision.ssthresh_bytes);
-        assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Done, ExitReason::Loss));
-        assert_eq!((decision.ssthresh_bytes / PACKET, decision.pacing_bytes_per_s), (window, 0));
-        assert_eq!((decision.limit / PACKET, decision.evidence), (100, 0), "proved, and lost");
+        assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Done, 0));
+        assert_eq!((decision.ssthresh_bytes / PACKET, decision.limit / PACKET), (in_trial, 100), "{kind:?}");
+        let mut c = proved();
+        tried(&mut c, MS);
+        let decision = c.tell(kind);
+        assert_eq!((decision.ssthresh_bytes / PACKET, decision.limit / PACKET), (in_fill, 100), "{kind:?}");
     }
+    // Of a fill half of which has come back at a quarter of the rate, that.
+    let mut c = proved();
+    tried(&mut c, MS);
+    c.flight(90, 4 * MS, 0);
+    assert_eq!(c.pace(), 1050);
+    let decision = c.tell(EventKind::Loss);
+    assert!((20..40).contains(&(decision.ssthresh_bytes / PACKET)), "{}", decision.ssthresh_bytes / PACKET);
     // Before anything is known the reduction is the host's.
     let mut c = Connection::new(RTT_US, &[]);
     c.flight(1, MS, 0);
@@ -283,9 +220,9 @@ fn a_loss_before_a_judgement_lands_within_its_bounds() {
     c.flight(1, 0, 0);
     c.flight(2, 1, 0);
     let decision = c.tell(EventKind::Loss);
-    // `cap` times the flight of ten packets is proved. The window is what three ACKs have made it.
-    assert_eq!((decision.exit_reason(), decision.limit / PACKET), (ExitReason::Loss, 320));
-    assert_eq!((decision.cwnd_bytes / PACKET, decision.ssthresh_bytes / PACKET), (13, 13));
+    // Ten times the flight of ten packets is proved. The window is what three ACKs have made it.
+    assert_eq!((decision.exit_reason(), decision.limit / PACKET), (ExitReason::Loss, 100));
+    assert_eq!((decision.cwnd_bytes / PACKET, decision.ssthresh_bytes / PACKET), (9, 9));
 }
 
 /// Not even when it came.
@@ -303,8 +240,7 @@ fn an_ack_whose_packet_left_nobody_knows_when_measures_nothing() {
 
 #[test]
 fn a_timeout_is_the_hosts() {
-    let mut c = Connection::new(RTT_US, &[]);
-    c.flight(6, MS, 0);
+    let mut c = proved();
     let decision = c.tell(EventKind::Timeout);
     assert_eq!((decision.phase(), decision.exit_reason()), (Phase::Done, ExitReason::Timeout));
     assert_eq!((decision.ssthresh_bytes, decision.limit / PACKET), (rampcc::UNSET, 100));
@@ -320,8 +256,50 @@ fn on(pipe: &Pipe, handshake: bool) -> Outcome {
     play(pipe, algorithm, &config)
 }
 
+/// 50 Mbit/s and 30 ms, with one BDP of buffer.
+fn household(ack_every: usize) -> Pipe {
+    let mut pipe = Pipe::new(50_000_000, 30_000, 1500, 0);
+    pipe.ack_every = ack_every as _;
+    pipe.access_bits_per_s = 10_000_000_000;
+    pipe.buffer_packets = pipe.bdp_packets() as usize;
+    pipe
+}
+
+/// Radios that wake up, SYN proxies in front of the server: start-up ends where it would, and loses nothing.
 #[test]
-fn clean_paths_are_full_after_four_round_trips() {
+fn a_handshake_that_was_slower_or_faster_than_the_path_costs_little() {
+    for ack_every in [1, 2] {
+        let pipe = household(ack_every);
+        for offset_us in [-15_000, -5000, 0, 1000, 3000, 15_000, 60_000_i64] {
+            let algorithm = row("reach");
+            let mut config = config(algorithm, 10);
+            config.mss_bytes = 1500;
+            config.initial_window_bytes = 15_000;
+            config.handshake_rtt_us = (30_000 + offset_us) as u32;
+            let outcome = play(&pipe, algorithm, &config);
+            let what = format!("{offset_us} us, one in {ack_every}");
+            assert_eq!(outcome.decision.exit_reason(), ExitReason::Proof, "{what}");
+            assert!((0.97..1.05).contains(&(outcome.cwnd / pipe.bdp_packets())), "{what}: {}", outcome.cwnd);
+            assert!(outcome.loss_s.is_none(), "{what}");
+            assert!(outcome.exit_s.expect("it leaves") < 0.28, "{what}: {:?}", outcome.exit_s);
+        }
+    }
+}
+
+/// GRO, phones, ACK-frequency extensions: it ends, by its own proof where there are ACKs enough to see one.
+#[test]
+fn receivers_that_acknowledge_few_packets_do_not_keep_start_up_going() {
+    for ack_every in [4, 8, 16, 32] {
+        let outcome = on(&household(ack_every), true);
+        let ends = outcome.decision.exit_reason() != ExitReason::None || outcome.loss_s.is_some();
+        assert!(ends, "one in {ack_every}");
+        let most = 4.0 * household(1).bdp_packets();
+        assert!(outcome.cwnd < most, "one in {ack_every}: {} of {most}", outcome.cwnd);
+    }
+}
+
+#[test]
+fn clean_paths_are_full_after_a_few_round_trips() {
     for (bits_per_s, rtt_us) in [(50_000_000, 40_000), (200_000_000, 100_000), (100_000_000, 600_000)] {
         for ack_every in [1, 2] {
             let mut pipe = Pipe::new(bits_per_s, rtt_us, 1500, 0);
@@ -334,7 +312,7 @@ fn clean_paths_are_full_after_four_round_trips() {
             assert_eq!(outcome.decision.exit_reason(), ExitReason::Proof, "{bdp}");
             assert!((0.95..1.06).contains(&(outcome.cwnd / bdp)), "{} of {bdp}", outcome.cwnd);
             let rtts = outcome.exit_s.expect("it leaves") / (rtt_us as f64 * 1e-6);
-            assert!(rtts < 4.5, "{bdp}: {rtts} round trips");
+            assert!(rtts < 7.0, "{bdp}: {rtts} round trips");
             assert!(
                 outcome.queue_peak as f64 <= 0.3 * bdp + 10.0,
                 "{bdp}: {} in the queue",
@@ -393,7 +371,7 @@ fn acks_in_bunches_do_not_flood_the_path() {
                 continue;
             }
             assert!(outcome.decision.exit_reason().is_estimate(), "{what}");
-            assert!((0.5 * bdp..1.35 * (bdp + held)).contains(&outcome.cwnd), "{what}");
+            assert!((0.5 * bdp..1.5 * (bdp + held)).contains(&outcome.cwnd), "{what}");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::sender::Sender;
 fn with(bits_per_s: u64, rtt_us: u32, age_s: u32) -> Sender {
     let mut hint = Hint::of(HintSource::History);
     (hint.bytes_per_s, hint.rtt_us, hint.age_s) = (bits_per_s / 8, rtt_us, age_s);
-    Sender::with("stateful", hint, 80_000, |config| {
+    Sender::with("stateful", hint, rtt_us, |config| {
         config.mss_bytes = 1460;
         config.initial_window_bytes = 14_600;
     })
@@ -51,6 +51,17 @@ fn it_ends_with_what_the_application_had() {
     sender.send(45);
     let decision = sender.ack_with(1, |ack| ack.flags |= AckFlags::APP_LIMITED);
     assert_eq!((decision.phase(), decision.pacing_bytes_per_s), (Phase::Done, 0));
+}
+
+/// By the handshake's round trip, as Careful Resume's test has it.
+#[test]
+fn another_path_is_slow_start() {
+    let mut hint = Hint::of(HintSource::History);
+    (hint.bytes_per_s, hint.rtt_us) = (12_500_000, 50_000);
+    for (rtt_us, same) in [(0, false), (25_000, false), (25_001, true), (500_000, true), (500_001, false)] {
+        let decision = Sender::with("stateful", hint, rtt_us, |_| {}).decision();
+        assert_eq!(decision.cwnd_bytes > 10_000, same, "{rtt_us}");
+    }
 }
 
 #[test]

@@ -13,7 +13,6 @@ mod enhanced;
 mod hoe;
 mod hystartpp;
 mod rapid;
-mod reach;
 mod search;
 mod slow_start;
 mod suss;

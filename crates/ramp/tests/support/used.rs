@@ -24,9 +24,10 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
         "quickstart" => {
             (Bound::Acknowledged(1), "RFC 4782: the same after a grant, which has been used or taken back")
         }
-        "paced" => {
-            (Bound::Flights(40), "[HS03]: the next train may be twice as long, of a round-up of the last")
-        }
+        "paced" => (
+            Bound::Acknowledged(2),
+            "[HS03]: a train is twice as long as the one before it, which has been sent whole, however slowly",
+        ),
         "bbr" => (Bound::Flights(40), "2.89 times the delivery rate times the RTT, and what leaves at once"),
         "c4" => (
             Bound::Flights(40),
