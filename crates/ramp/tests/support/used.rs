@@ -28,7 +28,10 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
             Bound::Acknowledged(2),
             "[HS03]: a train is twice as long as the one before it, which has been sent whole, however slowly",
         ),
-        "bbr" => (Bound::Flights(40), "2.89 times the delivery rate times the RTT, and what leaves at once"),
+        "bbr" | "bbr3" => (
+            Bound::Acknowledged(1),
+            "by what is acknowledged until as much as the first window is delivered, then 2.89 BDPs",
+        ),
         "c4" => (
             Bound::Flights(40),
             "picoquic: twice the rate times the largest RTT, which is above the smallest",
