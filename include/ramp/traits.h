@@ -23,6 +23,7 @@
 #define RAMP_OF_BBR 65536u
 #define RAMP_NEEDS_BRANCHES 131072u
 #define RAMP_OF_BBR3 262144u
+#define RAMP_JUDGES_ROUNDS 524288u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -55,7 +56,9 @@
 	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
 	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
 	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
-	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")
+	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")                                      \
+	X(JUDGES_ROUNDS, "judges-rounds",                                                      \
+	  "its delay test judges a round that is over, a round trip before the ACK that decides")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 

@@ -44,8 +44,9 @@ pub(crate) struct QueueHistory {
     largest: VecDeque<(u64, u64)>,
 }
 
-/// Eight round trips, so that a full buffer of several BDP does not hide the deciding packet.
-const SLOTS: usize = 512;
+/// Sixteen round trips: five in which growth was slower (HyStart++'s CSS), and a full buffer of several BDP that does not
+/// hide the deciding packet.
+const SLOTS: usize = 1024;
 
 impl QueueHistory {
     pub(crate) fn new(base_rtt_s: f64) -> Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rampcc::Time;
+use rampcc::{Phase, Time};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample};
 
 use crate::exit::{CwndHistory, QueueHistory};
@@ -52,6 +52,8 @@ pub(crate) struct TestFlow {
     pub(crate) startup: Startup,
     pub(crate) exit: Option<ExitRecord>,
     cwnd: CwndHistory,
+    /// When the packet left whose ACK made growth slower: what that saw is judged when start-up ends.
+    slower_sent: Option<Time>,
 }
 
 impl Ledger {
@@ -113,6 +115,11 @@ impl Ledger {
         test.sampled = true;
         if test.exit.is_none() {
             test.cwnd.push(sample);
+            test.slower_sent = match sample.phase {
+                Phase::Conservative => test.slower_sent.or(Some(sample.now - sample.rtt)),
+                Phase::Startup => None,
+                _ => test.slower_sent,
+            };
         }
         test.startup.on_sample(sample, dropped);
         let flow = self.flows.get(self.latest)?;
@@ -175,6 +182,7 @@ impl Ledger {
                 startup: Startup::default(),
                 exit: None,
                 cwnd: CwndHistory::default(),
+                slower_sent: None,
             })
         });
         self.flows.push(Flow {
@@ -201,7 +209,8 @@ impl Ledger {
                 if test.exit.is_none() =>
             {
                 let sent = (deciding_sent != Time::ZERO).then_some(deciding_sent);
-                let queued = sent.and_then(|sent| self.queue.largest(sent, event.now));
+                let looked = sent.map(|sent| test.slower_sent.map_or(sent, |slower| sent.min(slower)));
+                let queued = looked.and_then(|from| self.queue.largest(from, event.now));
                 test.exit = Some(ExitRecord {
                     flow: event.flow,
                     reason,

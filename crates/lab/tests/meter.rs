@@ -194,6 +194,29 @@ fn an_exit_without_loss_ends_startup_at_once() {
     assert_eq!(exit.deciding_cwnd_bytes, Some(20_000));
 }
 
+/// HyStart++ decides with its fifth round in CSS on what it saw before the first.
+#[test]
+fn the_queue_is_looked_for_where_growth_became_slower() {
+    let queued = |slower: bool| {
+        let mut run = Run::new(&context());
+        run.open(1_000, 0, 500_000);
+        for (ms, queue_bytes) in [(1_040, 0), (1_140, 22_000), (1_240, 0), (1_740, 1_100)] {
+            run.meter.on_link(&LinkSample { now: Time::from_ms(ms), queue_bytes, ..LinkSample::default() });
+        }
+        run.sample(1_100, |s| s.cwnd_bytes = 20_000);
+        for ms in [1_200, 1_300, 1_700] {
+            run.sample(ms, |s| {
+                s.cwnd_bytes = 30_000;
+                s.phase = if slower { Phase::Conservative } else { Phase::Startup };
+            });
+        }
+        run.exit(1_800, ExitReason::Delay, 30_000, 1_700);
+        run.finish(2_000).exit.expect("an exit").queueing_s
+    };
+    // 22 kB and 1.1 kB on the wire at 1 MB/s of payload, 1.1 MB/s on the wire.
+    assert_eq!([true, false].map(queued), [Some(0.02), Some(0.001)]);
+}
+
 #[test]
 fn a_startup_that_overshoots_ends_with_its_repair() {
     let mut run = Run::new(&context());

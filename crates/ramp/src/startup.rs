@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use crate::abi::{self, Functions, State};
-use crate::{Ack, Config, Decision, Event, Hint, HintSource, Lacking, PARAMETERS_MAX, Traits};
+use crate::{
+    Ack, Config, Decision, Event, ExitReason, Hint, HintSource, Lacking, PARAMETERS_MAX, Time, Traits,
+};
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
@@ -61,6 +63,15 @@ impl Algorithm {
             })
             .collect();
         Self { id, name, source, idea, traits: row.traits, parameters, functions: row.functions }
+    }
+
+    /// When what decided an exit had left, of which the deciding ACK's newest packet left at `sent`. A row that judges
+    /// rounds that are over saw a round trip's packets before that one.
+    pub fn decided_by(&self, reason: ExitReason, evidence: u64, sent: Time) -> Time {
+        if reason != ExitReason::Delay || !self.traits.has(Traits::JUDGES_ROUNDS) || sent == Time::ZERO {
+            return sent;
+        }
+        Time::from_ns(sent.ns().saturating_sub(evidence.saturating_mul(1000)).max(1))
     }
 
     /// Bytes of state a connection needs.

@@ -288,7 +288,7 @@ impl Sender {
                 evidence,
                 limit,
                 cwnd_bytes: self.cwnd(),
-                deciding_sent: deciding,
+                deciding_sent: self.startup.algorithm().decided_by(reason, evidence, deciding),
             });
         }
     }

@@ -108,6 +108,11 @@ impl Told {
                 }
                 Event::Exit(exit) if told.exited.is_none() => {
                     let sent = newest.map_or(Time::ZERO, |ack| Time::from_ns(ack.newest_sent_ns));
+                    let decision = &exit.decision;
+                    let sent = steering(flow, controls).map_or(sent, |load| {
+                        let algorithm = controls.loaded[load].algorithm();
+                        algorithm.decided_by(decision.exit_reason(), decision.evidence, sent)
+                    });
                     let left = left(exit, clock, flow as u32, sent);
                     told.exited = Some(left.now);
                     if exit.decision.exit_reason() != ExitReason::None {
