@@ -187,7 +187,7 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "its delay test saw the round-trip time rise")                                   \
 	X(GAP, "gap", "ns",                                                                \
 	  "packets sent {limit} apart came back {evidence} apart",                         \
-	  "its packet trains underestimated the rate")                                     \
+	  "its packet trains had told it the path's gap")                                  \
 	X(BANDWIDTH, "bandwidth", "bytes",                                                 \
 	  "the window of {evidence} reached measured rate times round-trip time, {limit}", \
 	  "its window reached the rate it had measured")                                   \

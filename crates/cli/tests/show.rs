@@ -223,3 +223,21 @@ fn shells_complete_names_of_this_version() {
     assert!(completed(&place, &["explain", "queue_p"]).contains(&"queue_peak".to_owned()));
     assert!(completed(&place, &["compare", "--sw"]).contains(&"--sweep".to_owned()));
 }
+
+/// Vegas judges the mean of a round that is over: its queue is gone when the ACK comes that decides.
+#[test]
+fn an_exit_is_explained_by_what_was_judged() {
+    let place = Place::new("judged-round");
+    for (rate, rtt, burst) in [
+        ("10mbit", "40ms", false),
+        ("1gbit", "20ms", true),
+        ("150mbit", "600ms", true),
+        ("1mbit", "300ms", false),
+    ] {
+        let path = ["run", "--rate", rate, "--rtt", rtt, "--buffer", "1bdp", "--size", "2MB", "-a", "vegas"];
+        let said = place.stdout(&path);
+        assert!(said.contains("because the round-trip time rose"), "{rate}: {said}");
+        assert!(!said.contains("peak queueing delay"), "{rate}: {said}");
+        assert_eq!(said.contains("a queue that its own burst made"), burst, "{rate}: {said}");
+    }
+}

@@ -12,7 +12,10 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
     };
     let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
     if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
-        text.push_str(&format!(", {} in start-up", count(lost)));
+        text.push_str(&match lost {
+            0.0 => ", or so it was believed".to_owned(),
+            lost => format!(", {} in start-up", count(lost)),
+        });
     }
     if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
         text.push_str(&format!("; window {}", window(bdp)));
@@ -66,6 +69,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
 /// The same in a clause, for the verdict.
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
     match (exit.reason, misreading(exit, context)) {
+        (ExitReason::Gap, Some(_)) => "its packet trains underestimated the rate",
         (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
         (ExitReason::Delay, Some(Misreading::Jitter)) if !context.chance => {
             "its delay test saw a wait that was no queue at the bottleneck"
@@ -83,6 +87,8 @@ pub(crate) enum Misreading {
     Jitter,
     /// The queue was there, but the window was below half of the BDP: a burst passed through.
     Burst,
+    /// Packets came back farther apart than the path serves them: the window is below half of the BDP.
+    Gap,
 }
 
 pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misreading> {
@@ -97,6 +103,9 @@ pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misread
             }
         }
         ExitReason::AckTrain if early => Some(Misreading::Burst),
+        ExitReason::Gap if context.over_bdp(exit.cwnd_bytes as f64).is_some_and(|bdp| bdp < 0.5) => {
+            Some(Misreading::Gap)
+        }
         _ => None,
     }
 }
@@ -139,4 +148,34 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     format!("; {rounds} it would {}", crate::format::list(&parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trains_are_said_to_underestimate_only_where_they_do() {
+        let context = Context { bdp_bytes: 100_000, ..Context::default() };
+        let said = |cwnd_bytes| {
+            let exit = ExitRecord {
+                flow: 0,
+                reason: ExitReason::Gap,
+                evidence: 0,
+                limit: 0,
+                time_s: 1.0,
+                at_s: 1.0,
+                cwnd_before_bytes: cwnd_bytes,
+                cwnd_bytes,
+                deciding_sent_s: None,
+                deciding_cwnd_bytes: None,
+                min_rtt_s: None,
+                queueing_s: None,
+            };
+            short_cause(&exit, &context)
+        };
+        assert_eq!(said(40_000), "its packet trains underestimated the rate");
+        assert_eq!(said(87_000), ExitReason::Gap.clause());
+        assert!(!ExitReason::Gap.clause().contains("underestimated"));
+    }
 }

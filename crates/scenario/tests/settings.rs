@@ -203,3 +203,27 @@ fn extreme_but_legal_values_are_taken() {
         Rate::from_bits_per_s(1_000_000_000_000 / 1500 * 1448 + 1_000_000_000_000 % 1500 * 1448 / 1500)
     );
 }
+
+/// `ramp explain` shows 250 of 1/1000 and 600 permille: what it shows is taken, and so are the ratios themselves.
+#[test]
+fn parts_of_a_thousand_are_taken_as_shown_and_as_ratios() {
+    let value = |setting: &str, id: &str, parameter: &str| {
+        let scenario = with("geo-satellite", &[setting]);
+        let set = scenario.settings.iter().find(|set| set.algorithm.id == id).unwrap();
+        set.parameters[set.algorithm.parameters.iter().position(|p| p.name == parameter).unwrap()]
+    };
+    for text in ["250", "0.25", "250/1000", "25 %"] {
+        let setting = format!("algorithm.paced.compression={text}");
+        assert_eq!(value(&setting, "paced", "compression"), 250, "{text}");
+    }
+    // 1 is the whole, as it was.
+    for (text, parts) in [("1000", 1000), ("1", 1000), ("2", 2), ("0", 0)] {
+        let setting = format!("algorithm.paced.compression={text}");
+        assert_eq!(value(&setting, "paced", "compression"), parts, "{text}");
+    }
+    for text in ["568", "0.568", "568/1000", "56.8 %"] {
+        assert_eq!(value(&format!("algorithm.stopeg.share={text}"), "stopeg", "share"), 568, "{text}");
+    }
+    let setting = Setting::parse("algorithm.paced.compression=1001").unwrap();
+    assert!(Scenario::open_with("geo-satellite", &[setting]).is_err());
+}

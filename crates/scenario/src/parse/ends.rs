@@ -249,7 +249,7 @@ pub(crate) fn parameter_range(parameter: &Parameter) -> String {
     let Parameter { unit, minimum, maximum, .. } = parameter;
     match (*unit, whole(parameter)) {
         (_, Some(whole)) => format!(
-            "a ratio from {} to {}, such as \"{}/{whole}\"",
+            "a ratio from {} to {}, such as \"{}/{whole}\", or its parts of {whole}",
             *minimum as f64 / f64::from(whole),
             *maximum as f64 / f64::from(whole),
             parameter.default,
@@ -277,7 +277,8 @@ fn parameter(parameter: &Parameter, value: &Value<'_>) -> Result<u64, ScenarioEr
 
 /// A parameter's value from a text, in the unit of its table, within its range.
 ///
-/// A number without unit counts in the table's unit; for ratios it is the ratio itself.
+/// A number without unit counts in the table's unit. Of ratios only whole numbers above 1 do; others are the ratio
+/// itself.
 pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, units::Wrong> {
     let text = text.trim();
     if parameter.unit.starts_with("choice:") {
@@ -290,6 +291,7 @@ pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, 
         });
     }
     let number = match (whole(parameter), text.replace('_', "").parse::<u64>()) {
+        (Some(_), Ok(parts)) if parts > 1 => parts,
         (Some(whole), _) => units::ratio(text, whole)?,
         (None, Ok(number)) => number,
         (None, Err(_)) => match parameter.unit {
@@ -312,7 +314,10 @@ pub(crate) fn parameter_value(parameter: &Parameter, text: &str) -> Result<u64, 
 
 /// N of a unit `1/N`.
 fn whole(parameter: &Parameter) -> Option<u32> {
-    parameter.unit.strip_prefix("1/")?.parse().ok()
+    match parameter.unit {
+        "permille" => Some(1000),
+        unit => unit.strip_prefix("1/")?.parse().ok(),
+    }
 }
 
 fn choices(parameter: &Parameter) -> Vec<&'static str> {
