@@ -146,7 +146,8 @@ RAMP_FN void ramp_quicly_on_ack(struct ramp_quicly *s, const struct ramp_ack *a,
 	ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);
 	if (d->phase == RAMP_STARTUP && s->step == QUICLY_WAITING &&
-	    a->flags & RAMP_CWND_LIMITED && s->growth.least_rtt_us) {
+	    a->flags & RAMP_CWND_LIMITED && s->growth.least_rtt_us &&
+	    ramp_used_enough(&s->usage, a, d)) {
 		s->enter_bytes = a->sent_bytes;
 		ramp_quicly_try(s, ramp_sub(a->in_flight_bytes, a->acked_bytes), d);
 	}

@@ -36,6 +36,9 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
             Bound::Flights(40),
             "picoquic: twice the rate times the largest RTT, which is above the smallest",
         ),
+        "quicly" => {
+            (Bound::Flights(40), "its jump to 20 packets needs half of a first window of 10 in flight")
+        }
         "reach" => (Bound::Flights(40), "it doubles a window of which half was in flight"),
         _ => (FLIGHTS, "the rule"),
     }
