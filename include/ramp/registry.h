@@ -11,6 +11,7 @@
 #include "astart.h"
 #include "bbr.h"
 #include "bbr3.h"
+#include "bbr_quic.h"
 #include "best.h"
 #include "c4.h"
 #include "capstart.h"
@@ -109,6 +110,10 @@
 		  RAMP_OF_BBR3 | RAMP_NEEDS_BRANCHES,                                                               \
 	  "bbr3-startup", "draft-ietf-ccwg-bbr-06",                                                                 \
 	  "as bbr with twice the BDP as window, and out after a round that lost over 2 %")                          \
+	X(bbr_quic, BBR_QUIC,                                                                                       \
+	  RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_READS_RATE | RAMP_OUTLASTS_LOSS | RAMP_NEEDS_BRANCHES,    \
+	  "bbr2-quic", "quiche bbr2_startup.cc [GQ]",                                                               \
+	  "as bbr with twice the BDP as window, and out after a round that grew little and lost")                   \
 	X(suss, SUSS, RAMP_MODERN | RAMP_PACES | RAMP_REARMS, "suss", "[SUSS24]",                                   \
 	  "quadruple, the second half paced, while HyStart would still double a round later")                       \
 	X(quicly, QUICLY, RAMP_MODERN | RAMP_DEPLOYED | RAMP_PACES | RAMP_NEEDS_HISTORY,                            \

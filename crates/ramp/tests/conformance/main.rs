@@ -17,6 +17,7 @@ mod aron;
 mod astart;
 mod bbr;
 mod bbr3;
+mod bbr_quic;
 mod best;
 mod c4;
 mod capstart;
