@@ -4,7 +4,7 @@
  * the BDP until three rounds have not raised the rate by a quarter, a round without such growth has
  * lost too much, or, as an option, kept a queue throughout; then drain.
  *
- *     startup --three rounds without a quarter more;-------> leaving (drain) --in flight <= BDP--> done
+ *     startup --three rounds without a quarter more;----> leaving (drain) --in flight <= BDP--> done
  *               one without it that lost over 2 % in eight
  *               events, or as many as asked with a queue
  *
@@ -27,24 +27,24 @@
 #include "model.h"
 #include "round.h"
 
-#define RAMP_BBR_QUIC_PARAMETERS(P, N)                                                                     \
-	P(N, pacing_gain, "1/1000", 2885, 1010, 16000, "[GQ] kInitialPacingGain; BBQ1: 2773",              \
-	  "packets leave at this times the delivery rate")                                                 \
-	P(N, cwnd_gain, "1/1000", 2000, 1010, 16000, "[GQ] kDerivedDefaultCwndGain; BBQ2: 2885",           \
-	  "the window is at most this times the delivery rate times the smallest RTT")                     \
-	P(N, full_bw_thresh, "percent", 125, 101, 1000, "[GQ] full_bw_threshold",                          \
-	  "the best rate must reach this share of what it was to count as growth")                         \
-	P(N, full_bw_rounds, "count", 3, 1, 100, "[GQ] startup_full_bw_rounds; 1RTT: 1, 2RTT: 2",          \
-	  "rounds without growth after which the pipe is full")                                            \
-	P(N, loss_thresh, "1/1000", 20, 0, 1000, "[GQ] quic_bbr2_default_loss_threshold",                  \
-	  "a round without growth that loses more than this share ends start-up")                          \
-	P(N, full_loss_count, "count", 8, 1, 1000, "[GQ] quic_bbr2_default_startup_full_loss_count",       \
-	  "if losses were found this often in it")                                                         \
-	P(N, queue_rounds, "count", 0, 0, 100, "[GQ] max_startup_queue_rounds: 0",                         \
-	  "rounds without growth and with a queue throughout after which the pipe is full; 0: not judged") \
-	P(N, queue_gain, "1/1000", 1750, 1000, 16000, "[CQ] check_persistent_queue(1.75)",                 \
-	  "a queue is what never lets less be in flight than this times the BDP")                          \
-	P(N, initial_rtt_us, "us", 100000, 1, 10000000, "[GQ] kInitialRttMs",                              \
+#define RAMP_BBR_QUIC_PARAMETERS(P, N)                                                               \
+	P(N, pacing_gain, "1/1000", 2885, 1010, 16000, "[GQ] kInitialPacingGain; BBQ1: 2773",        \
+	  "packets leave at this times the delivery rate")                                           \
+	P(N, cwnd_gain, "1/1000", 2000, 1010, 16000, "[GQ] kDerivedDefaultCwndGain; BBQ2: 2885",     \
+	  "the window is at most this times the delivery rate times the smallest RTT")               \
+	P(N, full_bw_thresh, "percent", 125, 101, 1000, "[GQ] full_bw_threshold",                    \
+	  "the best rate must reach this share of what it was to count as growth")                   \
+	P(N, full_bw_rounds, "count", 3, 1, 100, "[GQ] startup_full_bw_rounds; 1RTT: 1, 2RTT: 2",    \
+	  "rounds without growth after which the pipe is full")                                      \
+	P(N, loss_thresh, "1/1000", 20, 0, 1000, "[GQ] quic_bbr2_default_loss_threshold",            \
+	  "a round without growth that loses more than this share ends start-up")                    \
+	P(N, full_loss_count, "count", 8, 1, 1000, "[GQ] quic_bbr2_default_startup_full_loss_count", \
+	  "if losses were found this often in it")                                                   \
+	P(N, queue_rounds, "count", 0, 0, 100, "[GQ] max_startup_queue_rounds: 0",                   \
+	  "rounds without growth that end it if they kept a queue; 0: any")                          \
+	P(N, queue_gain, "1/1000", 1750, 1000, 16000, "[CQ] check_persistent_queue(1.75)",           \
+	  "a queue is what never lets less be in flight than this times the BDP")                    \
+	P(N, initial_rtt_us, "us", 100000, 1, 10000000, "[GQ] kInitialRttMs",                        \
 	  "the round-trip time as long as none is known")
 
 RAMP_PARAMETERS(BBR_QUIC)
