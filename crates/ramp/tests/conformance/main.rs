@@ -39,6 +39,7 @@ mod paced;
 mod quickstart;
 mod quicly;
 mod rapid;
+mod rate_limited;
 mod reach;
 mod reach_clock;
 mod reach_safety;
