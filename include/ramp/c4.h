@@ -58,6 +58,7 @@ RAMP_PARAMETERS(C4)
 
 struct ramp_c4 {
 	struct ramp_growth growth;
+	struct ramp_usage usage;
 	struct ramp_losses losses;
 	struct ramp_round era;
 	ramp_u64 rate;        /* best so far, bytes/s: C4's nominal rate */
@@ -238,7 +239,7 @@ RAMP_FN void ramp_c4_on_ack(struct ramp_c4 *s, const struct ramp_ack *a, struct 
 		return;
 	ramp_c4_measure(s, a);
 	s->window_bytes = ramp_min(ramp_add(s->window_bytes,
-					    ramp_credit(a, s->growth.abc_limit_packets) >>
+					    ramp_used_credit(&s->growth, &s->usage, a, d) >>
 						    ramp_min(s->growth_shift * s->idle_eras, 63)),
 				   RAMP_CWND_MAX_BYTES);
 	if (ramp_round_advance(&s->era, a))

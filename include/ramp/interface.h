@@ -211,10 +211,7 @@ RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 	  "one of its flights had clearly proved what the path holds")                     \
 	X(SHARE, "slowed-trial", "bytes",                                                  \
 	  "a trial came back slowed: a BDP of {limit} {share} is left beside others",      \
-	  "its trial came back slowed by somebody else")                                   \
-	X(AGREEMENT, "two-proofs", "bytes",                                                \
-	  "two flights in a row proved the same BDP, {limit} {share}",                     \
-	  "two of its flights in a row had proved the same")
+	  "its trial came back slowed by somebody else")
 
 #define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)

@@ -173,7 +173,7 @@ RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reac
 	p->middle = ramp_mul_div(bytes, 1000000000, p->span);
 	p->noise = ramp_max(ramp_reach_uneven(s, p->span), p->noise);
 	p->clear = !s->blurred && s->marks > 1 && ramp_mul(ramp_max(p->noise, wait), 2) <= p->span;
-	p->stretched = p->span > sent + sent / 4 + p->noise;
+	p->stretched = p->span > ramp_add(ramp_mul_div(sent, 5, 4), p->noise);
 	p->slowed = p->span > ramp_add(ramp_mul_div(sent, 100 + REACH_FILL, 200), p->noise);
 	return 1;
 }
@@ -285,7 +285,7 @@ RAMP_ONCE ramp_u32 ramp_reach_tried(struct ramp_reach *s, const struct ramp_ack 
 	} else if (p->clear && ramp_mul(came, 400) > ramp_mul(s->rate, 100 + 3 * REACH_FILL)) {
 		/* The fill came as fast as it left, or nearly: the path is faster than it seemed. */
 		s->rate = came;
-		pace = came + came / 4;
+		pace = ramp_add(came, came / 4);
 		ramp_reach_launch(s, a, ramp_reach_pipe(s, pace, s->noise_us), pace, d);
 	} else {
 		ramp_reach_finish(s, RAMP_EXIT_PROOF, p->clear ? ramp_max(came, s->rate) : s->rate, d);
@@ -395,7 +395,7 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 	}
 	if (rtt_us && (!before || rtt_us < before))
 		s->growth.least_rtt_us = rtt_us;
-	if (!s->handshake_us && before > s->growth.least_rtt_us + s->noise_us)
+	if (!s->handshake_us && before > (ramp_u64)s->growth.least_rtt_us + s->noise_us)
 		s->noise_us = before - s->growth.least_rtt_us;
 	if (!s->first_ns)
 		s->first_rtt_us = rtt_us ? rtt_us : s->growth.least_rtt_us;

@@ -141,7 +141,9 @@ fn a_window_that_is_not_filled_does_not_grow_whatever_the_host_says() {
                         "{} of {allowed} ({reason})",
                         decision.cwnd_bytes
                     );
-                    largest.set(largest.get().max(decision.cwnd_bytes * 10 / first.max(host.most_in_flight)));
+                    if decision.cwnd_bytes > first {
+                        largest.set(largest.get().max(decision.cwnd_bytes * 10 / host.most_in_flight));
+                    }
                 }
                 Ok(())
             })

@@ -28,13 +28,9 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
             Bound::Acknowledged(2),
             "[HS03]: a train is twice as long as the one before it, which has been sent whole, however slowly",
         ),
-        "bbr" | "bbr3" => (
+        "bbr" | "bbr3" | "bbr_quic" => (
             Bound::Acknowledged(1),
             "by what is acknowledged until as much as the first window is delivered, then 2.89 BDPs",
-        ),
-        "c4" => (
-            Bound::Flights(40),
-            "picoquic: twice the rate times the largest RTT, which is above the smallest",
         ),
         "quicly" => {
             (Bound::Flights(40), "its jump to 20 packets needs half of a first window of 10 in flight")

@@ -1,10 +1,11 @@
-//! BBR's two Startups and Drains, from the pseudocode of the drafts (draft-cardwell-iccrg-bbr-congestion-control-00,
+//! BBR's Startups and Drains, from the pseudocode of the drafts (draft-cardwell-iccrg-bbr-congestion-control-00,
 //! draft-ietf-ccwg-bbr-06) and, for version 1, Linux's constants and its rules for repairs, timeouts and undone repairs.
 //!
 //! Both keep what the drafts say a sender keeps of every packet (`P.delivered`), and lists of all samples, where the core has
 //! markers and rings.
 
 mod one;
+mod quic;
 mod three;
 
 use proptest::collection::vec;
@@ -12,6 +13,7 @@ use proptest::prelude::*;
 use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, Phase, Startup, UNSET};
 
 use self::one::One;
+use self::quic::Quic;
 use self::three::Three;
 use super::support::events::runner;
 use super::support::{MSS, row};
@@ -319,6 +321,13 @@ fn version_1_agrees_with_the_core() {
 #[test]
 fn version_3_agrees_with_the_core() {
     let [startup, drain, exits, by_loss] = compare::<Three>("bbr3");
+    assert!(startup > 20_000 && drain > 500 && exits > 100, "{startup} {drain} {exits}");
+    assert!(by_loss > 5, "{by_loss}");
+}
+
+#[test]
+fn quics_version_agrees_with_the_core() {
+    let [startup, drain, exits, by_loss] = compare::<Quic>("bbr_quic");
     assert!(startup > 20_000 && drain > 500 && exits > 100, "{startup} {drain} {exits}");
     assert!(by_loss > 5, "{by_loss}");
 }
