@@ -198,6 +198,7 @@ RAMP_FN void ramp_suss_end_blue(struct ramp_suss *s, const struct ramp_ack *a,
 {
 	ramp_u64 blue = ramp_suss_shift(s->first_window_bytes, s->round - 1);
 	ramp_u64 length = ramp_sub(a->now_ns / 1000, s->hystart.round_start), train;
+	ramp_u64 window = ramp_sub(d->cwnd_bytes, s->blue_acked_bytes), used;
 	ramp_u32 foreseen = 0;
 
 	s->colour = SUSS_BLUE_ENDED;
@@ -211,8 +212,10 @@ RAMP_FN void ramp_suss_end_blue(struct ramp_suss *s, const struct ramp_ack *a,
 		s->gave_up = !foreseen;
 	}
 	s->last_whole = ramp_suss_shift(train, s->round - 2);
+	/* The window that this round began with was full, but for a packet or what came at once. */
+	used = ramp_add(s->usage.flight_bytes, ramp_add(a->acked_bytes, a->mss_bytes));
 	/* The blue train must leave some of its share of the round trip. */
-	if (foreseen && (a->flags & RAMP_CWND_LIMITED) &&
+	if (foreseen && (a->flags & RAMP_CWND_LIMITED) && used >= window &&
 	    train < ramp_mul(s->hystart.min_rtt, 1000) >> ramp_min(s->round - 1, 63))
 		ramp_suss_jump(s, a, d);
 }
@@ -285,6 +288,8 @@ RAMP_FN void ramp_suss_update(struct ramp_suss *s, const struct ramp_ack *a,
 RAMP_FN void ramp_suss_on_ack(struct ramp_suss *s, const struct ramp_ack *a,
 			      struct ramp_decision *d)
 {
+	ramp_u64 credit;
+
 	if (d->phase == RAMP_DONE)
 		return;
 	if (d->cwnd_bytes >= d->ssthresh_bytes) {
@@ -298,12 +303,13 @@ RAMP_FN void ramp_suss_on_ack(struct ramp_suss *s, const struct ramp_ack *a,
 	s->opened = ramp_round_advance(&s->hystart.round, a);
 	if (s->opened)
 		ramp_hystart_start_round(&s->hystart, a->now_ns / 1000);
+	credit = ramp_used_credit(&s->hystart.growth, &s->usage, a, d);
 	if (a->rtt_us)
 		ramp_suss_update(s, a, d);
 	if (d->phase == RAMP_DONE)
 		return;
 	if (s->mode == SUSS_OFF || s->cap_bytes || !ramp_suss_measure(s, a, d))
-		ramp_grow(ramp_used_credit(&s->hystart.growth, &s->usage, a, d), a->mss_bytes, d);
+		ramp_grow(credit, a->mss_bytes, d);
 	else
 		ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	ramp_leave_at_ssthresh(d);

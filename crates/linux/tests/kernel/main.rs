@@ -107,7 +107,7 @@ fn own_reasons(id: &str) -> &'static [ExitReason] {
         "stopeg" => &[ExitReason::Delivery],
         "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
         "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
-        "reach" => &[ExitReason::Proof, ExitReason::Share, ExitReason::Agreement],
+        "reach" => &[ExitReason::Proof, ExitReason::Share],
         "vegas" | "vegas_lin" => &[ExitReason::Delay],
         "ideal" => &[ExitReason::Known],
         _ => &[ExitReason::Loss],

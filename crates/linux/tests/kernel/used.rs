@@ -30,6 +30,9 @@ const BDP: [u64; 2] = [625_000, 1_500_000];
 /// believes four packets, whatever moved them.
 const ESTIMATING: [(&str, u64); 4] = [("paced", 4), ("swiftstart", 40), ("reach", 4), ("ideal", 4)];
 
+/// A window that was full when its round began may quadruple.
+const QUADRUPLES: (&str, u64) = ("suss", 4);
+
 /// Rows that pace, and one that does not.
 fn rows() -> Vec<&'static Algorithm> {
     carried().filter(|row| row.traits.has(Traits::PACES) || row.id == "slow_start").collect()
@@ -172,6 +175,7 @@ fn within(loaded: &Loaded, bdp: u64) -> Result<(), String> {
     let estimating = ESTIMATING.iter().find(|(row, _)| *row == id);
     let allowed = match (estimating, bound(id).0) {
         (Some((_, wrong)), _) => wrong * bdp,
+        _ if id == QUADRUPLES.0 => QUADRUPLES.1 * flight,
         (None, Bound::Flights(tenths)) => tenths * flight / 10,
         (None, Bound::Acknowledged(_)) => 3 * flight,
     };
