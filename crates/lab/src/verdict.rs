@@ -21,6 +21,9 @@ pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
             share(comparison.margin)
         ));
     }
+    if !rivals.ahead.is_empty() {
+        headline.push_str(&run_by_run(&rivals.ahead));
+    }
     if !rivals.unclear.is_empty() {
         headline.push_str(&too_few(leader, &rivals));
     }
@@ -31,6 +34,15 @@ pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
         distance(comparison, leader, info),
     ];
     (headline, facts.into_iter().flatten().collect())
+}
+
+/// ", though run by run paced is ahead (p = 0.002)": the leader has the best mean, and the test is of ranks or logarithms.
+fn run_by_run(ahead: &[&Pair]) -> String {
+    let names: Vec<&str> = ahead.iter().map(|pair| pair.arm.as_str()).collect();
+    let most = ahead.iter().filter_map(|pair| pair.p).fold(0.0, f64::max);
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let p = if most < 0.001 { "p < 0.001".to_owned() } else { format!("p = {most:.3}") };
+    format!(", though run by run {} {are} ahead ({p})", list(&names))
 }
 
 /// ", but 10 runs are too few to rank it against hystart (about 24 would do)".
@@ -116,6 +128,8 @@ fn marked(comparison: &Comparison) -> Option<String> {
 struct Rivals<'a> {
     equal: Vec<&'a str>,
     unclear: Vec<&'a Pair>,
+    /// Better for certain by the test, worse on average.
+    ahead: Vec<&'a Pair>,
     /// Worse for certain.
     worse: Vec<&'a Pair>,
 }
@@ -123,14 +137,16 @@ struct Rivals<'a> {
 impl<'a> Rivals<'a> {
     fn new(comparison: &'a Comparison, leader: &ArmSummary, info: &MetricInfo) -> Self {
         let worse_is = if info.better == Better::Higher { Finding::Lower } else { Finding::Higher };
-        let mut rivals = Self { equal: Vec::new(), unclear: Vec::new(), worse: Vec::new() };
+        let mut rivals =
+            Self { equal: Vec::new(), unclear: Vec::new(), ahead: Vec::new(), worse: Vec::new() };
         let pairs =
             comparison.pairs.iter().filter(|pair| pair.metric == info.id && pair.against == leader.label);
         for pair in pairs {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
                 finding if finding == worse_is => rivals.worse.push(pair),
-                _ => rivals.unclear.push(pair),
+                Finding::Higher | Finding::Lower => rivals.ahead.push(pair),
+                Finding::CannotTell => rivals.unclear.push(pair),
             }
         }
         rivals

@@ -43,7 +43,7 @@ fn finding(comparison: &Comparison, arm: &str, against: &str) -> Finding {
 #[test]
 fn the_yardstick_never_wins_and_its_distance_is_named() {
     let comparison =
-        judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.4])]);
+        judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.42])]);
     assert_eq!(comparison.leader.as_deref(), Some("best"));
     assert_eq!(comparison.yardstick.as_deref(), Some("ideal"));
     assert!(comparison.verdict.starts_with("best downloads 36 MB in 4.10 s"), "{}", comparison.verdict);
@@ -53,6 +53,27 @@ fn the_yardstick_never_wins_and_its_distance_is_named() {
         "{}",
         comparison.verdict
     );
+}
+
+/// The leader has the best mean; the test is of logarithms or ranks.
+#[test]
+fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
+    let paced: Vec<f64> = (0..60).map(|n| if n % 7 == 0 { 3.0 } else { 1.0 + f64::from(n) * 1e-5 }).collect();
+    let comparison = judged(&[("paced", &paced), ("hystart", &[1.25; 60])]);
+    assert_eq!(comparison.leader.as_deref(), Some("hystart"));
+    assert_eq!(finding(&comparison, "paced", "hystart"), Finding::Lower);
+    let said = &comparison.verdict;
+    assert!(said.contains(", though run by run paced is ahead (p"), "{said}");
+    assert!(!said.contains("too few"), "{said}");
+}
+
+/// Three runs that came out equal are no proof where there is chance; six are.
+#[test]
+fn equal_runs_are_as_sure_as_their_signs() {
+    let of = |runs: usize| judged(&[("a", &vec![1.0; runs]), ("b", &vec![2.0; runs])]);
+    assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
+    assert!(of(3).verdict.contains("(about 6 would do)"), "{}", of(3).verdict);
+    assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub(crate) fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
 
 fn equivalence(values: &[f64], margin: f64, chance: bool) -> Option<f64> {
     if margin <= 0.0 && (values.len() > 1 || !chance) && values.iter().all(|v| v.abs() <= 0.0) {
-        return Some(0.0); // nothing happened in either arm
+        return Some(least(values.len(), chance)); // nothing happened in either arm
     }
     let (_, above_lower) = p_value(values, -margin, chance)?;
     let (below_upper, _) = p_value(values, margin, chance)?;
@@ -118,18 +118,24 @@ fn equivalence(values: &[f64], margin: f64, chance: bool) -> Option<f64> {
 
 /// One-sided t tests of the mean against `origin`: the p values of "below" and "above".
 ///
-/// Without spread (a path without chance) the mean is certain: p is 0 or 1, and both are 1 exactly at `origin`.
+/// On a path without chance the mean is certain: p is 0 or 1, and both are 1 exactly at `origin`. With chance, runs that came out equal
+/// are as sure as their signs: see [`least`].
 fn p_value(values: &[f64], origin: f64, chance: bool) -> Option<(f64, f64)> {
     let spread = if chance { sd(values)? } else { 0.0 };
     let distance = mean(values) - origin;
     let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
     if spread <= 1e-12 * largest.max(f64::MIN_POSITIVE) {
-        let certain = |holds: bool| if holds { 0.0 } else { 1.0 };
+        let certain = |holds: bool| if holds { least(values.len(), chance) } else { 1.0 };
         return Some((certain(distance < 0.0), certain(distance > 0.0)));
     }
     let t = distance / (spread / (values.len() as f64).sqrt());
     let below = students_t(values.len() - 1).cdf(t);
     Some((below, students_t(values.len() - 1).cdf(-t)))
+}
+
+/// The smallest p that so many runs give one side without spread: the sign test's. Six runs are below 5 % on two sides, five on one.
+fn least(runs: usize, chance: bool) -> f64 {
+    if chance { libm::exp2(-(runs as f64)) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -163,6 +169,21 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_came_out_equal_are_as_sure_as_their_signs() {
+        for (runs, surely) in [(2, false), (3, false), (5, false), (6, true), (20, true)] {
+            let (a, b) = (some(&vec![1.21; runs]), some(&vec![1.0; runs]));
+            let p = paired(&a, &b, 0.05).unwrap().p.unwrap();
+            close(p, libm::exp2(1.0 - runs as f64), 1e-12);
+            assert_eq!(p < 0.05, surely, "{runs}");
+        }
+        for (runs, surely) in [(2, false), (4, false), (5, true)] {
+            let (a, b) = (some(&vec![1.03; runs]), some(&vec![1.0; runs]));
+            let p = paired(&a, &b, 0.05).unwrap().p_equivalence.unwrap();
+            assert_eq!(p < 0.05, surely, "{runs}: {p}");
+        }
+    }
+
+    #[test]
     fn values_with_zeros_are_compared_by_their_differences() {
         let a = some(&[0.0, 3.0, 2.0, 0.0, 5.0]);
         let b = some(&[4.0, 5.0, 0.0, 2.0, 9.0]);
@@ -189,7 +210,9 @@ mod tests {
 
     #[test]
     fn a_path_without_chance_is_certain() {
-        let test = |a: f64, b: f64| paired(&[Some(a); 3], &[Some(b); 3], 0.05).unwrap();
+        let test = |a: f64, b: f64| {
+            compare(&[Some(a); 3], &[Some(b); 3], &How { margin: 0.05, chance: false, ranks: false }).unwrap()
+        };
         assert_eq!((test(2.0, 1.0).p, test(2.0, 1.0).p_equivalence), (Some(0.0), Some(1.0)));
         assert_eq!((test(1.0, 1.0).p, test(1.0, 1.0).p_equivalence), (Some(1.0), Some(0.0)));
         assert_eq!(test(1.04, 1.0).p_equivalence, Some(0.0));
@@ -207,8 +230,8 @@ mod tests {
 
     #[test]
     fn never_any_loss_is_no_difference() {
-        let test = paired(&[Some(0.0); 3], &[Some(0.0); 3], 0.05).unwrap();
-        assert_eq!((test.p, test.p_equivalence), (Some(1.0), Some(0.0)));
+        let test = paired(&[Some(0.0); 5], &[Some(0.0); 5], 0.05).unwrap();
+        assert_eq!((test.p, test.p_equivalence), (Some(1.0), Some(1.0 / 32.0)));
     }
 
     #[test]

@@ -13,11 +13,20 @@ pub(crate) const MOST_RUNS: u32 = 10_000;
 /// `sd`, or two one-sided tests at 5 % put it within the `margin`, whichever is sooner; `None`: more than [`MOST_RUNS`].
 ///
 /// n = ((t(1 - level/2) + t(power)) sd / centre)², and for equivalence n = ((t(0.95) + t(1 - (1 - power)/2)) sd / (margin -
-/// |centre|))², with n - 1 degrees of freedom (Chow, Shao & Wang 2008, sections 3.1.1 and 3.1.3).
+/// |centre|))², with n - 1 degrees of freedom (Chow, Shao & Wang 2008, sections 3.1.1 and 3.1.3). Without spread, as many as their signs need.
 pub(crate) fn runs_for_t(centre: f64, sd: f64, margin: f64, level: f64) -> Option<u32> {
     let difference = runs(sd, centre.abs(), (1.0 - level / 2.0, POWER));
     let equivalence = runs(sd, margin - centre.abs(), (0.95, 1.0 - (1.0 - POWER) / 2.0));
-    difference.into_iter().chain(equivalence).min()
+    let needed = difference.into_iter().chain(equivalence).min()?;
+    if sd > 1e-12 * centre.abs() {
+        return Some(needed);
+    }
+    Some(needed.max(whole(runs_for_signs(level))?))
+}
+
+/// Runs that all have one sign decide from so many on.
+fn runs_for_signs(level: f64) -> f64 {
+    1.0 - libm::log2(level)
 }
 
 /// The same for the signed-rank test: n = (z(1 - level/2) + z(power))² / (3 (p - 1/2)²), where p is how often the sum of two
@@ -40,7 +49,7 @@ pub(crate) fn runs_for_ranks(differences: &[f64], level: f64) -> Option<u32> {
     }
     let effect = (positive / sums.max(1.0) - 0.5).abs();
     let z = normal.inverse_cdf(1.0 - level / 2.0) + normal.inverse_cdf(POWER);
-    let least = 1.0 - libm::log2(level);
+    let least = runs_for_signs(level);
     // Where all differences have one sign, the exact test decides as soon as it can.
     let asymptotic = if effect < 0.5 { z * z / (3.0 * effect * effect) } else { least };
     whole(asymptotic.max(least))
