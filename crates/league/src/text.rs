@@ -169,40 +169,38 @@ pub fn fails(standing: &Standing, most: usize) -> Vec<String> {
 /// One line for each case: path, size, and what every row took.
 pub fn csv(league: &crate::League) -> String {
     let times = league.times();
-    let mut text =
-        String::from("path,access,bytes,algorithm,seconds,over_ideal,over_causal,extra_rtts,cut\n");
+    let head =
+        ["path", "access", "bytes", "algorithm", "seconds", "over_ideal", "over_causal", "extra_rtts", "cut"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
     for (index, case) in times.cases.iter().enumerate() {
         let path = &league.paths[case.path];
         for (row, over) in league.rows.iter().zip(&times.over) {
             let ratio = over[index];
-            writeln!(
-                text,
-                "{},{},{},\"{}\",{:.6},{:.4},{:.4},{:.2},{}",
-                path.name,
-                path.access,
-                league.sizes[case.size],
-                row.label.replace('"', "\"\""),
-                ratio.seconds,
-                ratio.ideal,
-                ratio.causal,
-                ratio.rtts,
-                ratio.cut
-            )
-            .expect("a string grows");
+            lines.push(vec![
+                path.name.clone(),
+                path.access.clone(),
+                league.sizes[case.size].to_string(),
+                row.label.clone(),
+                format!("{:.6}", ratio.seconds),
+                format!("{:.4}", ratio.ideal),
+                format!("{:.4}", ratio.causal),
+                format!("{:.2}", ratio.rtts),
+                ratio.cut.to_string(),
+            ]);
         }
     }
-    text
+    table(&lines)
 }
 
 /// One line for each run: everything that is kept of it.
 pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String {
-    let mut text =
-        format!("# version: {version:?}\n# command: {command:?}\npath,access,algorithm,seed,file_bytes");
-    for bytes in &league.sizes {
-        write!(text, ",seconds_{bytes}").expect("a string grows");
-    }
-    text += ",had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\
-             others_goodput_mbit,exit,exit_window_bdp,estimate_bdp,estimate_off_bdp\n";
+    let seconds = league.sizes.iter().map(|bytes| format!("seconds_{bytes}"));
+    let before = ["path", "access", "algorithm", "seed", "file_bytes"];
+    let after = "had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\
+                 others_goodput_mbit,exit,exit_window_bdp,estimate_bdp,estimate_off_bdp";
+    let head =
+        before.map(str::to_owned).into_iter().chain(seconds).chain(after.split(',').map(str::to_owned));
+    let mut lines = vec![head.collect::<Vec<String>>()];
     for path in &league.paths {
         let rows = league.rows.iter().zip(&path.outcomes).map(|(row, runs)| (row.label.as_str(), runs));
         let alone = (!path.alone.is_empty()).then_some(("", &path.alone));
@@ -212,7 +210,7 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
                 let mut cells = vec![
                     path.name.clone(),
                     path.access.clone(),
-                    format!("\"{}\"", label.replace('"', "\"\"")),
+                    label.to_owned(),
                     seed.to_string(),
                     path.file_bytes.to_string(),
                 ];
@@ -226,11 +224,21 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
                 cells.push(run.exit.as_ref().map_or(String::new(), |(reason, _)| reason.clone()));
                 cells.push(number(run.exit.as_ref().map(|(_, window)| *window)));
                 cells.extend([0, 1].map(|which| number(run.estimate.map(|both| both[which]))));
-                writeln!(text, "{}", cells.join(",")).expect("a string grows");
+                lines.push(cells);
             }
         }
     }
-    text
+    format!("# version: {version:?}\n# command: {command:?}\n{}", table(&lines))
+}
+
+/// As CSV.
+fn table(lines: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        writer.write_record(line).expect("lines of a length, in memory");
+    }
+    let bytes = writer.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("fields are text")
 }
 
 /// `100 kB`.

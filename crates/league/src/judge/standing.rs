@@ -170,10 +170,11 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
     }
     let standings = standings.into_iter().map(|(_, standing)| standing).collect();
     let mut kinds: Vec<(String, f64)> = Vec::new();
-    for (path, weight) in league.paths.iter().zip(&judge.path_weight) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == path.access) {
+    for (case, weight) in &judge.pooled {
+        let access = &league.paths[times.cases[*case].path].access;
+        match kinds.iter_mut().find(|(kind, _)| kind == access) {
             Some((_, sum)) => *sum += weight,
-            None => kinds.push((path.access.clone(), *weight)),
+            None => kinds.push((access.clone(), *weight)),
         }
     }
     Table {
@@ -189,17 +190,27 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
 
 impl<'a> Judge<'a> {
     fn new(league: &'a League, times: &'a Times, weights: &Weights) -> Self {
-        let count = |kind: &str| league.paths.iter().filter(|path| path.access == kind).count() as f64;
+        let sizes = league.pooled();
+        let of_pool = |case: &super::Case| sizes.contains(&case.size);
+        let counts = |path: usize| times.cases.iter().any(|case| case.path == path && of_pool(case));
+        let counting: Vec<bool> = (0..league.paths.len()).map(counts).collect();
+        // Those of an access type share its weight; what nobody was compared on has no part of it.
+        let count = |kind: &str| {
+            let of_kind = league.paths.iter().zip(&counting).filter(|(path, _)| path.access == kind);
+            let (all, counting) =
+                of_kind.fold((0, 0), |(all, of), (_, counts)| (all + 1, of + u32::from(*counts)));
+            f64::from(if counting > 0 { counting } else { all })
+        };
         let raw: Vec<f64> =
             league.paths.iter().map(|path| weights.of(&path.access) / count(&path.access)).collect();
-        let total: f64 = raw.iter().sum();
+        let counted: f64 =
+            raw.iter().zip(&counting).filter(|(_, counts)| **counts).map(|(weight, _)| weight).sum();
+        let total = if counted > 0.0 { counted } else { raw.iter().sum() };
         let path_weight: Vec<f64> = raw.iter().map(|weight| weight / total).collect();
-        let sizes = league.pooled();
-        let of_pool = |case: &(usize, &super::Case)| sizes.contains(&case.1.size);
-        let pooled = times.cases.iter().enumerate().filter(of_pool);
+        let pooled = times.cases.iter().enumerate().filter(|(_, case)| of_pool(case));
         // A path with three sizes counts as often as one with two.
         let pooled = pooled.map(|(index, case)| {
-            let of_path = |other: &&super::Case| other.path == case.path && sizes.contains(&other.size);
+            let of_path = |other: &&super::Case| other.path == case.path && of_pool(other);
             (index, path_weight[case.path] / times.cases.iter().filter(of_path).count() as f64)
         });
         let contenders: Vec<usize> =
