@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rampcc_experiment::write_whole;
 use rampcc_league::Extent;
-use rampcc_league::goals::{Arms, Bench, Marked, Sheet, ablation, goals, judged, markdown};
+use rampcc_league::goals::{Arms, Bench, Marked, Sheet, With, ablation, goals, judged, markdown};
 
 use crate::backends;
 use crate::error::CliError;
@@ -53,10 +53,9 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         quick: args.quick,
         command: command.clone(),
     };
-    let pairs = arms.is_none();
-    let played = bench
-        .play(populations?, pairs, (&Bar::default(), &progress::interruption()))
-        .map_err(league::kept)?;
+    let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
+    let played =
+        bench.play(populations?, with, (&Bar::default(), &progress::interruption())).map_err(league::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => goals(&played, &row).to_vec(),
         Some(arms) => vec![ablation(&played, arms, &row)?],

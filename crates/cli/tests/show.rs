@@ -235,7 +235,7 @@ fn an_exit_is_explained_by_what_was_judged() {
         ("1mbit", "300ms", false),
     ] {
         let path = ["run", "--rate", rate, "--rtt", rtt, "--buffer", "1bdp", "--size", "2MB", "-a", "vegas"];
-        let said = place.stdout(&path);
+        let said = stderr(&place.command(&path).output().unwrap());
         assert!(said.contains("because the round-trip time rose"), "{rate}: {said}");
         assert!(!said.contains("peak queueing delay"), "{rate}: {said}");
         assert_eq!(said.contains("a queue that its own burst made"), burst, "{rate}: {said}");

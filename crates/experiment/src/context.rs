@@ -47,7 +47,8 @@ pub fn context(scenario: &Scenario) -> Context {
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),
         size_bytes: if same { sizes.first().copied().flatten() } else { None },
         flows_under_test: u32::try_from(sizes.len()).unwrap_or(u32::MAX).max(1),
-        application_limited: under_test().any(|f| matches!(f.source, Source::Chunks { .. })),
+        application_limited: under_test()
+            .any(|f| matches!(f.source, Source::Chunks { .. } | Source::Responses { .. })),
         end_s: scenario.stop.after.secs_f64(),
         chance: scenario.has_chance(),
     }

@@ -137,15 +137,30 @@ pub enum Source {
         /// Number of chunks; 0: until the run ends.
         chunks: u64,
     },
+    /// Responses over one connection: each is written `think` after all before it has been acknowledged, when the peer's next
+    /// request has come.
+    Responses {
+        /// Bytes before the first of them, as a TLS server's first flight; 0: none.
+        first_bytes: u64,
+        /// Bytes of a response.
+        response_bytes: u64,
+        /// From the last acknowledgement, which brings the next request, to the write.
+        think: Time,
+        /// Number of responses; 0: until the run ends.
+        responses: u64,
+    },
 }
 
 impl Source {
     /// Payload bytes that it comes to; `u64::MAX`: endless.
     pub fn size_bytes(&self) -> u64 {
         match *self {
-            Self::Bulk | Self::Chunks { chunks: 0, .. } => u64::MAX,
+            Self::Bulk | Self::Chunks { chunks: 0, .. } | Self::Responses { responses: 0, .. } => u64::MAX,
             Self::Sized(bytes) => bytes,
             Self::Chunks { chunk_bytes, chunks, .. } => chunk_bytes.saturating_mul(chunks),
+            Self::Responses { first_bytes, response_bytes, responses, .. } => {
+                response_bytes.saturating_mul(responses).saturating_add(first_bytes)
+            }
         }
     }
 }
@@ -336,5 +351,12 @@ mod tests {
             [Source::Bulk, Source::Sized(7), chunks(3), chunks(0)].map(|source| source.size_bytes()),
             [u64::MAX, 7, 30, u64::MAX]
         );
+        let responses = |responses| Source::Responses {
+            first_bytes: 4,
+            response_bytes: 10,
+            think: Time::from_ms(1),
+            responses,
+        };
+        assert_eq!([responses(3), responses(0)].map(|source| source.size_bytes()), [34, u64::MAX]);
     }
 }

@@ -137,6 +137,7 @@ fn stop(root: &Section<'_>, flows: &[FlowConfig], traffic: &[Traffic]) -> Stop {
         Source::Bulk => true,
         Source::Sized(_) => false,
         Source::Chunks { chunks, .. } => *chunks == 0,
+        Source::Responses { responses, .. } => *responses == 0,
     };
     let mut sources = flows.iter().filter(|f| f.under_test).map(|f| &f.source).peekable();
     let drawn = traffic.iter().any(|t| match t.kind {

@@ -17,7 +17,7 @@ use crate::names::{Scale, Stopping, Tagged};
 use crate::queue::QueueKind;
 
 pub(crate) use self::flows::{
-    CHUNKS, FLOW, FLOWS_MAX, RECEIVER, RTT, SENDER, SESSIONS_MAX, SIZE, TrafficTag,
+    CHUNKS, FLOW, FLOWS_MAX, RECEIVER, RESPONSES, RTT, SENDER, SESSIONS_MAX, SIZE, TrafficTag,
 };
 pub(crate) use self::links::{AckFilterKind, JitterKind, LossKind, REORDERING};
 pub(crate) use self::paths::{
@@ -33,7 +33,9 @@ pub fn tables() -> Vec<&'static Table> {
     let mut all = vec![&ROOT, &PATH, &REVERSE, &ACCESS, &DUMBBELL, &PARKING_LOT, &NODE, &LINK];
     all.extend([&RATE_STEP, &RTT_STEP, &DELAY_STEP]);
     all.extend(kinds::<QueueKind>().chain(kinds::<JitterKind>()).chain(kinds::<LossKind>()));
-    all.extend(std::iter::once(&REORDERING).chain(kinds::<AckFilterKind>()).chain([&FLOW, &CHUNKS]));
+    all.extend(
+        std::iter::once(&REORDERING).chain(kinds::<AckFilterKind>()).chain([&FLOW, &CHUNKS, &RESPONSES]),
+    );
     all.extend(kinds::<TrafficTag>().chain([&SIZE, &RTT, &SENDER, &RECEIVER, &CPU, &HISTORY, &UNCERTAIN]));
     all
 }

@@ -125,6 +125,7 @@ const AROUND: &[(&str, Around)] = &[
         "chunks = { … }",
         ("{path}[[flow]]\nchunks = {\n", &[("size", "\"2 MB\""), ("interval", "\"4 s\"")], "}"),
     ),
+    ("responses = { … }", ("{path}[[flow]]\nresponses = {\n", &[("size", "\"2 MB\"")], "}")),
     (
         "[[traffic]] kind = \"cbr\"",
         ("{path}[[traffic]]\n", &[("kind", "\"cbr\""), ("rate", "\"1 Mbit/s\"")], ""),

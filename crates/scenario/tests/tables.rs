@@ -172,9 +172,15 @@ fn flows_of_every_kind() {
     let scenario = parse(&format!(
         "{PATH}[[flow]]\nname = \"a\"\nsize = \"1 MB\"\nstart = \"2 s\"\nstart-jitter = \"10 ms\"\n\
          [[flow]]\nalgorithm = \"hystart++\"\ncongestion-control = \"reno\"\ncount = 2\nsampled = false\n\
-         [[flow]]\nchunks = {{ size = \"100 kB\", interval = \"1 s\", count = 5 }}\nreceiver = {{ acks = \"quick\" }}\n"
+         [[flow]]\nchunks = {{ size = \"100 kB\", interval = \"1 s\", count = 5 }}\nreceiver = {{ acks = \"quick\" }}\n\
+         [[flow]]\nresponses = {{ size = \"1 MB\", first-flight = \"4 kB\", think = \"30 ms\" }}\n"
     ));
-    let [a, b, c, d] = &scenario.flows[..] else { panic!("four flows") };
+    let [a, b, c, d, e] = &scenario.flows[..] else { panic!("five flows") };
+    let think = Time::from_ms(30);
+    assert_eq!(
+        e.source,
+        Source::Responses { first_bytes: 4_000, response_bytes: 1_000_000, think, responses: 1 }
+    );
     assert_eq!((a.name.as_str(), a.start, a.start_jitter), ("a", Time::from_secs(2), Time::from_ms(10)));
     assert_eq!((a.source.clone(), a.under_test, a.sender.sampled), (Source::Sized(1_000_000), true, true));
     assert_eq!((b.name.as_str(), c.name.as_str()), ("flow-2", "flow-3"));

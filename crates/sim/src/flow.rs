@@ -149,22 +149,55 @@ impl<P: Copy> Held<P> {
 #[derive(Debug)]
 pub(crate) struct Writer {
     next: Time,
+    /// Bytes that come before all chunks; 0: none.
+    first_bytes: u64,
     chunk_bytes: u64,
     interval: Time,
+    /// From the acknowledgement of all that was written to the next write; `None`: writes do not wait for that.
+    think: Option<Time>,
     /// Writes to come; `u64::MAX`: for ever.
     left: u64,
 }
 
 impl Writer {
     fn new(now: Time, source: &Source) -> Self {
+        let once = Self {
+            next: now,
+            first_bytes: 0,
+            chunk_bytes: u64::MAX,
+            interval: Time::NEVER,
+            think: None,
+            left: u64::MAX,
+        };
+        let writes = |count: u64| if count == 0 { u64::MAX } else { count };
         match *source {
-            Source::Bulk => Self { next: now, chunk_bytes: u64::MAX, interval: Time::NEVER, left: u64::MAX },
-            Source::Sized(bytes) => Self { next: now, chunk_bytes: bytes, interval: Time::NEVER, left: 1 },
+            Source::Bulk => once,
+            Source::Sized(bytes) => Self { chunk_bytes: bytes, left: 1, ..once },
             Source::Chunks { chunk_bytes, interval, chunks } => {
-                let left = if chunks == 0 { u64::MAX } else { chunks };
                 // An interval of zero would never let time move on.
-                Self { next: now, chunk_bytes, interval: interval.max(Time::from_ns(1)), left }
+                let interval = interval.max(Time::from_ns(1));
+                Self { chunk_bytes, interval, left: writes(chunks), ..once }
             }
+            Source::Responses { first_bytes, response_bytes, think, responses } => Self {
+                first_bytes,
+                chunk_bytes: response_bytes,
+                think: Some(think),
+                left: writes(responses),
+                ..once
+            },
+        }
+    }
+
+    /// After the sender has taken in a packet: the next request may have come with it.
+    #[inline]
+    pub(crate) fn handle_acknowledged(&mut self, now: Time, sender: &mut impl Sending) {
+        if let Some(think) = self.think
+            && self.next == Time::NEVER
+            && self.left > 0
+            && sender.is_idle()
+        {
+            self.next = now + think;
+            self.handle_timeout(now, sender);
         }
     }
 
@@ -176,6 +209,12 @@ impl Writer {
 
     pub(crate) fn handle_timeout(&mut self, now: Time, sender: &mut impl Sending) {
         while self.next <= now {
+            if self.first_bytes > 0 {
+                sender.write(now, self.first_bytes);
+                self.first_bytes = 0;
+                self.next = Time::NEVER;
+                return;
+            }
             sender.write(now, self.chunk_bytes);
             self.next += self.interval;
             if self.left != u64::MAX {

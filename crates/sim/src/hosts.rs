@@ -155,6 +155,7 @@ impl<T: Transport> Hosts<T> {
             completed = drain_receiver(world, flow, source);
         } else {
             flow.sender.handle_packet(world.now, packet);
+            flow.writer.handle_acknowledged(world.now, &mut flow.sender);
             if flow.sampled {
                 world.observer.on_flow(&flow.sender.sample(world.now));
             }
@@ -345,7 +346,7 @@ fn drain_sender<T: Transport, O: Observer>(world: &mut World<'_, T, O>, flow: &m
         }
         world.observer.on_event(&FlowEvent { now: world.now, flow: flow.id, kind });
     }
-    let timeout = flow.sender.poll_timeout().min(flow.held.poll_timeout());
+    let timeout = flow.sender.poll_timeout().min(flow.held.poll_timeout()).min(flow.writer.poll_timeout());
     arm(world, flow, source, timeout);
 }
 

@@ -85,6 +85,9 @@ impl Sending for Sender {
     fn finish(&mut self, now: Time) {
         self.finish(now);
     }
+    fn is_idle(&self) -> bool {
+        self.is_idle()
+    }
     #[inline]
     fn poll_event(&mut self) -> Option<FlowEventKind> {
         self.poll_event()

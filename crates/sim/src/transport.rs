@@ -64,6 +64,8 @@ pub trait Sending: Endpoint {
     fn write(&mut self, now: Time, bytes: u64);
     /// The application will offer no more.
     fn finish(&mut self, now: Time);
+    /// Whether all that was offered has been acknowledged.
+    fn is_idle(&self) -> bool;
     /// Next event, oldest first; until `None`.
     fn poll_event(&mut self) -> Option<FlowEventKind>;
     /// Keeps every call of its start-up algorithm for [`poll_decision`](Self::poll_decision); called before `open`, and only

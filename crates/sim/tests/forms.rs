@@ -74,6 +74,9 @@ impl Sending for NotedSender {
     fn finish(&mut self, now: Time) {
         self.tcp.finish(now);
     }
+    fn is_idle(&self) -> bool {
+        self.tcp.is_idle()
+    }
     fn poll_event(&mut self) -> Option<FlowEventKind> {
         self.tcp.poll_event()
     }

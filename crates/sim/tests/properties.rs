@@ -76,6 +76,12 @@ fn sources() -> impl Strategy<Value = Source> {
             interval: ms(gap as f64),
             chunks
         }),
+        (0u64..6_000, 1u64..100_000, 0u64..300, 0u64..20).prop_map(
+            |(first_bytes, bytes, think, responses)| {
+                let think = ms(think as f64);
+                Source::Responses { first_bytes, response_bytes: bytes, think, responses }
+            }
+        ),
     ]
 }
 

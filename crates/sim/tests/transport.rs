@@ -153,6 +153,9 @@ impl Sending for Sender {
     fn finish(&mut self, _now: Time) {
         self.finished = true;
     }
+    fn is_idle(&self) -> bool {
+        self.acknowledged >= self.offered
+    }
     fn poll_event(&mut self) -> Option<FlowEventKind> {
         None
     }

@@ -363,6 +363,11 @@ impl Sender {
         self.finished = true;
     }
 
+    /// Whether all that the application has offered is acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.connection == Connection::Established && self.una_offset >= self.offered
+    }
+
     /// A segment from the receiver arrived.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {

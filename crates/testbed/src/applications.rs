@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rampcc::Time;
-use rampcc_emulator::{Connect, Connection, EmulatorError, Opener, Running, run_above_engine};
+use rampcc_emulator::{Connect, Connection, EmulatorError, Opener, Running, TcpInfo, run_above_engine};
 use rampcc_scenario::{FlowConfig, Scenario, Source};
 use rampcc_tcp::Pacing;
 use rampcc_trace::{FlowEvent, FlowEventKind, next_round_number};
@@ -18,6 +18,8 @@ use crate::controls::Controls;
 
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
+/// How often a server looks whether all it wrote is acknowledged: a tenth of the shortest round trips that are played.
+const ACKED_LOOK: Time = Time::from_us(100);
 /// How often waiting threads look whether the run was interrupted.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -181,25 +183,81 @@ impl<'a> Stage<'a> {
     }
 
     fn send(&self, opened: &Opened, source: &Source) -> io::Result<()> {
-        let (piece, mut pieces, interval) = match *source {
-            Source::Bulk => (u64::MAX, 1, Time::ZERO),
-            Source::Sized(bytes) => (bytes, 1, Time::ZERO),
+        let endless = |count: u64| if count == 0 { u64::MAX } else { count };
+        let all = match *source {
+            Source::Bulk => self.write(opened, u64::MAX)?,
+            Source::Sized(bytes) => self.write(opened, bytes)?,
             Source::Chunks { chunk_bytes, interval, chunks } => {
-                (chunk_bytes, if chunks == 0 { u64::MAX } else { chunks }, interval)
+                self.write_chunks(opened, (chunk_bytes, interval), endless(chunks))?
+            }
+            Source::Responses { first_bytes, response_bytes, think, responses } => {
+                self.respond(opened, first_bytes, (response_bytes, think), endless(responses))?
             }
         };
-        let mut next = opened.connection.opened;
-        while pieces > 0 {
-            if !self.wait_until(next) || !self.write(opened, piece)? {
-                return Ok(());
-            }
-            next += interval;
-            pieces -= u64::from(pieces != u64::MAX);
+        if !all {
+            return Ok(());
         }
         match opened.connection.sender.shutdown(Shutdown::Write) {
             // The receiver has everything and is gone.
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             other => other,
+        }
+    }
+
+    /// `false`: the run ended first.
+    fn write_chunks(
+        &self,
+        opened: &Opened,
+        (bytes, interval): (u64, Time),
+        mut left: u64,
+    ) -> io::Result<bool> {
+        let mut next = opened.connection.opened;
+        while left > 0 {
+            if !self.wait_until(next) || !self.write(opened, bytes)? {
+                return Ok(false);
+            }
+            next += interval;
+            left -= u64::from(left != u64::MAX);
+        }
+        Ok(true)
+    }
+
+    /// `false`: the run ended first.
+    fn respond(
+        &self,
+        opened: &Opened,
+        first: u64,
+        (bytes, think): (u64, Time),
+        mut left: u64,
+    ) -> io::Result<bool> {
+        let mut written = first;
+        if first > 0 && !self.write(opened, first)? {
+            return Ok(false);
+        }
+        while left > 0 {
+            if written > 0 && !self.wait_for_request(opened, written, think)? {
+                return Ok(false);
+            }
+            if !self.write(opened, bytes)? {
+                return Ok(false);
+            }
+            written = written.saturating_add(bytes);
+            left -= u64::from(left != u64::MAX);
+        }
+        Ok(true)
+    }
+
+    /// Until so many bytes, all there are, have been acknowledged, and `think` longer. `false`: the run ended first.
+    fn wait_for_request(&self, opened: &Opened, written: u64, think: Time) -> io::Result<bool> {
+        loop {
+            let info = TcpInfo::of(&opened.connection.sender)?;
+            let now = self.running.clock().now();
+            if info.unacked == 0 && info.bytes_acked >= written {
+                return Ok(self.wait_until(now + think));
+            }
+            if !self.wait_until(now + ACKED_LOOK) {
+                return Ok(false);
+            }
         }
     }
 

@@ -185,6 +185,20 @@ fn an_application_that_writes_now_and_then_takes_its_time() {
 }
 
 #[test]
+fn an_application_that_answers_requests_waits_for_them() {
+    if !ready() {
+        return;
+    }
+    let text = "[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+        [[flow]]\nresponses = { first-flight = '4 kB', size = '20 kB', count = 3, think = '30 ms' }\n";
+    let (_, played) = run(&scenario(text), Row::Cubic);
+    let flow = played.outcome.flows[0];
+    assert_eq!(flow.received_bytes, 64_000);
+    // A handshake, three waits of a round trip and a thought, and half a round trip for the last.
+    assert!(flow.completed - flow.opened >= Time::from_ms(40 + 3 * 70 + 20), "{flow:?}");
+}
+
+#[test]
 fn a_run_ends_at_its_time() {
     if !ready() {
         return;

@@ -160,18 +160,18 @@ mod tests {
 
     #[test]
     fn an_arm_is_the_row_with_its_settings() {
-        let arms = "# Half and none.\narms = [\n{ set = \"trial=100\", label = \"no trial\" },\n{ set = \"quiet=12, trial=70\" },\n]\n";
+        let arms = "# Half and none.\narms = [\n{ set = \"trial=100\", label = \"no trial\" },\n{ set = \"far=12, trial=35\" },\n]\n";
         let arms = Arms::parse("mine.toml", arms).unwrap();
-        let rows = arms.rows(&Row::parse("reach:fill=110", &[]).unwrap()).unwrap();
+        let rows = arms.rows(&Row::parse("reach:cap=11", &[]).unwrap()).unwrap();
         let set = |row: &Row| match &row.steering {
             Steering::Core(arm) => arm.set.clone(),
             Steering::Own(_) => Vec::new(),
         };
         let named = |name: &str, value| (name.to_owned(), value);
-        assert_eq!(set(&rows[0]), [named("fill", 110), named("trial", 100)]);
-        assert_eq!(set(&rows[1]), [named("fill", 110), named("quiet", 12), named("trial", 70)]);
+        assert_eq!(set(&rows[0]), [named("cap", 11), named("trial", 100)]);
+        assert_eq!(set(&rows[1]), [named("cap", 11), named("far", 12), named("trial", 35)]);
         let words: Vec<String> = arms.arms.iter().map(Arms::words).collect();
-        assert_eq!(words, ["no trial (`trial` 100)", "`quiet` 12, `trial` 70"]);
+        assert_eq!(words, ["no trial (`trial` 100)", "`far` 12, `trial` 35"]);
     }
 
     #[test]

@@ -7,12 +7,13 @@ mod ablation;
 mod geo;
 mod page;
 mod sheet;
+mod traffic;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_experiment::{ExperimentError, Progress, Row, Steering};
 use rampcc_scenario::Setting;
 
 use crate::asked::Extent;
@@ -23,14 +24,20 @@ use crate::population::Population;
 pub use ablation::{Arms, ablation};
 pub use geo::Geo;
 pub use page::{Marked, markdown};
-pub use sheet::{Cell, Line, Sheet, goals};
+pub use sheet::{Cell, Judged, Line, Sheet, goals};
+pub use traffic::Traffic;
 
 const BESIDE: &str = include_str!("../../population/beside.toml");
 const GEO: &str = include_str!("../../population/geo.toml");
+const HOSTS: &str = include_str!("../../population/hosts.toml");
+const POLICERS: &str = include_str!("../../population/policers.toml");
+const CROWDS: &str = include_str!("../../population/crowds.toml");
 /// The running flow is looked at for as long as a large download takes; its own time is that of a small one.
 const BESIDE_SIZES: [u64; 2] = [100_000, 100_000_000];
 /// Downloads over the satellite.
 const GEO_SIZE: u64 = 80_000_000;
+/// Downloads of hosts and behind policers: as long as their files say.
+const HOST_SIZES: [u64; 4] = [1_000_000, 2_000_000, 10_000_000, 20_000_000];
 
 /// What is played beside populations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +46,30 @@ pub enum Set {
     Beside,
     /// A geostationary path over what is not known of its return link.
     Geo,
+    /// One thing each that hosts do.
+    Hosts,
+    /// A token bucket without a queue.
+    Policers,
+    /// Many starts at a time, web loads, and small writes.
+    Crowds,
 }
 
 impl Set {
-    /// Its paths, with `settings` on each. `quick`: four with a running flow and one of each return link, one run each.
+    /// Its paths, with `settings` on each. `quick`: at most four of each kind, or one of each return link and crowd, one run each.
     pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent, ExperimentError> {
         let (name, text, sizes) = match self {
             Self::Beside => ("beside", BESIDE, BESIDE_SIZES.as_slice()),
             Self::Geo => ("geo", GEO, [GEO_SIZE].as_slice()),
+            Self::Hosts => ("hosts", HOSTS, HOST_SIZES.as_slice()),
+            Self::Policers => ("policers", POLICERS, [1_000_000, 5_000_000].as_slice()),
+            Self::Crowds => ("crowds", CROWDS, HOST_SIZES.as_slice()),
         };
         let (of_each, seeds) = match (self, quick) {
             (Self::Beside, false) => (usize::MAX, 1),
             (Self::Beside, true) => (4, 1),
-            (Self::Geo, false) => (usize::MAX, 3),
-            (Self::Geo, true) => (1, 1),
+            (Self::Hosts | Self::Policers, true) => (4, 1),
+            (Self::Geo | Self::Crowds, true) => (1, 1),
+            (Self::Geo | Self::Hosts | Self::Policers | Self::Crowds, false) => (usize::MAX, 3),
         };
         let population = Population::parse(name, text, None)?.of_each(of_each).with(settings)?;
         Extent::new(population, false, (sizes, Some(seeds)))
@@ -75,6 +92,15 @@ pub struct Bench<'a> {
     pub command: String,
 }
 
+/// What is played beside populations, if anybody asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct With {
+    /// Two at a time.
+    pub pairs: bool,
+    /// [`Set::Hosts`], [`Set::Policers`] and [`Set::Crowds`].
+    pub traffic: bool,
+}
+
 /// What was played.
 #[derive(Clone, Debug)]
 pub struct Played {
@@ -84,11 +110,13 @@ pub struct Played {
     pub beside: Table,
     /// Over the satellite.
     pub geo: Vec<Geo>,
+    /// What hosts and crowds do.
+    pub traffic: Option<Traffic>,
 }
 
 impl Bench<'_> {
-    /// Plays what is missing on these populations, with `pairs` two at a time too, and on both sets, with the first one's settings, and
-    /// writes the files of each.
+    /// Plays what is missing on these populations, beside a running flow, over the satellite, and what `with` says, with the first
+    /// population's settings, and writes the files of each.
     ///
     /// # Errors
     ///
@@ -96,10 +124,10 @@ impl Bench<'_> {
     pub fn play(
         &self,
         populations: Vec<Extent>,
-        pairs: bool,
+        with: With,
         (progress, interrupted): (&dyn Progress, &AtomicBool),
     ) -> Result<Played, ExperimentError> {
-        let mut pairs = pairs;
+        let mut pairs = with.pairs;
         let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());
         let mut play = |extent: Extent| -> Result<League, ExperimentError> {
             let league = self.request(extent, pairs).play(progress, interrupted)?;
@@ -118,7 +146,17 @@ impl Bench<'_> {
         let beside = judged(&play(Set::Beside.extent(self.quick, &settings)?)?)?;
         let geo = play(Set::Geo.extent(self.quick, &settings)?)?;
         judged(&geo)?;
-        Ok(Played { populations: tables, beside, geo: Geo::all(&geo) })
+        let traffic = if with.traffic {
+            let crowds = Set::Crowds.extent(self.quick, &settings)?;
+            Some(Traffic {
+                hosts: play(Set::Hosts.extent(self.quick, &settings)?)?,
+                policers: play(Set::Policers.extent(self.quick, &settings)?)?,
+                crowds: self.request(crowds, false).play_crowds(progress, interrupted)?,
+            })
+        } else {
+            None
+        };
+        Ok(Played { populations: tables, beside, geo: Geo::all(&geo), traffic })
     }
 
     fn request(&self, extent: Extent, pairs: bool) -> Request<'_> {
@@ -143,6 +181,11 @@ pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
         .iter()
         .filter(|row| row.code.is_some() || !(row.yardstick() || always.contains(&row.label.as_str())));
     match (own.next(), own.next()) {
+        (Some(row), None) if knows_path(row) => Err(ExperimentError::Request {
+            field: "algorithms",
+            problem: format!("names `{}`, which is told the path in advance", row.label),
+            help: Some("goals are for those that have to find out".to_owned()),
+        }),
         (Some(row), None) => Ok(row),
         (first, second) => {
             let problem = match first.zip(second) {
@@ -161,6 +204,10 @@ pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
     }
 }
 
+fn knows_path(row: &Row) -> bool {
+    matches!(&row.steering, Steering::Core(arm) if arm.algorithm.traits.has(rampcc::Traits::KNOWS_PATH))
+}
+
 fn standing<'a>(table: &'a Table, label: &str) -> Option<&'a Standing> {
     table.standings.iter().find(|standing| standing.label == label)
 }
@@ -169,9 +216,9 @@ fn yardstick(table: &Table) -> Option<&Standing> {
     table.standings.iter().find(|standing| standing.yardstick)
 }
 
-/// What a running flow loses beside an algorithm over what it loses beside the yardstick.
+/// What a running flow loses beside an algorithm, beyond what it loses anyway, over what it loses beside plain slow start.
 fn harm(table: &Table, label: &str) -> Option<f64> {
-    let lost = |standing: &Standing| Some(standing.harm.as_ref()?.lost[0]);
-    let ideal = lost(yardstick(table)?).filter(|lost| *lost > 0.0)?;
-    Some(lost(standing(table, label)?)? / ideal)
+    let lost = |label: &str| Some(standing(table, label)?.harm.as_ref()?.lost[0]);
+    let standard = lost(rampcc::standard().id).filter(|lost| *lost > 0.0)?;
+    Some(lost(label)? / standard)
 }

@@ -2,21 +2,22 @@
 
 use std::fmt::Write;
 
-use super::Sheet;
+use super::{Judged, Sheet};
 
 /// Ends a place.
 const END: &str = "<!-- end -->\n";
 
-/// A sheet as a table; what misses its goal is bold.
+/// A sheet as a table; what misses its goal is bold, and what may is in italics.
 pub fn markdown(sheet: &Sheet) -> String {
     let mut text = format!("| | {} |\n|---|{}\n", sheet.head.join(" | "), "---|".repeat(sheet.head.len()));
     for line in &sheet.lines {
         write!(text, "| {} |", line.measure).expect("a string grows");
         for cell in &line.cells {
-            match (cell.text.as_str(), cell.missed) {
+            match (cell.text.as_str(), cell.judged) {
                 ("", _) => text.push_str(" |"),
-                (words, true) => write!(text, " **{words}** |").expect("a string grows"),
-                (words, false) => write!(text, " {words} |").expect("a string grows"),
+                (words, Judged::Missed) => write!(text, " **{words}** |").expect("a string grows"),
+                (words, Judged::CannotTell) => write!(text, " *{words}* |").expect("a string grows"),
+                (words, _) => write!(text, " {words} |").expect("a string grows"),
             }
         }
         text.push('\n');
@@ -63,8 +64,8 @@ mod tests {
     use super::*;
     use crate::goals::{Cell, Line};
 
-    fn sheet(text: &str, missed: bool) -> Sheet {
-        let cells = vec![Cell::plain("1.1"), Cell { text: text.to_owned(), missed }, Cell::default()];
+    fn sheet(text: &str, judged: Judged) -> Sheet {
+        let cells = vec![Cell::plain("1.1"), Cell { text: text.to_owned(), judged }, Cell::default()];
         Sheet {
             head: ["goal", "here", "there"].map(str::to_owned).to_vec(),
             lines: vec![Line { measure: "time".to_owned(), cells }],
@@ -74,10 +75,11 @@ mod tests {
     #[test]
     fn what_misses_its_goal_is_bold() {
         assert_eq!(
-            markdown(&sheet("1.2", true)),
+            markdown(&sheet("1.2", Judged::Missed)),
             "| | goal | here | there |\n|---|---|---|---|\n| time | 1.1 | **1.2** | |\n"
         );
-        assert!(markdown(&sheet("1.0", false)).contains("| 1.0 |"));
+        assert!(markdown(&sheet("1.0", Judged::Met)).contains("| 1.0 |"));
+        assert!(markdown(&sheet("1.1", Judged::CannotTell)).contains("| *1.1* |"));
     }
 
     #[test]
@@ -85,7 +87,7 @@ mod tests {
         let page =
             "# A\n\n<!-- other: x -->\na\n<!-- end -->\n\n<!-- goals: old -->\nold\n<!-- end -->\n\nend\n";
         let found = Marked::find(page, "goals").unwrap();
-        let once = found.page(&[sheet("1.2", true)], "ramp league");
+        let once = found.page(&[sheet("1.2", Judged::Missed)], "ramp league");
         assert!(
             once.starts_with(
                 "# A\n\n<!-- other: x -->\na\n<!-- end -->\n\n<!-- goals: written by `ramp league` -->\n| | goal"
@@ -93,7 +95,10 @@ mod tests {
             "{once}"
         );
         assert!(once.ends_with("|\n<!-- end -->\n\nend\n") && !once.contains("old"), "{once}");
-        assert_eq!(Marked::find(&once, "goals").unwrap().page(&[sheet("1.2", true)], "ramp league"), once);
+        assert_eq!(
+            Marked::find(&once, "goals").unwrap().page(&[sheet("1.2", Judged::Missed)], "ramp league"),
+            once
+        );
         assert_eq!(Marked::find(page, "ablation"), None);
         assert_eq!(Marked::find("<!-- goals: x -->\nno end", "goals"), None);
     }

@@ -91,6 +91,11 @@ impl League {
         self.rows.iter().position(|row| row.label == label && !row.candidate)
     }
 
+    /// Place of the row with this label, a candidate's too.
+    pub(crate) fn row_of(&self, label: &str) -> Option<usize> {
+        self.rows.iter().position(|row| row.label == label)
+    }
+
     /// Download times against the yardstick's.
     pub fn times(&self) -> Times {
         let mut cases = Vec::new();

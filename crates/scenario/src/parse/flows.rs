@@ -157,11 +157,16 @@ fn flow(
     };
     let from = place("from", &built.senders[..1]);
     let to = place("to", &built.receivers[..1]);
-    if let (Some(chunks), Some(_)) = (s.get("chunks"), s.get("size")) {
-        return Err(chunks.error("`size` is given as well", "either `size` or `chunks`"));
+    let kinds = ["size", "chunks", "responses"];
+    let mut given = kinds.into_iter().filter_map(|name| Some((name, s.get(name)?)));
+    if let (Some((one, _)), Some((_, other))) = (given.next(), given.next()) {
+        return Err(
+            other.error(&format!("`{one}` is given as well"), "one of `size`, `chunks` and `responses`")
+        );
     }
     let sized = s.read("size", source);
-    let source = s.read("chunks", chunks).or(sized).unwrap_or(Source::Bulk);
+    let written = s.read("chunks", chunks).or(s.read("responses", responses));
+    let source = written.or(sized).unwrap_or(Source::Bulk);
     let (mut sender, receiver) = ends_of(&s, ends);
     sender.sampled = s.of("sampled");
     let under_test = s.get("algorithm").is_none();
@@ -196,6 +201,17 @@ fn flow(
 fn chunks(value: &Value<'_>) -> Result<Source, ScenarioError> {
     let c = value.section(&schema::CHUNKS)?;
     Ok(Source::Chunks { chunk_bytes: c.of("size"), interval: c.of("interval"), chunks: c.of("count") })
+}
+
+/// Responses over one connection.
+fn responses(value: &Value<'_>) -> Result<Source, ScenarioError> {
+    let r = value.section(&schema::RESPONSES)?;
+    Ok(Source::Responses {
+        first_bytes: r.of("first-flight"),
+        response_bytes: r.of("size"),
+        think: r.of("think"),
+        responses: r.of("count"),
+    })
 }
 
 fn one_traffic(

@@ -46,6 +46,7 @@ table! { FLOW: "[[flow]]", "TCP flows, one by one.";
     "name": TEXT => Words("flow-1, …"), "For tables and charts.";
     "size": words("bytes or \"bulk\"") => Words("bulk"), "What it sends; bulk: until the run ends.";
     "chunks": words("table") => Words("none"), "An application that writes now and then, instead of `size`.";
+    "responses": words("table") => Words("none"), "An application that answers requests, the first perhaps after a TLS handshake, instead of `size`.";
     "start": TIME => At(Time::ZERO), "When it opens.";
     "start-jitter": TIME => At(Time::ZERO), "The start is moved by up to this much, by the seed.";
     "algorithm": words("an algorithm's id") => Words("under test"), "What steers its start-up; without it, the compared algorithm does.";
@@ -62,6 +63,13 @@ table! { CHUNKS: "chunks = { … }", "An application-limited flow.";
     "size": bytes(1, u64::MAX) => Required, "Written at once.";
     "interval": time(US, DAY) => Required, "Between writes.";
     "count": count(0, 4_294_967_295) => Count(0), "Writes; 0: until the run ends.";
+}
+
+table! { RESPONSES: "responses = { … }", "Responses over one connection. Each is written when the next request has come: `think` after everything before it has been acknowledged.";
+    "size": bytes(1, u64::MAX) => Required, "Of a response, written at once.";
+    "count": count(0, 4_294_967_295) => Count(1), "Responses; 0: until the run ends.";
+    "think": TIME => At(Time::ZERO), "From the request to the response.";
+    "first-flight": bytes(0, u64::MAX) => Count(0), "Written before the first of them, as a TLS server's certificates are: 3 to 5 kB.";
 }
 
 table! { TRAFFIC_CBR: "[[traffic]] kind = \"cbr\"", "Packets at a constant rate without feedback, like UDP; a burst if `start` and `end` are near.", last TRAFFIC;
