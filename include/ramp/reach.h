@@ -27,8 +27,8 @@
 #include "window.h"
 
 #define RAMP_REACH_PARAMETERS(P, N)                                                                 \
-	P(N, cap, "count", 6, 2, 65535, "our choice",                                               \
-	  "most growth from one flight to the next, where the RTT is short")                        \
+	P(N, cap, "count", 3, 2, 65535, "our choice",                                               \
+	  "most growth of the window in a round trip, where that is short")                         \
 	P(N, far, "count", 64, 2, 65535, "our choice",                                              \
 	  "the same where it is long, or the receiver's clock has shown that ACKs are held")        \
 	P(N, trial, "percent", 70, 1, 100, "our choice",                                            \
@@ -42,7 +42,7 @@ RAMP_PARAMETERS(REACH)
 
 #define REACH_MARKS 2u
 #define REACH_UNIT_NS 64u      /* 32 bits of them are 275 s */
-#define REACH_GROWTH_US 10000u /* of base RTT: cap grows by one for each, up to far */
+#define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far */
 #define REACH_PROBE 32u        /* in one part in so many of the base RTT an unclear proof's flight leaves */
 #define REACH_FILL 105u        /* percent of the rate */
 #define REACH_UNKNOWN 0xffffffffu
@@ -127,7 +127,7 @@ RAMP_FN ramp_u64 ramp_reach_pipe(const struct ramp_reach *s, ramp_u64 rate, ramp
 	return ramp_mul_div(rate, (ramp_u64)s->growth.least_rtt_us + more_us, 1000000);
 }
 
-/* By how many times a flight may exceed what has come back of the one before it. */
+/* By how many times a window may exceed what has come back in a round trip. */
 RAMP_FN ramp_u64 ramp_reach_most(const struct ramp_reach *s, ramp_u64 flight)
 {
 	ramp_u64 times = s->growth.least_rtt_us / REACH_GROWTH_US;
@@ -226,7 +226,7 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	if (!s || !a || !p || !d)
 		return 0;
 	flight = ramp_sub(ramp_min(s->last_newest_bytes, s->end_bytes), s->start_bytes);
-	most = ramp_reach_most(s, flight);
+	most = ramp_reach_most(s, p->over && !s->growing ? d->cwnd_bytes : flight);
 	holds = ramp_reach_pipe(s, p->rate, 0);
 	if (p->clear && p->stretched) {
 		pace = ramp_mul_div(p->rate, s->trial, 100);
@@ -247,7 +247,7 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	s->handshake_us = 0;
 	next = ramp_min(holds, most);
 	s->rate = ramp_max(s->rate, ramp_mul_div(next, 1000000, s->growth.least_rtt_us));
-	if (!s->growing || !s->start_bytes) /* no ACK has doubled it, or those of a first flight have */
+	if (!s->growing) /* no ACK has doubled it */
 		next = ramp_max(next, ramp_mul(d->cwnd_bytes, 2));
 	if (next <= d->cwnd_bytes) {
 		ramp_reach_go_on(s, a, d);
@@ -264,18 +264,21 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 RAMP_ONCE ramp_u32 ramp_reach_tried(struct ramp_reach *s, const struct ramp_ack *a,
 				    const struct ramp_reach_proof *p, struct ramp_decision *d)
 {
-	ramp_u64 came, next, pace, most;
+	ramp_u64 came, next, pace, most, share;
 
 	if (!s || !a || !p || !d || !p->over)
 		return 0;
 	came = ramp_min(p->middle, d->pacing_bytes_per_s); /* nothing comes faster than it left */
-	most = ramp_max(ramp_reach_most(s, s->end_bytes - s->start_bytes), d->cwnd_bytes);
+	most = ramp_reach_most(s, d->cwnd_bytes);
+	share = ramp_min(p->middle, s->rate);
+	if (s->step == REACH_TRIAL && p->slowed) /* what came back is the share */
+		s->rate = share;
 	pace = ramp_mul_div(s->rate, s->trial, 100);
 	next = ramp_reach_pipe(s, pace, s->noise_us);
 	if (!p->rate) { /* one ACK, which proves nothing */
 		ramp_reach_go_on(s, a, d);
-	} else if (s->step == REACH_TRIAL && p->slowed) { /* what came back is the share */
-		ramp_reach_finish(s, RAMP_EXIT_SHARE, ramp_min(p->middle, s->rate), d);
+	} else if (s->step == REACH_TRIAL && p->slowed && ramp_reach_pipe(s, share, 0) <= most) {
+		ramp_reach_finish(s, RAMP_EXIT_SHARE, share, d);
 	} else if (s->step == REACH_TRIAL && d->cwnd_bytes < ramp_min(next, d->ssthresh_bytes)) {
 		ramp_reach_launch(s, a, ramp_min(next, most), pace, d);
 	} else if (s->step == REACH_TRIAL) {

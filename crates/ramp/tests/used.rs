@@ -133,7 +133,7 @@ fn a_window_that_is_not_filled_does_not_grow_whatever_the_host_says() {
                         break;
                     }
                     let allowed = match bound {
-                        Bound::Flights(tenths) => first.max(tenths * host.most_in_flight / 10),
+                        Bound::Flights(tenths) => first.max(tenths * host.most_in_flight / 10 + PACKET),
                         Bound::Acknowledged(times) => first + times * host.arrived,
                     };
                     prop_assert!(

@@ -23,12 +23,15 @@ pub(crate) struct Connection {
     write: u64,
 }
 
+const GROWTH: u64 = 10;
+
 impl Connection {
+    /// Windows may grow tenfold in a round trip, unless `change` says otherwise.
     pub(crate) fn new(handshake_rtt_us: u32, change: &[(&str, u64)]) -> Self {
         let algorithm = row("reach");
         let mut config = config(algorithm, 10);
         config.handshake_rtt_us = handshake_rtt_us;
-        for (name, value) in change {
+        for (name, value) in [("cap", GROWTH)].iter().chain(change) {
             set(&mut config, algorithm, name, *value);
         }
         Self::begin(&config)

@@ -3,7 +3,7 @@
 /// What the window may not exceed: this, or the first one (the host's, or the one remembered).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Bound {
-    /// Times the most that was ever in flight, tenths.
+    /// Times the most that was ever in flight, tenths, and a packet.
     Flights(u64),
     /// With the first window, all that was acknowledged, times.
     Acknowledged(u64),
@@ -35,7 +35,6 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
         "quicly" => {
             (Bound::Flights(40), "its jump to 20 packets needs half of a first window of 10 in flight")
         }
-        "reach" => (Bound::Flights(40), "it doubles a window of which half was in flight"),
         _ => (FLIGHTS, "the rule"),
     }
 }
