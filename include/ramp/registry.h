@@ -162,8 +162,8 @@
 	  "c4",                                                                                    \
 	  "picoquic c4.c [PQ]",                                                                    \
 	  "pace at twice the delivery rate, grow an eighth as fast when that adds no quarter")     \
-	X(reach, REACH, RAMP_MODERN | RAMP_PACES, "reach", "ramp's own",                           \
-	  "open the window to what each flight proves, fill the path where the proof is clear")    \
+	X(reach, REACH, RAMP_MODERN | RAMP_PACES | RAMP_EXPERIMENTAL, "reach", "ramp's own",       \
+	  "open the window to a few times what came back, try what a flight proves, then fill")    \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
 

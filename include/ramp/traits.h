@@ -24,6 +24,7 @@
 #define RAMP_NEEDS_BRANCHES 131072u
 #define RAMP_OF_BBR3 262144u
 #define RAMP_JUDGES_ROUNDS 524288u
+#define RAMP_EXPERIMENTAL 1048576u
 
 /*
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
@@ -58,7 +59,9 @@
 	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
 	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")                                      \
 	X(JUDGES_ROUNDS, "judges-rounds",                                                      \
-	  "its delay test judges a round that is over, a round trip before the ACK that decides")
+	  "its delay test judges a round that is over, a round trip before the ACK that decides")    \
+	X(EXPERIMENTAL, "experimental",                                                        \
+	  "has steered no traffic of others: it has run over simulated and emulated paths alone")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)
 

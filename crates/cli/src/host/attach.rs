@@ -10,7 +10,7 @@ use rampcc_host::{Change, HostError, Scope, privileges};
 use rampcc_linux::{Guard, Options};
 use rampcc_scenario::Arm;
 
-use super::{HostArgs, told, values};
+use super::{HostArgs, caution, told, values};
 use crate::completions;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
@@ -126,6 +126,9 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     } else {
         writeln!(out, "{name} is attached to {scope} already; nothing has changed.")?;
     }
+    if let Some(caution) = caution(algorithm) {
+        writeln!(out, "{caution}")?;
+    }
     for note in &attached.notes {
         writeln!(out, "{note}")?;
     }
@@ -155,6 +158,9 @@ fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result<(), CliError> {
             format!("--yes is required without a terminal: {change}"),
             "or name a part of this host: --scope cgroup PATH, --scope route PREFIX",
         ));
+    }
+    if let Some(caution) = caution(algorithm) {
+        say!("{caution}");
     }
     say!("{}{}.\n`ramp detach` takes it back. Continue? [y/N]", change[..1].to_uppercase(), &change[1..]);
     let mut answer = String::new();

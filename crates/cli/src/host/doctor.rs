@@ -6,7 +6,7 @@ use clap::Args;
 use rampcc_host::doctor::{Check, Facts, State, can_attach, diagnose};
 use serde_json::json;
 
-use super::HostArgs;
+use super::{HostArgs, caution};
 use crate::error::CliError;
 use crate::terminal::Terminal;
 
@@ -56,6 +56,9 @@ pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write
     if works {
         if !args.json {
             writeln!(out, "Attaching can work here.")?;
+            for caution in rampcc::algorithms().iter().filter_map(caution) {
+                writeln!(out, "{caution}")?;
+            }
         }
         return Ok(());
     }

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use rampcc::{Algorithm, Traits};
 use rampcc_host::{Host, HostError, PINS, RECORDS, printable};
 
 use crate::error::CliError;
@@ -98,4 +99,14 @@ pub(crate) fn told(error: HostError) -> CliError {
 
 fn lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// Why a host should think twice before it takes this row.
+fn caution(algorithm: &Algorithm) -> Option<String> {
+    let experimental = Traits::ALL.iter().find(|each| each.bit == Traits::EXPERIMENTAL)?;
+    let id = algorithm.id;
+    algorithm
+        .traits
+        .has(experimental.bit)
+        .then(|| format!("{id} is experimental: it {}; `ramp explain {id}` says more.", experimental.meaning))
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rampcc_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialOptions, TrialReport};
+use rampcc_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialArm, TrialOptions, TrialReport};
 use rampcc_host::{WHOLE, privileges};
 use rampcc_lab::Finding;
 
 use super::load::{Load, Running};
 use super::units::{number, seconds};
-use super::{told, values};
+use super::{caution, told, values};
 use crate::completions;
 use crate::error::CliError;
 use crate::progress::interruption;
@@ -89,6 +89,13 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
     }
     let load = args.over.as_deref().map(|scenario| Load::new(scenario, args.seed)).transpose()?;
     let options = args.options(load.as_ref())?;
+    for arm in &options.arms {
+        if let TrialArm::Ours { algorithm, .. } = arm
+            && let Some(caution) = caution(algorithm)
+        {
+            say!("{caution}");
+        }
+    }
     let interrupted = interruption();
     let mut trial = Trial::start(&options).map_err(told)?;
     let time = options.length + options.longest_drain();
