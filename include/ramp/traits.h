@@ -49,18 +49,18 @@
 	X(MODERN, "modern", "published or revised since 2016")                      \
 	X(DEPLOYED, "deployed", "in released hosts, now or in its time")
 
-#define RAMP_OTHER_TRAITS(X)                                                                   \
-	X(REARMS, "rearms", "a timeout begins its start-up again")                             \
-	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender") \
-	X(DEFAULT, "default", "compared where nobody says what to compare")                    \
-	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")           \
-	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                     \
-	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up") \
-	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                        \
-	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")                                      \
-	X(JUDGES_ROUNDS, "judges-rounds",                                                      \
-	  "its delay test judges a round that is over, a round trip before the ACK that decides")    \
-	X(EXPERIMENTAL, "experimental",                                                        \
+#define RAMP_OTHER_TRAITS(X)                                                                      \
+	X(REARMS, "rearms", "a timeout begins its start-up again")                                \
+	X(KNOWS_PATH, "knows-path", "is told the path itself: a yardstick, not a real sender")    \
+	X(DEFAULT, "default", "compared where nobody says what to compare")                       \
+	X(STANDARD, "standard", "the start-up of a sender that no algorithm steers")              \
+	X(OF_CUBIC, "of-cubic", "what Linux's CUBIC does")                                        \
+	X(OUTLASTS_LOSS, "outlasts-loss", "a loss, mark or timeout does not end its start-up")    \
+	X(OF_BBR, "of-bbr", "what BBR does, version 1 as Linux has it")                           \
+	X(OF_BBR3, "of-bbr3", "what BBR does, version 3")                                         \
+	X(JUDGES_ROUNDS, "judges-rounds",                                                         \
+	  "its delay test judges a round that is over, a round trip before the ACK that decides") \
+	X(EXPERIMENTAL, "experimental",                                                           \
 	  "has steered no traffic of others: it has run over simulated and emulated paths alone")
 
 #define RAMP_TRAITS(X) RAMP_NEEDS(X) RAMP_FAMILIES(X) RAMP_OTHER_TRAITS(X)

@@ -175,10 +175,10 @@ fn flows_of_every_kind() {
          [[flow]]\nchunks = {{ size = \"100 kB\", interval = \"1 s\", count = 5 }}\nreceiver = {{ acks = \"quick\" }}\n\
          [[flow]]\nresponses = {{ size = \"1 MB\", first-flight = \"4 kB\", think = \"30 ms\" }}\n"
     ));
-    let [a, b, c, d, e] = &scenario.flows[..] else { panic!("five flows") };
+    let [a, b, c, d, answered] = &scenario.flows[..] else { panic!("five flows") };
     let think = Time::from_ms(30);
     assert_eq!(
-        e.source,
+        answered.source,
         Source::Responses { first_bytes: 4_000, response_bytes: 1_000_000, think, responses: 1 }
     );
     assert_eq!((a.name.as_str(), a.start, a.start_jitter), ("a", Time::from_secs(2), Time::from_ms(10)));

@@ -1,4 +1,4 @@
-//! BBRv2's Startup and Drain in QUIC stacks: google/quiche `bbr2_startup.cc`, `bbr2_misc.cc`, `bbr2_sender.cc`.
+//! `BBRv2`'s Startup and Drain in QUIC stacks: google/quiche `bbr2_startup.cc`, `bbr2_misc.cc`, `bbr2_sender.cc`.
 
 use rampcc::{AckFlags, Config, EventKind, ExitReason, Phase, Startup};
 

@@ -1,4 +1,4 @@
-//! QUIC's BBRv2, from google/quiche's `bbr2_*.cc`.
+//! QUIC's `BBRv2`, from google/quiche's `bbr2_*.cc`.
 
 use rampcc::{Ack, AckFlags, Config, EventKind};
 
