@@ -224,7 +224,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
     // Version, command, names; four runs of each row, and the running flow's own.
     assert_eq!(lines.len(), 3 + 4 * names.len() + 1);
     assert!(lines.iter().skip(2).all(|line| line.split(',').count() == lines[2].split(',').count()));
-    assert!(lines[3].starts_with("short,near,\"slow_start\",1,1000000,"), "{}", lines[3]);
+    assert!(lines[3].starts_with("short,near,slow_start,1,1000000,"), "{}", lines[3]);
 }
 
 #[test]
@@ -243,6 +243,36 @@ fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
     assert_eq!(seconds(1), seconds(3));
     assert_ne!(seconds(1), seconds(4));
     assert!(league.rows[3].candidate && !league.rows[1].candidate);
+}
+
+/// slow_start, which takes back whatever the host reduces.
+fn greedy(place: &Place) -> String {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/slow_start.h");
+    let honest =
+        fs::read_to_string(core).unwrap().replace("slow_start", "greedy").replace("SLOW_START", "GREEDY");
+    let told = "ramp_leave_on_event(&s->growth, e, d);";
+    assert!(honest.contains(told));
+    let taken = "if (d->phase == RAMP_DONE)\n\t\td->cwnd_bytes = d->ssthresh_bytes = 1u << 30;";
+    let header = place.0.join("greedy.h");
+    fs::write(&header, honest.replace(told, &format!("{taken}\n\t{told}"))).unwrap();
+    header.display().to_string()
+}
+
+#[test]
+fn a_candidate_that_writes_to_its_window_after_start_up_gains_nothing() {
+    let place = Place::new("league-greedy");
+    let mut request = request(&place, &["slow_start"]);
+    let shallow =
+        PATHS.replace("path.rate = \"20 Mbit/s\"", "path.rate = \"20 Mbit/s\"\npath.buffer = \"20 packets\"");
+    request.population = Population::parse("mine.toml", &shallow, None).unwrap();
+    request.entrants.push(candidate(&greedy(&place), ("cc", &["slow_start".to_owned()])).unwrap());
+    let league = play(&request);
+    let runs = |row: usize| {
+        let outcomes = league.paths.iter().flat_map(|path| &path.outcomes[row]);
+        outcomes.map(|run| (run.seconds.clone(), run.lost_bytes)).collect::<Vec<_>>()
+    };
+    assert!(runs(0).iter().any(|run| run.1 > 0.0), "{:?}", runs(0));
+    assert_eq!(runs(0), runs(1));
 }
 
 #[test]

@@ -547,9 +547,9 @@ static __always_inline void take_up(struct sock *sk)
  */
 static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 {
+	__u64 before, starting = marks(sk) & MARK_STARTING;
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u32 kind = RAMP_LOSS, window;
-	__u64 before;
+	__u32 kind = RAMP_LOSS, window, kept;
 
 	if (!inet_csk(sk)->icsk_pending)
 		kind = RAMP_TIMEOUT;
@@ -567,9 +567,13 @@ static __always_inline __u32 reduce(struct sock *sk, struct flow *f)
 	if (marks(sk) & MARK_STARTING)
 		obey(sk, f);
 	judge_end(tp, f, window, 1);
+	/* After start-up nothing overrides the kernel's rule. A timeout may begin start-up again. */
+	if (!starting && (kind != RAMP_TIMEOUT || f->decision.phase == RAMP_DONE))
+		return 0;
 	if (f->decision.ssthresh_bytes == before || f->decision.ssthresh_bytes == RAMP_UNSET)
 		return 0;
-	return packets(f->decision.ssthresh_bytes, tp->mss_cache);
+	kept = packets(f->decision.ssthresh_bytes, tp->mss_cache);
+	return kept < window ? kept : window; /* a reduction opens nothing */
 }
 
 /*
@@ -631,7 +635,8 @@ static __always_inline void time_out(struct sock *sk, struct flow *f)
 		notice(tcp_sk(sk), f);
 		ssthresh_bytes = f->decision.ssthresh_bytes;
 		report(sk, f, RAMP_TIMEOUT);
-		if (f->decision.ssthresh_bytes == RAMP_UNSET)
+		if (f->decision.ssthresh_bytes == RAMP_UNSET ||
+		    (!(marks(sk) & MARK_STARTING) && f->decision.phase == RAMP_DONE))
 			f->decision.ssthresh_bytes = ssthresh_bytes;
 		obey_ssthresh(tcp_sk(sk), f);
 		obey_phase(sk, f);

@@ -96,12 +96,18 @@ impl Sender {
         // ns-2 halves the window, used or not.
         let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
         let before = self.ssthresh();
+        let starting = self.starting();
         self.ecn.note_reduction(self.board.next());
         self.tell_congestion(now, kind, lost, deciding);
         let over = kind == EventKind::Timeout || self.recovery_in_use() == Recovery::Tahoe;
         let own = self.avoid.on_loss(flight, self.cwnd(), mss, over);
-        if self.ssthresh() == before || self.ssthresh() == UNSET {
+        // A timeout may begin start-up again.
+        let overrides = starting || kind == EventKind::Timeout && self.starting();
+        if self.ssthresh() == before || self.ssthresh() == UNSET || !overrides {
             self.set_ssthresh(own);
+        } else if self.ssthresh() > window && !self.rules.recovery.is_ns2() {
+            // A reduction opens nothing.
+            self.set_ssthresh(window);
         }
     }
 
@@ -147,10 +153,15 @@ impl Sender {
             kind,
             mss_bytes: self.rules.mss,
         };
-        let before = self.found();
-        self.congestion = self.lend(|startup| _ = startup.on_event(&event));
-        if let Some(before) = before {
-            self.keep_call(now, Told::Event(event), before);
+        let found = self.found();
+        let starting = self.starting();
+        let wanted = self.lend(|startup| _ = startup.on_event(&event));
+        // After start-up the window is the host's, or an algorithm could take back every reduction.
+        if starting || self.starting() {
+            self.congestion = wanted;
+        }
+        if let Some(found) = found {
+            self.keep_call(now, Told::Event(event), found);
         }
     }
 
