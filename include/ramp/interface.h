@@ -17,9 +17,11 @@
  * After each the host obeys the decision, and keeps it for the next call:
  *   - send while nothing is in flight, or in flight + one MSS <= cwnd_bytes;
  *   - space packets, retransmissions too, as the pacing fields say, and in chirps as theirs do;
- *   - on a loss, a mark or a timeout, reduce from the flight size by its own rule, unless the core
- *     has changed ssthresh_bytes in that call;
- *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes.
+ *   - on a loss, a mark or a timeout, reduce from the flight size by its own rule, or, where the
+ *     core has changed ssthresh_bytes in that call and start-up lasted or begins again, to that, but
+ *     to no more than the window was;
+ *   - after RAMP_DONE, run its own congestion avoidance from cwnd_bytes and ssthresh_bytes, and
+ *     ignore what the core writes to either.
  *
  * A timer that expires again while what it sent again is still missing is told once, unless the
  * host reduces again. RAMP_UNDONE gives both windows back as they were before the last reduction,

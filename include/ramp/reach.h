@@ -44,6 +44,7 @@ RAMP_PARAMETERS(REACH)
 #define REACH_UNIT_NS 64u      /* 32 bits of them are 275 s */
 #define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far */
 #define REACH_PROBE 32u        /* in one part in so many of the base RTT an unclear proof's flight leaves */
+#define REACH_QUEUE 8u         /* a flight that waits for more than one part in so many of it is slowed */
 #define REACH_FILL 105u        /* percent of the rate */
 #define REACH_UNKNOWN 0xffffffffu
 
@@ -53,6 +54,10 @@ enum { REACH_SEARCH,
 enum { REACH_NO_CLOCK,
        REACH_CLOCK,
        REACH_SURE_CLOCK }; /* the receiver's; sure: seen to tick */
+
+enum { REACH_OPENED,
+       REACH_GROWING,
+       REACH_WAITING }; /* for the end of a flight that has shown that the window holds enough */
 
 struct ramp_reach {
 	struct ramp_growth growth; /* least_rtt_us: the base RTT */
@@ -73,7 +78,7 @@ struct ramp_reach {
 	ramp_u8 trial, beta, ce_beta;
 	ramp_u8 step, marks, clock;
 	ramp_u8 held;    /* the clock has shown an ACK that was held */
-	ramp_u8 growing; /* with every ACK, as slow start does */
+	ramp_u8 growing; /* REACH_GROWING: with every ACK, as slow start does */
 	ramp_u8 full;    /* the flight filled the window */
 	ramp_u8 blurred; /* the application paused, or one ACK was for more than a third */
 };
@@ -118,7 +123,7 @@ RAMP_FN void ramp_reach_init(struct ramp_reach *s, const struct ramp_config *c,
 	s->tick = (ramp_u16)ramp_parameter(c, REACH, tick);
 	s->clock_ns = ramp_reach_apart(s, c->now_ns, c->tsval);
 	s->clock = s->tick && c->tsval ? REACH_CLOCK : REACH_NO_CLOCK;
-	s->growing = 1;
+	s->growing = REACH_GROWING;
 }
 
 /* What the path holds at this rate, with as much time for waiting ACKs. */
@@ -154,7 +159,7 @@ RAMP_FN ramp_u64 ramp_reach_uneven(const struct ramp_reach *s, ramp_u64 span)
 /* What the flight has proved by its last ACK so far. All of *p is zero before. */
 RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reach_proof *p)
 {
-	ramp_u64 sent, bytes, wait, base_us;
+	ramp_u64 sent, bytes, wait, base_us, grown, least, tick = 0;
 
 	if (!s || !p)
 		return 0;
@@ -162,18 +167,22 @@ RAMP_ONCE ramp_u32 ramp_reach_prove(const struct ramp_reach *s, struct ramp_reac
 	p->over = s->last_newest_bytes >= s->end_bytes;
 	sent = ramp_sub(s->last_sent_ns, s->first_sent_ns);
 	bytes = ramp_sub(s->last_delivered_bytes, s->first_delivered_bytes);
-	if (!s->first_ns || !bytes || !p->span || s->last_newest_bytes <= s->first_newest_bytes)
+	if (s->held) /* what left in one tick seems to have left at once */
+		tick = (ramp_u64)s->tick * 1000;
+	least = ramp_max(p->span, tick);
+	if (!s->first_ns || !bytes || !least || s->last_newest_bytes <= s->first_newest_bytes)
 		return 0;
 	base_us = s->growth.least_rtt_us;
 	if (s->handshake_us && s->handshake_us != REACH_UNKNOWN) /* data also take their service */
 		base_us = ramp_min(base_us, s->handshake_us + p->span / 2000);
 	wait = ramp_sub(s->first_rtt_us, base_us) * 1000;
-	p->noise = (ramp_u64)s->noise_us * 1000;
+	p->noise = ramp_max((ramp_u64)s->noise_us * 1000, tick);
 	p->rate = ramp_mul_div(bytes, 1000000000, ramp_max(ramp_add(p->span, wait), p->noise));
-	p->middle = ramp_mul_div(bytes, 1000000000, p->span);
+	p->middle = ramp_mul_div(bytes, 1000000000, least);
 	p->noise = ramp_max(ramp_reach_uneven(s, p->span), p->noise);
 	p->clear = !s->blurred && s->marks > 1 && ramp_mul(ramp_max(p->noise, wait), 2) <= p->span;
-	p->stretched = p->span > ramp_add(ramp_mul_div(sent, 5, 4), p->noise);
+	grown = ramp_min(sent / 4, base_us * 1000 / REACH_QUEUE);
+	p->stretched = p->span > ramp_add(ramp_add(sent, grown), p->noise);
 	p->slowed = p->span > ramp_add(ramp_mul_div(sent, 100 + REACH_FILL, 200), p->noise);
 	return 1;
 }
@@ -188,7 +197,7 @@ RAMP_FN void ramp_reach_launch(struct ramp_reach *s, const struct ramp_ack *a, r
 	space = ramp_sub(ramp_add(d->cwnd_bytes, a->acked_bytes), a->in_flight_bytes);
 	ramp_reach_start(s, a->sent_bytes,
 			 ramp_add(a->sent_bytes, ramp_max(space / mss, 1) * mss));
-	s->growing = 0;
+	s->growing = REACH_OPENED;
 	s->pace = pace;
 	d->pacing_bytes_per_s = pace;
 }
@@ -202,7 +211,7 @@ RAMP_FN void ramp_reach_go_on(struct ramp_reach *s, const struct ramp_ack *a,
 	d->pacing_bytes_per_s = s->pace;
 	ramp_reach_start(s, s->growing && s->full ? s->end_bytes : a->sent_bytes, 0);
 	s->step = REACH_SEARCH;
-	s->growing = 1;
+	s->growing = REACH_GROWING;
 }
 
 RAMP_FN void ramp_reach_finish(struct ramp_reach *s, ramp_u32 exit_reason, ramp_u64 rate,
@@ -231,6 +240,8 @@ RAMP_ONCE ramp_u32 ramp_reach_open(struct ramp_reach *s, const struct ramp_ack *
 	if (p->clear && p->stretched) {
 		pace = ramp_mul_div(p->rate, s->trial, 100);
 		next = ramp_reach_pipe(s, pace, s->noise_us);
+		if (next <= d->cwnd_bytes && s->growing)
+			s->growing = REACH_WAITING;
 		if (!p->over && (next <= d->cwnd_bytes || next > most))
 			return 0; /* more of the flight tells more, and will allow more */
 		s->rate = p->rate;
@@ -386,7 +397,7 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a,
 		s->full = ramp_add(in_flight, a->mss_bytes) > d->cwnd_bytes ||
 			(d->cwnd_bytes > s->initial_bytes &&
 			 ramp_mul(in_flight, 2) >= d->cwnd_bytes);
-	if (s->growing && s->full && !(a->flags & RAMP_RECOVERING))
+	if (s->growing == REACH_GROWING && s->full && !(a->flags & RAMP_RECOVERING))
 		credit = ramp_credit(a, s->growth.abc_limit_packets);
 	ramp_grow(credit, a->mss_bytes, d);
 	if (a->flags & RAMP_RECOVERING)
@@ -443,7 +454,7 @@ RAMP_FN void ramp_reach_on_event(struct ramp_reach *s, const struct ramp_event *
 		d->limit = ramp_reach_pipe(s, rate, 0);
 	if (e->kind == RAMP_IDLE_RESTART) { /* measure what comes after it, an undone end too */
 		s->step = REACH_SEARCH;
-		s->growing = 1;
+		s->growing = REACH_GROWING;
 		s->rate = 0;
 		s->pace = 0;
 		if (s->clock == REACH_SURE_CLOCK) /* else its start is what it has to be held against */

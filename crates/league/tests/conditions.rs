@@ -21,7 +21,7 @@ const CLOSING: &str = "<!-- end -->\n";
 
 /// How start-up ends.
 enum Exit {
-    /// With a window of so many BDPs of the run's beginning, and by no loss.
+    /// With a window of so many BDPs of the smallest RTT, and by no loss.
     At([f64; 2]),
     Loss,
     Never,
@@ -48,22 +48,22 @@ const STATED: [Stated; 15] = [
     },
     Stated {
         path: "longer-route",
-        says: "the RTT doubles in the second flight: the trial comes back late, which counts as somebody else, and CUBIC grows from a quarter of the new BDP",
-        exit: Exit::At([0.2, 1.3]),
+        says: "the RTT doubles in the second flight: it lands on the BDP of the route before, and CUBIC finds the rest",
+        exit: Exit::At([0.9, 1.3]),
         lost: 0.0,
-        slower: 1.8,
+        slower: 1.1,
     },
     Stated {
         path: "shorter-route",
-        says: "the RTT falls to a third: the fill waits in the queue, and overflows it once",
-        exit: Exit::At([0.9, 3.0]),
-        lost: 1.0,
-        slower: 1.0,
+        says: "the RTT falls to a third: the difference counts as noise, and it lands on twice the new BDP, which the queue holds",
+        exit: Exit::At([1.5, 2.5]),
+        lost: 0.0,
+        slower: 1.01,
     },
     Stated {
         path: "slower-route",
-        says: "a fifth of the rate is left when it tries: the trial shows it, and it lands on that",
-        exit: Exit::At([0.9, 1.3]),
+        says: "a fifth of the rate is left when it tries: the trial comes back slowed, and it lands on one and a half BDP of what is left",
+        exit: Exit::At([0.9, 1.6]),
         lost: 0.0,
         slower: 1.0,
     },
@@ -86,21 +86,21 @@ const STATED: [Stated; 15] = [
         says: "a middlebox answers the handshake 50 ms early: growth is held back at first, and it lands on the BDP, which is 6 times the one by the handshake",
         exit: Exit::At([5.4, 7.8]),
         lost: 0.0,
-        slower: 1.0,
+        slower: 1.01,
     },
     Stated {
         path: "eighth-acks",
-        says: "an ACK for eight packets: it lands on the BDP",
+        says: "an ACK for eight packets: the first flights prove nothing, so the window doubles as in slow start; it lands on the BDP when the queue has overflowed",
         exit: Exit::At([0.9, 1.3]),
-        lost: 0.0,
-        slower: 1.0,
+        lost: 0.5,
+        slower: 1.1,
     },
     Stated {
         path: "reordering",
-        says: "1 % of the packets are late by 5 ms: one that seems lost ends it at 70 % of the window",
-        exit: Exit::Loss,
+        says: "1 % of the packets are late by 5 ms: none counts as lost, and it lands on the BDP",
+        exit: Exit::At([0.9, 1.3]),
         lost: 0.0,
-        slower: 1.6,
+        slower: 1.05,
     },
     Stated { path: "red", says: "as without RED", exit: Exit::At([0.9, 1.3]), lost: 0.01, slower: 1.0 },
     Stated {
@@ -120,16 +120,16 @@ const STATED: [Stated; 15] = [
     },
     Stated {
         path: "policer",
-        says: "a bucket of 100 kB, no queue: flights prove the rate of the line as long as it has tokens",
+        says: "a bucket of 100 kB, no queue: a packet is lost while it still searches",
         exit: Exit::Loss,
-        lost: 0.3,
+        lost: 0.05,
         slower: 1.0,
     },
     Stated {
         path: "token-bucket",
-        says: "the first flights prove the rate of the burst, ten times that of the tokens: it tries that, and loses as much",
+        says: "the first flights prove the rate of the burst, ten times that of the tokens: it tries a part of that, and loses as much",
         exit: Exit::Loss,
-        lost: 8.5,
+        lost: 2.5,
         slower: 1.0,
     },
 ];
