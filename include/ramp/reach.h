@@ -29,7 +29,7 @@
 #define RAMP_REACH_PARAMETERS(P, N)                                                                 \
 	P(N, cap, "count", 3, 2, 65535, "our choice",                                               \
 	  "most growth of the window in a round trip, where that is short")                         \
-	P(N, far, "count", 64, 2, 65535, "our choice",                                              \
+	P(N, far, "count", 32, 2, 65535, "our choice",                                              \
 	  "the same where it is long, or the receiver's clock has shown that ACKs are held")        \
 	P(N, trial, "percent", 70, 1, 100, "our choice",                                            \
 	  "of a clear proof's rate, sent until it comes back unslowed, before the fill")            \
