@@ -108,6 +108,7 @@ fn play(
         out: asked.out.clone(),
         reuse: asked.reuse,
         pairs: true,
+        crowds: asked.paths.is_none(),
     };
     let league = request.play(around.progress, around.interrupted)?;
     let table = league.judge(&weights);
@@ -154,7 +155,12 @@ fn standings(table: &rampcc_league::Table) -> PyResult<Table> {
         .all::<Float64Array, _>("queue_ms_median", number(|s| s.cost.queue_ms[0]))
         .all::<Float64Array, _>("queue_ms_p95", number(|s| s.cost.queue_ms[1]))
         .with::<Float64Array, _>("harm_lost", some(|s| Some(s.harm.as_ref()?.lost[0])))
-        .with::<Float64Array, _>("harm_goodput_share", some(|s| Some(s.harm.as_ref()?.goodput)));
+        .with::<Float64Array, _>("harm_goodput_share", some(|s| Some(s.harm.as_ref()?.goodput)))
+        .with::<Float64Array, _>("others_mean_over_slow_start", some(|s| Some(s.among?.others[0])))
+        .with::<Float64Array, _>("others_p95_over_slow_start", some(|s| Some(s.among?.others[1])))
+        .with::<Float64Array, _>("others_p99_over_slow_start", some(|s| Some(s.among?.others[2])))
+        .with::<Float64Array, _>("web_drops_over_slow_start", some(|s| Some(s.among?.dropped)))
+        .with::<Float64Array, _>("starts_drops_over_slow_start", some(|s| Some(s.among?.starts_dropped)));
     table.sizes.iter().enumerate().fold(columns, of_sizes).table()
 }
 

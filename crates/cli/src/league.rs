@@ -245,6 +245,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         out: place.clone(),
         reuse: args.playing.reuse(),
         pairs: true,
+        crowds: args.which.paths.is_none(),
     };
     let league = request.play(&Bar::default(), &progress::interruption()).map_err(kept)?;
     let (runs, found) = league.runs;
@@ -284,7 +285,9 @@ fn show(name: &str, settings: &[Setting], out: &mut impl Write) -> Result<(), Cl
 
 fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(out, "{}", terminal.bold(&format!("{}: {} paths", judged.population, judged.paths)))?;
-    for (head, rows) in [text::time(judged), text::cost(judged)] {
+    for (head, rows) in
+        [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()
+    {
         writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
     }
     writeln!(out, "\n{}", textwrap::fill(&text::legend(judged), terminal.width))?;

@@ -75,11 +75,11 @@ function standings(list) {
       near: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * (1 + NEAR)),
       slower: share((at) => own[at] > data.ideal[standard][at] * (1 + NEAR)),
       lost: mean(lost), lost95: quantile(lost, 0.95), queue: quantile(queue, 0.5),
-      harm: mean(long.map(([at, weight]) => [data.others.lost[index][at], weight])),
+      running: mean(long.map(([at, weight]) => [data.others.lost[index][at], weight])),
+      harm: data.among[index]?.[0] ?? NaN,
       together: row.together ? row.together[2] : NaN,
     };
-    const harm = 1 + Math.max(found.harm || 0, 0);
-    found.index = found.time ** state.time * (1 + (found.lost || 0)) ** state.loss * harm ** state.harm;
+    found.index = found.time ** state.time * (1 + (found.lost || 0)) ** state.loss * (found.harm || 1) ** state.harm;
     return found;
   });
 }
@@ -102,7 +102,8 @@ const COLUMNS = [
   ["lost", "Lost", "start-up / (BDP + buffer)", ratio],
   ["lost95", "Lost, 95 %", "of paths", ratio],
   ["queue", "Queue", "median path", milliseconds],
-  ["harm", "Harm", "running flow's losses / (BDP + buffer)", ratio],
+  ["harm", "Harm", "others' 95 %, × beside slow start", ratio],
+  ["running", "Running flow", "losses / (BDP + buffer)", ratio],
   ["together", "Two together", "share ratio, 10 s", ratio],
 ];
 
@@ -141,6 +142,65 @@ function drawStandings(all) {
   const table = document.querySelector("#standings table");
   table.querySelector("thead").replaceChildren(head);
   table.querySelector("tbody").replaceChildren(...body);
+}
+
+/* Time against what others suffer. */
+const PLANE = { width: 860, height: 430, left: 62, right: 24, top: 16, bottom: 44 };
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+function ticks(low, high) {
+  const step = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5].find((width) => (high - low) / width <= 8) || 10;
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, at) => (first + at) * step);
+}
+function drawPlane(all) {
+  const place = document.querySelector("#plane-chart");
+  if (!place) return;
+  const shown = all.filter(({ row }) => data.among[row] && !(rows[row].same && String(data.among[row]) === String(data.among[standard])));
+  const own = shown.filter(({ yardstick }) => !yardstick).sort((a, b) => a.time - b.time || a.harm - b.harm);
+  let gentlest = Infinity;
+  const front = new Set(own.filter(({ harm }) => harm < gentlest && ((gentlest = harm), true)).map(({ row }) => row));
+  const bounds = (values) => { const [low, high] = [Math.min(...values), Math.max(...values)]; const room = 0.04 * (high - low || 1); return [low - room, high + room]; };
+  const [left, right] = bounds(shown.map(({ time }) => time));
+  const [bottom, top] = bounds(shown.flatMap(({ row }) => data.among[row]));
+  const x = (value) => PLANE.left + (value - left) / (right - left) * (PLANE.width - PLANE.left - PLANE.right);
+  const y = (value) => PLANE.height - PLANE.bottom - (value - bottom) / (top - bottom) * (PLANE.height - PLANE.top - PLANE.bottom);
+  const base = PLANE.height - PLANE.bottom;
+  const grid = [
+    ...ticks(left, right).flatMap((value) => [svg("line", { x1: x(value), x2: x(value), y1: PLANE.top, y2: base, class: "grid" }), svg("text", { x: x(value), y: base + 16, "text-anchor": "middle" }, ratio(value))]),
+    ...ticks(bottom, top).flatMap((value) => [svg("line", { x1: PLANE.left, x2: PLANE.width - PLANE.right, y1: y(value), y2: y(value), class: Math.abs(value - 1) < 1e-9 ? "one" : "grid" }), svg("text", { x: PLANE.left - 8, y: y(value) + 4, "text-anchor": "end" }, ratio(value))]),
+    svg("text", { x: (PLANE.left + PLANE.width - PLANE.right) / 2, y: PLANE.height - 6, "text-anchor": "middle" }, "download time over ideal's"),
+    svg("text", { transform: `translate(14 ${(PLANE.top + base) / 2}) rotate(-90)`, "text-anchor": "middle" }, "others' 95 %, over beside slow start"),
+  ];
+  /* Labels step aside until they are free; a point whose label finds no place is told by its title. */
+  const taken = [];
+  const spots = [[8, 4, "start"], [-8, 4, "end"], [0, -9, "middle"], [0, 18, "middle"], [8, -9, "start"], [-8, -9, "end"], [8, 17, "start"], [-8, 17, "end"]];
+  const rank = ({ row }) => (row === state.selected ? 0 : front.has(row) ? 1 : rows[row].yardstick ? 2 : 3);
+  const points = [...shown].sort((a, b) => rank(b) - rank(a)).map(({ row, label, time, harm, yardstick }) => {
+    const [, low, high] = data.among[row];
+    return svg("g", { class: `${front.has(row) ? "front" : ""} ${row === state.selected ? "own" : ""} ${yardstick ? "knows" : ""}`, "data-plane": label },
+      svg("title", {}, `${label}: ${ratio(time)} × ideal; others ${ratio(harm)} × (${ratio(low)} to ${ratio(high)})`),
+      svg("line", { x1: x(time), x2: x(time), y1: y(low), y2: y(high), class: "range" }),
+      svg("circle", { cx: x(time), cy: y(harm), r: 5 }));
+  });
+  const free = (box) => taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
+  for (const { time, harm } of shown) taken.push([x(time) - 6, y(harm) - 6, x(time) + 6, y(harm) + 6]);
+  const labels = [...shown].sort((a, b) => rank(a) - rank(b)).flatMap(({ row, label, time, harm }) => {
+    const wide = 6.6 * label.length;
+    for (const [dx, dy, anchor] of spots) {
+      const from = x(time) + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0);
+      const box = [from, y(harm) + dy - 11, from + wide, y(harm) + dy + 2];
+      if (box[0] < PLANE.left || box[2] > PLANE.width || !free(box)) continue;
+      taken.push(box);
+      return [svg("text", { x: x(time) + dx, y: y(harm) + dy, "text-anchor": anchor, class: row === state.selected ? "own" : null }, label)];
+    }
+    return [];
+  });
+  place.replaceChildren(svg("svg", { viewBox: `0 0 ${PLANE.width} ${PLANE.height}`, width: PLANE.width, role: "img", "aria-label": `Time and harm of ${shown.length} algorithms; none is both as fast and as gentle as ${own.filter(({ row }) => front.has(row)).map(({ label }) => label).join(", ")}.` }, ...grid, ...points, ...labels));
 }
 
 /* The map over rate and round-trip time. */
@@ -262,6 +322,7 @@ function redraw() {
   const list = counted();
   const all = standings(list);
   drawStandings(all);
+  drawPlane(all);
   drawMap(list);
   drawPaths(list);
   drawFails();

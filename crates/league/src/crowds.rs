@@ -11,10 +11,17 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::elsewhere::Job;
-use crate::judge::weighted::quantile;
+use crate::judge::weighted::{geometric_mean, quantile};
 use crate::log::Log;
 use crate::play::{Request, key};
 use crate::playing::{Counts, Playing};
+use crate::population::Population;
+
+/// The crowds.
+pub(crate) const PATHS: &str = include_str!("../population/crowds.toml");
+/// Access types of those of which others are a half, and of those that begin together: what every row of a league is played in.
+const BESIDE: &str = "web load, half";
+const STARTS: &str = "20 starts";
 
 /// Finished runs of a results directory.
 const RUNS: &str = "crowds.jsonl";
@@ -24,11 +31,11 @@ pub const SHARES_AFTER_S: u64 = 3;
 /// What a crowd's run is kept by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crowd {
-    /// Seconds that flows under test took: mean and 95th percentile. A flow that the run's end cut off counts with what it had.
+    /// Seconds that flows under test took: mean, 95th and 99th percentile. A flow that the run's end cut off counts with what it had.
     /// `None`: there was none.
-    pub own_s: Option<[f64; 2]>,
+    pub own_s: Option<[f64; 3]>,
     /// The same of the others.
-    pub others_s: Option<[f64; 2]>,
+    pub others_s: Option<[f64; 3]>,
     /// Data packets that links dropped.
     pub dropped: f64,
     /// Jain's index of what the flows under test had received [`SHARES_AFTER_S`] after the first opened.
@@ -50,7 +57,86 @@ pub struct Crowds {
     pub runs: Vec<Vec<Vec<Crowd>>>,
 }
 
+/// What an algorithm does among others, over what plain slow start does in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Among {
+    /// Web loads of which it is half: mean completion time of its own flows.
+    pub own: f64,
+    /// There, of the others: mean, 95th and 99th percentile.
+    pub others: [f64; 3],
+    /// The 95th percentile for each seed: the lowest and the highest.
+    pub others_p95: [f64; 2],
+    /// There, packets that links dropped.
+    pub dropped: f64,
+    /// Twenty that start within two round trips: packets that links dropped.
+    pub starts_dropped: f64,
+}
+
+impl Crowds {
+    /// `None`: this row or plain slow start was not played, or a path of either kind.
+    pub fn among(&self, label: &str) -> Option<Among> {
+        let place = |label: &str| self.rows.iter().position(|row| row == label);
+        let (row, standard) = (place(label)?, place(rampcc::standard().id)?);
+        let of_kind = |kind: &'static str| {
+            let of_kind = self.access.iter().zip(&self.runs).filter(move |(access, _)| *access == kind);
+            of_kind.map(|(_, runs)| runs[row].iter().zip(&runs[standard])).collect::<Vec<_>>()
+        };
+        let beside = of_kind(BESIDE);
+        let over = |of: &dyn Fn(&Crowd) -> Option<f64>, seed: Option<usize>| {
+            let mut ratios = Vec::new();
+            for path in &beside {
+                for (_, (own, standard)) in
+                    path.clone().enumerate().filter(|(at, _)| seed.is_none_or(|seed| seed == *at))
+                {
+                    ratios.push((of(own)? / of(standard)?.max(1e-9), 1.0));
+                }
+            }
+            geometric_mean(ratios)
+        };
+        let others = |which: usize| move |crowd: &Crowd| Some(crowd.others_s?[which]);
+        let seeds = beside.first()?.len();
+        let by_seed: Option<Vec<f64>> = (0..seeds).map(|seed| over(&others(1), Some(seed))).collect();
+        let by_seed = by_seed?;
+        let dropped = |kind: &'static str| {
+            let runs = of_kind(kind).into_iter().flatten();
+            let sum = runs.fold((0.0, 0.0), |sum, (own, other)| (sum.0 + own.dropped, sum.1 + other.dropped));
+            (sum.1 > 0.0).then(|| sum.0 / sum.1)
+        };
+        Some(Among {
+            own: over(&|crowd| Some(crowd.own_s?[0]), None)?,
+            others: [over(&others(0), None)?, over(&others(1), None)?, over(&others(2), None)?],
+            others_p95: [
+                by_seed.iter().copied().reduce(f64::min)?,
+                by_seed.iter().copied().reduce(f64::max)?,
+            ],
+            dropped: dropped(BESIDE)?,
+            starts_dropped: dropped(STARTS)?,
+        })
+    }
+}
+
 impl Request<'_> {
+    /// Plays the same rows in the crowds whose others [`Crowds::among`] looks at; with one run each, in one of each kind.
+    pub(crate) fn play_among(
+        &self,
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
+    ) -> Result<Crowds, ExperimentError> {
+        let mut population = Population::parse("crowds", PATHS, None)?.with(&self.population.settings)?;
+        population.paths.retain(|path| [BESIDE, STARTS].contains(&path.access.as_str()));
+        if self.seeds == 1 {
+            population = population.of_each(1);
+        }
+        let request = Request {
+            population,
+            entrants: self.entrants.clone(),
+            sizes: self.sizes.clone(),
+            out: self.out.clone(),
+            ..*self
+        };
+        request.play_crowds(progress, interrupted)
+    }
+
     /// Plays the population as crowds, on this process's threads.
     ///
     /// # Errors
@@ -167,7 +253,7 @@ impl Watch {
                 of.map(|flow| ((flow.ended.unwrap_or(end).max(flow.opened) - flow.opened).secs_f64(), 1.0));
             let seconds: Vec<(f64, f64)> = seconds.collect();
             let mean = seconds.iter().map(|(seconds, _)| seconds).sum::<f64>() / seconds.len() as f64;
-            Some([mean, quantile(&seconds, 0.95)?])
+            Some([mean, quantile(&seconds, 0.95)?, quantile(&seconds, 0.99)?])
         };
         let window = |flow: &Seen| flow.largest_window as f64 / flow.first_window.max(1) as f64;
         Crowd {
@@ -240,10 +326,46 @@ mod tests {
         tell(4000, 1, FlowEventKind::Received { bytes: 300 });
         tell(5000, 2, FlowEventKind::Completed { bytes: 10 });
         let crowd = watch.crowd(ms(9000));
-        assert_eq!((crowd.own_s, crowd.others_s), (Some([5.0, 9.0]), Some([5.0, 5.0])));
+        assert_eq!((crowd.own_s, crowd.others_s), (Some([5.0, 9.0, 9.0]), Some([5.0; 3])));
         assert_eq!((crowd.dropped, crowd.ended, crowd.window), (1.0, 0.0, 1.0));
         // 300 and 100 after three seconds.
         assert!((crowd.jain - 0.8).abs() < 1e-12, "{}", crowd.jain);
         assert!((jain(&[7, 7, 7]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_others_have_is_held_against_slow_start_in_the_same_place() {
+        let crowd = |own, others, dropped| Crowd {
+            own_s: Some([own; 3]),
+            others_s: Some([1.0, others, 3.0]),
+            dropped,
+            ..Crowd::default()
+        };
+        let crowds = Crowds {
+            rows: vec!["slow_start".to_owned(), "mine".to_owned()],
+            access: [BESIDE, STARTS, BESIDE].map(str::to_owned).to_vec(),
+            runs: vec![
+                vec![
+                    vec![crowd(1.0, 2.0, 10.0), crowd(1.0, 2.0, 10.0)],
+                    vec![crowd(2.0, 8.0, 5.0), crowd(2.0, 2.0, 5.0)],
+                ],
+                vec![vec![crowd(9.0, 9.0, 10.0)], vec![crowd(9.0, 9.0, 30.0)]],
+                vec![
+                    vec![crowd(1.0, 1.0, 10.0), crowd(1.0, 1.0, 10.0)],
+                    vec![crowd(0.5, 1.0, 0.0), crowd(0.5, 1.0, 0.0)],
+                ],
+            ],
+        };
+        let found = crowds.among("mine").unwrap();
+        assert!((found.own - 1.0).abs() < 1e-12, "{found:?}");
+        // 4 and 1 on one path, 1 and 1 on the other.
+        assert!((found.others[1] - std::f64::consts::SQRT_2).abs() < 1e-12, "{found:?}");
+        assert!(
+            (found.others_p95[0] - 1.0).abs() < 1e-12 && (found.others_p95[1] - 2.0).abs() < 1e-12,
+            "{found:?}"
+        );
+        assert_eq!((found.others[0], found.others[2]), (1.0, 1.0));
+        assert_eq!((found.dropped, found.starts_dropped), (0.25, 3.0));
+        assert!(crowds.among("nobody").is_none());
     }
 }

@@ -28,7 +28,7 @@ mod yardstick;
 
 pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
 pub use candidate::{candidate, candidates};
-pub use crowds::{Crowd, Crowds, SHARES_AFTER_S};
+pub use crowds::{Among, Crowd, Crowds, SHARES_AFTER_S};
 pub use design::{ACCESS, about};
 pub use elsewhere::perform;
 pub use features::{FEATURES, Feature, Features};

@@ -38,6 +38,8 @@ struct Data<'a> {
     lost: Vec<Vec<Option<f64>>>,
     queue: Vec<Vec<f64>>,
     others: Others,
+    /// By row: the 95th percentile of others' completion times over that beside plain slow start, and the lowest and highest seed's.
+    among: Vec<Option<[f64; 3]>>,
     /// By row: against the first one; `None`: that one, or a yardstick.
     against: Vec<Option<Against>>,
 }
@@ -102,6 +104,7 @@ pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) ->
         title: &title,
         sections: &[
             ("standings", "Ranks"),
+            ("plane", "Time and harm"),
             ("map", "Map"),
             ("fails", "Where it fails"),
             ("paths", "Paths"),
@@ -128,21 +131,22 @@ fn body(table: &Table, command: &str) -> String {
     .expect("a string grows");
     html += "<section id=\"standings\">\n<h2>Ranks</h2>\n<p class=\"note\">Download time over that of <b>ideal</b>, a sender that knows the \
              path. Choose what your paths are and what counts; choose an algorithm to see where it fails. The index is time<sup>a</sup> × \
-             (1 + lost)<sup>b</sup> × (1 + harm)<sup>c</sup>, with the exponents below: 1 is as fast as ideal, without a loss.</p>\n\
+             (1 + lost)<sup>b</sup> × harm<sup>c</sup>, with the exponents below: 1 is as fast as ideal, without a loss, as gentle as slow start.</p>\n\
              <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n\
              <div class=\"controls needs-script\"><fieldset id=\"weights\"><legend>Weights of access types</legend></fieldset>\
              <fieldset><legend>What counts</legend>\
              <label>Time (a)<input type=\"range\" id=\"count-time\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
              <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
              <label>Harm (c)<input type=\"range\" id=\"count-harm\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
-             <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: what a running flow loses in the first 20 round \
-             trips beyond what it loses anyway, over what pipe and buffer hold, mean.</p>\
+             <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: how much longer others take under a web load of \
+             which the algorithm is half than with slow start in its place (95th percentile).</p>\
              <div class=\"buttons\"><label class=\"choice\">Sizes <select id=\"size\"></select></label>\
              <button type=\"button\" id=\"all-alike\">All access types alike</button></div></fieldset></div>\n\
              <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Ranks\">";
     html += &plain_table(&text::time(table));
-    html += "</div>\n</section>\n\
-             <section id=\"map\" class=\"needs-script\">\n<h2>Who wins where</h2>\n<p class=\"note\">Rate and round-trip time of the paths; the \
+    html += "</div>\n</section>\n";
+    html += &plane(table);
+    html += "<section id=\"map\" class=\"needs-script\">\n<h2>Who wins where</h2>\n<p class=\"note\">Rate and round-trip time of the paths; the \
              fastest algorithm of each field (+ how many others are within 5 % of it) with its time over ideal's and the number of paths, or the time of the chosen one. Choose a field \
              to list its paths.</p>\n\
              <div class=\"picked\"><span class=\"segmented\" role=\"group\" aria-label=\"What the map shows\">\
@@ -170,13 +174,31 @@ fn body(table: &Table, command: &str) -> String {
     html
 }
 
+/// Time against what others suffer; empty: nobody was played among others.
+fn plane(table: &Table) -> String {
+    let Some(among) = text::among(table) else { return String::new() };
+    format!(
+        "<section id=\"plane\">\n<h2>Time and harm</h2>\n<p class=\"note\">Across: download time over ideal's, mean. Up: under web loads of 50 and \
+         80 % of which the algorithm is half, the 95th percentile of the others' completion times over what it is with slow start in \
+         its place; the bar is its range over the seeds. Lower left is better. Filled: none is both as fast and as gentle.</p>\n\
+         <div id=\"plane-chart\" class=\"scroll needs-script\" tabindex=\"0\" role=\"region\" aria-label=\"Time and harm\"></div>\n\
+         <details><summary>The numbers</summary><div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Among others\">{}</div></details>\n\
+         </section>\n",
+        plain_table(&among)
+    )
+}
+
 /// Who leads, by how much and at what price, who leads of those that lose no more than slow start, and what Linux does.
 pub(crate) fn verdict(table: &Table) -> String {
     let contenders = || table.standings.iter().filter(|standing| !standing.yardstick);
     let Some(first) = contenders().next() else { return String::new() };
     let price = |standing: &Standing| {
-        let harm = standing.harm.as_ref().map_or(String::new(), |harm| {
-            format!(", and costs a running flow {:.2} times as much", harm.lost[0].max(0.0))
+        let harm = standing.among.map_or(String::new(), |among| {
+            let [_, p95, _] = among.others;
+            format!(
+                ", and under a web load others take {p95:.2} times as long beside it as beside {} (95th percentile)",
+                rampcc::standard().id
+            )
         });
         format!(
             "in start-up it loses {:.2} times what pipe and buffer hold, on average{harm}",
@@ -215,6 +237,12 @@ pub(crate) fn verdict(table: &Table) -> String {
             )
             .expect("a string grows");
         }
+    }
+    if let [first, rest @ .., gentlest] = table.front().as_slice() {
+        let before =
+            if rest.is_empty() { first.to_string() } else { format!("{first}, {}", rest.join(", ")) };
+        write!(words, " None is both as fast and as gentle to others as {before} or {gentlest}.")
+            .expect("a string grows");
     }
     let linux = rampcc::of_cubic().id;
     if let Some(standing) = contenders().skip(1).find(|standing| standing.label == linux) {
@@ -286,6 +314,10 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         let over = standing.over_first.as_ref()?;
         Some(Against { low: short(over.low), high: short(over.high) })
     };
+    let suffers = |label: &str| {
+        let among = table.standings.iter().find(|standing| standing.label == label)?.among?;
+        Some([among.others[1], among.others_p95[0], among.others_p95[1]].map(short))
+    };
     Data {
         arms: [],
         prefix: PREFIX,
@@ -316,6 +348,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         causal: by_row(&|ratio| ratio.causal),
         lost: rows.clone().map(|row| outcomes(row).map(lost).collect()).collect(),
         queue: rows.clone().map(|row| outcomes(row).map(queue).collect()).collect(),
+        among: league.rows.iter().map(|row| suffers(&row.label)).collect(),
         others: Others { lost: rows.map(suffered).collect(), paths: beside },
         against: league.rows.iter().map(|row| against(&row.label)).collect(),
     }

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::crowds::Crowds;
 use crate::elsewhere::{Job, deal};
 use crate::features::Features;
 use crate::log::{Log, hexadecimal};
@@ -49,6 +50,8 @@ pub struct Request<'a> {
     pub reuse: bool,
     /// True to play two at a time as well.
     pub pairs: bool,
+    /// True to play them among others as well: web loads of which each is half, and twenty starts at a time.
+    pub crowds: bool,
 }
 
 /// Everything that was played.
@@ -68,6 +71,8 @@ pub struct League {
     pub paths: Vec<PlayedPath>,
     /// By row: two that begin together.
     pub together: Vec<Vec<Together>>,
+    /// Among others; `None`: not played.
+    pub crowds: Option<Crowds>,
     /// Number of runs, and how many of them were found.
     pub runs: (usize, usize),
 }
@@ -193,6 +198,7 @@ impl Request<'_> {
         progress.on_end();
         let outcomes = outcomes?;
         let together = together.unwrap_or_else(|| Err(stopped()))?;
+        let crowds = self.crowds.then(|| self.play_among(progress, interrupted)).transpose()?;
         let mut outcomes = outcomes.into_iter();
         let played = paths.iter().map(|path| PlayedPath {
             name: path.path.name.clone(),
@@ -225,6 +231,7 @@ impl Request<'_> {
             rows: self.entrants.iter().map(row).collect(),
             paths: played.collect(),
             together,
+            crowds,
             runs: (runs, counts.found.into_inner()),
         })
     }

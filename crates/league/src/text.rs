@@ -11,6 +11,7 @@ pub type Cells = (Vec<String>, Vec<Vec<String>>);
 pub fn time(table: &Table) -> Cells {
     let mut head: Vec<String> = [
         "algorithm",
+        "place",
         "× ideal",
         "vs first",
         "median",
@@ -29,6 +30,7 @@ pub fn time(table: &Table) -> Cells {
     let row = |s: &Standing| {
         let mut cells = vec![
             s.label.clone(),
+            s.places.map_or("–".to_owned(), places),
             ratio(s.ideal.mean),
             against(s),
             ratio(s.ideal.median),
@@ -58,6 +60,11 @@ fn lines(table: &Table) -> impl Iterator<Item = &Standing> {
 fn same<'a>(table: &'a Table, label: &str) -> Vec<&'a str> {
     let all = table.standings.iter();
     all.filter(|s| s.same_as.as_deref() == Some(label)).map(|s| s.label.as_str()).collect()
+}
+
+/// `3`, or `3–5` where the population cannot tell.
+fn places([first, last]: [usize; 2]) -> String {
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
 }
 
 /// By how much it is slower than the first row, and whether other paths might say otherwise.
@@ -108,6 +115,41 @@ pub fn cost(table: &Table) -> Cells {
     (head, lines(table).map(row).collect())
 }
 
+/// What others have of it; `None`: nobody was played among others.
+pub fn among(table: &Table) -> Option<Cells> {
+    let head = [
+        "algorithm",
+        "× ideal",
+        "its own mean",
+        "others' mean",
+        "95 %",
+        "seeds",
+        "99 %",
+        "drops",
+        "20 starts: drops",
+        "front",
+    ];
+    let front = table.front();
+    let row = |s: &Standing| {
+        let among = s.among?;
+        let [mean, p95, p99] = among.others.map(ratio);
+        let [low, high] = among.others_p95.map(ratio);
+        let beaten = !front.contains(&s.label.as_str());
+        let seeds = format!("{low} to {high}");
+        let drops = [among.dropped, among.starts_dropped].map(ratio);
+        let [dropped, starts] = drops;
+        let mark = if beaten { "" } else { "yes" };
+        let cells =
+            [s.label.clone(), ratio(s.ideal.mean), ratio(among.own), mean, p95, seeds, p99, dropped, starts];
+        Some(cells.into_iter().chain([mark.to_owned()]).collect())
+    };
+    // Those whose downloads are slow start's may remember what they did among others.
+    let standard = table.standings.iter().find(|s| s.label == rampcc::standard().id).and_then(|s| s.among);
+    let shown = table.standings.iter().filter(|s| s.same_as.is_none() || s.among != standard);
+    let rows: Vec<Vec<String>> = shown.filter_map(row).collect();
+    (!rows.is_empty()).then(|| (head.map(str::to_owned).to_vec(), rows))
+}
+
 /// What the columns are.
 pub fn legend(table: &Table) -> String {
     let pooled: Vec<String> = table.pooled.iter().map(|bytes| size(*bytes)).collect();
@@ -119,7 +161,8 @@ pub fn legend(table: &Table) -> String {
     let beside =
         table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
     let mut words = format!(
-        "{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: geometric mean; against the first row, \
+        "{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: place, one for those whose \
+         order with the first of them other paths may turn around; geometric mean; against the first row, \
          95 % interval over paths drawn from the same ranges (tied: it holds 0); median, 95th percentile, worst; on clean paths, 95th \
          percentile over what no sender can beat that learns from ACKs; round trips more than `ideal`. Lost in start-up: packets over those \
          that pipe and buffer hold together. A running flow's losses, on {beside} paths: in the first {} round trips of the download, \
@@ -132,10 +175,23 @@ pub fn legend(table: &Table) -> String {
         crate::BESIDE_RTTS,
         100.0 * NEAR,
     );
+    if table.standings.iter().any(|standing| standing.among.is_some()) {
+        write!(
+            words,
+            " Among others: over what {standard} does in the same place, the mean over the paths. Web loads of 50 and 80 % over buffers of a \
+             quarter and one BDP, half of their flows the algorithm's and the others hystart's: completion times of its own flows \
+             (mean) and of the others (mean, 95th percentile with its lowest and highest seed, 99th percentile), and packets dropped; packets \
+             dropped where 20 start within two round trips. Front: none is both as fast and as gentle to others (95 %)."
+        )
+        .expect("a string grows");
+    }
     if !same.is_empty() {
         let rows = same.join(", ");
-        write!(words, " In every run the same as {standard}, whose line they share: {rows}.")
-            .expect("a string grows");
+        write!(
+            words,
+            " Every download takes and loses as much as with {standard}, whose line they share: {rows}."
+        )
+        .expect("a string grows");
     }
     if table.left_out > 0 {
         let what = if table.left_out == 1 { "path and size is" } else { "paths and sizes are" };

@@ -151,6 +151,7 @@ fn play() -> League {
         out: place.0.clone(),
         reuse: false,
         pairs: false,
+        crowds: false,
     };
     request.play(&(), &AtomicBool::new(false)).expect("it plays")
 }

@@ -53,6 +53,7 @@ fn request(place: &Place, names: &[&str]) -> Request<'static> {
         out: place.0.clone(),
         reuse: true,
         pairs: false,
+        crowds: false,
     }
 }
 
@@ -213,7 +214,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
     let table = league.judge(&Weights::default());
     let (_, lines) = text::time(&table);
     assert_eq!(lines.len(), 3);
-    assert!(text::legend(&table).contains("the same as slow_start, whose line they share: careful"));
+    assert!(text::legend(&table).contains("as much as with slow_start, whose line they share: careful"));
     let first = &table.standings[0];
     assert!(first.over_first.is_none());
     let second = table.standings[1].over_first.unwrap();
@@ -245,7 +246,37 @@ fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
     assert!(league.rows[3].candidate && !league.rows[1].candidate);
 }
 
-/// slow_start, which takes back whatever the host reduces.
+#[test]
+fn places_are_shared_where_the_population_cannot_tell_and_the_front_needs_others() {
+    let place = Place::new("league-among");
+    let mut request = request(&place, &["slow_start", "jump", "ideal"]);
+    request.seeds = 1;
+    let table = play(&request).judge(&Weights::default());
+    assert!(table.front().is_empty() && text::among(&table).is_none());
+    assert!(table.standings.iter().all(|s| s.places.is_none() == s.yardstick));
+    for standing in table.standings.iter().filter_map(|s| Some((s.places?, s.over_first))) {
+        let ([first, last], over) = standing;
+        assert!(first <= last && last <= 3, "{standing:?}");
+        assert_eq!(first == 1, over.is_none_or(|over| over.tied()), "{standing:?}");
+    }
+    request.crowds = true;
+    let league = play(&request);
+    let table = league.judge(&Weights::default());
+    let of = |label: &str| table.standings.iter().find(|s| s.label == label).unwrap().among.unwrap();
+    let own = of("slow_start");
+    assert_eq!((own.own, own.others, own.dropped, own.starts_dropped), (1.0, [1.0; 3], 1.0, 1.0));
+    assert!(of("ideal").starts_dropped > 1.0, "{:?}", of("ideal"));
+    let crowds = league.crowds.as_ref().unwrap();
+    assert_eq!(crowds.access, ["20 starts", "web load, half"]);
+    // The fastest is always on it; another only where it is gentler.
+    let front = table.front();
+    assert_eq!(front[0], table.standings[0].label);
+    let gentler = front.windows(2).all(|both| of(both[1]).others[1] < of(both[0]).others[1]);
+    assert!(gentler && !front.contains(&"ideal"), "{front:?}");
+    assert!(rampcc_league::page(&league, &table, ("1", "ramp league")).contains("plane-chart"));
+}
+
+/// Plain slow start that takes back whatever the host reduces.
 fn greedy(place: &Place) -> String {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/slow_start.h");
     let honest =

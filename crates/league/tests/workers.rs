@@ -139,6 +139,7 @@ fn league(place: &Place, out: &str, workers: Option<&dyn Workers>) -> Result<Lea
         out: place.0.join(out),
         reuse: true,
         pairs: true,
+        crowds: false,
     };
     request.play(&(), &AtomicBool::new(false))
 }

@@ -42,11 +42,11 @@ pub enum Judged {
     /// Nobody holds it to a goal.
     #[default]
     Free,
-    /// Within the goal, for every seed where there are several.
+    /// Within the goal, with its whole interval: over the seeds, or over paths drawn from the same ranges.
     Met,
-    /// Beyond it, for every seed.
+    /// Beyond it, as a whole.
     Missed,
-    /// The seeds do not agree.
+    /// The goal is within the interval.
     CannotTell,
 }
 
@@ -114,6 +114,8 @@ impl Form {
     }
 }
 
+/// Of the paths that were played: what other paths would give is not known from these.
+const WORST: &str = "worst";
 /// In words, what Linux does.
 const LINUX: &str = "LINUX";
 
@@ -141,7 +143,7 @@ const MEASURES: [Measure; 14] = [
         form: Form::Ratio,
         value: |row, _| Some(row.ideal.p95),
     },
-    Measure { words: "worst", goal: None, form: Form::Ratio, value: |row, _| Some(row.ideal.worst) },
+    Measure { words: WORST, goal: None, form: Form::Ratio, value: |row, _| Some(row.ideal.worst) },
     Measure {
         words: "share over 2 ×",
         goal: Some(0.03),
@@ -201,7 +203,7 @@ const MEASURES: [Measure; 14] = [
         value: |row, _| Some(row.cost.startup_lost[1]),
     },
     Measure {
-        words: "worst",
+        words: WORST,
         goal: Some(1.5),
         form: Form::Ratio,
         value: |row, _| Some(row.cost.startup_lost[2]),
@@ -242,7 +244,17 @@ fn populations(played: &Played, label: &str) -> Sheet {
         let mut cells = vec![Cell::plain(measure.goal.map_or(String::new(), |goal| measure.form.goal(goal)))];
         for (row, goal) in [(label, measure.goal), (linux, None)] {
             let value = |table: &Table| standing(table, row).and_then(|row| (measure.value)(row, table));
-            cells.extend(played.populations.iter().map(|table| measure.form.cell(value(table), goal)));
+            let cell = |(table, drawn): (&Table, &Vec<Table>)| {
+                let found = value(table)?;
+                let mut drawn: Vec<f64> = drawn.iter().filter_map(value).collect();
+                drawn.sort_by(f64::total_cmp);
+                let end = |share: f64| rampcc_lab::quantile(&drawn, share);
+                let sure = goal.is_none() || measure.words == WORST || drawn.is_empty();
+                let [low, high] = if sure { [found; 2] } else { [end(0.025), end(0.975)] };
+                Some(Spread { value: found, low, high })
+            };
+            let both = played.populations.iter().zip(&played.resampled);
+            cells.extend(both.map(|both| measure.form.spread(cell(both), goal)));
         }
         Line { measure: measure.words.replace(LINUX, &format!("`{linux}`")), cells }
     };

@@ -276,8 +276,12 @@ mod tests {
     use super::*;
 
     fn crowds() -> Crowds {
-        let crowd =
-            |own, dropped, jain| Crowd { own_s: Some([own, 2.0 * own]), dropped, jain, ..Crowd::default() };
+        let crowd = |own, dropped, jain| Crowd {
+            own_s: Some([own, 2.0 * own, 3.0 * own]),
+            dropped,
+            jain,
+            ..Crowd::default()
+        };
         Crowds {
             rows: vec!["mine".to_owned(), SLOW_START.to_owned()],
             access: vec!["a".to_owned(), "b".to_owned(), "a".to_owned()],

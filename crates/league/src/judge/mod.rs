@@ -1,13 +1,14 @@
 //! The table: what each algorithm costs over a population, against who knows the path.
 
 mod certain;
+mod line;
 mod standing;
 pub(crate) mod tree;
 pub(crate) mod weighted;
 mod weights;
 
 pub use certain::Interval;
-pub use standing::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
+pub use line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 pub use tree::{Condition, Group};
 pub use weights::Weights;
 
@@ -43,6 +44,27 @@ pub struct Table {
     /// Contenders from the fastest to the slowest, by the geometric mean of their download times over the yardstick's; then
     /// yardsticks.
     pub standings: Vec<Standing>,
+}
+
+impl Table {
+    /// Contenders than which none is both as fast and as gentle to others, by the 95th percentile of their completion times under a
+    /// web load: from the fastest to the gentlest. Empty: nobody was played among others.
+    pub fn front(&self) -> Vec<&str> {
+        let contenders = || {
+            let all =
+                self.standings.iter().filter(|standing| !standing.yardstick && standing.same_as.is_none());
+            all.filter_map(|standing| Some((standing, standing.among?.others[1])))
+        };
+        let mut gentlest = f64::INFINITY;
+        let mut front = Vec::new();
+        for (standing, others) in contenders() {
+            if others < gentlest {
+                gentlest = others;
+                front.push(standing.label.as_str());
+            }
+        }
+        front
+    }
 }
 
 /// Download times of every row, path and size: what is judged.
@@ -141,6 +163,14 @@ impl League {
     pub fn judge(&self, weights: &Weights) -> Table {
         let times = self.times();
         standing::table(self, &times, weights)
+    }
+
+    /// Tables of so many populations that have as many paths of each access type, drawn from these with replacement: standings of these
+    /// rows, without an order and without where they fail. The draws are the same in every call.
+    pub(crate) fn resampled(&self, weights: &Weights, labels: &[&str], draws: usize) -> Vec<Table> {
+        let times = self.times();
+        let rows: Vec<usize> = labels.iter().filter_map(|label| self.row_of(label)).collect();
+        standing::resampled((self, &times, weights), &rows, draws)
     }
 
     /// Sizes that are pooled, by their places.

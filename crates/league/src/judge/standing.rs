@@ -1,146 +1,18 @@
-//! One algorithm's line of the table.
+//! How one algorithm's line of the table is made.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
 
-use super::certain::{Interval, Pair, interval};
-use super::tree::{Group, Point, groups};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use rayon::prelude::*;
+
+use super::certain::{Pair, interval};
+use super::line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
+use super::tree::{Point, groups};
 use super::weighted::{geometric_mean, mean, quantile};
 use super::{FAR, LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
 use crate::outcome::Outcome;
 use crate::play::League;
-
-/// What an algorithm did over the whole population.
-#[derive(Clone, Debug, Serialize)]
-pub struct Standing {
-    /// Its label.
-    pub label: String,
-    /// The algorithm's name; that of a candidate is its label.
-    pub name: String,
-    /// True if it knows the path.
-    pub yardstick: bool,
-    /// True if it is not in the registry.
-    pub candidate: bool,
-    /// Download time over the yardstick's.
-    pub ideal: Over,
-    /// Its download time over that of the first contender, with how sure it is; `None` for that and for yardsticks.
-    pub over_first: Option<Interval>,
-    /// Label of plain slow start, if it does the same in every run.
-    pub same_as: Option<String>,
-    /// Download time over what a sender needs at least that learns from ACKs: a reference where cross traffic may yield or the rate
-    /// changes.
-    pub causal: Over,
-    /// The same on paths where nothing but the queue moves: a bound.
-    pub clean: Option<Over>,
-    /// There, over the larger of that bound and the yardstick's time.
-    pub clean_attained: Option<Over>,
-    /// Round trips more than the yardstick: median and 95th percentile.
-    pub extra_rtts: [f64; 2],
-    /// For each size.
-    pub by_size: Vec<BySize>,
-    /// Share of cases in which no other contender is faster.
-    pub best: f64,
-    /// Share in which it is within 5 % of the fastest.
-    pub near_best: f64,
-    /// Against plain slow start.
-    pub slow_start: Option<Versus>,
-    /// Against what Linux's CUBIC does.
-    pub cubic: Option<Versus>,
-    /// What it costs.
-    pub cost: Cost,
-    /// What others suffer; `None`: no path has a running flow.
-    pub harm: Option<Harm>,
-    /// Two that begin together: larger over smaller share after 1, 3 and 10 s, medians; `None`: not played.
-    pub together: Option<[f64; 3]>,
-    /// Where it fails.
-    pub fails: Fails,
-}
-
-/// A ratio over the population.
-#[derive(Clone, Debug, Serialize)]
-pub struct Over {
-    /// Geometric mean.
-    pub mean: f64,
-    /// Median.
-    pub median: f64,
-    /// Not exceeded on 95 % of the cases.
-    pub p95: f64,
-    /// Largest.
-    pub worst: f64,
-    /// Path of the largest.
-    pub worst_path: String,
-    /// Share of cases above 2.
-    pub above_two: f64,
-    /// Share of cases that the end of the run cut off: their ratios are lower bounds.
-    pub cut: f64,
-}
-
-/// The ratio for one size.
-#[derive(Clone, Debug, Serialize)]
-pub struct BySize {
-    /// Bytes.
-    pub bytes: u64,
-    /// Download time over the yardstick's; `None`: no path has it.
-    pub ideal: Option<Over>,
-}
-
-/// Another row, case by case.
-#[derive(Clone, Debug, Serialize)]
-pub struct Versus {
-    /// Whose time is 1.
-    pub label: String,
-    /// Geometric mean.
-    pub mean: f64,
-    /// Share of cases in which it takes more than 5 % longer.
-    pub slower: f64,
-    /// Share in which it does and the yardstick does not.
-    pub slower_alone: f64,
-    /// Share in which it takes more than 25 % longer.
-    pub much_slower: f64,
-    /// Share in which it takes more than 5 % less.
-    pub faster: f64,
-    /// Largest.
-    pub worst: f64,
-    /// Path of the largest.
-    pub worst_path: String,
-}
-
-/// What it costs the path.
-#[derive(Clone, Debug, Serialize)]
-pub struct Cost {
-    /// Packets lost in start-up over those that pipe and buffer hold together: mean, 95th percentile, worst.
-    pub startup_lost: [f64; 3],
-    /// Path of the worst.
-    pub startup_lost_path: String,
-    /// Payload lost and sent again over the file, means.
-    pub lost: f64,
-    /// As above.
-    pub again: f64,
-    /// Queueing delay not exceeded for 95 % of a download, ms: median over the paths, and not exceeded on 95 % of them.
-    pub queue_ms: [f64; 2],
-}
-
-/// What a running flow suffers, against the same path without the download.
-#[derive(Clone, Debug, Serialize)]
-pub struct Harm {
-    /// Packets that it loses in the first [`BESIDE_RTTS`](crate::BESIDE_RTTS) round trips of the download beyond those that it loses
-    /// there anyway, over those that pipe and buffer hold together: mean, 95th percentile, worst.
-    pub lost: [f64; 3],
-    /// Path of the worst.
-    pub lost_path: String,
-    /// Share of its goodput that it loses, mean; below 0: it has more.
-    pub goodput: f64,
-    /// Number of paths with a running flow.
-    pub paths: usize,
-}
-
-/// Groups of paths by what they have in common, the worst first.
-#[derive(Clone, Debug, Serialize)]
-pub struct Fails {
-    /// The tree's leaves.
-    pub groups: Vec<Group>,
-    /// For each the path with the largest ratio.
-    pub examples: Vec<String>,
-}
 
 /// Between what others had beside a download and without it, on a path.
 type Difference = dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>;
@@ -155,6 +27,8 @@ struct Judge<'a> {
     pooled: Vec<(usize, f64)>,
     /// Of every case, the fastest contender's time.
     fastest: Vec<f64>,
+    /// True for a population drawn from this one.
+    drawn: bool,
 }
 
 pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table {
@@ -168,24 +42,38 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
             standing.over_first = interval(&judge.pairs(*row, first));
         }
     }
-    let standings = standings.into_iter().map(|(_, standing)| standing).collect();
-    let mut kinds: Vec<(String, f64)> = Vec::new();
-    for (case, weight) in &judge.pooled {
-        let access = &league.paths[times.cases[*case].path].access;
-        match kinds.iter_mut().find(|(kind, _)| kind == access) {
-            Some((_, sum)) => *sum += weight,
-            None => kinds.push((access.clone(), *weight)),
-        }
+    judge.place(&mut standings);
+    judge.table(standings.into_iter().map(|(_, standing)| standing).collect())
+}
+
+/// As [`League::resampled`].
+pub(super) fn resampled(
+    (league, times, weights): (&League, &Times, &Weights),
+    rows: &[usize],
+    draws: usize,
+) -> Vec<Table> {
+    let judge = Judge::new(league, times, weights);
+    let mut random = Pcg64Mcg::seed_from_u64(0);
+    let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (path, played) in league.paths.iter().enumerate() {
+        kinds.entry(&played.access).or_default().push(path);
     }
-    Table {
-        population: league.title.clone(),
-        paths: league.paths.len(),
-        left_out: times.left_out.len(),
-        weights: kinds,
-        pooled: league.pooled().into_iter().map(|size| league.sizes[size]).collect(),
-        sizes: league.sizes.clone(),
-        standings,
-    }
+    let drawn: Vec<Vec<f64>> = (0..draws)
+        .map(|_| {
+            let mut times = vec![0.0; league.paths.len()];
+            for paths in kinds.values() {
+                for _ in paths {
+                    times[paths[random.random_range(0..paths.len())]] += 1.0;
+                }
+            }
+            times
+        })
+        .collect();
+    let table = |times: &Vec<f64>| {
+        let judge = judge.weighed(times);
+        judge.table(rows.iter().map(|row| judge.standing(*row)).collect())
+    };
+    drawn.par_iter().map(table).collect()
 }
 
 impl<'a> Judge<'a> {
@@ -220,7 +108,37 @@ impl<'a> Judge<'a> {
                 contenders.iter().map(|row| times.over[*row][case].seconds).fold(f64::INFINITY, f64::min)
             })
             .collect();
-        Self { league, times, pooled: pooled.collect(), path_weight, fastest }
+        Self { league, times, pooled: pooled.collect(), path_weight, fastest, drawn: false }
+    }
+
+    /// The same where each path counts so many times.
+    fn weighed(&self, times: &[f64]) -> Self {
+        let path_weight: Vec<f64> =
+            self.path_weight.iter().zip(times).map(|(weight, times)| weight * times).collect();
+        let pooled =
+            self.pooled.iter().map(|(case, weight)| (*case, weight * times[self.times.cases[*case].path]));
+        Self { path_weight, pooled: pooled.collect(), fastest: self.fastest.clone(), drawn: true, ..*self }
+    }
+
+    fn table(&self, standings: Vec<Standing>) -> Table {
+        let (league, times) = (self.league, self.times);
+        let mut kinds: Vec<(String, f64)> = Vec::new();
+        for (case, weight) in &self.pooled {
+            let access = &league.paths[times.cases[*case].path].access;
+            match kinds.iter_mut().find(|(kind, _)| kind == access) {
+                Some((_, sum)) => *sum += weight,
+                None => kinds.push((access.clone(), *weight)),
+            }
+        }
+        Table {
+            population: league.title.clone(),
+            paths: league.paths.len(),
+            left_out: times.left_out.len(),
+            weights: kinds,
+            pooled: league.pooled().into_iter().map(|size| league.sizes[size]).collect(),
+            sizes: league.sizes.clone(),
+            standings,
+        }
     }
 
     fn standing(&self, row: usize) -> Standing {
@@ -250,6 +168,7 @@ impl<'a> Judge<'a> {
             name: rampcc::algorithm(&played.label)
                 .map_or_else(|| played.label.clone(), |algorithm| algorithm.name.to_owned()),
             over_first: None,
+            places: None,
             same_as: self.same_as(row, standard),
             yardstick: played.yardstick,
             candidate: played.candidate,
@@ -267,7 +186,23 @@ impl<'a> Judge<'a> {
             cost: self.cost(row),
             harm: self.harm(row),
             together: self.together(row),
-            fails: self.fails(row),
+            among: self.league.crowds.as_ref().and_then(|crowds| crowds.among(&played.label)),
+            fails: if self.drawn { Fails::default() } else { self.fails(row) },
+        }
+    }
+
+    /// Those that the population cannot tell from the first of them share their places.
+    fn place(&self, standings: &mut [(usize, Standing)]) {
+        let contenders = standings.iter().take_while(|(_, standing)| !standing.yardstick).count();
+        let mut first = 0;
+        while first < contenders {
+            let leader = standings[first].0;
+            let tied = |row: usize| interval(&self.pairs(row, leader)).is_some_and(|over| over.tied());
+            let more = standings[first + 1..contenders].iter().take_while(|(row, _)| tied(*row)).count();
+            for (_, standing) in &mut standings[first..=first + more] {
+                standing.places = Some([first + 1, first + more + 1]);
+            }
+            first += more + 1;
         }
     }
 
@@ -405,7 +340,12 @@ impl<'a> Judge<'a> {
 
     fn same_as(&self, row: usize, label: &str) -> Option<String> {
         let other = self.league.row(label).filter(|other| *other != row)?;
-        let same = |path: &crate::PlayedPath| path.outcomes[row] == path.outcomes[other];
+        let kept = |run: &Outcome| {
+            (run.seconds.clone(), run.had_s.to_bits(), run.lost_bytes.to_bits(), run.again_bytes.to_bits())
+        };
+        let same = |path: &crate::PlayedPath| {
+            path.outcomes[row].iter().map(kept).eq(path.outcomes[other].iter().map(kept))
+        };
         self.league.paths.iter().all(same).then(|| label.to_owned())
     }
 
