@@ -351,6 +351,17 @@ document.querySelectorAll("[data-weight]").forEach((input, kind) => {
   state.weights[kind] = access[kind].weight;
 });
 document.querySelector("#all-alike").addEventListener("click", () => { state.weights.fill(1); setWeights(1); redraw(); });
+const mix = document.querySelector("#today");
+mix.hidden = access.every(({ today }) => !today);
+mix.addEventListener("click", () => {
+  const largest = Math.max(...access.map(({ today }) => today));
+  document.querySelectorAll("[data-weight]").forEach((input, kind) => {
+    state.weights[kind] = access[kind].today;
+    input.value = Math.round(access[kind].today / largest * 10);
+    input.nextElementSibling.textContent = input.value;
+  });
+  redraw();
+});
 for (const what of ["time", "loss", "harm"]) {
   const input = document.querySelector(`#count-${what}`);
   input.addEventListener("input", () => { state[what] = Number(input.value); input.nextElementSibling.textContent = input.value; redraw(); });

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::design::about;
 use crate::features::FEATURES;
-use crate::judge::{LARGE_BDP_PACKETS, NEAR, Standing, Table};
+use crate::judge::{LARGE_BDP_PACKETS, NEAR, Standing, Table, today};
 use crate::play::League;
 use crate::population::PREFIX;
 use crate::text;
@@ -60,6 +60,8 @@ struct Access<'a> {
     id: &'a str,
     what: String,
     weight: f64,
+    /// In `league/today.toml`.
+    today: f64,
 }
 
 #[derive(Serialize)]
@@ -141,7 +143,8 @@ fn body(table: &Table, command: &str) -> String {
              <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: how much longer others take under a web load of \
              which the algorithm is half than with slow start in its place (95th percentile).</p>\
              <div class=\"buttons\"><label class=\"choice\">Sizes <select id=\"size\"></select></label>\
-             <button type=\"button\" id=\"all-alike\">All access types alike</button></div></fieldset></div>\n\
+             <button type=\"button\" id=\"all-alike\">All access types alike</button>\
+             <button type=\"button\" id=\"today\">Today's mix</button></div></fieldset></div>\n\
              <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Ranks\">";
     html += &plain_table(&text::time(table));
     html += "</div>\n</section>\n";
@@ -331,6 +334,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
                 id,
                 what: about(id).map_or_else(|| id.clone(), |(what, _)| what),
                 weight: *weight,
+                today: today(id),
             })
             .collect(),
         features: FEATURES.iter().map(|f| Named { id: f.id, name: f.name, whether: f.whether }).collect(),

@@ -11,6 +11,7 @@ pub use certain::Interval;
 pub use line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 pub use tree::{Condition, Group};
 pub use weights::Weights;
+pub(crate) use weights::today;
 
 use serde::Serialize;
 

@@ -8,6 +8,15 @@ use rampcc_scenario::nearest;
 
 use crate::population::Population;
 
+/// A mix of access types with its sources.
+const TODAY: &str = include_str!("../../population/today.toml");
+
+/// What an access type has of today's mix.
+pub(crate) fn today(access: &str) -> f64 {
+    let table: toml::Table = TODAY.parse().expect("the file is part of the program");
+    table.get(access).and_then(toml::Value::as_integer).map_or(0.0, |weight| weight as f64)
+}
+
 /// Weight by access type; one that is not named counts 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights(BTreeMap<String, f64>);
@@ -112,6 +121,17 @@ mod tests {
         ] {
             let error = Weights::parse("mix.toml", text, &population).unwrap_err();
             assert!(error.is_input() && error.to_string().contains(problem), "{error}");
+        }
+    }
+
+    #[test]
+    fn todays_mix_is_one_of_the_populations_access_types() {
+        let population = Population::open(&Which::Public).unwrap();
+        let weights = Weights::parse("today.toml", TODAY, &population).unwrap();
+        let sum: f64 = population.access().iter().map(|kind| weights.of(kind)).sum();
+        assert!((sum - 100.0).abs() < 1e-12, "{sum} %");
+        for kind in population.access() {
+            assert!((weights.of(&kind) - today(&kind)).abs() < 1e-12, "{kind}");
         }
     }
 }
