@@ -207,7 +207,7 @@ impl LeagueArgs {
 /// Run the command.
 pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     if let Some(name) = &args.show {
-        return show(name, &args.settings()?, out);
+        return show(args, name, out);
     }
     args.playing.spread();
     if !args.goals && args.which.held_out && args.which.fresh.is_some() {
@@ -275,11 +275,26 @@ pub(crate) fn kept(error: ExperimentError) -> CliError {
     CliError::Interrupted
 }
 
-/// A path as a scenario file.
-fn show(name: &str, settings: &[Setting], out: &mut impl Write) -> Result<(), CliError> {
-    let whole = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
-    let scenario =
-        rampcc_league::path(&whole, settings).ok_or_else(|| CliError::input("it names no path"))??;
+/// A path of the asked population as a scenario file; a name that says its population is of that.
+fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliError> {
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    let which = args.which();
+    if let Which::File(_) = which {
+        let population = args.population(&which)?;
+        let Some(path) = population.paths.iter().find(|path| path.name == name) else {
+            let message = format!("{} has no path `{name}`", population.name);
+            return Err(CliError::input_help(message, "the name of one of its tables"));
+        };
+        return Ok(write!(out, "name = \"{name}\"\n{}", path.scenario.text)?);
+    }
+    let whole = match which {
+        _ if name.starts_with("held-out-") || name.starts_with("fresh-") => format!("{PREFIX}{name}"),
+        Which::Fresh(seed) => format!("{PREFIX}fresh-{seed}-{name}"),
+        Which::HeldOut => format!("{PREFIX}held-out-{name}"),
+        Which::Public | Which::File(_) => format!("{PREFIX}{name}"),
+    };
+    let scenario = rampcc_league::path(&whole, &args.settings()?)
+        .ok_or_else(|| CliError::input("it names no path"))??;
     Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
 }
 

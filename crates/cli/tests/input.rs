@@ -227,3 +227,22 @@ fn all_mistakes_of_a_file_are_told_at_once() {
     assert!(places.is_sorted(), "{said}");
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn the_path_that_is_shown_is_of_the_asked_population() {
+    let place = Place::new("league_show");
+    place.write("mine.toml", "[near]\naccess = \"a\"\npath.rate = \"20 Mbit/s\"\npath.rtt = \"20 ms\"\n");
+    for (asked, name, shown) in [
+        (vec![], "geo-01", "name = \"geo-01\""),
+        (vec!["--held-out"], "geo-01", "name = \"held-out-geo-01\""),
+        (vec!["--fresh", "7"], "geo-01", "name = \"fresh-7-geo-01\""),
+        (vec!["--fresh", "7"], "league:held-out-geo-01", "name = \"held-out-geo-01\""),
+        (vec!["--paths", "mine.toml"], "near", "name = \"near\""),
+    ] {
+        let words: Vec<&str> = ["league"].into_iter().chain(asked).chain(["--show", name]).collect();
+        assert_eq!(place.stdout(&words).lines().next(), Some(shown), "{words:?}");
+    }
+    let output = place.ramp(&["league", "--paths", "mine.toml", "--show", "geo-01"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("mine.toml has no path `geo-01`"), "{}", stderr(&output));
+}
