@@ -53,6 +53,22 @@ test("ranks follow weights and what counts, and sort by any column", async () =>
   assert.equal(await page.$eval("#standings thead th", (th) => th.getAttribute("aria-sort")), "ascending");
 });
 
+test("the plane has every algorithm, marks the chosen one, and follows the weights", async () => {
+  const page = await open(browser, file);
+  const points = () => page.$$eval("#plane circle", (all) => all.map((circle) => [circle.parentNode.dataset.plane, circle.getAttribute("cx")]));
+  const before = await points();
+  assert.deepEqual(before.map(([label]) => label).sort(), ["best", "hystart", "ideal", "limited", "slow_start"]);
+  assert.ok(await page.locator("#plane .front").count() >= 1);
+  assert.equal(await page.locator('#plane .front[data-plane="ideal"]').count(), 0, "the yardstick is no contender");
+  await page.click('#standings [data-row="limited"] button');
+  assert.equal(await page.locator('#plane [data-plane="limited"].own').count(), 1);
+  await page.click("#today");
+  assert.notDeepEqual(await points(), before);
+  assert.equal(await page.$eval('[data-weight="wifi"]', (input) => input.value), "10");
+  await page.click("#all-alike");
+  assert.deepEqual((await points()).sort(), before.sort());
+});
+
 test("a field of the map lists its paths, and a path gives its command", async () => {
   const page = await open(browser, file);
   const all = await page.locator("#paths tbody tr").count();

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         out: place.join("runs"),
         reuse: true,
         pairs: false,
-        crowds: false,
+        crowds: true,
     };
     let league = request.play(&(), &AtomicBool::new(false))?;
     let table = league.judge(&Weights::default());

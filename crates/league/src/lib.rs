@@ -40,5 +40,5 @@ pub use outcome::{BESIDE_RTTS, Outcome};
 pub use page::page;
 pub use pairs::{AFTER_S, Together};
 pub use play::{League, PlayedPath, PlayedRow, Request, SIZES};
-pub use population::{PREFIX, Path, Population, Which, path};
+pub use population::{EDITION, PREFIX, Path, Population, Which, path};
 pub use sample::LONGEST_S;

@@ -15,6 +15,8 @@ const HELD_OUT: &str = include_str!("../population/held-out.toml");
 pub(crate) const PUBLIC_SEED: u64 = 1;
 /// Seed of those that are kept for a last look.
 pub(crate) const HELD_OUT_SEED: u64 = 2;
+/// Of the paths that come with ramp, with the crowds and pairs that are played beside them: results of one edition compare.
+pub const EDITION: &str = "league-2026.1";
 /// On command lines, before the name of a path: `league:cable-07`.
 pub const PREFIX: &str = "league:";
 

@@ -161,7 +161,7 @@ pub fn legend(table: &Table) -> String {
     let beside =
         table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
     let mut words = format!(
-        "{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: place, one for those whose \
+        "{}{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: place, one for those whose \
          order with the first of them other paths may turn around; geometric mean; against the first row, \
          95 % interval over paths drawn from the same ranges (tied: it holds 0); median, 95th percentile, worst; on clean paths, 95th \
          percentile over what no sender can beat that learns from ACKs; round trips more than `ideal`. Lost in start-up: packets over those \
@@ -169,6 +169,7 @@ pub fn legend(table: &Table) -> String {
          beyond those that it has without it, over what pipe and buffer hold: mean and 95th percentile; and its goodput against that \
          without the download. Two together: larger over smaller share after 1, 3 and 10 s, medians. Differences below {:.0} % count as \
          none.",
+        table.edition.map_or(String::new(), |edition| format!("{edition}: ")),
         table.paths,
         kinds.join(", "),
         pooled.join(", "),

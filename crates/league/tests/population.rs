@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use rampcc_league::{ACCESS, Features, Population, Which, about};
+use rampcc_league::{ACCESS, EDITION, Features, Population, Which, about};
+use sha2::{Digest, Sha256};
 
 /// `RAMP_BLESS=1` writes the files.
 #[test]
@@ -48,6 +49,18 @@ fn each_half_has_every_kind_of_path_within_the_stated_ranges() {
         assert!(count(&Features::is_clean) >= 20, "{}", count(&Features::is_clean));
         assert!(count(&|f| f.get("return") < 0.05) >= 5);
     }
+}
+
+/// Who changes a path gives the edition another name, and its digest.
+#[test]
+fn an_edition_is_of_these_paths() {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("population");
+    let mut digest = Sha256::new();
+    for file in ["public.toml", "held-out.toml", "crowds.toml", "pairs.toml"] {
+        digest.update(fs::read(place.join(file)).unwrap());
+    }
+    let found: String = digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!((EDITION, found.as_str()), ("league-2026.1", "1240a202d9e73f74"));
 }
 
 #[test]

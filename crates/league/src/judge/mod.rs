@@ -32,6 +32,8 @@ pub const LARGE_BDP_PACKETS: f64 = 20.0;
 pub struct Table {
     /// Population.
     pub population: String,
+    /// [`EDITION`](crate::EDITION), unless the paths are a file's.
+    pub edition: Option<&'static str>,
     /// Number of paths.
     pub paths: usize,
     /// Weight of each access type, their sum being 1.

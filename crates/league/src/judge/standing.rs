@@ -1,6 +1,7 @@
 //! How one algorithm's line of the table is made.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -13,6 +14,7 @@ use super::weighted::{geometric_mean, mean, quantile};
 use super::{FAR, LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
 use crate::outcome::Outcome;
 use crate::play::League;
+use crate::population::EDITION;
 
 /// Between what others had beside a download and without it, on a path.
 type Difference = dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>;
@@ -132,6 +134,7 @@ impl<'a> Judge<'a> {
         }
         Table {
             population: league.title.clone(),
+            edition: Path::new(&league.name).extension().is_none().then_some(EDITION),
             paths: league.paths.len(),
             left_out: times.left_out.len(),
             weights: kinds,
