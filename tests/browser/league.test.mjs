@@ -55,7 +55,7 @@ test("ranks follow weights and what counts, and sort by any column", async () =>
 
 test("the plane has every algorithm, marks the chosen one, and follows the weights", async () => {
   const page = await open(browser, file);
-  const points = () => page.$$eval("#plane circle", (all) => all.map((circle) => [circle.parentNode.dataset.plane, circle.getAttribute("cx")]));
+  const points = () => page.$$eval("#plane circle", (all) => all.map((circle) => [circle.parentNode.dataset.plane, Number(circle.getAttribute("cx")).toFixed(1)]));
   const before = await points();
   assert.deepEqual(before.map(([label]) => label).sort(), ["best", "hystart", "ideal", "limited", "slow_start"]);
   assert.ok(await page.locator("#plane .front").count() >= 1);
