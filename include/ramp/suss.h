@@ -221,9 +221,11 @@ RAMP_FN void ramp_suss_end_blue(struct ramp_suss *s, const struct ramp_ack *a,
 }
 
 /* suss_measurements: 1 if the ACK must not enlarge the window any more. */
-RAMP_FN ramp_u32 ramp_suss_measure(struct ramp_suss *s, const struct ramp_ack *a,
-				   struct ramp_decision *d)
+RAMP_ONCE ramp_u32 ramp_suss_measure(struct ramp_suss *s, const struct ramp_ack *a,
+				     struct ramp_decision *d)
 {
+	if (!s || !a || !d)
+		return 0;
 	if (s->colour == SUSS_BLUE_ENDED)
 		s->colour = SUSS_RED_ACKS;
 	if (s->opened)
