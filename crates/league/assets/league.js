@@ -364,6 +364,7 @@ mix.addEventListener("click", () => {
 });
 for (const what of ["time", "loss", "harm"]) {
   const input = document.querySelector(`#count-${what}`);
+  input.disabled = what === "harm" && data.among.every((row) => !row);
   input.addEventListener("input", () => { state[what] = Number(input.value); input.nextElementSibling.textContent = input.value; redraw(); });
 }
 const choice = document.querySelector("#size");

@@ -101,17 +101,21 @@ struct Others {
 pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) -> String {
     let json = serde_json::to_string(&data(league, table)).expect("the data has string keys only");
     let title = format!("The league of start-up algorithms, {} paths", table.population);
+    let mut sections = vec![
+        ("standings", "Ranks"),
+        ("plane", "Time and harm"),
+        ("map", "Map"),
+        ("fails", "Where it fails"),
+        ("paths", "Paths"),
+        ("again", "Method"),
+    ];
+    if text::among(table).is_none() {
+        sections.retain(|(id, _)| *id != "plane");
+    }
     Page {
         version,
         title: &title,
-        sections: &[
-            ("standings", "Ranks"),
-            ("plane", "Time and harm"),
-            ("map", "Map"),
-            ("fails", "Where it fails"),
-            ("paths", "Paths"),
-            ("again", "Method"),
-        ],
+        sections: &sections,
         style: STYLE,
         body: &body(table, command),
         json: &json,

@@ -17,6 +17,13 @@ pub(crate) const PUBLIC_SEED: u64 = 1;
 pub(crate) const HELD_OUT_SEED: u64 = 2;
 /// Of the paths that come with ramp, with the crowds and pairs that are played beside them: results of one edition compare.
 pub const EDITION: &str = "league-2026.1";
+
+/// [`EDITION`] for a population that comes with ramp or is drawn by it; `None`: a file's.
+pub(crate) fn edition(name: &str) -> Option<&'static str> {
+    let own = ["public", "held-out"].contains(&name) || name.starts_with("fresh-");
+    own.then_some(EDITION)
+}
+
 /// On command lines, before the name of a path: `league:cable-07`.
 pub const PREFIX: &str = "league:";
 

@@ -1,5 +1,7 @@
 //! How sure a difference between two algorithms is: a paired bootstrap over paths within access types.
 
+use std::collections::BTreeMap;
+
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
@@ -54,6 +56,25 @@ pub(super) fn interval(pairs: &[Pair]) -> Option<Interval> {
     Some(Interval { ratio, low: end(0.025)?, high: end(0.975)? })
 }
 
+/// How often each path is in so many populations that have as many paths of each access type, drawn from these with replacement.
+pub(super) fn resamples(access: &[&str], draws: usize) -> Vec<Vec<f64>> {
+    let mut strata: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (path, kind) in access.iter().enumerate() {
+        strata.entry(kind).or_default().push(path);
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(0);
+    let mut draw = || {
+        let mut times = vec![0.0; access.len()];
+        for stratum in strata.values() {
+            for _ in stratum {
+                times[stratum[random.random_range(0..stratum.len())]] += 1.0;
+            }
+        }
+        times
+    };
+    (0..draws).map(|_| draw()).collect()
+}
+
 fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
     super::weighted::mean(pairs.map(|pair| (pair.difference, pair.weight)))
 }
@@ -80,6 +101,20 @@ mod tests {
             assert!((value - libm::exp(0.3)).abs() < 1e-12, "{found:?}");
         }
         assert!(!found.tied());
+    }
+
+    #[test]
+    fn a_resample_has_as_many_paths_of_each_access_type() {
+        let access = ["a", "b", "a", "a", "b"];
+        let drawn = resamples(&access, 50);
+        for times in &drawn {
+            let of = |kind: &str| -> f64 {
+                access.iter().zip(times).filter(|(access, _)| **access == kind).map(|(_, times)| times).sum()
+            };
+            assert_eq!((of("a"), of("b")), (3.0, 2.0), "{times:?}");
+        }
+        assert!(drawn.iter().any(|times| *times != drawn[0]));
+        assert_eq!(drawn, resamples(&access, 50));
     }
 
     #[test]

@@ -1,20 +1,15 @@
 //! How one algorithm's line of the table is made.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-use super::certain::{Pair, interval};
+use super::certain::{Pair, interval, resamples};
 use super::line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 use super::tree::{Point, groups};
 use super::weighted::{geometric_mean, mean, quantile};
 use super::{FAR, LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
 use crate::outcome::Outcome;
 use crate::play::League;
-use crate::population::EDITION;
+use crate::population::edition;
 
 /// Between what others had beside a download and without it, on a path.
 type Difference = dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>;
@@ -55,27 +50,12 @@ pub(super) fn resampled(
     draws: usize,
 ) -> Vec<Table> {
     let judge = Judge::new(league, times, weights);
-    let mut random = Pcg64Mcg::seed_from_u64(0);
-    let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (path, played) in league.paths.iter().enumerate() {
-        kinds.entry(&played.access).or_default().push(path);
-    }
-    let drawn: Vec<Vec<f64>> = (0..draws)
-        .map(|_| {
-            let mut times = vec![0.0; league.paths.len()];
-            for paths in kinds.values() {
-                for _ in paths {
-                    times[paths[random.random_range(0..paths.len())]] += 1.0;
-                }
-            }
-            times
-        })
-        .collect();
+    let access: Vec<&str> = league.paths.iter().map(|path| path.access.as_str()).collect();
     let table = |times: &Vec<f64>| {
         let judge = judge.weighed(times);
         judge.table(rows.iter().map(|row| judge.standing(*row)).collect())
     };
-    drawn.par_iter().map(table).collect()
+    resamples(&access, draws).par_iter().map(table).collect()
 }
 
 impl<'a> Judge<'a> {
@@ -134,7 +114,7 @@ impl<'a> Judge<'a> {
         }
         Table {
             population: league.title.clone(),
-            edition: Path::new(&league.name).extension().is_none().then_some(EDITION),
+            edition: edition(&league.name),
             paths: league.paths.len(),
             left_out: times.left_out.len(),
             weights: kinds,
