@@ -193,8 +193,8 @@ def league(
     """Rank algorithms over a population of paths, as `ramp league` does.
 
     `algorithms`: rows and groups; none: all. `candidates`: C headers that define one more algorithm each, `FILE.h` or
-    `FILE.h:NAME=VALUE,...`; they are compiled with $CC, or cc, and run in this process (Ray's workers
-    compile them as well). `held_out`, `fresh`, `paths`: the
+    `FILE.h:NAME=VALUE,...`; they are compiled with $CC, or cc, and played in processes of their own, also by
+    Ray's workers. `held_out`, `fresh`, `paths`: the
     half for a last look, paths drawn by this seed, or a file of yours, instead of the public paths. `weights`: of access
     types; those not named count nothing; None: all alike. `sizes`: of downloads (`"1MB"`). `seeds`: runs of each algorithm
     on each path that has anything random; None: 3, or 1 if `quick`, which plays four paths of each access type and

@@ -7,7 +7,7 @@ use std::thread::Thread;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rampcc_experiment::{ExperimentError, Keep, Sent, Task, Workers, received};
-use rampcc_league::perform;
+use rampcc_league::{Apart, perform, serve_candidate};
 
 use crate::asked::BACKENDS;
 use crate::work::{Hands, done};
@@ -113,14 +113,27 @@ impl Tasks {
     }
 }
 
+/// How candidates are compiled and played: by this Python.
+pub(crate) fn apart(py: Python<'_>, compiler: &str) -> PyResult<Apart> {
+    let program: String = py.import("sys")?.getattr("executable")?.extract()?;
+    Ok(Apart::new(compiler, program, &["-c", "from rampcc._engine import play_candidate; play_candidate()"]))
+}
+
+/// Plays a candidate for the process that has started this one.
+#[pyfunction]
+pub(crate) fn play_candidate() -> PyResult<()> {
+    Ok(serve_candidate(BACKENDS[0])?)
+}
+
 /// Does tasks on one path, as a worker, and gives their answers in order. Candidates are compiled with `compiler`.
 #[pyfunction]
 pub(crate) fn play(py: Python<'_>, path: &str, tasks: Vec<String>, compiler: &str) -> PyResult<Vec<String>> {
+    let apart = apart(py, compiler)?;
     done(py, &Hands { threads: 1, distribute: None }, |around| {
         let (scenario, digest) = received(path)?;
         let answer = |text: String| {
             let task: Task = serde_json::from_str(&text)?;
-            perform(&task, (&scenario, &digest), (BACKENDS[0], compiler), around.interrupted)
+            perform(&task, (&scenario, &digest), (BACKENDS[0], &apart), around.interrupted)
         };
         tasks.into_iter().map(answer).collect()
     })

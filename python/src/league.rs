@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rampcc_experiment::ExperimentError;
 use rampcc_league::{
-    Extent, Files, KNOWN_SIZES, League, Over, Population, Request, Standing, Weights, Which, entrants,
+    Apart, Extent, Files, KNOWN_SIZES, League, Over, Population, Request, Standing, Weights, Which, entrants,
 };
 
 use crate::asked::{BACKENDS, read, threads, within};
+use crate::elsewhere::apart;
 use crate::error::wrong;
 use crate::table::{Columns, Table};
 use crate::work::{Around, Hands, done};
@@ -77,7 +78,8 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
     let (which, sizes) = (asked.which()?, asked.bytes()?);
     let seeds = within("seeds", asked.seeds, 1..=1000)?;
     let hands = Hands { threads: threads(asked.jobs)?, distribute: asked.distribute.as_ref() };
-    let judged = done(py, &hands, |around| play(&asked, (&which, &sizes, seeds), around))?;
+    let apart = apart(py, &asked.compiler)?;
+    let judged = done(py, &hands, |around| play((&asked, &apart), (&which, &sizes, seeds), around))?;
     let result = PyDict::new(py);
     result.set_item("standings", standings(&judged.table)?)?;
     result.set_item("downloads", downloads(&judged.league)?)?;
@@ -88,7 +90,7 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
 }
 
 fn play(
-    asked: &LeagueAsked,
+    (asked, apart): (&LeagueAsked, &Apart),
     (which, sizes, seeds): (&Which<'_>, &[u64], Option<u32>),
     around: Around<'_>,
 ) -> Result<Judged, ExperimentError> {
@@ -100,7 +102,7 @@ fn play(
     };
     let request = Request {
         population,
-        entrants: entrants(&asked.algorithms, (&asked.candidates, &asked.compiler), BACKENDS)?,
+        entrants: entrants(&asked.algorithms, (&asked.candidates, apart), BACKENDS)?,
         sizes,
         seeds,
         backend: BACKENDS[0],

@@ -19,7 +19,7 @@ mod _engine {
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]
-    use super::elsewhere::{Tasks, play};
+    use super::elsewhere::{Tasks, play, play_candidate};
     #[pymodule_export]
     use super::league::league;
     #[pymodule_export]

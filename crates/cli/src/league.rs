@@ -199,8 +199,7 @@ impl LeagueArgs {
     }
 
     pub(crate) fn entrants(&self) -> Result<Vec<Row>, CliError> {
-        let compiler = candidate::compiler();
-        Ok(entrants(&self.algorithms, (&self.candidates.headers, &compiler), backends::ALL)?)
+        Ok(entrants(&self.algorithms, (&self.candidates.headers, &candidate::apart()), backends::ALL)?)
     }
 }
 
@@ -247,7 +246,8 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         pairs: true,
         crowds: args.which.paths.is_none(),
     };
-    let league = request.play(&Bar::default(), &progress::interruption()).map_err(kept)?;
+    let interrupted = progress::interruption_soon(provenance::typed());
+    let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
     let (runs, found) = league.runs;
     if found > 0 {
         say!("{found} of {runs} runs were finished already");

@@ -54,8 +54,9 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         command: command.clone(),
     };
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
-    let played =
-        bench.play(populations?, with, (&Bar::default(), &progress::interruption())).map_err(league::kept)?;
+    let played = bench
+        .play(populations?, with, (&Bar::default(), &progress::interruption_soon(provenance::typed())))
+        .map_err(league::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => goals(&played, &row).to_vec(),
         Some(arms) => vec![ablation(&played, arms, &row)?],

@@ -89,6 +89,9 @@ enum Command {
         /// Name of the shell
         shell: Shell,
     },
+    /// Play a candidate for another process of this program
+    #[command(name = candidate::CHILD, hide = true)]
+    CandidateProcess,
 }
 
 /// The command, with this process's arguments.
@@ -143,6 +146,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Explain(args) => explain::explain(&args, terminal, out),
         Command::Host(command) => command.run(terminal, out),
         Command::Completions { shell } => completions::script(shell, out),
+        Command::CandidateProcess => candidate::serve(),
     }
 }
 

@@ -1,8 +1,10 @@
 //! A bar over runs, on a terminal only, what is said meanwhile, and the flag that Ctrl-C and its like raise.
 
 use std::io::{self, IsTerminal};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+use std::{process, thread};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rampcc_backend::Clock;
@@ -87,6 +89,26 @@ pub(crate) fn interruption() -> Arc<AtomicBool> {
         let _ = flag::register_conditional_shutdown(signal, 130, Arc::clone(&raised))
             .and_then(|_| flag::register(signal, Arc::clone(&raised)));
     }
+    raised
+}
+
+/// How long what is no run, such as judging, may go on after an interruption.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The same for work in virtual time: where it has not ended of itself soon after the signal, the process ends. Everything that is
+/// finished is on disk, whole, and `kept` says how to go on.
+pub(crate) fn interruption_soon(kept: String) -> Arc<AtomicBool> {
+    let raised = interruption();
+    let seen = Arc::clone(&raised);
+    thread::spawn(move || {
+        let (_quiet, never) = mpsc::channel::<()>();
+        while !seen.load(Ordering::Relaxed) {
+            let _ = never.recv_timeout(GRACE / 20);
+        }
+        let _ = never.recv_timeout(GRACE);
+        say!("interrupted; what is finished is kept. To continue: {kept}");
+        process::exit(130);
+    });
     raised
 }
 

@@ -319,7 +319,7 @@ fn say_emulation(emulation: &Emulation) {
 /// The one row of a run.
 fn row(args: &RunArgs) -> Result<Row, CliError> {
     let row = match &args.candidate {
-        Some(header) => rampcc_league::candidate(header, (&candidate::compiler(), &[]))?,
+        Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,
     };
     let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), (true, true))?;

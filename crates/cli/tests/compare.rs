@@ -174,6 +174,50 @@ fn a_candidate_is_one_more_row_that_is_kept_by_its_code() {
     assert!(wrong.status.code() == Some(2) && stderr(&wrong).contains("none.h"), "{}", stderr(&wrong));
 }
 
+/// Slow start with `within` at each ACK.
+#[cfg(target_os = "linux")]
+fn broken(place: &Place, within: &str) {
+    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include/ramp/slow_start.h");
+    let text = std::fs::read_to_string(core).unwrap();
+    let text = text.replace("slow_start", "mine").replace("SLOW_START", "MINE");
+    let asked = "\tif (d->phase == RAMP_DONE)\n";
+    place.write("mine.h", &text.replace(asked, &format!("{within}\n{asked}")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_candidate_that_crashes_is_named_and_finished_runs_are_kept() {
+    let place = Place::new("candidate_crash");
+    broken(&place, "*(volatile int *)8 = 1;");
+    let told = "your candidate mine.h crashed (SIGSEGV) on ";
+    let words = small(&["--out", "out", "--jobs", "1", "--candidate", "mine.h"]);
+    let output = place.ramp(&words);
+    let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ").replace("│ ", "");
+    assert!(output.status.code() == Some(1) && said.contains(told) && said.contains(", seed 1"), "{said}");
+    broken(&place, "");
+    let said = stderr(&place.ramp(&words));
+    assert!(said.contains("of 6 runs were finished already"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_a_candidate_that_hangs() {
+    use std::process::Command;
+    let place = Place::new("candidate_hangs");
+    broken(&place, "for (volatile int i = 0;; i++)\n\t\t;");
+    for signal in ["INT", "TERM"] {
+        // `timeout` sends the signal once the candidate is there, and 9 much later where that does nothing.
+        let words = small(&["--out", "out", "--candidate", "mine.h"]);
+        let output = Command::new("timeout")
+            .args(["--preserve-status", "-k", "60", "-s", signal, "3", env!("CARGO_BIN_EXE_ramp")])
+            .args(&words)
+            .current_dir(place.path("."))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(130), "{signal}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn swept_parameters_become_rows() {
     let place = Place::new("sweep_rows");

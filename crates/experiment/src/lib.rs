@@ -67,7 +67,7 @@ pub use play::Played;
 pub use progress::{Ahead, Progress};
 pub use request::{MakeScenario, Request};
 pub use results::Results;
-pub use row::{Code, Row, Steering, control, playable};
+pub use row::{Code, Player, Row, Steering, control, playable};
 pub use run::Run;
 pub use store::{Store, write_whole};
 pub use sweep::Swept;

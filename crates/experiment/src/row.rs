@@ -1,13 +1,16 @@
 //! Rows of a comparison: algorithms of the registry, and congestion controls that a backend has of its own.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rampcc::{Parameter, Traits};
-use rampcc_backend::{Backend, Clock, Control};
+use rampcc_backend::{Backend, BackendError, Clock, Control, Played};
 use rampcc_scenario::{Arm, Scenario};
+use rampcc_trace::Observer;
 
 use crate::error::ExperimentError;
+use crate::run::Run;
 
 /// In what steers a row, before the digest of its code.
 pub(crate) const CODE: &str = "code=";
@@ -26,12 +29,25 @@ pub struct Row {
 }
 
 /// Source of an algorithm that is not in the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Code {
     /// All of it, headers included, as the compiler's preprocessor leaves it.
     pub text: Arc<str>,
     /// Of the text.
     pub digest: String,
+    /// Who plays it; `None`: this process.
+    pub player: Option<Arc<dyn Player>>,
+}
+
+/// Plays runs of a row apart from this process, whose memory and rights are not for a stranger's code.
+pub trait Player: fmt::Debug + Send + Sync {
+    /// As [`Backend::run`]: the observer gets the same calls.
+    fn play(
+        &self,
+        run: &Run<'_>,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<Played, BackendError>;
 }
 
 /// Algorithm or congestion control of the flows under test.
@@ -254,11 +270,8 @@ fn foreign_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
-    use rampcc_backend::{BackendError, Play, Played};
+    use rampcc_backend::Play;
     use rampcc_sim::Simulator;
-    use rampcc_trace::Observer;
 
     use super::*;
 
@@ -298,7 +311,7 @@ mod tests {
     #[test]
     fn a_candidates_code_is_part_of_what_steers_it_and_stays_out_of_the_kernel() {
         let hystart = Row::parse("hystart", &[]).unwrap();
-        let code = |digest: &str| Code { text: "".into(), digest: digest.to_owned() };
+        let code = |digest: &str| Code { text: "".into(), digest: digest.to_owned(), player: None };
         let of = |digest| Row { code: Some(code(digest)), ..hystart.clone() };
         let steering = [hystart.clone(), of("1"), of("2")].map(|row| row.steering(&scenario("")));
         assert_eq!(steering[1], format!("{} code=1", steering[0]));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
-use rampcc_backend::{Backend, BackendError, Play};
+use rampcc_backend::{Backend, BackendError, Play, Played};
 use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
@@ -81,6 +81,20 @@ impl Run<'_> {
             .then(|| RunPath::new(context, end.secs_f64(), self.curves))
     }
 
+    /// Play it for `observer` alone: here, or where the row's code may run.
+    pub fn play(
+        &self,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<Played, BackendError> {
+        if let Some(player) = self.row.code.as_ref().and_then(|code| code.player.as_ref()) {
+            return player.play(self, observer, interrupted);
+        }
+        let scenario = self.scenario();
+        let play = Play { scenario: &scenario, control: self.row.control(), seed: self.seed };
+        self.backend.run(&play, observer, interrupted)
+    }
+
     /// Play it, while `observer` watches as well; its curves are in the record if they are kept.
     pub fn watch(
         &self,
@@ -94,8 +108,7 @@ impl Run<'_> {
         let context = context(&scenario);
         let measured = Both(Meter::new(&context), self.curves.then_some(recorder));
         let mut all = Both(measured, observer);
-        let play = Play { scenario: &scenario, control: self.row.control(), seed: self.seed };
-        let played = self.backend.run(&play, &mut all, interrupted)?;
+        let played = self.play(&mut all, interrupted)?;
         let Both(Both(meter, recorder), _) = all;
         let end = played.outcome.end;
         let series = recorder.map(Recorder::finish);

@@ -8,7 +8,7 @@ use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::candidate;
+use crate::candidate::{self, Apart};
 use crate::judge::Table;
 use crate::log::hexadecimal;
 use crate::play::{League, SIZES};
@@ -72,11 +72,11 @@ impl Extent {
 }
 
 /// The rows that are named (none: all, unless there is a candidate), with the yardstick, plain slow start and what Linux does, which are
-/// always among them, and candidates, compiled with `compiler`. The first of `backends` plays: a control of another one's own is what it
+/// always among them, and candidates, compiled and played as `apart` says. The first of `backends` plays: a control of another one's own is what it
 /// has by the same name.
 pub fn entrants(
     named: &[String],
-    (candidates, compiler): (&[String], &str),
+    (candidates, apart): (&[String], &Apart),
     backends: &[&dyn Backend],
 ) -> Result<Vec<Row>, ExperimentError> {
     let mut named = named.to_vec();
@@ -102,7 +102,7 @@ pub fn entrants(
             });
         }
     }
-    let more = candidate::candidates(candidates, compiler, &rows)?;
+    let more = candidate::candidates(candidates, apart, &rows)?;
     Ok(rows.into_iter().chain(more).collect())
 }
 
@@ -223,7 +223,7 @@ mod tests {
     fn an_algorithm_plays_though_another_backend_has_a_control_of_its_name() {
         let found = |named: &str| {
             let named = [named.to_owned()];
-            entrants(&named, (&[], "cc"), &[&Simulator, &Kernel]).map(|found| {
+            entrants(&named, (&[], &Apart::new("cc", "", &[])), &[&Simulator, &Kernel]).map(|found| {
                 found.into_iter().map(|row| (row.label.clone(), row.control())).collect::<Vec<_>>()
             })
         };

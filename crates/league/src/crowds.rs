@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc::Time;
-use rampcc_backend::{BackendError, Play};
+use rampcc_backend::BackendError;
 use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, Wanted, check, digest};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 use rayon::prelude::*;
@@ -207,10 +207,8 @@ impl Request<'_> {
 }
 
 fn crowd(run: &Run<'_>, interrupted: &AtomicBool) -> Result<Crowd, BackendError> {
-    let scenario = run.scenario();
     let mut watch = Watch::default();
-    let play = Play { scenario: &scenario, control: run.row.control(), seed: run.seed };
-    let played = run.backend.run(&play, &mut watch, interrupted)?;
+    let played = run.play(&mut watch, interrupted)?;
     Ok(watch.crowd(played.outcome.end))
 }
 

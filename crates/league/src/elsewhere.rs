@@ -9,13 +9,13 @@ use rampcc_scenario::Scenario;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::candidate::sent;
+use crate::candidate::{Apart, sent};
 use crate::pairs;
 use crate::play::download;
 use crate::playing::{Named, Playing};
 
-/// Does what a comparison or a league wants of a run over `scenario`; the answer is for [`Workers`]' caller. Candidates are compiled with
-/// `compiler`.
+/// Does what a comparison or a league wants of a run over `scenario`; the answer is for [`Workers`]' caller. Candidates are compiled
+/// and played as `apart` says.
 ///
 /// # Errors
 ///
@@ -23,12 +23,12 @@ use crate::playing::{Named, Playing};
 pub fn perform(
     task: &Task,
     (scenario, digest): (&Scenario, &str),
-    (backend, compiler): (&dyn Backend, &str),
+    (backend, apart): (&dyn Backend, &Apart),
     interrupted: &AtomicBool,
 ) -> Result<String, ExperimentError> {
     let row = match &task.code {
         Some(text) => {
-            let (algorithm, code) = sent(text, compiler)?;
+            let (algorithm, code) = sent(text, apart)?;
             Row { code: Some(code), ..task.row_of(algorithm) }
         }
         None => task.row()?,

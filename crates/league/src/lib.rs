@@ -27,7 +27,7 @@ pub mod text;
 mod yardstick;
 
 pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
-pub use candidate::{candidate, candidates};
+pub use candidate::{Apart, candidate, candidates, serve_candidate};
 pub use crowds::{Among, Crowd, Crowds, SHARES_AFTER_S};
 pub use design::{ACCESS, about};
 pub use elsewhere::perform;

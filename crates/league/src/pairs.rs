@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
-use rampcc_backend::{BackendError, Play};
+use rampcc_backend::BackendError;
 use rampcc_experiment::{ExperimentError, Row, Run, Wanted, digest};
 use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
 use rayon::prelude::*;
@@ -74,10 +74,8 @@ fn job<'a>(request: &Request<'_>, row: &'a Row, (path, digest): (&'a Path, &'a s
 
 /// Plays a run with two connections.
 pub(crate) fn together(run: &Run<'_>, interrupted: &AtomicBool) -> Result<Together, BackendError> {
-    let scenario = run.scenario();
     let mut shares = Shares::default();
-    let play = Play { scenario: &scenario, control: run.row.control(), seed: run.seed };
-    run.backend.run(&play, &mut shares, interrupted)?;
+    run.play(&mut shares, interrupted)?;
     Ok(shares.together())
 }
 

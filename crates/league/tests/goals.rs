@@ -163,8 +163,10 @@ fn one_algorithm_is_judged() {
     let two = error(&["reach", "best", "hystart"]);
     assert!(two.is_input() && two.to_string().contains("`reach` and `best` are two"), "{two}");
     assert_eq!(judged(&rows(&["hystart", "best", "ideal"])).unwrap().label, "best");
-    let told =
-        Row { code: Some(Code { text: "".into(), digest: String::new() }), ..rows(&["ideal"]).remove(0) };
+    let told = Row {
+        code: Some(Code { text: "".into(), digest: String::new(), player: None }),
+        ..rows(&["ideal"]).remove(0)
+    };
     let error = judged(std::slice::from_ref(&told)).unwrap_err();
     assert!(error.to_string().contains("is told the path in advance"), "{error}");
 }

@@ -5,13 +5,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress, Row};
-use rampcc_league::{League, Outcome, Population, Request, Standing, Weights, Which, candidate, text};
+use rampcc_league::{Apart, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text};
 use rampcc_scenario::Setting;
 use rampcc_sim::Simulator;
 use rampcc_tcp::ReceiverConfig;
 
+use apart::apart;
 use place::Place;
 
+#[path = "support/apart.rs"]
+mod apart;
 #[path = "../../experiment/tests/support/place.rs"]
 mod place;
 
@@ -233,9 +236,9 @@ fn a_header_of_the_core_is_a_candidate_that_does_the_same() {
     let place = Place::new("league-candidate");
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     let taken = ["hystart".to_owned()];
-    let same = candidate(&header.display().to_string(), ("cc", &taken)).unwrap();
+    let same = candidate(&header.display().to_string(), &apart(), &taken).unwrap();
     assert_eq!(same.label, "hystart (hystart.h)");
-    let other = candidate(&format!("{}:low_window=64", header.display()), ("cc", &taken)).unwrap();
+    let other = candidate(&format!("{}:low_window=64", header.display()), &apart(), &taken).unwrap();
     let mut request = request(&place, &NAMES);
     request.entrants.extend([same, other]);
     let league = play(&request);
@@ -296,7 +299,7 @@ fn a_candidate_that_writes_to_its_window_after_start_up_gains_nothing() {
     let shallow =
         PATHS.replace("path.rate = \"20 Mbit/s\"", "path.rate = \"20 Mbit/s\"\npath.buffer = \"20 packets\"");
     request.population = Population::parse("mine.toml", &shallow, None).unwrap();
-    request.entrants.push(candidate(&greedy(&place), ("cc", &["slow_start".to_owned()])).unwrap());
+    request.entrants.push(candidate(&greedy(&place), &apart(), &["slow_start".to_owned()]).unwrap());
     let league = play(&request);
     let runs = |row: usize| {
         let outcomes = league.paths.iter().flat_map(|path| &path.outcomes[row]);
@@ -311,12 +314,12 @@ fn a_header_that_does_not_compile_says_what_it_has_to_define() {
     let place = Place::new("league-broken");
     let header = place.0.join("broken.h");
     fs::write(&header, "struct ramp_broken { int x; };\n").unwrap();
-    let error = candidate(&header.display().to_string(), ("cc", &[])).unwrap_err();
+    let error = candidate(&header.display().to_string(), &apart(), &[]).unwrap_err();
     // Not as a report, whose lines break where the path is long.
     let (told, help) = (error.to_string(), miette::Diagnostic::help(&error).expect("help").to_string());
     assert!(told.contains("does not compile") && told.contains("RAMP_BROKEN_PARAMETERS"), "{told}");
     assert!(help.contains("RAMP_BROKEN_PARAMETERS") && help.contains("ramp_broken_on_ack"), "{help}");
-    let error = candidate("no-such-file.h", ("cc", &[])).unwrap_err();
+    let error = candidate("no-such-file.h", &apart(), &[]).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("no-such-file.h"), "{error}");
     let missing = Path::new("no-such-file.toml");
     let error = Population::open(&Which::File(missing)).unwrap_err();
@@ -325,9 +328,14 @@ fn a_header_that_does_not_compile_says_what_it_has_to_define() {
     let error = Weights::load(missing, &population).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("no-such-file.toml"), "{error}");
     fs::write(place.0.join("Bad-Name.h"), "").unwrap();
-    let error = candidate(&place.0.join("Bad-Name.h").display().to_string(), ("cc", &[])).unwrap_err();
+    let error = candidate(&place.0.join("Bad-Name.h").display().to_string(), &apart(), &[]).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("is not that of an algorithm"), "{error}");
-    let error = candidate(&header.display().to_string(), ("no-such-compiler", &[])).unwrap_err();
+    let error = candidate(
+        &header.display().to_string(),
+        &Apart { compiler: "no-such-compiler".to_owned(), ..apart() },
+        &[],
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("no-such-compiler"), "{error}");
 }
 

@@ -15,8 +15,11 @@ use rampcc_league::{League, Population, Request, candidate, perform, text};
 use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
 
+use apart::apart;
 use place::Place;
 
+#[path = "support/apart.rs"]
+mod apart;
 #[path = "../../experiment/tests/support/place.rs"]
 mod place;
 
@@ -103,7 +106,7 @@ impl Workers for Backwards {
 fn answer(path: &str, task: &str) -> Result<String, ExperimentError> {
     let (scenario, digest) = received(path)?;
     let task: Task = serde_json::from_str(task)?;
-    perform(&task, (&scenario, &digest), (&Simulator, "cc"), &AtomicBool::new(false))
+    perform(&task, (&scenario, &digest), (&Simulator, &apart()), &AtomicBool::new(false))
 }
 
 const BACKENDS: [&dyn Backend; 1] = [&Simulator];
@@ -128,7 +131,7 @@ fn league(place: &Place, out: &str, workers: Option<&dyn Workers>) -> Result<Lea
         ["slow_start", "hystart", "ideal"].map(|row| Row::parse(row, &BACKENDS).unwrap()).into();
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
     let text = format!("{}:low_window=64", header.display());
-    entrants.push(candidate(&text, ("cc", &["hystart".to_owned()]))?);
+    entrants.push(candidate(&text, &apart(), &["hystart".to_owned()])?);
     let request = Request {
         population: place.population(),
         entrants,

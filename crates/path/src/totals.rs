@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use crate::DropReason;
 
 /// Packets and their wire bytes.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Packets.

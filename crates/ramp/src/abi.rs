@@ -62,6 +62,10 @@ impl Traits {
         self.0 & traits.0 == traits.0
     }
 
+    pub(crate) const fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// As C has them.
     pub const fn bits(self) -> u32 {
         self.0
@@ -89,6 +93,7 @@ impl Traits {
 
 /// Knowledge of the path before the first packet.
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hint {
     /// Bytes that the path held; 0: unknown.
@@ -126,6 +131,8 @@ impl Hint {
 
 /// Facts that an algorithm gets once, when the connection is established. Bytes are payload bytes.
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Sender maximum segment size.
@@ -180,6 +187,8 @@ impl Config {
 
 /// One acknowledgement, as the sender saw it.
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
 pub struct Ack {
@@ -225,6 +234,8 @@ impl Default for Ack {
 
 /// Something that happened besides ACKs.
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
 pub struct Event {
@@ -237,6 +248,8 @@ pub struct Event {
 
 /// Instructions to the host; every call reads and updates them.
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "documented in interface.h, field by field")]
 pub struct Decision {
@@ -441,6 +454,22 @@ impl Functions {
     pub(crate) fn on_event(&self, state: &mut State, event: &Event, decision: &mut Decision) {
         // SAFETY: as for `on_ack`.
         unsafe { (self.on_event)(state.0.as_mut_ptr().cast(), event, decision) }
+    }
+}
+
+/// Functions of an algorithm that another process runs. Calling one here would be a bug of the caller's, which ends the process.
+impl Functions {
+    pub(crate) fn of_another_process(state_words: usize) -> Self {
+        extern "C" fn init(_: *mut c_void, _: *const Config, _: *mut Decision) {
+            unreachable!("another process runs this algorithm");
+        }
+        extern "C" fn on_ack(_: *mut c_void, _: *const Ack, _: *mut Decision) {
+            unreachable!("another process runs this algorithm");
+        }
+        extern "C" fn on_event(_: *mut c_void, _: *const Event, _: *mut Decision) {
+            unreachable!("another process runs this algorithm");
+        }
+        Self { state_words, init, on_ack, on_event }
     }
 }
 

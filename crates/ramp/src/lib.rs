@@ -17,7 +17,9 @@ pub use abi::{
 };
 pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override};
 pub use history::{Memory, Seen};
-pub use startup::{Algorithm, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard};
+pub use startup::{
+    Algorithm, Description, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard,
+};
 pub use units::{Rate, Time};
 
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));

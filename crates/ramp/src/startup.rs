@@ -46,7 +46,45 @@ pub struct Algorithm {
     functions: Functions,
 }
 
+/// All of an algorithm but its functions, for a process that does not run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Description {
+    /// Identifier, name, specification, idea.
+    text: [String; 4],
+    traits: u32,
+    state_words: usize,
+    /// Name, unit, specification and meaning of each parameter; its default, minimum and maximum.
+    parameters: Vec<([String; 4], [u64; 3])>,
+}
+
 impl Algorithm {
+    /// For another process.
+    pub fn description(&self) -> Description {
+        let parameters = self.parameters.iter().map(|p| {
+            let text = [p.name, p.unit, p.source, p.meaning].map(str::to_owned);
+            (text, [p.default, p.minimum, p.maximum])
+        });
+        Description {
+            text: [self.id, self.name, self.source, self.idea].map(str::to_owned),
+            traits: self.traits.bits(),
+            state_words: self.functions.state_bytes() / 8,
+            parameters: parameters.collect(),
+        }
+    }
+
+    /// An algorithm that another process runs. Here it can be asked for everything, and must not steer a connection.
+    pub fn of_another_process(description: Description) -> Self {
+        let keep = |text: [String; 4]| text.map(|text| -> &'static str { text.leak() });
+        let parameters = description.parameters.into_iter();
+        Self::from_row(abi::Row {
+            text: keep(description.text),
+            traits: Traits::of_bits(description.traits),
+            functions: abi::Functions::of_another_process(description.state_words),
+            parameters: parameters.map(|(text, numbers)| (keep(text), numbers)).collect(),
+        })
+    }
+
     pub(crate) fn from_row(row: abi::Row) -> Self {
         let [id, name, source, idea] = row.text;
         let parameters = row

@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Sub};
 /// An instant or a span, in nanoseconds since the start of a run.
 ///
 /// Arithmetic saturates: `Time::NEVER` plus anything is `Time::NEVER`, and no span is negative.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 

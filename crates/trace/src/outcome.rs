@@ -2,9 +2,10 @@
 
 use rampcc::Time;
 use rampcc_path::Count;
+use serde::{Deserialize, Serialize};
 
 /// Totals of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// End of the run: `stop.after`, or the completion of the last flow under test.
     pub end: Time,
@@ -22,7 +23,7 @@ pub struct Outcome {
 ///
 /// Invariant: `arrived` = `delivered` + `dropped` + `inside`, in packets and in bytes. `inside` is counted by
 /// looking inside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkTotals {
     /// Handed in.
     pub arrived: Count,
@@ -38,7 +39,7 @@ pub struct LinkTotals {
 }
 
 /// Outcome of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowTotals {
     /// Time when the application opened it; `Time::NEVER`: the run ended first.
     pub opened: Time,

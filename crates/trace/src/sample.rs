@@ -1,9 +1,10 @@
 //! One flow, one link, at one instant.
 
 use rampcc::{ExitReason, Phase, Time};
+use serde::{Deserialize, Serialize};
 
 /// State of a flow's sender after one ACK. All bytes are payload bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowSample {
     /// Time.
     pub now: Time,
@@ -42,7 +43,7 @@ pub struct FlowSample {
 }
 
 /// State of the transport.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SenderState {
     /// No loss outstanding.
     #[default]
@@ -68,7 +69,7 @@ impl SenderState {
 }
 
 /// A link's queue after one arrival.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkSample {
     /// Time.
     pub now: Time,
@@ -81,7 +82,7 @@ pub struct LinkSample {
 }
 
 /// How busy a host's processor was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuSample {
     /// End of the time it tells of.
     pub now: Time,
@@ -94,7 +95,7 @@ pub struct CpuSample {
 }
 
 /// Something that happened to a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowEvent {
     /// Time.
     pub now: Time,
@@ -105,7 +106,7 @@ pub struct FlowEvent {
 }
 
 /// Event of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlowEventKind {
     /// The application opened the connection. `under_test`: the compared algorithm steers it.
     Opened {

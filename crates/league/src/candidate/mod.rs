@@ -1,0 +1,196 @@
+//! Algorithms that are not in the registry: a header, compiled into a shared object that another process loads and plays.
+
+mod apart;
+mod child;
+mod confine;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rampcc::Algorithm;
+use rampcc_experiment::{Code, ExperimentError, Row, write_whole};
+use rampcc_scenario::Arm;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+pub use apart::Apart;
+use apart::Processes;
+pub use child::serve_candidate;
+
+use crate::log::hexadecimal;
+
+/// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
+/// functions, as a header of the core does, and may define `RAMP_STEM_TRAITS`; `taken` are labels that it may not have.
+pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, ExperimentError> {
+    let (file, settings) = match text.split_once(".h:") {
+        Some((stem, settings)) => (format!("{stem}.h"), Some(settings)),
+        None => (text.to_owned(), None),
+    };
+    let (object, mut code) = compile(Path::new(&file), &apart.compiler)?;
+    let processes = Processes::new(file.clone(), apart.clone(), (object, code.digest.clone()));
+    let algorithm = processes.describe()?;
+    code.player = Some(processes);
+    let mut arm = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+    for setting in settings.into_iter().flat_map(|all| all.split(',')) {
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(input(format!("--candidate {text}: `{setting}` has no `=`"), "FILE.h:NAME=VALUE,…"));
+        };
+        arm = arm.with(name.trim(), value.trim())?;
+    }
+    if taken.contains(&arm.label) {
+        let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
+        arm.label = format!("{} ({})", arm.label, name.unwrap_or_default());
+    }
+    Ok(Row { code: Some(code), ..arm.into() })
+}
+
+/// Rows for all of `texts`, to stand beside `rows`.
+pub fn candidates(texts: &[String], apart: &Apart, rows: &[Row]) -> Result<Vec<Row>, ExperimentError> {
+    let mut taken: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    let mut found = Vec::new();
+    for text in texts {
+        let row = candidate(text, apart, &taken)?;
+        taken.push(row.label.clone());
+        found.push(row);
+    }
+    Ok(found)
+}
+
+fn code(text: &[u8]) -> Code {
+    let digest = hexadecimal(&Sha256::digest(text)[..12]);
+    Code { text: String::from_utf8_lossy(text).into(), digest, player: None }
+}
+
+fn input(message: String, help: &str) -> ExperimentError {
+    ExperimentError::Input { message, help: Some(help.to_owned()) }
+}
+
+/// The shared object, and the source that it was made from.
+fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentError> {
+    let header = fs::canonicalize(header).map_err(|cause| ExperimentError::Request {
+        field: "candidate",
+        problem: format!("names a file that cannot be read, {}: {cause}", header.display()),
+        help: Some("a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]".to_owned()),
+    })?;
+    let stem = header.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !stem.starts_with(|c: char| c.is_ascii_lowercase()) || !stem.chars().all(plain) {
+        return Err(input(
+            format!("{}: its name is not that of an algorithm", header.display()),
+            "small letters, digits and _, as in `reach.h`, which defines `struct ramp_reach`",
+        ));
+    }
+    let place = scratch()?;
+    let registry = registry(stem, &header);
+    for (name, text) in
+        rampcc::SOURCES.iter().copied().chain([("registry/ramp/registry.h", registry.as_str())])
+    {
+        let path = place.path().join(name);
+        let folder = path.parent().unwrap_or(place.path());
+        fs::create_dir_all(folder).map_err(file("create", folder))?;
+        write_whole(&path, |out| std::io::Write::write_all(out, text.as_bytes()))?;
+    }
+    let run = |more: &[&OsStr]| {
+        let include = |folder: &str| format!("-I{}", place.path().join(folder).display());
+        let output = Command::new(compiler)
+            .args([include("registry"), include("include"), include("include/ramp")])
+            .args(["-std=c99", "-O2", "-fPIC", "-Wall", "-Wextra"])
+            .args(more)
+            .arg(place.path().join("src/shim.c"))
+            .output()
+            .map_err(|cause| {
+                let message = format!("cannot run the C compiler `{compiler}`: {cause}");
+                input(message, "a candidate is compiled; install a C compiler, or name one with CC=…")
+            })?;
+        if output.status.success() { Ok(output.stdout) } else { Err(not_compiled(&header, stem, &output)) }
+    };
+    let code = code(&run(&["-E".as_ref(), "-P".as_ref()])?);
+    let object = place.path().join("candidate.so");
+    run(&["-shared".as_ref(), "-o".as_ref(), object.as_os_str()])?;
+    Ok((fs::read(&object).map_err(file("read", &object))?, code))
+}
+
+fn not_compiled(header: &Path, stem: &str, output: &Output) -> ExperimentError {
+    let told = String::from_utf8_lossy(&output.stderr);
+    let told: Vec<&str> = told.lines().take(40).collect();
+    let upper = stem.to_ascii_uppercase();
+    input(
+        format!("{} does not compile:\n{}", header.display(), told.join("\n")),
+        &format!(
+            "it has to define RAMP_{upper}_PARAMETERS, struct ramp_{stem}, ramp_{stem}_init, ramp_{stem}_on_ack and \
+             ramp_{stem}_on_event (docs/guide/algorithm.md)"
+        ),
+    )
+}
+
+/// Candidates that other processes sent, by their source.
+static SENT: Mutex<BTreeMap<String, (Arc<Processes>, &'static Algorithm)>> = Mutex::new(BTreeMap::new());
+
+/// The algorithm that another process calls a candidate, compiled here from its [`Code::text`], once.
+pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Code), ExperimentError> {
+    let mut code = code(text.as_bytes());
+    let mut known = SENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let (processes, algorithm) = if let Some(known) = known.get(&code.digest) {
+        known.clone()
+    } else {
+        let object = compile_sent(text, &apart.compiler)?;
+        let name = format!("of digest {}", code.digest);
+        let processes = Processes::new(name, apart.clone(), (object, code.digest.clone()));
+        let made = (Arc::clone(&processes), processes.describe()?);
+        known.insert(code.digest.clone(), made.clone());
+        made
+    };
+    code.player = Some(processes);
+    Ok((algorithm, code))
+}
+
+fn compile_sent(text: &str, compiler: &str) -> Result<Vec<u8>, ExperimentError> {
+    let place = scratch()?;
+    let (source, object) = (place.path().join("candidate.i"), place.path().join("candidate.so"));
+    write_whole(&source, |out| std::io::Write::write_all(out, text.as_bytes()))?;
+    let output = Command::new(compiler)
+        .args(["-std=c99", "-O2", "-fPIC", "-w", "-x", "cpp-output", "-shared", "-o"])
+        .args([&object, &source])
+        .output();
+    let told = match output {
+        Ok(output) if output.status.success() => return fs::read(&object).map_err(file("read", &object)),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+        Err(cause) => cause.to_string(),
+    };
+    let told = told.lines().next().unwrap_or("it says not why");
+    Err(input(
+        format!("a worker cannot compile a candidate with `{compiler}`: {told}"),
+        "workers need a C compiler, as here; CC names one",
+    ))
+}
+
+/// A registry of one row, found before ramp's own.
+fn registry(stem: &str, header: &Path) -> String {
+    let upper = stem.to_ascii_uppercase();
+    let file = header.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "#ifndef RAMP_REGISTRY_H\n#define RAMP_REGISTRY_H\n#include <ramp/traits.h>\n#include \"{file}\"\n\
+         #ifndef RAMP_{upper}_TRAITS\n#define RAMP_{upper}_TRAITS (RAMP_PACES | RAMP_READS_RATE)\n#endif\n\
+         #define RAMP_ALGORITHMS(X) X({stem}, {upper}, RAMP_{upper}_TRAITS, \"{stem}\", \"candidate\", \"a candidate\")\n\
+         #define RAMP_OVERRIDES(X)\n#endif\n"
+    )
+}
+
+/// A directory of this user's alone, under a name that cannot be foreseen. It goes away with the value.
+fn scratch() -> Result<TempDir, ExperimentError> {
+    let place = tempfile::Builder::new()
+        .prefix("ramp-candidate-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir();
+    place.map_err(file("create a directory in", &std::env::temp_dir()))
+}
+
+fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> ExperimentError {
+    move |cause| ExperimentError::File { action, path: path.to_path_buf(), cause }
+}
