@@ -146,6 +146,10 @@ deny: ## Licences, sources and duplicates of dependencies
 	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
 	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path fuzz/Cargo.toml --config deny.toml check bans licenses sources
 
+.PHONY: advisories
+advisories: ## Known holes in dependencies, and versions taken back; fetches the database
+	@scripts/advisories $(TOOLS)/cargo-deny
+
 .PHONY: deps
 deps: ## Install what `test` and `bench` need, and fetch all crates
 	@scripts/setup test
