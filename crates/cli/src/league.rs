@@ -1,7 +1,7 @@
 //! `ramp league`: every algorithm on a population of paths.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,7 +9,8 @@ use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{ExperimentError, Row};
 use rampcc_league::{
-    Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Table, Weights, Which, entrants, text,
+    Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Submission, Table, Weights, Which, entrants,
+    submission_digest, submittable, text,
 };
 use rampcc_scenario::Setting;
 
@@ -47,6 +48,7 @@ Examples:
   ramp league --goals --candidate my_start.h          the goals of a start-up, and which of them it meets
   ramp league --ablation league/reach.toml --algorithms reach     what each mechanism brings
   ramp league --on linux                              some of the paths in this kernel too, and whether they agree
+  ramp league --submit my_start.h                     the digest to publish; then with --draw HEX: scored on paths drawn since
   ramp league --set receiver.timestamps=off           every path with a field set
   ramp league --show geo-07                           one path as a scenario file
   ramp compare league:geo-07                          all about one path")]
@@ -94,6 +96,14 @@ pub(crate) struct LeagueArgs {
     /// `<!-- end -->` closes it
     #[arg(long, value_name = "FILE.md")]
     pub(crate) into: Option<PathBuf>,
+    /// Score a header on paths and seeds that are drawn after it, beside all algorithms; without --draw it prints what to publish first
+    ///
+    /// docs/guide/submit.md says how, and what is checked.
+    #[arg(long, value_name = "FILE.h", conflicts_with_all = ["headers", "held_out", "fresh", "paths", "on", "weights", "set", "show", "goals", "ablation"])]
+    submit: Option<PathBuf>,
+    /// 32 to 64 hexadecimal digits that became public after the digest of --submit
+    #[arg(long, value_name = "HEX", requires = "submit")]
+    draw: Option<String>,
     /// Set any field of every path that is played, e.g. `receiver.timestamps=off`
     #[arg(long, value_name = "FIELD=VALUE", allow_hyphen_values = true, value_parser = quantity,
         add = ArgValueCompleter::new(completions::fields))]
@@ -199,7 +209,13 @@ impl LeagueArgs {
     }
 
     pub(crate) fn entrants(&self) -> Result<Vec<Row>, CliError> {
-        Ok(entrants(&self.algorithms, (&self.candidates.headers, &candidate::apart()), backends::ALL)?)
+        let submitted = self.submit.iter().map(|header| header.display().to_string());
+        let candidates: Vec<String> = self.candidates.headers.iter().cloned().chain(submitted).collect();
+        let mut named = self.algorithms.clone();
+        if named.is_empty() && self.submit.is_some() {
+            named.push("all".to_owned());
+        }
+        Ok(entrants(&named, (&candidates, &candidate::apart()), backends::ALL)?)
     }
 }
 
@@ -227,12 +243,23 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     if let Some(other) = args.other()? {
         return league_sides::league(args, other, terminal, out);
     }
-    let Extent { population, sizes, seeds } = args.extent()?;
+    let submission = match (&args.submit, &args.draw) {
+        (Some(header), Some(draw)) => Some(Submission::new(header, draw)?),
+        (Some(header), None) => return announce(header, out),
+        (None, _) => None,
+    };
+    let Extent { population, sizes, seeds } = match &submission {
+        Some(submission) => Extent::new(submission.population()?, args.quick, (&args.sizes, args.seeds))?,
+        None => args.extent()?,
+    };
     let weights = match &args.weights {
         Some(path) => Weights::load(path, &population)?,
         None => Weights::default(),
     };
     let entrants = args.entrants()?;
+    if submission.is_some() {
+        entrants.iter().filter(|row| row.code.is_some()).try_for_each(submittable)?;
+    }
     let place = args.out();
     let request = Request {
         population,
@@ -254,6 +281,9 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     }
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
+    if let Some(submission) = &submission {
+        say!("record: {}", submission.write(&place, &league, &judged)?.display());
+    }
     if args.format.json() {
         out.write_all(files.json.as_bytes())?;
     } else if args.format.csv() {
@@ -264,6 +294,19 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         return Ok(());
     }
     say!("report: {}", files.report.display());
+    Ok(())
+}
+
+/// What to publish before paths are drawn.
+fn announce(header: &Path, out: &mut impl Write) -> Result<(), CliError> {
+    let digest = submission_digest(header)?;
+    writeln!(out, "{digest}")?;
+    writeln!(
+        out,
+        "\nPublish this SHA-256 of {} first, with the name of a public randomness beacon and a later time. Then score it with what \
+         the beacon says at that time: ramp league --submit {0} --draw HEX",
+        header.display()
+    )?;
     Ok(())
 }
 

@@ -23,6 +23,7 @@ mod playing;
 mod population;
 mod sample;
 pub mod sides;
+mod submit;
 pub mod text;
 mod yardstick;
 
@@ -42,3 +43,4 @@ pub use pairs::{AFTER_S, Together};
 pub use play::{League, PlayedPath, PlayedRow, Request, SIZES};
 pub use population::{EDITION, PREFIX, Path, Population, Which, path};
 pub use sample::LONGEST_S;
+pub use submit::{Submission, submission_digest, submittable};
