@@ -183,7 +183,11 @@ fn programs(facts: &Facts) -> Check {
     let failed: Vec<_> =
         facts.loads.iter().filter_map(|(id, result)| result.as_ref().err().map(|e| (id, e))).collect();
     let Some((_, first)) = failed.first() else {
-        return check("programs", State::Ok, format!("all {} algorithms load", facts.loads.len()));
+        let found = match facts.loads.as_slice() {
+            [(id, _)] => format!("{id} loads"),
+            all => format!("all {} algorithms load", all.len()),
+        };
+        return check("programs", State::Ok, found);
     };
     let state = if failed.len() == facts.loads.len() { State::Missing } else { State::Degraded };
     let ids: Vec<_> = failed.iter().map(|(id, _)| id.as_str()).collect();

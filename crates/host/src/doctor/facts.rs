@@ -9,7 +9,7 @@ use caps::Capability;
 use flate2::read::GzDecoder;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
-use rampcc::LINUX_LACKS;
+use rampcc::Algorithm;
 use rampcc_linux::{Options, probe};
 
 use crate::bpffs::{USUAL, is_bpffs};
@@ -81,8 +81,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Looks at this host. Programs are loaded to see whether they can be, but not registered.
-    pub fn gather(host: &Host) -> Self {
+    /// Looks at this host. The programs of the algorithms that are `tried` are loaded to see whether they can be, but not registered.
+    pub fn gather(host: &Host, tried: &[&'static Algorithm]) -> Self {
         let capabilities: Vec<_> = [
             Capability::CAP_BPF,
             Capability::CAP_NET_ADMIN,
@@ -102,7 +102,7 @@ impl Facts {
                     .and_then(|(_, rest)| rest.split_once(']'))
                     .map(|(mode, _)| mode.to_owned())
             }),
-            loads: if privileges::missing().is_empty() { loads() } else { Vec::new() },
+            loads: if privileges::missing().is_empty() { loads(tried) } else { Vec::new() },
             capabilities,
             sysctls: SYSCTLS
                 .iter()
@@ -129,10 +129,9 @@ impl Facts {
     }
 }
 
-fn loads() -> Vec<(String, Result<(), String>)> {
-    rampcc::algorithms()
+fn loads(tried: &[&'static Algorithm]) -> Vec<(String, Result<(), String>)> {
+    tried
         .iter()
-        .filter(|algorithm| algorithm.runs_without(LINUX_LACKS))
         .map(|algorithm| {
             let result = probe(algorithm, &Options::new(algorithm)).map_err(|error| error.to_string());
             (algorithm.id.to_owned(), result)

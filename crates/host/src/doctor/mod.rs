@@ -3,6 +3,10 @@
 mod checks;
 pub(crate) mod facts;
 
+use std::cmp::Reverse;
+
+use rampcc::{Algorithm, LINUX_LACKS};
+
 pub use facts::Facts;
 
 /// One thing that was looked at.
@@ -45,6 +49,14 @@ impl State {
 /// All checks, in the order in which a cause precedes its effects.
 pub fn diagnose(facts: &Facts) -> Vec<Check> {
     checks::all(facts)
+}
+
+/// The algorithms that this kernel can be asked to load, the one with the largest state first: it is the one that fails first.
+pub fn loadable() -> Vec<&'static Algorithm> {
+    let mut all: Vec<_> =
+        rampcc::algorithms().iter().filter(|algorithm| algorithm.runs_without(LINUX_LACKS)).collect();
+    all.sort_by_key(|algorithm| Reverse(algorithm.state_bytes()));
+    all
 }
 
 /// True if attaching can work.
