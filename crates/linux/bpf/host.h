@@ -254,17 +254,31 @@ static __always_inline _Bool refused(const struct tcp_sock *tp, struct flow *f, 
 	return due && before == tp->data_segs_out;
 }
 
+/* Packets of the window that the receiver's leaves room for: no buffer serves more. */
+static __always_inline __u32 servable(struct sock *sk, const struct flow *f)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	__u32 room = tp->snd_wnd / (tp->mss_cache ? tp->mss_cache : 536) + 1;
+
+	return f->window_packets < room ? f->window_packets : room;
+}
+
 /*
  * Whether the send buffer holds less than the window, and nothing leaves before the pacing timer
  * calls: then the window may be shown as wide as it is, which lets the buffer grow with this ACK.
+ * While the buffer is what the connection began with, a packet that leaves is no reason against it:
+ * the next ACK may be far behind, and the gap to the next packet is the kernel's, once.
  */
 static __always_inline _Bool wants_buffer(struct sock *sk, const struct flow *f)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	__u32 held = sk->sk_sndbuf, first = f->first_window_packets;
+	_Bool unknown = held <= UNKNOWN_PEER * (first > 10 ? first : 10) * SEGMENT_COST;
 
-	return (__u32)sk->sk_sndbuf < f->window_packets * 2 * SEGMENT_COST &&
+	return held < servable(sk, f) * 2 * SEGMENT_COST &&
 		sk->sk_pacing_status == SK_PACING_NEEDED &&
-		tp->data_segs_out >= UNPACED_SEGMENTS && tp->tcp_wstamp_ns > tp->tcp_clock_cache;
+		tp->data_segs_out >= UNPACED_SEGMENTS &&
+		(unknown || tp->tcp_wstamp_ns > tp->tcp_clock_cache);
 }
 
 /*

@@ -23,6 +23,11 @@
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_CA_NAME_MAX 16
 #define UNPACED_SEGMENTS 10 /* tcp_update_skb_after_send() */
+/*
+ * Factor of the send buffer before data is acknowledged (Linux: 2): a peer that acknowledges nothing
+ * costs at most twice what it costs with the kernel's own rows, whatever was remembered of its path.
+ */
+#define UNKNOWN_PEER 4
 #define SEGMENT_COST 2304   /* of a full one in a send buffer, bytes: tcp_sndbuf_expand() */
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3

@@ -264,27 +264,22 @@ __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 }
 
-/*
- * Of the first window: what an algorithm may open it to with one ACK. The buffer grows no sooner than
- * with the next, which may be far behind it; till then no more would leave than the buffer holds.
- */
-#define FIRST_BUFFER 32
-
 SEC("struct_ops/sndbuf_expand")
 __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 {
 	struct flow *f = marks(sk) & (MARK_PACING | MARK_STARTING) ? flow_of(sk) : 0;
-	__u32 counted = tcp_sk(sk)->snd_cwnd, factor = 2;
+	__u32 counted = tcp_sk(sk)->snd_cwnd, factor = 2, packets;
 
 	if (!f)
 		return factor;
-	if (tcp_sk(sk)->snd_cwnd == f->first_window_packets)
-		return FIRST_BUFFER;
+	packets = servable(sk, f);
 	/* Linux asks for factor x max(cwnd, 10), and cwnd may be held down to space a train. */
 	if (counted < 10)
 		counted = 10;
-	if (marks(sk) & MARK_PACING && f->window_packets > counted)
-		factor = 2 * ((f->window_packets + counted - 1) / counted);
+	if (marks(sk) & MARK_PACING && packets > counted)
+		factor = 2 * ((packets + counted - 1) / counted);
+	if (tcp_sk(sk)->bytes_acked == f->acked_base && factor > UNKNOWN_PEER)
+		factor = UNKNOWN_PEER;
 	return factor;
 }
 

@@ -126,3 +126,44 @@ fn ends_that_were_chosen_are_judged_by_what_came_of_them() {
         })
     });
 }
+
+/// Connections to a peer that reads nothing: what their send buffers hold once nothing more fits, and how large they are, bytes.
+fn held_for_slow_readers(network: &Network, control: &str, count: usize) -> (u64, u64) {
+    // As small as it gets: all that is sent stays with the sender.
+    let narrow = |socket: &socket2::Socket| socket.set_recv_buffer_size(1).expect("SO_RCVBUF");
+    let pairs: Vec<_> = (0..count).map(|_| network.pair_with(control, narrow)).collect();
+    let mut taken = 0;
+    for (sending, _) in &pairs {
+        sending.set_nonblocking(true).expect("O_NONBLOCK");
+    }
+    // Until no connection takes anything for as long as an ACK may be delayed.
+    let mut quiet = 0;
+    while quiet < 20 {
+        let before = taken;
+        for (sending, _) in &pairs {
+            while let Ok(sent) = sending.send(&[7; 1 << 14]) {
+                taken += sent as u64;
+            }
+        }
+        quiet = if taken == before { quiet + 1 } else { 0 };
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+    }
+    let sizes = pairs.iter().map(|(sending, _)| sending.send_buffer_size().expect("SO_SNDBUF") as u64);
+    (taken, sizes.sum())
+}
+
+#[test]
+fn a_client_that_never_reads_costs_at_most_twice_what_it_costs_with_cubic() {
+    if !ready() {
+        return;
+    }
+    let count = if small() { 20 } else { 200 };
+    let network = Network::new(Bottleneck::None);
+    let own = held_for_slow_readers(&network, "cubic", count);
+    for id in ["reach", "paced", "jump"] {
+        let loaded = guarded(id, "m", Guard::default(), |_| {});
+        let held = held_for_slow_readers(&network, loaded.name(), count);
+        assert!(held.0 <= 2 * own.0 && held.1 <= 2 * own.1, "{id}: {held:?} bytes, cubic {own:?}");
+        assert!(loaded.counters().expect("counters").opened >= count as u64);
+    }
+}

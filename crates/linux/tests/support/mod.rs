@@ -188,7 +188,20 @@ impl Network {
 
     /// A pair of connected sockets, the sender's and the receiver's; the sender opens.
     pub(crate) fn pair(&self, control: &str) -> (Socket, Socket) {
-        let listener = self.within("c", || listening(socket(RECEIVER), RECEIVER));
+        self.pair_with(control, |_| {})
+    }
+
+    /// The same, with the receiver's socket as `receiving` leaves it.
+    pub(crate) fn pair_with(
+        &self,
+        control: &str,
+        receiving: impl FnOnce(&Socket) + Send,
+    ) -> (Socket, Socket) {
+        let listener = self.within("c", || {
+            let socket = socket(RECEIVER);
+            receiving(&socket);
+            listening(socket, RECEIVER)
+        });
         let sending = self.within("s", || {
             let socket = socket(RECEIVER);
             socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
