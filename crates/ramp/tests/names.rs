@@ -76,7 +76,8 @@ fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             sources(&path, files);
-        } else if name.ends_with(".rs") && !["tests.rs", "testing.rs", "fixture.rs"].contains(&name.as_str())
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !["tests.rs", "testing.rs", "fixture.rs"].contains(&name.as_str())
         {
             files.push(path);
         }
