@@ -166,56 +166,56 @@ struct ramp_event {
 RAMP_ENUMERATE(PHASE_, RAMP_PHASES)
 
 /*
- * ramp_decision.exit_reason: X(NAME, word, unit of evidence and limit, comparison, clause).
+ * ramp_decision.exit_reason: X(NAME, word, unit of evidence and limit, what limit is, comparison,
+ * clause).
  * Evidence and limit are the two sides of the deciding comparison. In words the comparison is as
  * given, {evidence} and {limit} filled in; the clause says the same of "it", without numbers. What
  * stands in brackets is left out where limit is 0.
  *
- * Where the comparison has {share}, limit is an estimate, and evidence is by how much it may be off;
- * {share} is evidence over limit, "+- 6 %". At an exit by congestion evidence is what was lost, and
- * limit what had been proved by then that the path holds; 0: nothing, or the algorithm proves
- * nothing.
+ * Where limit is an "estimate" and no "bound", evidence is by how much it may be off; {share} is
+ * evidence over limit, "+- 6 %". At an exit by congestion evidence is what was lost, and limit what
+ * had been proved by then that the path holds; 0: nothing, or the algorithm proves nothing.
  */
-#define RAMP_EXITS(X)                                                                      \
-	X(NONE, "never-left", "", "the run ended", "the run ended")                        \
-	X(SSTHRESH, "ssthresh", "bytes",                                                   \
-	  "the window of {evidence} reached ssthresh of {limit}",                          \
-	  "its window reached ssthresh")                                                   \
-	X(ACK_TRAIN, "ack-train", "us",                                                    \
-	  "the ACK train lasted {evidence} against a bound of {limit}",                    \
-	  "its ACK train lasted as long as half the RTT (the HyStart limit)")              \
-	X(DELAY, "delay", "us",                                                            \
-	  "the round-trip time rose to {evidence} against a bound of {limit}",             \
-	  "its delay test saw the round-trip time rise")                                   \
-	X(GAP, "gap", "ns",                                                                \
-	  "packets sent {limit} apart came back {evidence} apart",                         \
-	  "its packet trains had told it the path's gap")                                  \
-	X(BANDWIDTH, "bandwidth", "bytes",                                                 \
-	  "the window of {evidence} reached measured rate times round-trip time, {limit}", \
-	  "its window reached the rate it had measured")                                   \
-	X(LOSS, "loss", "bytes", "packets were lost[, with a BDP of {limit} proved]",      \
-	  "it lost packets")                                                               \
-	X(ECN, "ecn", "bytes", "the path marked packets[, with a BDP of {limit} proved]",  \
-	  "the path marked its packets")                                                   \
-	X(TIMEOUT, "timeout", "bytes",                                                     \
-	  "the retransmission timer expired[, with a BDP of {limit} proved]",              \
-	  "its retransmission timer expired")                                              \
-	X(KNOWN, "known", "bytes", "the window reached the path's BDP, {limit}",           \
-	  "it knows the path")                                                             \
-	X(DELIVERY, "delivery", "bytes",                                                   \
-	  "only {evidence} arrived in a window, against a bound of {limit}",               \
-	  "what arrived no longer kept up with what it sent")                              \
-	X(PLATEAU, "plateau", "bytes/s",                                                   \
-	  "the delivery rate of {evidence} fell short of {limit}, which would be growth",  \
-	  "its delivery rate had stopped growing")                                         \
-	X(PROOF, "clear-proof", "bytes",                                                   \
-	  "a flight clearly proved a BDP of {limit} {share}, and the path was filled",     \
-	  "one of its flights had clearly proved what the path holds")                     \
-	X(SHARE, "slowed-trial", "bytes",                                                  \
-	  "a trial came back slowed: a BDP of {limit} {share} is left beside others",      \
+#define RAMP_EXITS(X)                                                                              \
+	X(NONE, "never-left", "", "bound", "the run ended", "the run ended")                       \
+	X(SSTHRESH, "ssthresh", "bytes", "bound",                                                  \
+	  "the window of {evidence} reached ssthresh of {limit}",                                  \
+	  "its window reached ssthresh")                                                           \
+	X(ACK_TRAIN, "ack-train", "us", "bound",                                                   \
+	  "the ACK train lasted {evidence} against a bound of {limit}",                            \
+	  "its ACK train lasted as long as half the RTT (the HyStart limit)")                      \
+	X(DELAY, "delay", "us", "bound",                                                           \
+	  "the round-trip time rose to {evidence} against a bound of {limit}",                     \
+	  "its delay test saw the round-trip time rise")                                           \
+	X(GAP, "gap", "ns", "bound",                                                               \
+	  "packets sent {limit} apart came back {evidence} apart",                                 \
+	  "its packet trains had told it the path's gap")                                          \
+	X(BANDWIDTH, "bandwidth", "bytes", "bound",                                                \
+	  "the window of {evidence} reached measured rate times round-trip time, {limit}",         \
+	  "its window reached the rate it had measured")                                           \
+	X(LOSS, "loss", "bytes", "bound", "packets were lost[, with a BDP of {limit} proved]",     \
+	  "it lost packets")                                                                       \
+	X(ECN, "ecn", "bytes", "bound", "the path marked packets[, with a BDP of {limit} proved]", \
+	  "the path marked its packets")                                                           \
+	X(TIMEOUT, "timeout", "bytes", "bound",                                                    \
+	  "the retransmission timer expired[, with a BDP of {limit} proved]",                      \
+	  "its retransmission timer expired")                                                      \
+	X(KNOWN, "known", "bytes", "bound", "the window reached the path's BDP, {limit}",          \
+	  "it knows the path")                                                                     \
+	X(DELIVERY, "delivery", "bytes", "bound",                                                  \
+	  "only {evidence} arrived in a window, against a bound of {limit}",                       \
+	  "what arrived no longer kept up with what it sent")                                      \
+	X(PLATEAU, "plateau", "bytes/s", "bound",                                                  \
+	  "the delivery rate of {evidence} fell short of {limit}, which would be growth",          \
+	  "its delivery rate had stopped growing")                                                 \
+	X(PROOF, "clear-proof", "bytes", "estimate",                                               \
+	  "a flight clearly proved a BDP of {limit} {share}, and the path was filled",             \
+	  "one of its flights had clearly proved what the path holds")                             \
+	X(SHARE, "slowed-trial", "bytes", "estimate",                                              \
+	  "a trial came back slowed: a BDP of {limit} {share} is left beside others",              \
 	  "its trial came back slowed by somebody else")
 
-#define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, comparison, clause) RAMP_EXIT_##NAME,
+#define RAMP_ENUMERATOR_EXIT_(NAME, word, unit, limit, comparison, clause) RAMP_EXIT_##NAME,
 RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
 
 /*

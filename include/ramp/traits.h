@@ -14,7 +14,6 @@
 #define RAMP_OF_CUBIC 128u
 #define RAMP_NEEDS_ROUTER 256u
 #define RAMP_NEEDS_INTERFACE 512u
-#define RAMP_NEEDS_RECEIVER 1024u
 #define RAMP_NEEDS_GAPS 2048u
 #define RAMP_PAPERS 4096u
 #define RAMP_MODERN 8192u
@@ -30,17 +29,16 @@
  * X(NAME, word, meaning): what the row's host, or the path, must do for it. Only rows that need a
  * hint's source are told the hint.
  */
-#define RAMP_NEEDS(X)                                                                           \
-	X(PACES, "pacing",                                                                      \
-	  "writes a pacing field of the decision: its host must space packets")                 \
-	X(READS_RATE, "rate", "reads rate samples, which may cost a division an ACK")           \
-	X(NEEDS_HISTORY, "history",                                                             \
-	  "begins with what an earlier connection to the same place has left")                  \
-	X(NEEDS_ROUTER, "router", "begins at a rate that the path's routers have granted")      \
-	X(NEEDS_INTERFACE, "interface", "is told the rate of the sender's own interface")       \
-	X(NEEDS_RECEIVER, "receiver", "asks more of the receiver's ACKs than the standards do") \
-	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")         \
-	X(NEEDS_BRANCHES, "branches",                                                           \
+#define RAMP_NEEDS(X)                                                                      \
+	X(PACES, "pacing",                                                                 \
+	  "writes a pacing field of the decision: its host must space packets")            \
+	X(READS_RATE, "rate", "reads rate samples, which may cost a division an ACK")      \
+	X(NEEDS_HISTORY, "history",                                                        \
+	  "begins with what an earlier connection to the same place has left")             \
+	X(NEEDS_ROUTER, "router", "begins at a rate that the path's routers have granted") \
+	X(NEEDS_INTERFACE, "interface", "is told the rate of the sender's own interface")  \
+	X(NEEDS_GAPS, "gaps", "gives each packet a gap of its own, not a rate for all")    \
+	X(NEEDS_BRANCHES, "branches",                                                      \
 	  "has more paths through an ACK than the verifier of Linux follows")
 
 /* X(NAME, word, meaning): a row is in at least one, the yardstick in none. */

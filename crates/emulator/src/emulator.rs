@@ -168,11 +168,6 @@ impl Running {
         self.in_namespace(End::Sender, work)
     }
 
-    /// [`Self::in_namespace`] at the receiver's end.
-    pub fn in_receiver<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EmulatorError> {
-        self.in_namespace(End::Receiver, work)
-    }
-
     /// A program that will run in the namespace of `end`, and be killed when the thread that started it ends.
     pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
         self.namespaces[end as usize]

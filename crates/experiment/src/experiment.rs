@@ -259,11 +259,7 @@ pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result
     if reasons.is_empty() {
         return Ok(());
     }
-    let profile = ["era", "ns2"].into_iter().find(|profile| {
-        let asked = format!("profile=\"{profile}\"");
-        scenario.text.lines().any(|line| line.replace(' ', "").starts_with(&asked))
-    });
-    let help = profile.map(|profile| {
+    let help = scenario.past_profile().map(|profile| {
         format!(
             "the scenario's hosts are those of its time (`profile = \"{profile}\"`); `--profile modern` takes back what the \
              profile says, though not what the file sets itself"

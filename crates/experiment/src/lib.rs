@@ -69,6 +69,6 @@ pub use request::{MakeScenario, Request};
 pub use results::Results;
 pub use row::{Code, Player, Row, Steering, control, playable};
 pub use run::Run;
-pub use store::{Store, write_whole};
+pub use store::{Store, hexadecimal, write_whole};
 pub use sweep::Swept;
 pub use version::VERSION;

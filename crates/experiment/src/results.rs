@@ -3,7 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, sides_csv, sides_json, sides_text, text};
+use rampcc_lab::report::{
+    TextStyle, csv, html, json, json_value, runs_csv, sides_csv, sides_json, sides_json_value, sides_text,
+    text,
+};
 use rampcc_lab::{Comparison, SideBySide};
 
 use crate::error::ExperimentError;
@@ -102,6 +105,14 @@ impl Results {
         Ok(match self {
             Self::One { comparison, .. } => json(comparison)?,
             Self::Both { both, .. } => sides_json(both)?,
+        })
+    }
+
+    /// As [`Results::json`] writes it, for a part of a larger document.
+    pub(crate) fn json_value(&self) -> Result<serde_json::Value, ExperimentError> {
+        Ok(match self {
+            Self::One { comparison, .. } => json_value(comparison)?,
+            Self::Both { both, .. } => sides_json_value(both)?,
         })
     }
 

@@ -129,7 +129,7 @@ fn run_name(key: &RunKey) -> String {
 }
 
 /// Two digits per byte.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("a string grows");
         text

@@ -160,8 +160,7 @@ fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, E
     let mut comparisons = Vec::new();
     for (point, results) in points {
         let values: Value = plan.fields.iter().cloned().zip(point.values.iter().map(|v| json!(v))).collect();
-        let comparison: Value = serde_json::from_str(&results.json()?)?;
-        comparisons.push(json!({ "values": values, "comparison": comparison }));
+        comparisons.push(json!({ "values": values, "comparison": results.json_value()? }));
     }
     let document = json!({
         "version": plan.version,

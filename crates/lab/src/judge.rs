@@ -332,9 +332,10 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
 fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -> Option<String> {
     let contender = |label: &str| arms.iter().any(|arm| arm.label == label && arm.n > 0 && !arm.yardstick);
     let usual = || {
-        let hystart = arms.iter().find(|arm| arm.label == "hystart");
+        let cubic = rampcc::of_cubic().id;
+        let of_cubic = arms.iter().find(|arm| arm.label == cubic);
         let other = || arms.iter().find(|arm| contender(&arm.label) && Some(arm.label.as_str()) != leader);
-        hystart.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
+        of_cubic.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
     };
     options.baseline.clone().filter(|label| contender(label)).or_else(usual)
 }
@@ -342,7 +343,7 @@ fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -
 /// How runs in real time were made.
 fn played(emulation: &EmulationSummary) -> String {
     format!(
-        "Played in real time with the TCP of {}: real sockets in two network namespaces, joined by the links of the          simulator under a real clock. {}. The path is the same for the same seed; what hosts do at the same time is not.",
+        "Played in real time with the TCP of {}: real sockets in two network namespaces, joined by the links of the simulator under a real clock. {}. The path is the same for the same seed; what hosts do at the same time is not.",
         emulation.kernel, emulation.sockets
     )
 }

@@ -46,4 +46,4 @@ pub use rampcc::ExitReason;
 pub use rampcc_trace::Emulation;
 pub use record::{Download, ExitRecord, RunKey, RunPath, RunRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
-pub use statistics::{Paired, paired, quantile};
+pub use statistics::{Paired, paired, quantile, ranks, spearman};

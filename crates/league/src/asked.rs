@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rampcc::Traits;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
 use serde::Serialize;
@@ -83,7 +84,8 @@ pub fn entrants(
     if named.is_empty() && candidates.is_empty() {
         named.push("all".to_owned());
     }
-    for always in [rampcc::standard().id, rampcc::of_cubic().id, "ideal"] {
+    let ideal = rampcc::having(Traits::KNOWS_PATH).map(|algorithm| algorithm.id);
+    for always in [rampcc::standard().id, rampcc::of_cubic().id].into_iter().chain(ideal) {
         let mut rows = named.iter().flat_map(|text| text.split(',')).map(str::trim);
         if !rows.any(|row| row == always || row == "all") {
             named.push(always.to_owned());

@@ -4,13 +4,13 @@
 //! absent, and the next one begins on a line of its own.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rampcc_experiment::ExperimentError;
+pub(crate) use rampcc_experiment::hexadecimal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +76,4 @@ impl<T: Serialize + DeserializeOwned + Clone> Log<T> {
             cause,
         })
     }
-}
-
-/// Two digits per byte.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string grows");
-        text
-    })
 }

@@ -11,6 +11,21 @@ use serde::{Deserialize, Serialize};
 /// have had anyway.
 pub const BESIDE_RTTS: u32 = 20;
 
+/// Metrics that an outcome is made of.
+mod metric {
+    pub(super) const STARTUP_LOST: &str = "startup_lost_packets";
+    pub(super) const DOWNLOAD_TIME: &str = "download_time";
+    pub(super) const LOST: &str = "lost_packets";
+    pub(super) const RETRANSMISSIONS: &str = "retransmissions";
+    pub(super) const TIMEOUTS: &str = "timeouts";
+    pub(super) const QUEUE_P95: &str = "queue_p95";
+    pub(super) const QUEUE_PEAK: &str = "queue_peak";
+    pub(super) const OTHERS_GOODPUT: &str = "others_goodput";
+    #[cfg(test)]
+    pub(super) const ALL: [&str; 8] =
+        [STARTUP_LOST, DOWNLOAD_TIME, LOST, RETRANSMISSIONS, TIMEOUTS, QUEUE_P95, QUEUE_PEAK, OTHERS_GOODPUT];
+}
+
 /// One algorithm on one path with one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -42,25 +57,25 @@ pub struct Outcome {
 impl Outcome {
     /// Of a run over this path.
     pub(crate) fn new(record: &RunRecord, beside: &Beside, (context, sizes): (&Context, &[u64])) -> Self {
-        let metric = |id: &str| record.metric(id);
+        let known = |id: &str| record.metric(id);
+        // Without a value the flow was never opened.
+        let counted = |id: &str| known(id).unwrap_or(0.0);
         let mss = f64::from(context.mss_bytes);
         let seconds = |bytes: &u64| {
             let found = record.downloads.iter().find(|download| download.bytes == *bytes);
             found.and_then(|download| download.seconds)
         };
-        let startup_lost = metric("startup_lost_packets")
-            .zip(holds(context))
-            .map(|(lost, holds)| lost * mss / holds.max(1.0));
-        let milliseconds = |id: &str| metric(id).unwrap_or(0.0) * 1e-3;
+        let startup_lost =
+            known(metric::STARTUP_LOST).zip(holds(context)).map(|(lost, holds)| lost * mss / holds.max(1.0));
         Self {
             seconds: sizes.iter().map(seconds).collect(),
-            had_s: record.download_at_least_s.or(metric("download_time")).unwrap_or(context.end_s),
-            lost_bytes: metric("lost_packets").unwrap_or(0.0) * mss,
-            again_bytes: metric("retransmissions").unwrap_or(0.0) * mss,
+            had_s: record.download_at_least_s.or(known(metric::DOWNLOAD_TIME)).unwrap_or(context.end_s),
+            lost_bytes: counted(metric::LOST) * mss,
+            again_bytes: counted(metric::RETRANSMISSIONS) * mss,
             startup_lost,
-            timeouts: metric("timeouts").unwrap_or(0.0),
-            queue_s: [milliseconds("queue_p95"), milliseconds("queue_peak")],
-            others: metric("others_goodput").map(|goodput| [beside.lost as f64, goodput]),
+            timeouts: counted(metric::TIMEOUTS),
+            queue_s: [metric::QUEUE_P95, metric::QUEUE_PEAK].map(|id| counted(id) * 1e-3),
+            others: known(metric::OTHERS_GOODPUT).map(|goodput| [beside.lost as f64, goodput]),
             exit: record.exit.as_ref().map(|exit| {
                 let window = context.over_bdp(exit.cwnd_bytes as f64).unwrap_or(0.0);
                 (exit.reason.word().to_owned(), window)
@@ -106,6 +121,20 @@ impl Observer for Beside {
                 self.lost += u64::from(now && !self.under_test.contains(&event.flow));
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A metric of another name would count as nothing lost.
+    #[test]
+    fn the_lab_measures_what_an_outcome_is_made_of() {
+        let measured: BTreeSet<_> = rampcc_lab::definitions().into_iter().map(|metric| metric.id).collect();
+        for id in metric::ALL {
+            assert!(measured.contains(id), "{id}");
         }
     }
 }

@@ -324,7 +324,7 @@ impl ExitReason {
 
     /// The deciding comparison in words, each side as `side` writes it.
     pub fn comparison(self, evidence: u64, limit: u64, side: impl Fn(u64) -> String) -> String {
-        let text = Self::TEXTS[self as usize][2];
+        let text = Self::TEXTS[self as usize][3];
         if text.contains("{evidence}") && evidence == 0 && limit == 0 {
             // Whoever saw the exit did not see the numbers.
             return self.clause().to_owned();
@@ -351,12 +351,12 @@ impl ExitReason {
 
     /// Whether limit is an estimate, and evidence by how much it may be off.
     pub fn is_estimate(self) -> bool {
-        Self::TEXTS[self as usize][2].contains("{share}")
+        Self::TEXTS[self as usize][2] == "estimate"
     }
 
     /// The same as a clause about "it", without numbers.
     pub const fn clause(self) -> &'static str {
-        Self::TEXTS[self as usize][3]
+        Self::TEXTS[self as usize][4]
     }
 
     /// True if the path ended start-up, by a loss, a mark or a timeout, and not the algorithm.

@@ -3,7 +3,8 @@
 #include <ramp/registry.h>
 
 #define WORD(NAME, word, meaning) ramp_entry NAME word, meaning
-#define EXIT(NAME, word, unit, comparison, clause) ramp_entry NAME word, unit, comparison, clause
+#define EXIT(NAME, word, unit, limit, comparison, clause) \
+	ramp_entry NAME word, unit, limit, comparison, clause
 #define TRAIT(NAME, word, meaning) ramp_entry NAME RAMP_##NAME word, meaning
 #define OVERRIDE(ENVIRONMENT, value, id, parameter, reason) \
 	ramp_entry ENVIRONMENT value #id, #parameter, reason

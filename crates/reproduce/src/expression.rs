@@ -4,6 +4,8 @@ mod parse;
 
 use std::fmt::Write as _;
 
+use rampcc_lab::spearman;
+
 pub(crate) use parse::{Wrong, parse, parse_term};
 
 /// A comparison, or a chain of them: `a < b < c`.
@@ -305,24 +307,8 @@ impl Aggregate {
 /// Spearman's rank correlation: 1 where every larger x has the larger value, -1 where it has the smaller one.
 pub(crate) fn trend(all: &[(f64, f64)]) -> f64 {
     let (x, y): (Vec<f64>, Vec<f64>) = all.iter().copied().unzip();
-    let (x, y) = (ranks(&x), ranks(&y));
-    let mean = (all.len() as f64 - 1.0) / 2.0;
-    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
-    let spread = libm::sqrt(sum(&x, &x) * sum(&y, &y));
     // Values that are all alike neither rise nor fall.
-    if spread > 0.0 { sum(&x, &y) / spread } else { 0.0 }
-}
-
-/// Ranks from 0, the mean of them for equal values.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = |value: &f64| {
-        let below = sorted.partition_point(|other| other.total_cmp(value).is_lt());
-        let same = sorted[below..].partition_point(|other| other.total_cmp(value).is_eq());
-        below as f64 + (same as f64 - 1.0) / 2.0
-    };
-    values.iter().map(rank).collect()
+    spearman(&x, &y).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -4,13 +4,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rampcc::{Algorithm, Hint, HintSource, Rate, Time, Traits};
 use rampcc_path::{Capacity, Limit, LinkConfig, Propagation};
-use rampcc_tcp::SenderConfig;
+use rampcc_tcp::{Profile, SenderConfig};
 
 use crate::model::{Arm, FlowConfig, PathFacts, Scenario, Steering, TrafficKind};
+use crate::names::name;
 use crate::random::{Purpose, Stream, mix};
 use crate::rates::{mean_rate, sustained, timeline, typical_rate};
 
 impl Scenario {
+    /// The word of its profile, unless that is today's.
+    pub fn past_profile(&self) -> Option<&'static str> {
+        (self.profile != Profile::Modern).then(|| name(self.profile))
+    }
+
     /// Times when the explicit flows of the run with this seed open, with their ids, latest first.
     pub fn opening_times(&self, seed: u64) -> Vec<(Time, u32)> {
         let opening = |(i, flow): (usize, &FlowConfig)| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rampcc::{Algorithm, PARAMETERS_MAX, Rate, Time};
 use rampcc_path::LinkConfig;
-use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 
 use crate::cpu::Cpu;
 use crate::history::History;
@@ -20,6 +20,8 @@ pub struct Scenario {
     pub description: String,
     /// The TOML text it came from, complete: what makes it again.
     pub text: String,
+    /// Rules of the hosts where the file sets none.
+    pub profile: Profile,
     /// Nodes and directed links.
     pub topology: Topology,
     /// Index of the link that metrics call the bottleneck.

@@ -25,11 +25,6 @@ impl Scenario {
         built_in::scenarios()
     }
 
-    /// Names of the measured links that come with ramp, which any scenario may call `ramp:NAME`.
-    pub fn built_in_traces() -> impl Iterator<Item = &'static str> {
-        built_in::traces()
-    }
-
     /// Scenario that a command line names: a built-in one, or else a file.
     pub fn open(name_or_path: &str) -> Result<Self, ScenarioError> {
         if let Some(scenario) = Self::built_in(name_or_path) {

@@ -101,6 +101,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
         name: crate::error::shortened(root.maybe("name").unwrap_or(stem)),
         description: root.of::<&str>("description").split_whitespace().collect::<Vec<_>>().join(" "),
         text: root.file.text.to_owned(),
+        profile,
         bottleneck: built.bottleneck.unwrap_or(0),
         topology: built.topology,
         flows,

@@ -90,11 +90,20 @@ pub fn runs_csv(comparison: &Comparison) -> String {
 
 /// The whole comparison but its curves, provenance first.
 pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    let mut without_curves = comparison.clone();
-    for arm in &mut without_curves.arms {
+    Ok(serde_json::to_string_pretty(&without_curves(comparison))? + "\n")
+}
+
+/// What [`json`] writes, as a part of a larger document.
+pub fn json_value(comparison: &Comparison) -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::to_value(without_curves(comparison))
+}
+
+fn without_curves(comparison: &Comparison) -> Comparison {
+    let mut comparison = comparison.clone();
+    for arm in &mut comparison.arms {
         arm.representative.iter_mut().chain(&mut arm.drawn).for_each(Representative::without_curves);
     }
-    Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
+    comparison
 }
 
 pub(super) struct Table {

@@ -174,8 +174,17 @@ pub fn sides_csv(both: &SideBySide) -> String {
 
 /// Everything but curves.
 pub fn sides_json(both: &SideBySide) -> Result<String, serde_json::Error> {
-    let mut without_curves = both.clone();
-    let runs = without_curves.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
+    Ok(serde_json::to_string_pretty(&without_curves(both))? + "\n")
+}
+
+/// What [`sides_json`] writes, as a part of a larger document.
+pub fn sides_json_value(both: &SideBySide) -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::to_value(without_curves(both))
+}
+
+fn without_curves(both: &SideBySide) -> SideBySide {
+    let mut both = both.clone();
+    let runs = both.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
     runs.for_each(Representative::without_curves);
-    Ok(serde_json::to_string_pretty(&without_curves)? + "\n")
+    both
 }

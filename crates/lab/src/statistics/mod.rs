@@ -2,6 +2,7 @@
 
 mod bimodal;
 mod bootstrap;
+mod correlation;
 mod describe;
 mod paired;
 mod power;
@@ -9,6 +10,7 @@ mod ranks;
 
 pub(crate) use bimodal::modes;
 pub(crate) use bootstrap::bca;
+pub use correlation::{ranks, spearman};
 pub use describe::quantile;
 pub(crate) use describe::{mean, sd, summarise, t_interval};
 pub(crate) use paired::{How, compare, holm};

@@ -63,9 +63,15 @@ impl Held {
     }
 }
 
-/// The other row of a comparison.
-const SLOW_START: &str = "slow_start";
-const HYSTART: &str = "hystart";
+/// The other row of a comparison: the standard's start-up.
+fn slow_start() -> &'static str {
+    rampcc::standard().id
+}
+
+/// The other row of a comparison: that of Linux's CUBIC.
+fn of_cubic() -> &'static str {
+    rampcc::of_cubic().id
+}
 
 pub(super) const HELD: [Held; 15] = [
     Held {
@@ -102,32 +108,32 @@ pub(super) const HELD: [Held; 15] = [
         words: "an ACK for 4 to 32 packets: time over `hystart`'s, worst",
         goal: 1.1,
         form: Form::Ratio,
-        value: |all, row| all.against("stretch ACKs", row, HYSTART),
+        value: |all, row| all.against("stretch ACKs", row, of_cubic()),
     },
     Held {
         words: "4 responses on a connection, 2 s apart: time over `hystart`'s, worst",
         goal: 1.0,
         form: Form::Ratio,
-        value: |all, row| all.against("warm connection", row, HYSTART),
+        value: |all, row| all.against("warm connection", row, of_cubic()),
     },
     Held {
         words: "5 starts in two round trips: drops over `slow_start`'s, worst of three paths",
         goal: 2.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("5 starts", (row, SLOW_START), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over("5 starts", (row, slow_start()), |crowd| Some(crowd.dropped)),
     },
     Held {
         words: "20 starts: the same",
         goal: 2.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("20 starts", (row, SLOW_START), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over("20 starts", (row, slow_start()), |crowd| Some(crowd.dropped)),
     },
     Held {
         words: "5 and 20 starts: Jain's index after 3 s below `slow_start`'s by, worst",
         goal: 0.05,
         form: Form::Ratio,
         value: |all, row| {
-            let less = |access| all.crowds.less(access, (SLOW_START, row), |crowd| crowd.jain);
+            let less = |access| all.crowds.less(access, (slow_start(), row), |crowd| crowd.jain);
             Some(less("5 starts")?.worse(less("20 starts")?))
         },
     },
@@ -135,31 +141,31 @@ pub(super) const HELD: [Held; 15] = [
         words: "web load of 50 and 80 %, all flows: mean completion time over `hystart`'s, worst of four",
         goal: 1.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, HYSTART), |crowd| Some(crowd.own_s?[0])),
+        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), |crowd| Some(crowd.own_s?[0])),
     },
     Held {
         words: "the same, 95th percentile",
         goal: 1.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, HYSTART), |crowd| Some(crowd.own_s?[1])),
+        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), |crowd| Some(crowd.own_s?[1])),
     },
     Held {
         words: "the same, drops over `slow_start`'s",
         goal: 1.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, SLOW_START), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over(WEB_ALL, (row, slow_start()), |crowd| Some(crowd.dropped)),
     },
     Held {
         words: "half of the flows: their mean over `hystart`'s in their place, worst of four",
         goal: 1.0,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, HYSTART), |crowd| Some(crowd.own_s?[0])),
+        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), |crowd| Some(crowd.own_s?[0])),
     },
     Held {
         words: "the others' 95th percentile over what it is with `hystart` in their place",
         goal: 1.03,
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, HYSTART), |crowd| Some(crowd.others_s?[1])),
+        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), |crowd| Some(crowd.others_s?[1])),
     },
 ];
 
@@ -260,7 +266,7 @@ impl Traffic {
     }
 
     fn policed(&self, label: &str) -> Option<Spread> {
-        let (row, other) = (self.policers.row_of(label)?, self.policers.row_of(SLOW_START)?);
+        let (row, other) = (self.policers.row_of(label)?, self.policers.row_of(slow_start())?);
         let lost = |path: &crate::PlayedPath, row: usize| -> f64 {
             let runs = &path.outcomes[row];
             let lost: f64 = runs.iter().filter_map(|run| run.startup_lost).sum();
@@ -283,7 +289,7 @@ mod tests {
             ..Crowd::default()
         };
         Crowds {
-            rows: vec!["mine".to_owned(), SLOW_START.to_owned()],
+            rows: vec!["mine".to_owned(), slow_start().to_owned()],
             access: vec!["a".to_owned(), "b".to_owned(), "a".to_owned()],
             runs: vec![
                 vec![
@@ -299,13 +305,13 @@ mod tests {
     #[test]
     fn the_worst_path_counts_and_its_seeds_are_the_spread() {
         let crowds = crowds();
-        let drops = crowds.over("a", ("mine", SLOW_START), |crowd| Some(crowd.dropped)).unwrap();
+        let drops = crowds.over("a", ("mine", slow_start()), |crowd| Some(crowd.dropped)).unwrap();
         assert_eq!(drops, Spread { value: 1.0, low: 1.0 / 3.0, high: 3.0 });
-        let own = crowds.over("a", ("mine", SLOW_START), |crowd| Some(crowd.own_s?[0])).unwrap();
+        let own = crowds.over("a", ("mine", slow_start()), |crowd| Some(crowd.own_s?[0])).unwrap();
         assert_eq!(own, Spread { value: 1.5, low: 1.0, high: 2.0 });
-        let jain = crowds.less("a", (SLOW_START, "mine"), |crowd| crowd.jain).unwrap();
+        let jain = crowds.less("a", (slow_start(), "mine"), |crowd| crowd.jain).unwrap();
         assert!((jain.value - 0.05).abs() < 1e-12 && (jain.high - 0.1).abs() < 1e-12, "{jain:?}");
-        assert!(crowds.over("a", ("nobody", SLOW_START), |_| Some(1.0)).is_none());
-        assert!(crowds.over("c", ("mine", SLOW_START), |_| Some(1.0)).is_none());
+        assert!(crowds.over("a", ("nobody", slow_start()), |_| Some(1.0)).is_none());
+        assert!(crowds.over("c", ("mine", slow_start()), |_| Some(1.0)).is_none());
     }
 }

@@ -1,7 +1,6 @@
 //! Whether two backends agree: each row's times, the ranks of all rows, and where they differ.
 
-use std::cmp::Ordering;
-
+use rampcc_lab::{ranks, spearman};
 use serde::Serialize;
 
 use super::{Sides, SidesPath, Timed};
@@ -410,23 +409,6 @@ fn kendall(a: &[f64], b: &[f64], near: f64) -> Option<f64> {
         }
     }
     (of_a > 0.0 && of_b > 0.0).then(|| both / libm::sqrt(of_a * of_b))
-}
-
-/// Spearman's rank correlation; `None`: all values of a list are equal.
-fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (ranks(a), ranks(b));
-    let middle = (a.len() as f64 - 1.0) / 2.0;
-    let sum = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - middle) * (y - middle)).sum::<f64>();
-    let spread = libm::sqrt(sum(&a, &a) * sum(&b, &b));
-    (spread > 0.0).then(|| sum(&a, &b) / spread)
-}
-
-/// Ranks from 0, the mean of them for equal values.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let count = |value: &f64, which: Ordering| {
-        values.iter().filter(|other| other.total_cmp(value) == which).count() as f64
-    };
-    values.iter().map(|v| count(v, Ordering::Less) + (count(v, Ordering::Equal) - 1.0) / 2.0).collect()
 }
 
 #[cfg(test)]

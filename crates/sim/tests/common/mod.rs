@@ -44,6 +44,7 @@ pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
         name: "test".to_owned(),
         description: String::new(),
         text: String::new(),
+        profile: Profile::Modern,
         topology: Topology { nodes: (0..nodes).map(|i| format!("n{i}")).collect(), links: Vec::new() },
         bottleneck: 0,
         flows: Vec::new(),

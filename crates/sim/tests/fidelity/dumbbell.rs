@@ -194,6 +194,7 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
         name: "dumbbell".to_owned(),
         description: String::new(),
         text: String::new(),
+        profile: Profile::Ns2,
         topology: Topology { nodes, links },
         bottleneck: 0,
         flows: Vec::new(),

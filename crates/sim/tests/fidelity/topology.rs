@@ -7,7 +7,7 @@ use rampcc_path::{
 use rampcc_scenario::{
     FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
-use rampcc_tcp::{ReceiverConfig, SenderConfig};
+use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 
 /// The path of one oracle run.
 pub(crate) struct Bottleneck {
@@ -135,6 +135,7 @@ pub(crate) fn scenario(
         name: "oracle".into(),
         description: String::new(),
         text: String::new(),
+        profile: Profile::Modern,
         topology: Topology { nodes: NODES.iter().map(ToString::to_string).collect(), links },
         bottleneck: BOTTLENECK,
         flows,
