@@ -1,9 +1,13 @@
 //! Verdict of a comparison, in words.
 
-use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair};
+use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair, Summary};
 use crate::explain::short_cause;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::metric;
+use crate::statistics::skewness;
+
+/// From this skewness on, intervals of means by ten runs are much too narrow. Six runs are the fewest that reach it.
+const TAIL: f64 = 1.5;
 
 /// The answer, and what belongs to it.
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
@@ -100,12 +104,32 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             quantity(modes.high, &info.unit),
         ));
     }
+    notes.extend(tails(comparison));
     if !comparison.context.chance {
         notes.push("This path has no randomness: one run suffices.".to_owned());
     } else if planned == 1 {
         notes.push("One run each: nothing here has an interval.".to_owned());
     }
     notes
+}
+
+/// Rows whose interval is narrower than it says, because their runs have a tail.
+fn tails(comparison: &Comparison) -> Vec<String> {
+    let Some(info) = comparison.primary_info() else { return Vec::new() };
+    let tail = |summary: &Summary| {
+        let values: Vec<f64> = summary.known_or_least().into_iter().flatten().collect();
+        skewness(&values).filter(|skewness| summary.modes.is_none() && skewness.abs() > TAIL)
+    };
+    (comparison.arms.iter())
+        .filter_map(|arm| Some((arm, arm.metric(&info.id).and_then(tail)?)))
+        .map(|(arm, skewness)| {
+            format!(
+                "{}: {} has a tail (skewness {skewness:.1}), so the interval of its mean is too narrow for 95 %; differences \
+                 between rows do not rest on it.",
+                arm.label, info.name
+            )
+        })
+        .collect()
 }
 
 /// Runs that stand with a reservation.

@@ -268,6 +268,17 @@ fn two_throughputs_are_called_bimodal() {
 }
 
 #[test]
+fn a_tail_is_named_and_its_interval_is_not_trusted() {
+    let comparison = judged(&[
+        ("hystart", &[1.0, 1.1, 1.2, 1.05, 1.15, 1.08, 1.12, 1.02, 1.18, 3.0]),
+        ("paced", &[1.0, 1.1, 1.2, 1.05, 1.15, 1.08, 1.12, 1.02, 1.18, 1.07]),
+    ]);
+    let tails: Vec<_> = comparison.notes.iter().filter(|note| note.contains("has a tail")).collect();
+    assert_eq!(tails.len(), 1, "{:?}", comparison.notes);
+    assert!(tails[0].starts_with("hystart: download time has a tail (skewness 2.6)"), "{}", tails[0]);
+}
+
+#[test]
 fn what_if_runs_explain_and_do_not_count() {
     let comparison = sample_comparison();
     assert!(comparison.arms.iter().all(|arm| arm.n == 12));

@@ -79,6 +79,18 @@ pub(crate) fn sd(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
+/// Skewness, the third moment over the second's power of 1.5; `None` where all values are equal. With `n` values it is at
+/// most `(n - 2) / sqrt(n - 1)`, so few values cannot show a tail.
+pub(crate) fn skewness(values: &[f64]) -> Option<f64> {
+    let mean = mean(values);
+    let n = values.len() as f64;
+    let (second, third) = values
+        .iter()
+        .map(|v| v - mean)
+        .fold((0.0, 0.0), |(second, third), off| (second + off * off / n, third + off * off * off / n));
+    (second > 0.0).then(|| third / (second * second.sqrt()))
+}
+
 /// 95 % interval of the mean by Student's t; `None` below two values.
 pub(crate) fn t_interval(values: &[f64]) -> Option<Interval> {
     let sd = sd(values)?;
@@ -116,6 +128,14 @@ mod tests {
         let mut sorted = SKEWED.to_vec();
         sorted.sort_by(f64::total_cmp);
         close(quantile(&sorted, 0.95), 7.575, 1e-12);
+    }
+
+    #[test]
+    fn skewness_is_that_of_the_moments() {
+        // Mean 0.5, second moment 0.25 + 0.1875 = 0.75, third (3 x -0.125 + 3.375) / 4 = 0.75.
+        close(skewness(&[0.0, 0.0, 0.0, 2.0]).unwrap(), 1.0 / 0.75_f64.sqrt(), 1e-12);
+        close(skewness(&[1.0, 2.0, 3.0]).unwrap(), 0.0, 1e-12);
+        assert!(skewness(&[2.0, 2.0]).is_none() && skewness(&[]).is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) use bimodal::modes;
 pub(crate) use bootstrap::bca;
 pub use correlation::{ranks, spearman};
 pub use describe::quantile;
-pub(crate) use describe::{mean, sd, summarise, t_interval};
+pub(crate) use describe::{mean, sd, skewness, summarise, t_interval};
 pub(crate) use paired::{How, compare, holm};
 pub use paired::{Paired, paired};
 pub(crate) use power::{runs_for_ranks, runs_for_t};
