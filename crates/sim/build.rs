@@ -1,5 +1,5 @@
 //! A fingerprint of everything that decides what a simulated run does, beside what its scenario says.
 
 fn main() {
-    rampcc_fingerprint::emit("RAMP_SIM_SOURCES", &["src", "../tcp/src"]);
+    rampcc_fingerprint::emit("RAMP_SIM_SOURCES", &["src", "../avoidance/src", "../tcp/src"]);
 }

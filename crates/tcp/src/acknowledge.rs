@@ -4,7 +4,6 @@ use rampcc::Time;
 use rampcc_trace::SenderState;
 
 use crate::Recovery;
-use crate::avoidance::Avoid;
 use crate::record::{Delivery, Flags};
 use crate::recovery::AckFacts;
 use crate::segment::Segment;
@@ -42,18 +41,16 @@ impl Sender {
         if delivery.any {
             view.rtt = self.measure(now, segment.timestamp(), &delivery);
             if delivery.bytes > 0 {
-                self.rate.on_delivered(now, delivery.bytes, &delivery.newest);
+                self.rate.on_delivered(now, delivery.bytes, delivery.newest.sent);
             }
             if self.rules.rated || self.starting() {
-                view.rate = self.rate.sample(&delivery.newest, self.rtt.min());
+                view.rate = self.rate.sample(&delivery.newest.stamp(), self.rtt.min());
                 self.last_rate = view.rate;
             }
             if self.rules.remembered {
                 self.lasting_rate.take(view.rate, delivery.newest.flags & Flags::APP_LIMITED != 0);
             }
-            if let Avoid::Westwood(westwood) = &mut self.avoid {
-                westwood.observe(now, delivery.bytes, view.rtt);
-            }
+            self.avoid.on_delivered(now, delivery.bytes, view.rtt);
             if self.rules.rack {
                 self.rack.on_delivery(now, &delivery, fack, self.rtt.min());
             }

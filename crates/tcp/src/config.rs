@@ -1,6 +1,7 @@
 //! Rules of a connection, as plain data.
 
 use rampcc::{Algorithm, Environment, Hint, PARAMETERS_MAX, Time, Traits};
+use rampcc_avoidance::{Avoidance, Rules, VegasConfig};
 
 /// The window field of a SYN, which is not scaled.
 pub(crate) const SYN_WINDOW: u64 = 65_535;
@@ -90,42 +91,6 @@ pub struct SenderConfig {
     pub delayed_acks: bool,
     /// Record the state for an observer on every ACK.
     pub sampled: bool,
-}
-
-/// Congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Avoidance {
-    /// RFC 5681: one MSS per round trip, halve on loss.
-    Reno,
-    /// RFC 9438 with Linux's floors.
-    Cubic,
-    /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
-    Vegas,
-    /// Westwood+ as Linux has it: Reno, but a loss leaves the measured rate times the smallest RTT.
-    Westwood,
-    /// Version 1 as Linux has it. It wants rates, and paces.
-    Bbr,
-    /// Version 3 as in its draft. As `Bbr`.
-    Bbr3,
-}
-
-impl Avoidance {
-    /// Whether it steers by a rate and not by a window alone.
-    pub fn by_rate(self) -> bool {
-        matches!(self, Self::Bbr | Self::Bbr3)
-    }
-}
-
-/// Thresholds of Vegas congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VegasConfig {
-    /// Grow while fewer packets than this are queued.
-    pub alpha_packets: u32,
-    /// Shrink while more packets than this are queued.
-    pub beta_packets: u32,
-    /// The round's mean RTT decides, and a loss costs a quarter of the window (ns-2); otherwise its minimum, and
-    /// half (Linux).
-    pub mean_rtt: bool,
 }
 
 /// Loss recovery.
@@ -273,6 +238,17 @@ impl SenderConfig {
             return Avoidance::Bbr3;
         }
         self.avoidance
+    }
+
+    /// The same with its constants, for the flow with this number.
+    pub(crate) fn avoidance_rules(&self, flow: u32) -> Rules {
+        Rules {
+            avoidance: self.avoidance_in_use(),
+            flow,
+            cubic_beta_1024: self.cubic_beta_1024,
+            vegas: self.vegas,
+            ns2: self.recovery.is_ns2(),
+        }
     }
 
     /// The rules of `profile` around a start-up algorithm with the parameters that it has there.

@@ -6,7 +6,6 @@
 
 mod ack_policy;
 mod acknowledge;
-mod avoidance;
 mod calls;
 mod config;
 mod congestion_window;
@@ -18,7 +17,6 @@ mod prr;
 mod quick_start;
 mod rack;
 mod ranges;
-mod rate;
 mod receiver;
 mod record;
 mod recovery;
@@ -36,10 +34,10 @@ mod window;
 mod work;
 
 pub use config::{
-    AckPolicy, Avoidance, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, RtoConfig, SenderConfig,
-    VegasConfig,
+    AckPolicy, Pacing, Profile, ReceiveWindow, ReceiverConfig, Recovery, RtoConfig, SenderConfig,
 };
 pub use quick_start::{QuickStart, QuickStartKind};
+pub use rampcc_avoidance::{Avoidance, VegasConfig};
 pub use receiver::Receiver;
 pub use segment::{SACK_BLOCKS_MAX, Segment, SegmentKind};
 pub use sender::Sender;

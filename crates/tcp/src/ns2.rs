@@ -51,7 +51,7 @@ impl Sender {
             self.board.on_ack(self.board.una(), std::iter::once((range.start, range.end)), &mut late);
         }
         if late.bytes > 0 {
-            self.rate.on_delivered(now, late.bytes, &late.newest);
+            self.rate.on_delivered(now, late.bytes, late.newest.sent);
         }
     }
 

@@ -1,6 +1,7 @@
 //! One outstanding segment, and what an ACK says of it.
 
 use rampcc::Time;
+use rampcc_avoidance::Stamp;
 
 /// One outstanding segment, as of its last transmission.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +17,22 @@ pub(crate) struct Record {
     pub(crate) delivered_at: Time,
     pub(crate) bytes: u32,
     pub(crate) flags: u8,
+}
+
+impl Record {
+    /// What the rate sampler left with it.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Stamp {
+        let Self { sent, first_sent, delivered, delivered_at, .. } = *self;
+        Stamp { sent, first_sent, delivered, delivered_at }
+    }
+
+    /// Of a segment that leaves with this stamp.
+    #[inline]
+    pub(crate) fn of(stamp: Stamp) -> Self {
+        let Stamp { sent, first_sent, delivered, delivered_at } = stamp;
+        Self { sent, first_sent, delivered, delivered_at, ..Self::default() }
+    }
 }
 
 /// Flags of a [`Record`].

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use rampcc::{Config, ConfigFlags, Hint, HintSource, Phase, Startup, Time, Traits, UNSET};
+use rampcc_avoidance::{Avoid, RateSampler};
 use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample, SenderState};
 
-use crate::avoidance::Avoid;
 use crate::calls::Calls;
 use crate::congestion_window::Window;
 use crate::ecn::Ecn;
@@ -15,7 +15,6 @@ use crate::prr::Prr;
 use crate::quick_start::QuickStart;
 use crate::rack::Rack;
 use crate::ranges::RangeSet;
-use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::seen::{LastRate, Remembered};
@@ -236,7 +235,7 @@ impl Sender {
             ..Config::new(config.startup, mss, u64::from(config.initial_window_packets))
         };
         let startup = Startup::waiting(config.startup);
-        let avoid = Avoid::new(flow, config);
+        let avoid = Avoid::new(&config.avoidance_rules(flow));
         let remembered = config.startup.traits.has(Traits::NEEDS_HISTORY);
         let sack = config.recovery.has_sack();
         Self {

@@ -6,9 +6,9 @@
 //! never again says that it was spurious; a duplicate or SACKed new data that it was not.
 
 use rampcc::{EventKind, Time, UNSET};
+use rampcc_avoidance::Avoid;
 use rampcc_trace::{FlowEventKind, SenderState};
 
-use crate::avoidance::Avoid;
 use crate::record::Delivery;
 use crate::recovery::AckFacts;
 use crate::sender::{Due, Sender};

@@ -1,10 +1,10 @@
 //! The host's duties towards the start-up algorithm, and the window after it.
 
 use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
+use rampcc_avoidance::{Delivered, Growth, Startup};
 use rampcc_trace::{FlowEventKind, Opening, SenderState, Told};
 
 use crate::Recovery;
-use crate::avoidance::{self, Delivered, Growth};
 use crate::congestion_window::Window;
 use crate::record::{Delivery, Flags};
 use crate::sender::Sender;
@@ -357,12 +357,12 @@ impl Sender {
         }
     }
 
-    fn progress(&self) -> avoidance::Startup {
+    fn progress(&self) -> Startup {
         let decision = self.startup.decision();
         if self.starting() && decision.phase() != Phase::Leaving {
-            avoidance::Startup::Rising
+            Startup::Rising
         } else {
-            avoidance::Startup::Left { lossy: decision.exit_reason() == ExitReason::Loss }
+            Startup::Left { lossy: decision.exit_reason() == ExitReason::Loss }
         }
     }
 

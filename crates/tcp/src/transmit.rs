@@ -292,15 +292,12 @@ impl Sender {
         let last = self.finished && self.next_offset == self.offered;
         self.last_sent = last;
         self.note_sent(now, bytes);
-        let mut record = Record {
-            sent: now,
+        self.board.push(Record {
             sent_bytes: self.sent_bytes,
             bytes,
             flags: u8::from(self.rate.app_limited()) * Flags::APP_LIMITED + u8::from(last) * Flags::LAST,
-            ..Record::default()
-        };
-        self.rate.stamp(now, idle, &mut record);
-        self.board.push(record);
+            ..Record::of(self.rate.stamp(now, idle))
+        });
         self.start_timing(now, number);
         self.arm_after_new(now);
         Segment::data(self.flow, self.rules.header_bytes, now, number, bytes)
@@ -323,8 +320,8 @@ impl Sender {
         let Record { bytes, flags, .. } = *self.board.record(number);
         self.note_sent(now, bytes);
         self.retransmitted_bytes += u64::from(bytes);
-        let mut update = Record { sent: now, sent_bytes: self.sent_bytes, ..Record::default() };
-        self.rate.stamp(now, self.board.in_flight() == 0, &mut update);
+        let idle = self.board.in_flight() == 0;
+        let update = Record { sent_bytes: self.sent_bytes, ..Record::of(self.rate.stamp(now, idle)) };
         self.board.on_retransmitted(number, update);
         if self.rack_in_use() {
             self.rack.on_retransmitted(number, now);

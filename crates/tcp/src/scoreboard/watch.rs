@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use rampcc_avoidance::Lost;
+
 use super::{Scoreboard, moved};
-use crate::avoidance::Lost;
 use crate::record::{Flags, Record};
 
 /// What a segment was sent into, as of its last transmission. Bytes.

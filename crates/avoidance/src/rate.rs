@@ -2,11 +2,22 @@
 
 use rampcc::Time;
 
-use crate::record::Record;
+/// What the sampler must find again when a packet is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamp {
+    /// When it was sent.
+    pub sent: Time,
+    /// When the flight that it belongs to began.
+    pub first_sent: Time,
+    /// Bytes delivered when it left.
+    pub delivered: u64,
+    /// When that was.
+    pub delivered_at: Time,
+}
 
 /// Measures how fast the path delivers, over each flight.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RateSampler {
+pub struct RateSampler {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
@@ -17,46 +28,50 @@ pub(crate) struct RateSampler {
 impl RateSampler {
     /// Bytes ever delivered.
     #[inline]
-    pub(crate) fn delivered(&self) -> u64 {
+    pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
+    /// The packets that leave now are sent by an application that does not fill the window.
     #[inline]
-    pub(crate) fn app_limited(&self) -> bool {
+    pub fn app_limited(&self) -> bool {
         self.app_limited_until != 0
     }
 
-    /// Stamps a record that leaves now. `idle`: nothing was in flight.
+    /// The stamp of a packet that leaves now. `idle`: nothing was in flight.
     #[inline]
-    pub(crate) fn stamp(&mut self, now: Time, idle: bool, record: &mut Record) {
+    pub fn stamp(&mut self, now: Time, idle: bool) -> Stamp {
         if idle {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        record.first_sent = self.first_sent;
-        record.delivered = self.delivered;
-        record.delivered_at = self.delivered_at;
+        Stamp {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+        }
     }
 
     /// The sender has nothing more to send while the window would allow it.
-    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
+    pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// `bytes` were delivered; `newest` is the segment among them that was sent last.
+    /// `bytes` were delivered; the packet among them that was sent last left at `newest_sent`.
     #[inline]
-    pub(crate) fn on_delivered(&mut self, now: Time, bytes: u64, newest: &Record) {
+    pub fn on_delivered(&mut self, now: Time, bytes: u64, newest_sent: Time) {
         self.delivered += bytes;
         self.delivered_at = now;
-        self.first_sent = newest.sent;
+        self.first_sent = newest_sent;
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
     }
 
-    /// Bytes per second since `newest` left, after `on_delivered`; 0: no sample.
+    /// Bytes per second since the packet stamped `newest` left, after `on_delivered`; 0: no sample.
     #[inline]
-    pub(crate) fn sample(&self, newest: &Record, min_rtt: Time) -> u64 {
+    pub fn sample(&self, newest: &Stamp, min_rtt: Time) -> u64 {
         let send_elapsed = newest.sent - newest.first_sent;
         let ack_elapsed = self.delivered_at - newest.delivered_at;
         let interval = send_elapsed.max(ack_elapsed);

@@ -3,58 +3,67 @@
 use rampcc::Time;
 
 /// One ACK that delivered something, as a control by rate sees it. Bytes.
-#[expect(clippy::struct_field_names, reason = "the drafts' names")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Delivered {
-    pub(crate) now: Time,
-    pub(crate) mss: u64,
-    pub(crate) acked: u64,
+pub struct Delivered {
+    /// Its arrival.
+    pub now: Time,
+    /// Payload bytes of a full packet.
+    pub mss: u64,
+    /// Newly acknowledged.
+    pub acked: u64,
     /// Ever, this ACK included.
-    pub(crate) delivered: u64,
+    pub delivered: u64,
     /// What `delivered` was when the newest acknowledged packet left.
-    pub(crate) prior_delivered: u64,
+    pub prior_delivered: u64,
     /// Bytes per second; 0: no sample.
-    pub(crate) rate: u64,
+    pub rate: u64,
     /// The sample holds pauses of the application.
-    pub(crate) paused: bool,
-    pub(crate) rtt: Option<Time>,
-    /// Before and after the ACK.
-    pub(crate) before: u64,
-    pub(crate) in_flight: u64,
+    pub paused: bool,
+    /// Sample of this ACK.
+    pub rtt: Option<Time>,
+    /// In flight before the ACK.
+    pub before: u64,
+    /// In flight after it.
+    pub in_flight: u64,
     /// Ever believed lost.
-    pub(crate) lost: u64,
-    /// Believed lost since the newest acknowledged packet left, and in flight just after that.
-    pub(crate) lost_since: u64,
-    pub(crate) sent_into: u64,
+    pub lost: u64,
+    /// Believed lost since the newest acknowledged packet left.
+    pub lost_since: u64,
+    /// In flight just after that packet had left.
+    pub sent_into: u64,
     /// The window holds the sender back.
-    pub(crate) limited: bool,
-    pub(crate) startup: Startup,
+    pub limited: bool,
+    /// Progress of start-up.
+    pub startup: Startup,
     /// When the pacer lets the next packet go.
-    pub(crate) departure: Time,
+    pub departure: Time,
     /// Nothing is being repaired.
-    pub(crate) open: bool,
+    pub open: bool,
 }
 
 /// How far the start-up algorithm is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Startup {
+pub enum Startup {
+    /// It lasts.
     Rising,
-    /// It has left, because of losses or not, and may be draining.
+    /// It has left, and may be draining.
     Left {
+        /// Because of losses.
         lossy: bool,
     },
 }
 
 /// A packet that is believed lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lost {
-    pub(crate) bytes: u64,
+pub struct Lost {
+    /// Its payload.
+    pub bytes: u64,
     /// In flight just after it had left.
-    pub(crate) sent_into: u64,
+    pub sent_into: u64,
     /// Believed lost since then, itself included.
-    pub(crate) since: u64,
+    pub since: u64,
     /// Sent with nothing more to send.
-    pub(crate) paused: bool,
+    pub paused: bool,
 }
 
 /// Rounds as packets count them: one ends when something sent after its beginning is acknowledged.

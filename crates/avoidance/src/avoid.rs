@@ -1,72 +1,110 @@
-//! Congestion avoidance: what happens to the window after start-up.
-
-mod bbr;
-mod bbr3;
-mod bounds;
-mod cubic;
-mod model;
-mod policed;
-mod reno;
-mod vegas;
-mod westwood;
+//! The window's keeper in congestion avoidance.
 
 use rampcc::Time;
 
-pub(crate) use bbr::Bbr;
-pub(crate) use bbr3::Bbr3;
-pub(crate) use cubic::Cubic;
-pub(crate) use model::{Delivered, Lost, Startup};
-pub(crate) use reno::Reno;
-pub(crate) use vegas::Vegas;
-pub(crate) use westwood::Westwood;
+use crate::bbr::Bbr;
+use crate::bbr3::Bbr3;
+use crate::cubic::Cubic;
+use crate::model::{Delivered, Lost};
+use crate::reno::Reno;
+use crate::vegas::{Vegas, VegasConfig};
+use crate::westwood::Westwood;
 
-use crate::{Avoidance, SenderConfig};
+/// Congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Avoidance {
+    /// RFC 5681: one MSS per round trip, halve on loss.
+    Reno,
+    /// RFC 9438 with Linux's floors.
+    Cubic,
+    /// Brakmo & Peterson 1994, alpha 1, beta 3 (ns-2) in the era profile, 2 and 4 (Linux) in the modern one.
+    Vegas,
+    /// Westwood+ as Linux has it: Reno, but a loss leaves the measured rate times the smallest RTT.
+    Westwood,
+    /// Version 1 as Linux has it. It wants rates, and paces.
+    Bbr,
+    /// Version 3 as in its draft. As `Bbr`.
+    Bbr3,
+}
+
+impl Avoidance {
+    /// Whether it steers by a rate and not by a window alone.
+    pub fn by_rate(self) -> bool {
+        matches!(self, Self::Bbr | Self::Bbr3)
+    }
+}
+
+/// Choice and constants of a connection's congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Which one.
+    pub avoidance: Avoidance,
+    /// Number of the connection; BBR draws the phases of its probes from it.
+    pub flow: u32,
+    /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
+    pub cubic_beta_1024: u32,
+    /// Vegas' thresholds.
+    pub vegas: VegasConfig,
+    /// Windows and growth are counted as ns-2 counts them: fractions of a packet, one step per ACK.
+    pub ns2: bool,
+}
 
 /// One ACK that the window may grow by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Growth {
-    pub(crate) now: Time,
-    pub(crate) cwnd: u64,
+pub struct Growth {
+    /// Its arrival.
+    pub now: Time,
+    /// Congestion window before it, bytes.
+    pub cwnd: u64,
     /// Bytes that count towards growth.
-    pub(crate) acked: u64,
-    pub(crate) mss: u64,
+    pub acked: u64,
+    /// Payload bytes of a full packet.
+    pub mss: u64,
     /// Smallest RTT so far; `Time::NEVER`: none.
-    pub(crate) min_rtt: Time,
+    pub min_rtt: Time,
     /// Sample of this ACK.
-    pub(crate) rtt: Option<Time>,
-    /// SND.UNA and SND.NXT after the ACK, for round trips.
-    pub(crate) una: u64,
-    pub(crate) next: u64,
+    pub rtt: Option<Time>,
+    /// SND.UNA after the ACK, for round trips.
+    pub una: u64,
+    /// SND.NXT after the ACK.
+    pub next: u64,
 }
 
 /// The window's keeper in congestion avoidance.
 // With a tag of its own, which is read for every ACK; the compiler would hide it in some field.
 #[repr(u8)]
 #[derive(Clone, Debug)]
-pub(crate) enum Avoid {
+pub enum Avoid {
+    /// [`Avoidance::Reno`]
     Reno(Reno),
+    /// [`Avoidance::Cubic`]
     Cubic(Cubic),
+    /// [`Avoidance::Vegas`]
     Vegas(Vegas),
+    /// [`Avoidance::Westwood`]
     Westwood(Westwood),
+    /// [`Avoidance::Bbr`]
     Bbr(Box<Bbr>),
+    /// [`Avoidance::Bbr3`]
     Bbr3(Box<Bbr3>),
 }
 
 impl Avoid {
-    pub(crate) fn new(flow: u32, config: &SenderConfig) -> Self {
-        match config.avoidance_in_use() {
-            Avoidance::Reno => Self::Reno(Reno::new(config.recovery.is_ns2())),
-            Avoidance::Cubic => Self::Cubic(Cubic::new(config.cubic_beta_1024)),
-            Avoidance::Vegas => Self::Vegas(Vegas::new(config.vegas)),
-            Avoidance::Westwood => Self::Westwood(Westwood::new(config.recovery.is_ns2())),
-            Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(flow))),
-            Avoidance::Bbr3 => Self::Bbr3(Box::new(Bbr3::new(flow))),
+    /// As a connection begins.
+    pub fn new(rules: &Rules) -> Self {
+        match rules.avoidance {
+            Avoidance::Reno => Self::Reno(Reno::new(rules.ns2)),
+            Avoidance::Cubic => Self::Cubic(Cubic::new(rules.cubic_beta_1024)),
+            Avoidance::Vegas => Self::Vegas(Vegas::new(rules.vegas)),
+            Avoidance::Westwood => Self::Westwood(Westwood::new(rules.ns2)),
+            Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(rules.flow))),
+            Avoidance::Bbr3 => Self::Bbr3(Box::new(Bbr3::new(rules.flow))),
         }
     }
 
     /// The window after an ACK in congestion avoidance.
     #[inline]
-    pub(crate) fn on_ack(&mut self, growth: &Growth) -> u64 {
+    pub fn on_ack(&mut self, growth: &Growth) -> u64 {
         match self {
             Self::Reno(reno) => reno.on_ack(growth),
             Self::Cubic(cubic) => cubic.on_ack(growth),
@@ -78,13 +116,13 @@ impl Avoid {
 
     /// Whether it steers by a rate: it wants to see every ACK, from the first, and paces.
     #[inline]
-    pub(crate) fn by_rate(&self) -> bool {
+    pub fn by_rate(&self) -> bool {
         matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
     /// Bytes per second at which it paces; 0: it does not.
     #[inline]
-    pub(crate) fn pacing(&self) -> u64 {
+    pub fn pacing(&self) -> u64 {
         match self {
             Self::Bbr(bbr) => bbr.pacing(),
             Self::Bbr3(bbr) => bbr.pacing(),
@@ -93,7 +131,7 @@ impl Avoid {
     }
 
     /// The slow-start threshold after a loss with `flight` bytes outstanding. `over`: everything is sent again, in slow start.
-    pub(crate) fn on_loss(&mut self, flight: u64, cwnd: u64, mss: u64, over: bool) -> u64 {
+    pub fn on_loss(&mut self, flight: u64, cwnd: u64, mss: u64, over: bool) -> u64 {
         match self {
             Self::Reno(reno) => reno.on_loss(flight),
             Self::Cubic(cubic) => cubic.on_loss(flight, cwnd, mss),
@@ -107,20 +145,20 @@ impl Avoid {
     }
 
     /// A fast recovery begins; `on_loss` was called before.
-    pub(crate) fn on_repair(&mut self) {
+    pub fn on_repair(&mut self) {
         if let Self::Bbr(bbr) = self {
             bbr.on_repair();
         }
     }
 
     /// How far halving the rate takes the window (Linux 2.6 `min_cwnd`).
-    pub(crate) fn halving_floor(&self, ssthresh: u64) -> u64 {
+    pub fn halving_floor(&self, ssthresh: u64) -> u64 {
         if matches!(self, Self::Reno(_)) { ssthresh / 2 } else { ssthresh }
     }
 
     /// A reduction with the threshold `ssthresh` is over, and nothing took it back. What window and threshold become, if they
     /// do not stay.
-    pub(crate) fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {
+    pub fn on_repaired(&mut self, ssthresh: u64, mss: u64) -> Option<u64> {
         match self {
             Self::Westwood(westwood) => westwood.on_repaired(ssthresh, mss),
             _ => None,
@@ -128,14 +166,22 @@ impl Avoid {
     }
 
     /// The last reduction was for nothing.
-    pub(crate) fn on_undone(&mut self) {
+    pub fn on_undone(&mut self) {
         if let Self::Bbr3(bbr) = self {
             bbr.on_undone();
         }
     }
 
+    /// An ACK delivered `bytes`, whatever the window is then; `rtt` is its sample.
+    #[inline]
+    pub fn on_delivered(&mut self, now: Time, bytes: u64, rtt: Option<Time>) {
+        if let Self::Westwood(westwood) = self {
+            westwood.observe(now, bytes, rtt);
+        }
+    }
+
     /// The model has seen an ACK, and what has been found lost since the last one.
-    pub(crate) fn observe(&mut self, ack: &Delivered, cwnd: u64, lost: &[Lost]) {
+    pub fn observe(&mut self, ack: &Delivered, cwnd: u64, lost: &[Lost]) {
         match self {
             Self::Bbr(bbr) => bbr.observe(ack, cwnd),
             Self::Bbr3(bbr) => bbr.observe(ack, cwnd, lost),
@@ -144,7 +190,7 @@ impl Avoid {
     }
 
     /// The window that the model wants. In a repair that is rationed, where the repair ends.
-    pub(crate) fn control(&mut self, ack: &Delivered, cwnd: u64, rationed: bool) -> u64 {
+    pub fn control(&mut self, ack: &Delivered, cwnd: u64, rationed: bool) -> u64 {
         match self {
             Self::Bbr(bbr) if rationed => bbr.control(ack, cwnd.max(bbr.kept())),
             Self::Bbr(bbr) => bbr.control(ack, cwnd),
@@ -154,7 +200,7 @@ impl Avoid {
     }
 
     /// What it measures now is limited by itself.
-    pub(crate) fn probes_rtt(&self) -> bool {
+    pub fn probes_rtt(&self) -> bool {
         match self {
             Self::Bbr(bbr) => bbr.probes_rtt(),
             Self::Bbr3(bbr) => bbr.probes_rtt(),
@@ -163,22 +209,22 @@ impl Avoid {
     }
 
     /// Whether it asks what each lost packet was sent into.
-    pub(crate) fn counts_losses(&self) -> bool {
+    pub fn counts_losses(&self) -> bool {
         matches!(self, Self::Bbr3(_))
     }
 
     /// Whether the window is its own in fast recovery, too, and not rationed.
-    pub(crate) fn repairs(&self) -> bool {
+    pub fn repairs(&self) -> bool {
         matches!(self, Self::Bbr3(_))
     }
 
     /// Whether it keeps a model of the path, which is not wrong because a reduction was.
-    pub(crate) fn measures(&self) -> bool {
+    pub fn measures(&self) -> bool {
         self.by_rate() || matches!(self, Self::Westwood(_))
     }
 
     /// The retransmission timer expired; `on_loss` was called before.
-    pub(crate) fn on_timeout(&mut self) {
+    pub fn on_timeout(&mut self) {
         match self {
             Self::Reno(reno) => reno.reset(),
             Self::Cubic(cubic) => cubic.reset(),
@@ -190,7 +236,7 @@ impl Avoid {
     }
 
     /// The connection was idle for `span` until now.
-    pub(crate) fn on_idle(&mut self, now: Time, span: Time) {
+    pub fn on_idle(&mut self, now: Time, span: Time) {
         match self {
             Self::Cubic(cubic) => cubic.on_idle(span),
             Self::Bbr(bbr) => bbr.on_idle(now),

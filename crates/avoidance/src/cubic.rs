@@ -6,7 +6,7 @@
 
 use rampcc::Time;
 
-use super::Growth;
+use crate::avoid::Growth;
 
 const C: f64 = 0.4;
 /// Linux: growth per acknowledged packet before the first loss is at least 1/20 of a packet.
@@ -18,7 +18,7 @@ const COUNT_FLAT: f64 = 100.0;
 
 /// The state of CUBIC.
 #[derive(Clone, Debug)]
-pub(crate) struct Cubic {
+pub struct Cubic {
     beta: f64,
     /// W_max; 0: no loss yet, or a timeout since.
     w_max: f64,

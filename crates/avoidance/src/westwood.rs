@@ -5,14 +5,15 @@
 
 use rampcc::Time;
 
-use super::{Growth, Reno};
+use crate::avoid::Growth;
+use crate::reno::Reno;
 
 /// A sample takes an RTT, and at least so long (Linux `TCP_WESTWOOD_RTT_MIN`).
 const SAMPLE_MIN: Time = Time::from_ms(50);
 
 /// The state of Westwood+.
 #[derive(Clone, Debug)]
-pub(crate) struct Westwood {
+pub struct Westwood {
     reno: Reno,
     /// Bytes per second, after one and after two filters of 7/8.
     once: u64,

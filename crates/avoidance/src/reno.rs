@@ -1,10 +1,10 @@
 //! RFC 5681 §3.1, counting bytes (RFC 3465): one MSS for each window acknowledged.
 
-use super::Growth;
+use crate::avoid::Growth;
 
 /// Adds one MSS when a whole window has been acknowledged, so that nothing is lost to rounding.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reno {
+pub struct Reno {
     counted: u64,
     /// With every ACK adds its share instead, as ns-2 does; `counted` then holds what the window has beyond its whole
     /// bytes, in 2^-32 bytes, since ns-2's windows are real numbers.

@@ -1,6 +1,6 @@
 //! What losses have shown BBR of version 3 about the path: how much may be in flight, in the long term and for now.
 
-use super::model::{Delivered, Lost, Rounds, part};
+use crate::model::{Delivered, Lost, Rounds, part};
 
 /// `LossThresh`, `Beta` and `Headroom`.
 const LOSS_PERCENT: u64 = 2;

@@ -5,8 +5,8 @@
 
 use rampcc::Time;
 
-use super::model::{Delivered, LargestOf, Rounds, drawn, part, volume};
-use super::policed::Policed;
+use crate::model::{Delivered, LargestOf, Rounds, drawn, part, volume};
+use crate::policed::Policed;
 
 /// Rounds whose largest rate counts (`bbr_bw_rtts`).
 const RATE_ROUNDS: u64 = 10;
@@ -34,7 +34,7 @@ enum Mode {
 
 /// The state of BBR.
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr {
+pub struct Bbr {
     flow: u32,
     mode: Mode,
     rounds: Rounds,

@@ -4,17 +4,28 @@ use std::cmp::Ordering;
 
 use rampcc::Time;
 
-use super::Growth;
-use crate::VegasConfig;
+use crate::avoid::Growth;
 
 /// Linux needs more than two samples in a round to trust its minimum.
 const SAMPLES_MIN: u32 = 3;
 /// ns-2: as many packets of the window may be unused while it grows.
 const ROOM_PACKETS: u64 = 2;
 
+/// Thresholds of Vegas congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasConfig {
+    /// Grow while fewer packets than this are queued.
+    pub alpha_packets: u32,
+    /// Shrink while more packets than this are queued.
+    pub beta_packets: u32,
+    /// The round's mean RTT decides, and a loss costs a quarter of the window (ns-2); otherwise its minimum, and
+    /// half (Linux).
+    pub mean_rtt: bool,
+}
+
 /// The state of Vegas.
 #[derive(Clone, Debug)]
-pub(crate) struct Vegas {
+pub struct Vegas {
     config: VegasConfig,
     /// 0: the round in which congestion avoidance began has not been seen yet.
     round_end: u64,

@@ -11,8 +11,8 @@
 
 use rampcc::Time;
 
-use super::bounds::{Bounds, flight_at, too_many};
-use super::model::{Delivered, LargestOf, Lost, Rounds, Startup, drawn, part, volume};
+use crate::bounds::{Bounds, flight_at, too_many};
+use crate::model::{Delivered, LargestOf, Lost, Rounds, Startup, drawn, part, volume};
 
 /// Rounds that ACK aggregation is remembered, in start-up and after (`ExtraAckedFilterLen`).
 const EXTRA_STARTING: u64 = 1;
@@ -69,7 +69,7 @@ impl State {
 /// The state of BBR.
 #[expect(clippy::struct_excessive_bools, reason = "the draft's")]
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr3 {
+pub struct Bbr3 {
     flow: u32,
     state: State,
     rounds: Rounds,

@@ -5,7 +5,7 @@
 
 use rampcc::Time;
 
-use super::model::{Delivered, part};
+use crate::model::{Delivered, part};
 
 const INTERVAL_LEAST: u64 = 4;
 const INTERVAL_MOST: u64 = 16;

@@ -1,0 +1,21 @@
+//! What a host does with its window after start-up, for any transport.
+//!
+//! A start-up algorithm decides until it has left; then the host's own congestion avoidance follows: [`Avoid`]. Both want to
+//! know how fast the path delivers: [`RateSampler`]. Nothing here knows TCP, QUIC, a packet or a clock.
+
+mod avoid;
+mod bbr;
+mod bbr3;
+mod bounds;
+mod cubic;
+mod model;
+mod policed;
+mod rate;
+mod reno;
+mod vegas;
+mod westwood;
+
+pub use avoid::{Avoid, Avoidance, Growth, Rules};
+pub use model::{Delivered, Lost, Startup};
+pub use rate::{RateSampler, Stamp};
+pub use vegas::VegasConfig;
