@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rampcc_backend::Backend;
+use rampcc_quic_sim::VirtualQuic;
 use rampcc_sim::Simulator;
 #[cfg(target_os = "linux")]
 use rampcc_testbed::Kernel;
@@ -9,6 +10,7 @@ use rampcc_testbed::Kernel;
 /// Every backend, the simulator first. A new one is one line more.
 pub(crate) static ALL: &[&dyn Backend] = &[
     &Simulator,
+    &VirtualQuic,
     #[cfg(target_os = "linux")]
     &Kernel,
 ];

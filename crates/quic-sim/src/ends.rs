@@ -1,0 +1,317 @@
+//! Both ends of a flow, with their applications.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use noq_proto::{ClientConfig, Dir, StreamEvent, StreamId, WriteError};
+use rampcc::{Phase, Time};
+use rampcc_quic::Counts;
+use rampcc_sim::{Endpoint, Receiving, Sending};
+use rampcc_trace::{FlowEventKind, FlowSample};
+
+use crate::datagram::UdpDatagram;
+use crate::peer::{News, Peer};
+use crate::seen::{Seen, Watch};
+
+/// What is written at once; its contents are zeros, which costs no memory.
+const ZEROS: &[u8] = &[0; 1 << 20];
+/// An endless write is kept so far ahead of what was delivered.
+const AHEAD_BYTES: u64 = 64 << 20;
+
+/// What the receiver's application knows of the size, as from a response's header.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Announced(Rc<Cell<Size>>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    bytes: u64,
+    complete: bool,
+}
+
+/// A write, which has a stream of its own.
+struct Write {
+    left: u64,
+    stream: Option<StreamId>,
+}
+
+/// The end where the application writes: the client of the connection.
+pub struct Sender {
+    peer: Peer,
+    flow: u32,
+    config: Option<ClientConfig>,
+    watch: Watch,
+    connected: bool,
+    announced: Announced,
+    writes: VecDeque<Write>,
+    written: u64,
+    /// Streams whose last byte has not been acknowledged.
+    unacknowledged: u64,
+    finished: bool,
+    events: VecDeque<FlowEventKind>,
+    reported: Reported,
+}
+
+/// What has been reported of the controller's state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reported {
+    counts: Counts,
+    exited: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        peer: Peer,
+        flow: u32,
+        config: ClientConfig,
+        watch: Watch,
+        announced: Announced,
+    ) -> Self {
+        Self {
+            peer,
+            flow,
+            config: Some(config),
+            watch,
+            connected: false,
+            announced,
+            writes: VecDeque::new(),
+            written: 0,
+            unacknowledged: 0,
+            finished: false,
+            events: VecDeque::new(),
+            reported: Reported::default(),
+        }
+    }
+
+    /// Takes in what has happened, and writes what there is room for.
+    fn attend(&mut self) {
+        while let Some(news) = self.peer.poll() {
+            match news {
+                News::Connected => {
+                    self.connected = true;
+                    self.events.push_back(FlowEventKind::Established);
+                }
+                News::Stream(StreamEvent::Finished { .. } | StreamEvent::Stopped { .. }) => {
+                    self.unacknowledged = self.unacknowledged.saturating_sub(1);
+                }
+                News::Stream(_) => {}
+            }
+        }
+        self.write_on();
+        self.report();
+    }
+
+    fn write_on(&mut self) {
+        if !self.connected {
+            return;
+        }
+        let delivered = self.watch.read().sample.delivered_bytes;
+        while let Some(write) = self.writes.front_mut() {
+            let Some(connection) = self.peer.connection() else { return };
+            let stream = match write.stream {
+                Some(stream) => stream,
+                None => match connection.streams().open(Dir::Uni) {
+                    Some(stream) => *write.stream.insert(stream),
+                    None => return,
+                },
+            };
+            while write.left > 0 {
+                if write.left > AHEAD_BYTES && self.written > delivered.saturating_add(AHEAD_BYTES) {
+                    return;
+                }
+                let part = Bytes::from_static(&ZEROS[..write.left.min(ZEROS.len() as u64) as usize]);
+                match connection.send_stream(stream).write_chunks(&mut &mut [part][..]) {
+                    Ok(bytes) => {
+                        self.written += bytes as u64;
+                        if write.left != u64::MAX {
+                            write.left -= bytes as u64;
+                        }
+                    }
+                    Err(WriteError::Blocked) => return,
+                    Err(_) => break,
+                }
+            }
+            _ = connection.send_stream(stream).finish();
+            self.writes.pop_front();
+        }
+    }
+
+    /// Events that the controller's state shows.
+    fn report(&mut self) {
+        let Seen { counts, exit, sample } = self.watch.read();
+        let before = std::mem::replace(&mut self.reported.counts, counts);
+        if counts.resumed > before.resumed {
+            self.reported.exited = false;
+            self.events.push_back(FlowEventKind::StartupResumed);
+        }
+        if let Some(exit) = exit.filter(|_| !self.reported.exited) {
+            self.reported.exited = true;
+            self.events.push_back(FlowEventKind::StartupExit {
+                reason: exit.reason,
+                evidence: exit.evidence,
+                limit: exit.limit,
+                cwnd_bytes: exit.window_bytes,
+                deciding_sent: exit.deciding_sent,
+            });
+        }
+        if counts.recovered > before.recovered {
+            self.events.push_back(FlowEventKind::RecoveryEnd);
+        }
+        if counts.undone > before.undone {
+            self.events.push_back(FlowEventKind::Undone);
+        }
+        if counts.persistent > before.persistent {
+            self.events.push_back(FlowEventKind::Timeout { backoff: 1 });
+        } else if counts.reductions > before.reductions {
+            let (cwnd_bytes, in_flight_bytes) = (sample.cwnd_bytes, sample.in_flight_bytes);
+            self.events.push_back(FlowEventKind::RecoveryStart { cwnd_bytes, in_flight_bytes });
+        }
+    }
+
+    fn over(&self) -> bool {
+        self.finished && self.is_idle()
+    }
+}
+
+impl Endpoint for Sender {
+    type Packet = UdpDatagram;
+
+    fn handle_packet(&mut self, now: Time, packet: &UdpDatagram) {
+        self.peer.handle_datagram(now, packet);
+        self.attend();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.peer.handle_timeout(now);
+        self.attend();
+    }
+
+    fn poll_transmit(&mut self, now: Time, wire: impl FnOnce(&UdpDatagram)) -> bool {
+        if self.over() {
+            return false;
+        }
+        let Some(datagram) = self.peer.poll_transmit(now) else {
+            self.attend();
+            return false;
+        };
+        wire(&datagram);
+        true
+    }
+
+    fn poll_timeout(&self) -> Time {
+        if self.over() { Time::NEVER } else { self.peer.poll_timeout() }
+    }
+}
+
+impl Sending for Sender {
+    fn open(&mut self, now: Time) {
+        if let Some(config) = self.config.take() {
+            self.peer.connect(now, config);
+        }
+    }
+
+    fn write(&mut self, _: Time, bytes: u64) {
+        self.writes.push_back(Write { left: bytes, stream: None });
+        self.unacknowledged += 1;
+        let size = self.announced.0.get();
+        self.announced.0.set(Size { bytes: size.bytes.saturating_add(bytes), ..size });
+        self.write_on();
+    }
+
+    fn finish(&mut self, _: Time) {
+        self.finished = true;
+        self.announced.0.set(Size { complete: true, ..self.announced.0.get() });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.unacknowledged == 0
+    }
+
+    fn poll_event(&mut self) -> Option<FlowEventKind> {
+        self.events.pop_front()
+    }
+
+    fn sample(&self, now: Time) -> FlowSample {
+        let Seen { sample, exit, .. } = self.watch.read();
+        let phase = if exit.is_some() { Phase::Done } else { sample.phase };
+        FlowSample { now, flow: self.flow, phase, ..sample }
+    }
+}
+
+/// The end where the application reads: the server.
+pub struct Receiver {
+    peer: Peer,
+    announced: Announced,
+    received: u64,
+    reading: Vec<StreamId>,
+}
+
+impl Receiver {
+    pub(crate) fn new(peer: Peer, announced: Announced) -> Self {
+        Self { peer, announced, received: 0, reading: Vec::new() }
+    }
+
+    fn attend(&mut self) {
+        while let Some(news) = self.peer.poll() {
+            let Some(connection) = self.peer.connection() else { return };
+            match news {
+                News::Stream(StreamEvent::Opened { dir }) => {
+                    while let Some(stream) = connection.streams().accept(dir) {
+                        self.reading.push(stream);
+                    }
+                }
+                News::Stream(StreamEvent::Readable { id }) => self.reading.push(id),
+                _ => {}
+            }
+        }
+        let Some(connection) = self.peer.connection() else { return };
+        for stream in self.reading.drain(..) {
+            let mut stream = connection.recv_stream(stream);
+            let Ok(mut chunks) = stream.read(true) else { continue };
+            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                self.received += chunk.bytes.len() as u64;
+            }
+            _ = chunks.finalize();
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    type Packet = UdpDatagram;
+
+    fn handle_packet(&mut self, now: Time, packet: &UdpDatagram) {
+        self.peer.handle_datagram(now, packet);
+        self.attend();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.peer.handle_timeout(now);
+        self.attend();
+    }
+
+    fn poll_transmit(&mut self, now: Time, wire: impl FnOnce(&UdpDatagram)) -> bool {
+        let Some(datagram) = self.peer.poll_transmit(now) else {
+            self.attend();
+            return false;
+        };
+        // What it sends are acknowledgements, whatever their size.
+        wire(&datagram.carrying(0));
+        true
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.peer.poll_timeout()
+    }
+}
+
+impl Receiving for Receiver {
+    fn received_bytes(&self) -> u64 {
+        self.received
+    }
+
+    fn completed(&self) -> bool {
+        let size = self.announced.0.get();
+        size.complete && self.received >= size.bytes
+    }
+}

@@ -1,0 +1,619 @@
+//! The host's part of one connection's congestion control, for any QUIC stack.
+
+use rampcc::{Decision, EventKind, ExitReason, Phase, Startup, Time, UNSET};
+use rampcc_avoidance::{Avoid, Lost, RateSampler, Rules as AvoidanceRules, VegasConfig};
+
+use crate::ledger::{Entry, Ledger, PacketId};
+use crate::pacing::{Bucket, Flow};
+use crate::rtt::Rtt;
+use crate::{Rules, Spacing};
+
+/// Smallest window, packets (RFC 9002 §7.2).
+const MIN_WINDOW_PACKETS: u64 = 2;
+/// An outstanding packet that left so many round trips before the newest acknowledged one was given up long ago.
+const STALE_ROUND_TRIPS: u64 = 8;
+/// Vegas' thresholds of Linux, unused by other avoidances.
+const VEGAS: VegasConfig = VegasConfig { alpha_packets: 2, beta_packets: 4, mean_rtt: false };
+const CUBIC_BETA_1024: u32 = 717;
+
+/// What a stack found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Packets were lost.
+    Loss,
+    /// The peer reports congestion marks.
+    Mark,
+    /// Persistent congestion (RFC 9002 §7.6).
+    Persistent,
+}
+
+/// The end of start-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// When it was decided.
+    pub at: Time,
+    /// Why.
+    pub reason: ExitReason,
+    /// Left side of the deciding comparison, in the reason's unit.
+    pub evidence: u64,
+    /// Right side.
+    pub limit: u64,
+    /// Window after the decision, bytes.
+    pub window_bytes: u64,
+    /// When the packet had left whose ACK decided; zero: unknown.
+    pub deciding_sent: Time,
+}
+
+/// What has happened so far, as numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// ACKs that the algorithm or its avoidance has seen.
+    pub acks: u64,
+    /// Packets that were acknowledged or lost, and had not been sent.
+    pub unmatched: u64,
+    /// Reductions: one for each recovery period.
+    pub reductions: u64,
+    /// Of them, for persistent congestion.
+    pub persistent: u64,
+    /// Reports of congestion within a recovery period, which take nothing more.
+    pub repeated: u64,
+    /// Recovery periods that are over.
+    pub recovered: u64,
+    /// Reductions that were taken back.
+    pub undone: u64,
+    /// Exits that were taken back with them.
+    pub resumed: u64,
+    /// Most packets that were outstanding at once.
+    pub outstanding_max: usize,
+}
+
+/// What an ACK has measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Round-trip time; zero: none.
+    pub rtt: Time,
+    /// Delivery rate, bytes per second; 0: none.
+    pub rate: u64,
+}
+
+/// Congestion window and threshold, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) cwnd: u64,
+    /// [`UNSET`]: none yet.
+    pub(crate) ssthresh: u64,
+}
+
+/// What one ACK has acknowledged so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    bytes: u64,
+    newest: Option<Entry>,
+    /// It has raised the newest that was ever acknowledged, so that its round trip is a sample.
+    raised: bool,
+}
+
+/// How much of the window a round trip has used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// The window, and nothing else, has held the sender back since the last ACK.
+    pub(crate) limited: bool,
+    pub(crate) most: u64,
+    until: u64,
+}
+
+/// Congestion control of one connection on one path.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(crate) startup: Startup,
+    rules: Rules,
+    pub(crate) mss: u64,
+    /// The algorithm has begun, with the first full packet after the first round-trip sample. What left before is the
+    /// handshake's, in other number spaces and small packets, from which nothing can be measured.
+    begun: bool,
+    pub(crate) window: Window,
+    pub(crate) avoid: Avoid,
+    pub(crate) rate: RateSampler,
+    pub(crate) rtt: Rtt,
+    ledger: Ledger,
+    bucket: Bucket,
+    pub(crate) sent_bytes: u64,
+    pub(crate) lost_bytes: u64,
+    pub(crate) in_flight: u64,
+    /// In flight from before the beginning.
+    foreign: u64,
+    batch: Batch,
+    newest_acked: u64,
+    pub(crate) last_sent: Time,
+    pub(crate) usage: Usage,
+    /// Start of the recovery period that lasts.
+    pub(crate) recovery: Option<Time>,
+    /// Packets that left before are of the last recovery period.
+    reduced: Option<Time>,
+    /// The window before the last reduction.
+    undo: Option<Window>,
+    pub(crate) found_lost: Vec<Lost>,
+    pub(crate) marked: bool,
+    exit: Option<Exit>,
+    pub(crate) counts: Counts,
+    last: Sample,
+}
+
+impl Connection {
+    /// For a path whose full packets have `mtu_bytes`.
+    pub fn new(rules: &Rules, mtu_bytes: u16) -> Self {
+        let mss = u64::from(mtu_bytes.max(1));
+        let avoidance = AvoidanceRules {
+            avoidance: rules.avoidance_in_use(),
+            flow: 0,
+            cubic_beta_1024: CUBIC_BETA_1024,
+            vegas: VEGAS,
+            ns2: false,
+        };
+        Self {
+            startup: Startup::waiting(rules.algorithm),
+            mss,
+            begun: false,
+            window: Window { cwnd: u64::from(rules.initial_window_packets) * mss, ssthresh: UNSET },
+            avoid: Avoid::new(&avoidance),
+            rate: RateSampler::default(),
+            rtt: Rtt::default(),
+            ledger: Ledger::default(),
+            bucket: Bucket::new(),
+            sent_bytes: 0,
+            lost_bytes: 0,
+            in_flight: 0,
+            foreign: 0,
+            batch: Batch::default(),
+            newest_acked: 0,
+            last_sent: Time::ZERO,
+            usage: Usage::default(),
+            recovery: None,
+            reduced: None,
+            undo: None,
+            found_lost: Vec::new(),
+            marked: false,
+            exit: None,
+            counts: Counts::default(),
+            last: Sample::default(),
+            rules: rules.clone(),
+        }
+    }
+
+    /// Bytes that may be in flight.
+    pub fn window_bytes(&self) -> u64 {
+        self.window.cwnd.saturating_add(self.foreign)
+    }
+
+    /// Window before the first ACK.
+    pub fn initial_window_bytes(&self) -> u64 {
+        u64::from(self.rules.initial_window_packets) * self.mss
+    }
+
+    /// Slow-start threshold; `None`: there is none.
+    pub fn ssthresh_bytes(&self) -> Option<u64> {
+        Some(self.window.ssthresh).filter(|&ssthresh| ssthresh != UNSET)
+    }
+
+    /// Rate for the stack's pacer, bytes per second; `None`: by its own rule.
+    pub fn pacing_bytes_per_s(&self) -> Option<u64> {
+        match self.avoid.pacing() {
+            rate if rate > 0 && self.phase() == Phase::Done => Some(rate),
+            _ => self.bucket.rate(self.startup.decision(), &self.flow(), self.rules.spacing),
+        }
+    }
+
+    /// Phase of start-up.
+    pub fn phase(&self) -> Phase {
+        self.startup.decision().phase()
+    }
+
+    /// What the algorithm has decided.
+    pub fn decision(&self) -> &Decision {
+        self.startup.decision()
+    }
+
+    /// The end of start-up, when it has come.
+    pub fn exit(&self) -> Option<&Exit> {
+        self.exit.as_ref()
+    }
+
+    /// What has happened so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The rules that it was made by.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Whether a recovery period lasts.
+    pub fn recovering(&self) -> bool {
+        self.recovery.is_some()
+    }
+
+    /// Sent and neither acknowledged nor lost, the handshake's included.
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.in_flight + self.foreign
+    }
+
+    /// Acknowledged since the algorithm began.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.rate.delivered()
+    }
+
+    /// Sent since the algorithm began.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    /// Found lost since the algorithm began.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    /// What the last ACK has measured.
+    pub fn last_sample(&self) -> Sample {
+        self.last
+    }
+
+    /// Smoothed and smallest round-trip time; zero: no sample.
+    pub fn round_trip(&self) -> (Time, Time) {
+        (self.rtt.smoothed, self.rtt.min)
+    }
+
+    /// An ack-eliciting packet left.
+    pub fn on_packet_sent(&mut self, now: Time, id: PacketId, bytes: u32) {
+        if !self.begun && self.rtt.smoothed > Time::ZERO && u64::from(bytes) >= self.mss {
+            self.begin(now);
+        }
+        let idle = self.in_flight == 0;
+        if idle && self.begun && self.sent_bytes > 0 {
+            self.restart_after_idle(now);
+        }
+        self.sent_bytes += u64::from(bytes);
+        self.in_flight += u64::from(bytes);
+        self.usage.most = self.usage.most.max(self.in_flight);
+        self.ledger.push(Entry {
+            id,
+            bytes,
+            sent_bytes: self.sent_bytes,
+            stamp: self.rate.stamp(now, idle),
+            app_limited: self.rate.app_limited(),
+            sent_into: self.in_flight,
+            lost_bytes: self.lost_bytes,
+            ..Entry::default()
+        });
+        self.counts.outstanding_max = self.counts.outstanding_max.max(self.ledger.len());
+        let flow = self.flow();
+        self.bucket.on_sent(now, self.startup.decision(), &flow);
+        self.last_sent = now;
+    }
+
+    /// The window alone kept the stack from sending.
+    pub fn on_window_limited(&mut self) {
+        self.usage.limited = true;
+    }
+
+    /// The application has nothing more to send, although the window is open.
+    pub fn on_app_limited(&mut self) {
+        self.rate.on_app_limited(self.in_flight);
+    }
+
+    /// An ACK newly acknowledges this packet. [`on_ack_end`](Self::on_ack_end) follows when all of its packets are named.
+    pub fn on_packet_acked(&mut self, id: PacketId, bytes: u64) {
+        let entry = self.ledger.take(id);
+        self.take_acked(entry, bytes);
+    }
+
+    /// The same from a stack that names a batch of packets by the time at which they left.
+    #[cfg(feature = "quinn")]
+    pub fn on_part_acked(&mut self, sent: Time, bytes: u64) {
+        let entry = self.ledger.take_part(sent, bytes);
+        self.take_acked(entry, bytes);
+    }
+
+    fn take_acked(&mut self, entry: Option<Entry>, bytes: u64) {
+        let Some(entry) = entry else {
+            // Of the handshake, or of nothing.
+            self.counts.unmatched += u64::from(self.foreign == 0);
+            self.foreign = self.foreign.saturating_sub(bytes);
+            return;
+        };
+        self.batch.bytes += u64::from(entry.bytes);
+        if self.batch.newest.is_none_or(|newest| entry.sent_bytes > newest.sent_bytes) {
+            self.batch.newest = Some(entry);
+        }
+        if entry.sent_bytes > self.newest_acked {
+            self.newest_acked = entry.sent_bytes;
+            self.batch.raised = true;
+        }
+    }
+
+    /// All packets of an ACK are named; `in_flight_bytes` are in flight after it, as the stack counts them.
+    pub fn on_ack_end(&mut self, now: Time, in_flight_bytes: u64) {
+        let batch = std::mem::take(&mut self.batch);
+        let Some(newest) = batch.newest else { return };
+        // The stack drops packets of discarded number spaces in silence.
+        let after = in_flight_bytes.saturating_sub(self.foreign);
+        self.in_flight = after;
+        self.rate.on_delivered(now, batch.bytes, newest.id.sent);
+        let rtt = (batch.raised && now > newest.id.sent).then(|| now - newest.id.sent);
+        if let Some(rtt) = rtt {
+            self.rtt.on_sample(rtt);
+        }
+        if !self.begun {
+            return;
+        }
+        self.counts.acks += 1;
+        self.avoid.on_delivered(now, batch.bytes, rtt);
+        self.end_recovery(now, newest.id.sent);
+        let ack = Acked {
+            now,
+            newest,
+            bytes: batch.bytes,
+            before: after + batch.bytes,
+            rtt,
+            rate: self.rate.sample(&newest.stamp, self.rtt.min_or_never()),
+        };
+        self.last = Sample { rtt: rtt.unwrap_or(Time::ZERO), rate: ack.rate };
+        self.grow(&ack);
+        self.usage.limited = false;
+        if newest.sent_bytes > self.usage.until {
+            self.usage.until = self.sent_bytes;
+            self.usage.most = self.in_flight;
+        }
+        let since = Time::from_ns(self.rtt.smoothed.ns().saturating_mul(STALE_ROUND_TRIPS));
+        self.ledger.forget_before(newest.id.sent - since);
+        let flow = self.flow();
+        self.bucket.arm(now, self.startup.decision(), &flow, self.mss);
+    }
+
+    /// The packet with this number was found lost. [`on_congestion`](Self::on_congestion) follows.
+    pub fn on_packet_lost(&mut self, number: u64, bytes: u64) {
+        let Some(entry) = self.ledger.take_number(number) else {
+            self.counts.unmatched += u64::from(self.foreign == 0);
+            self.foreign = self.foreign.saturating_sub(bytes);
+            return;
+        };
+        if self.begun {
+            self.lost_bytes += bytes;
+        }
+        if self.avoid.counts_losses() {
+            self.found_lost.push(Lost {
+                bytes,
+                sent_into: entry.sent_into,
+                since: self.lost_bytes - entry.lost_bytes,
+                paused: entry.app_limited,
+            });
+        }
+    }
+
+    /// Packets of so many bytes were found lost, of a stack that does not name them.
+    #[cfg(feature = "quinn")]
+    pub fn on_unnamed_loss(&mut self, bytes: u64) {
+        if self.begun {
+            self.lost_bytes += bytes;
+        }
+    }
+
+    /// Packets were lost or marked; the newest of them left at `newest_sent`. `lost_bytes`: found lost by this report.
+    pub fn on_congestion(&mut self, now: Time, kind: Congestion, newest_sent: Time, lost_bytes: u64) {
+        let in_flight = self.in_flight;
+        self.in_flight = in_flight.saturating_sub(lost_bytes);
+        self.marked |= kind == Congestion::Mark;
+        if kind != Congestion::Persistent && self.reduced.is_some_and(|reduced| newest_sent <= reduced) {
+            self.counts.repeated += 1;
+            return;
+        }
+        if !self.begun {
+            // A lost handshake packet says nothing of a window that was not used.
+            return;
+        }
+        self.reduce(now, kind, in_flight, lost_bytes, newest_sent);
+    }
+
+    fn reduce(&mut self, now: Time, kind: Congestion, in_flight: u64, lost: u64, newest_sent: Time) {
+        self.undo = Some(self.window);
+        self.counts.reductions += 1;
+        let window =
+            if self.recovering() { self.window.ssthresh.min(self.window.cwnd) } else { self.window.cwnd };
+        let (before, starting) = (self.window.ssthresh, self.starting());
+        let event = match kind {
+            Congestion::Loss => EventKind::Loss,
+            Congestion::Mark => EventKind::Mark,
+            Congestion::Persistent => EventKind::Timeout,
+        };
+        self.tell(now, event, in_flight, lost);
+        self.notice_exit(now, newest_sent);
+        let over = kind == Congestion::Persistent;
+        let flight = in_flight.min(window);
+        let own = self.avoid.on_loss(flight, window, self.mss, over);
+        let decides = starting || over && self.starting();
+        let wanted = self.window.ssthresh;
+        self.window.ssthresh =
+            if !decides || wanted == before || wanted == UNSET { own } else { wanted.min(window) };
+        let floor = MIN_WINDOW_PACKETS * self.mss;
+        self.window.ssthresh = self.window.ssthresh.max(floor);
+        self.reduced = Some(now);
+        if over {
+            self.counts.persistent += 1;
+            self.avoid.on_timeout();
+            self.window.cwnd = floor;
+            self.recovery = None;
+        } else {
+            self.avoid.on_repair();
+            self.window.cwnd = self.window.ssthresh;
+            self.recovery = Some(now);
+        }
+    }
+
+    /// All that the last report of congestion called lost has arrived: its reduction is undone.
+    pub fn on_spurious_congestion(&mut self, now: Time) {
+        let Some(before) = self.undo.take() else { return };
+        let was_done = self.phase() == Phase::Done;
+        self.tell(now, EventKind::Undone, self.in_flight, 0);
+        self.avoid.on_undone();
+        let cwnd = before.cwnd.max(self.window.cwnd);
+        let left = self.phase() == Phase::Done && before.ssthresh == UNSET;
+        self.window = Window { cwnd, ssthresh: if left { cwnd } else { before.ssthresh } };
+        self.recovery = None;
+        self.reduced = None;
+        self.counts.undone += 1;
+        if was_done && self.phase() != Phase::Done {
+            self.exit = None;
+            self.counts.resumed += 1;
+        }
+    }
+
+    /// Full packets have another size from now on.
+    pub fn on_mtu(&mut self, mtu_bytes: u16) {
+        self.mss = u64::from(mtu_bytes.max(1));
+    }
+
+    /// The connection goes on from another port of the same host: packets of the old path will not be heard of again.
+    pub fn on_rebinding(&mut self) {
+        self.ledger.clear();
+        self.in_flight = 0;
+        self.foreign = 0;
+        self.batch = Batch::default();
+    }
+
+    pub(crate) fn starting(&self) -> bool {
+        self.phase() != Phase::Done
+    }
+
+    pub(crate) fn flow(&self) -> Flow {
+        Flow {
+            cwnd: self.window.cwnd,
+            smoothed_rtt: self.rtt.smoothed,
+            sent_bytes: self.sent_bytes,
+            rising: self.starting() || self.window.cwnd < self.window.ssthresh,
+        }
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.begun = true;
+        self.foreign = self.in_flight;
+        self.in_flight = 0;
+        self.sent_bytes = 0;
+        self.newest_acked = 0;
+        self.rate = RateSampler::default();
+        self.usage = Usage::default();
+        self.ledger.clear();
+        let config = rampcc::Config {
+            flags: self.rules.flags(),
+            now_ns: now.ns(),
+            handshake_rtt_us: microseconds(Some(self.rtt.min)),
+            initial_ssthresh_bytes: self
+                .rules
+                .initial_ssthresh_packets
+                .map_or(UNSET, |packets| u64::from(packets) * self.mss),
+            hint: self.rules.hint,
+            parameter: self.rules.parameters,
+            ..rampcc::Config::new(
+                self.rules.algorithm,
+                self.mss as u32,
+                u64::from(self.rules.initial_window_packets),
+            )
+        };
+        self.startup.begin(&config);
+        let decision = *self.startup.decision();
+        self.window = Window { cwnd: decision.cwnd_bytes, ssthresh: decision.ssthresh_bytes };
+        self.notice_exit(now, Time::ZERO);
+        let flow = self.flow();
+        self.bucket.arm(now, self.startup.decision(), &flow, self.mss);
+    }
+
+    /// The flight is over, and a while has passed (RFC 9002 §7.8, RFC 5681 §4.1).
+    fn restart_after_idle(&mut self, now: Time) {
+        let idle = now - self.last_sent;
+        self.avoid.on_idle(now, idle);
+        let initial = self.initial_window_bytes();
+        let long = idle > self.rtt.probe_timeout() && self.window.cwnd > initial;
+        if !self.rules.idle_restart || self.avoid.by_rate() || !long {
+            return;
+        }
+        let cwnd = self.window.cwnd;
+        self.tell(now, EventKind::IdleRestart, 0, 0);
+        self.notice_exit(now, Time::ZERO);
+        self.window.ssthresh = self.window.ssthresh.max(cwnd / 4 * 3);
+        self.window.cwnd = initial;
+    }
+
+    fn end_recovery(&mut self, now: Time, newest_sent: Time) {
+        if self.recovery.is_none_or(|since| newest_sent <= since) {
+            return;
+        }
+        self.recovery = None;
+        self.counts.recovered += 1;
+        self.tell(now, EventKind::Recovered, self.in_flight, 0);
+        self.notice_exit(now, newest_sent);
+    }
+
+    fn tell(&mut self, now: Time, kind: EventKind, in_flight: u64, lost: u64) {
+        let event = rampcc::Event {
+            now_ns: now.ns(),
+            lost_bytes: lost,
+            in_flight_bytes: in_flight,
+            kind,
+            mss_bytes: self.mss as u32,
+        };
+        let starting = self.starting();
+        let wanted = self.lend(|startup| _ = startup.on_event(&event));
+        // After start-up the window is the host's.
+        if starting || self.starting() {
+            self.window = wanted;
+        }
+    }
+
+    /// Lends the window to the algorithm for one call; returns what it would make of it.
+    pub(crate) fn lend(&mut self, call: impl FnOnce(&mut Startup)) -> Window {
+        let lent = self.startup.decision_mut();
+        (lent.cwnd_bytes, lent.ssthresh_bytes) = (self.window.cwnd, self.window.ssthresh);
+        call(&mut self.startup);
+        let decision = self.startup.decision();
+        Window { cwnd: decision.cwnd_bytes, ssthresh: decision.ssthresh_bytes }
+    }
+
+    pub(crate) fn notice_exit(&mut self, now: Time, deciding: Time) {
+        let decision = *self.startup.decision();
+        if decision.phase() != Phase::Done || self.exit.is_some() {
+            return;
+        }
+        let (reason, evidence) = (decision.exit_reason(), decision.evidence);
+        self.exit = Some(Exit {
+            at: now,
+            reason,
+            evidence,
+            limit: decision.limit,
+            window_bytes: self.window.cwnd,
+            deciding_sent: self.startup.algorithm().decided_by(reason, evidence, deciding),
+        });
+    }
+
+    /// Whether the host spaces packets now.
+    pub(crate) fn paced(&self) -> bool {
+        let spaced = |rate: u64| rate < crate::UNPACED_BYTES_PER_S;
+        self.pacing_bytes_per_s().map_or(self.rules.spacing == Spacing::Stack, spaced)
+    }
+}
+
+/// One ACK, as the keepers of the window see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    pub(crate) now: Time,
+    pub(crate) newest: Entry,
+    pub(crate) bytes: u64,
+    /// In flight before it.
+    pub(crate) before: u64,
+    pub(crate) rtt: Option<Time>,
+    /// Bytes per second; 0: no sample.
+    pub(crate) rate: u64,
+}
+
+/// A round-trip time as the algorithm is told it; 0: there is none.
+pub(crate) fn microseconds(rtt: Option<Time>) -> u32 {
+    rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))
+}
