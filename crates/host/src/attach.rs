@@ -17,7 +17,7 @@ use crate::unrecorded::unrecorded_in;
 const NAMES_MAX: u32 = 99;
 
 /// How often a name may be snatched away.
-const ATTEMPTS: u32 = 10;
+const ATTEMPTS: u32 = 16;
 
 /// Result of attaching.
 #[derive(Clone, Debug, PartialEq, Eq)]
