@@ -75,12 +75,12 @@ impl Sender {
         match mode {
             Recovery::NewRenoImpatient | Recovery::NewRenoSteady => {
                 self.repair.inflation = u64::from(DUPLICATE_ACKS) * mss;
-                self.halve(window);
+                self.halve(window.min(self.window));
                 self.set_cwnd(self.cwnd().saturating_add(self.repair.inflation));
             }
             Recovery::SackNs2 => {
                 self.repair.pipe = outstanding.cast_signed() - i64::from(DUPLICATE_ACKS * self.rules.mss);
-                self.halve(window);
+                self.halve(window.min(self.window));
             }
             Recovery::Sack if self.rules.prr => {
                 // What this ACK delivered belongs to the recovery.

@@ -93,8 +93,9 @@ impl Sender {
         } else {
             self.ssthresh()
         };
-        // ns-2 halves the window, used or not.
-        let flight = if self.rules.recovery.is_ns2() { window } else { self.board.out_bytes().min(window) };
+        // ns-2 halves what the receiver allows of the window, used or not (tcp.cc, `windowd()`).
+        let used = if self.rules.recovery.is_ns2() { self.window } else { self.board.out_bytes() };
+        let flight = used.min(window);
         let before = self.ssthresh();
         let starting = self.starting();
         self.ecn.note_reduction(self.board.next());

@@ -286,3 +286,27 @@ fn a_window_above_ssthresh_grows_with_the_first_ack() {
     script.ack(ms(100), 1, &[]);
     assert_eq!(script.sender.sample(script.now).cwnd_bytes, 10_100);
 }
+
+/// tcp.cc, `slowdown`: half of `windowd()`, the smaller of cwnd and the receiver's window. ns-2.35 itself says 4 where slow
+/// start has carried cwnd to 12 behind a window of 8.
+#[test]
+fn a_reduction_halves_what_the_receiver_allows() {
+    for recovery in [Recovery::NewRenoImpatient, Recovery::SackNs2] {
+        let mut rules = ns2(recovery);
+        rules.initial_window_packets = 8;
+        let mut script = Script::new(&rules);
+        assert_eq!(script.sent().len(), 8);
+        let mut acknowledge = |at, number, blocks: &[(u64, u64)]| {
+            let mut segment = Segment::ack(7, 40, at - ms(100), number, 8 * MSS);
+            for &(start, end) in blocks {
+                segment = segment.with_sack_block(start, end);
+            }
+            script.feed(at, &segment);
+            (script.cwnd(), script.ssthresh())
+        };
+        let grown = (1..5).map(|number| acknowledge(ms(99 + number), number, &[])).last();
+        assert_eq!(grown.map(|(cwnd, _)| cwnd), Some(12), "{recovery:?}");
+        let reduced = (6..9).map(|end| acknowledge(ms(200 + end), 4, &[(5, end)])).last();
+        assert_eq!(reduced.map(|(_, ssthresh)| ssthresh), Some(4), "{recovery:?}");
+    }
+}
