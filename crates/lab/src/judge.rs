@@ -14,6 +14,9 @@ use crate::pairs::{self, pairs};
 use crate::statistics::summarise;
 use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
 
+/// Means that differ by no more of the smallest are the same: a table prints no more digits.
+const SAME: f64 = 1e-3;
+
 /// Options of judging runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
@@ -311,7 +314,8 @@ fn exits<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<ExitCount> {
 }
 
 /// The contender with the best mean among those of which the most is known: downloads that were cut off count as
-/// what they took at least, and a row of which nothing finished does not lead.
+/// what they took at least, and a row of which nothing finished does not lead. Of rows with the same mean the one leads that
+/// queues and loses least.
 fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<String> {
     let sign = match metrics.iter().find(|info| info.id == primary)?.better {
         Better::Higher => -1.0,
@@ -319,14 +323,21 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
     };
     // Of rows that delivered nothing none leads.
     let something = |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT || summary.mean > 0.0);
-    arms.iter()
-        .filter(|arm| !arm.yardstick)
+    let known = |summary: &Summary| summary.n + summary.unfinished();
+    let rows: Vec<(&ArmSummary, &Summary)> = (arms.iter().filter(|arm| !arm.yardstick))
         .filter_map(|arm| arm.metric(primary).filter(something).map(|summary| (arm, summary)))
-        .min_by(|(_, a), (_, b)| {
-            let known = |summary: &Summary| summary.n + summary.unfinished();
-            known(b).cmp(&known(a)).then((sign * a.mean).total_cmp(&(sign * b.mean)))
-        })
-        .map(|(arm, _)| arm.label.clone())
+        .collect();
+    let (_, best) = *rows
+        .iter()
+        .min_by(|(_, a), (_, b)| known(b).cmp(&known(a)).then((sign * a.mean).total_cmp(&(sign * b.mean))))?;
+    let same = |summary: &Summary| {
+        known(summary) == known(best) && (summary.mean - best.mean).abs() <= SAME * best.mean.abs()
+    };
+    let first: Vec<&ArmSummary> = rows.iter().filter(|(_, s)| same(s)).map(|(arm, _)| *arm).collect();
+    let gentle = |a: &&&ArmSummary, b: &&&ArmSummary| {
+        verdict::burden(&first, a).total_cmp(&verdict::burden(&first, b))
+    };
+    first.iter().min_by(gentle).map(|arm| arm.label.clone())
 }
 
 fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -> Option<String> {

@@ -326,7 +326,7 @@ fn cost(arm: &ArmSummary, id: &str) -> f64 {
 }
 
 /// The sum of an arm's costs, each over the largest among the equals.
-fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
+pub(crate) fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
     let share = |id: &&str| {
         let largest = equals.iter().map(|arm| cost(arm, id)).fold(0.0, f64::max);
         if largest > 0.0 { cost(arm, id) / largest } else { 0.0 }

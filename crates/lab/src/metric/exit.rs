@@ -27,7 +27,7 @@ const DEFINITIONS: [Definition; 3] = [
         id: "exit_window_bdp",
         name: "window at exit / BDP",
         unit: "BDP",
-        meaning: "the same over the path's bandwidth-delay product: 1 fills the path, 1 and the buffer fills both",
+        meaning: "window at exit over the path's bandwidth-delay product: 1 fills the path, 1 plus the buffer fills path and queue",
         better: Better::Neither,
     },
 ];
