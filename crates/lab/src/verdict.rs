@@ -148,6 +148,13 @@ fn marked(comparison: &Comparison) -> Option<String> {
     ))
 }
 
+/// The row that the headline sets the leader against.
+pub(crate) fn notable(comparison: &Comparison) -> Option<&str> {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
+    let rivals = Rivals::new(comparison, leader, comparison.primary_info()?);
+    rivals.notable(comparison).map(|pair| pair.arm.as_str())
+}
+
 /// The other contenders, by what may be said about them, the nearest first.
 struct Rivals<'a> {
     equal: Vec<&'a str>,

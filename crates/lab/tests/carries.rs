@@ -61,7 +61,7 @@ fn the_field_that_turns_the_answer_is_found_and_where() {
     for part in [
         "best is within 5 % of the fastest on 42 of 64 neighbouring paths",
         "the return link's rate turns it: below 4 Mbit/s on 0 of 22, above on 42 of 42",
-        "below it paced leads on 22); paced carries further, 64",
+        "below it paced leads on 22); paced carries further, 64. There hystart is more than 5 % slower on",
     ] {
         assert!(found.sentence.contains(part), "no `{part}` in {}", found.sentence);
         assert!(comparison.verdict.contains(part), "{}", comparison.verdict);
@@ -115,7 +115,10 @@ fn an_answer_that_holds_everywhere_says_so() {
     }
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     let found = carries(&comparison);
-    assert_eq!(found.sentence, "best is within 5 % of the fastest on all 64 neighbouring paths.");
+    assert_eq!(
+        found.sentence,
+        "best is within 5 % of the fastest on all 64 neighbouring paths. There hystart is more than 5 % slower on all of them."
+    );
     assert!(found.nearest_loss.is_none() && found.turning().is_none());
     assert!(
         html::render(&comparison).contains("On none of these paths does the leader lose by more than 10")

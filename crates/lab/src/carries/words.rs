@@ -2,7 +2,7 @@
 
 use super::{CarriedRow, Carries, Influence, LOSS, UncertainField};
 use crate::format::share;
-use crate::{Comparison, metric};
+use crate::{Comparison, metric, verdict};
 
 /// A field is said to turn the answer if its index comes by chance less often than this.
 const CERTAIN: f64 = 0.05;
@@ -25,7 +25,8 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     let margin = share(comparison.margin);
     let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "best one" };
     if carries.holds == carries.decided {
-        return format!("{leader} is within {margin} of the {top} on all {} {place}.{rest}", carries.decided);
+        let all = format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
+        return all + &against(comparison, carries, leader) + &rest;
     }
     let only = if carries.holds * 2 < carries.decided { "only " } else { "" };
     let mut text = format!(
@@ -42,7 +43,38 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
         text.push_str(&format!("; {} carries further, {paths:.0}", row.label));
     }
     text.push('.');
-    text + &rest
+    text + &against(comparison, carries, leader) + &rest
+}
+
+/// " There hystart is more than 5 % slower on 50 of 64, and more than 5 % faster on 9.": whether the headline's difference holds.
+fn against(comparison: &Comparison, carries: &Carries, leader: &str) -> String {
+    let row = |label: &str| carries.rows.iter().find(|row| row.label == label);
+    let Some((rival, own)) = verdict::notable(comparison).and_then(|rival| Some((row(rival)?, row(leader)?)))
+    else {
+        return String::new();
+    };
+    let behind: Vec<f64> = (rival.regrets.iter().zip(&own.regrets))
+        .filter_map(|(theirs, ours)| Some((1.0 + (*theirs)?) / (1.0 + (*ours)?)))
+        .collect();
+    let beyond = 1.0 + comparison.margin;
+    let worse = behind.iter().filter(|ratio| **ratio > beyond).count();
+    let better = behind.iter().filter(|ratio| **ratio < 1.0 / beyond).count();
+    let (slower, faster) =
+        if comparison.primary == metric::DOWNLOAD_TIME { ("slower", "faster") } else { ("worse", "better") };
+    let margin = share(comparison.margin);
+    let all = behind.len();
+    if worse == 0 && better == 0 {
+        return format!(" On these paths {} is as good, within {margin}.", rival.label);
+    }
+    if worse == all {
+        return format!(" There {} is more than {margin} {slower} on all of them.", rival.label);
+    }
+    let only = if worse * 2 < all { "only " } else { "" };
+    let less = match better {
+        0 => format!("never that much {faster}"),
+        paths => format!("more than {margin} {faster} on {paths}"),
+    };
+    format!(" There {} is more than {margin} {slower} on {only}{worse} of {all}, and {less}.", rival.label)
 }
 
 /// "; the return link's rate turns it: below 3.1 Mbit/s on 2 of 18, above on 46 of 46 (below it paced leads on 12)".
