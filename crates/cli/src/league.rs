@@ -23,7 +23,7 @@ use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
 use crate::scenario_args::quantity;
-use crate::table::table;
+use crate::table::figures;
 use crate::terminal::Terminal;
 use crate::{league_goals, league_sides};
 
@@ -346,7 +346,7 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(),
     for (head, rows) in
         [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()
     {
-        writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
+        writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
     writeln!(out, "\n{}", textwrap::fill(&text::legend(judged), terminal.width))?;
     for standing in explained(judged) {

@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::league::{self, LeagueArgs};
 use crate::progress::{self, Bar};
 use crate::provenance;
-use crate::table::table;
+use crate::table::figures;
 use crate::terminal::Terminal;
 
 /// Of each kind of difference, those that are printed.
@@ -75,7 +75,7 @@ fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Res
         format!("{}: {} paths on {second} and {first}", agreement.population, agreement.paths.len());
     writeln!(out, "{}", terminal.bold(&heading))?;
     for (head, rows) in [text::rows(agreement), text::access(agreement)] {
-        writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
+        writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
     writeln!(out, "\n{}", textwrap::fill(&text::verdict(agreement), terminal.width))?;
     let lines = text::differences(agreement, MOST);
