@@ -110,7 +110,7 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
         series: Series {
             cwnd: curve(bytes(&flow.time_s, &flow.cwnd_bytes), last_window),
             in_flight: curve(bytes(&flow.time_s, &flow.in_flight_bytes), Some(0.0)),
-            queue: curve(queue.collect(), None),
+            queue: curve(drained(&queue.collect::<Vec<_>>(), context, flow.opened_s), None),
             rtt: curve(rtt.collect(), None),
             delivered: curve(
                 bytes(&flow.time_s, &flow.delivered_bytes),
@@ -119,6 +119,24 @@ pub(super) fn run(run: &Representative, context: &Context, room: &Room) -> Optio
             drops: drops(flow),
         },
     })
+}
+
+/// A queue is sampled when a packet comes. Where none comes for long, it drains at the link's rate and stays empty until the next one.
+fn drained(points: &[(f64, Option<f64>)], context: &Context, opened_s: f64) -> Vec<(f64, Option<f64>)> {
+    let long = context.base_rtt_s / 4.0;
+    let mut all = Vec::with_capacity(points.len());
+    for (at, (time, value)) in points.iter().enumerate() {
+        all.push((*time, *value));
+        let Some(((next, _), waiting)) = points.get(at + 1).zip(value.filter(|bytes| *bytes > 0.0)) else {
+            continue;
+        };
+        let empty = time + context.queueing_s(waiting as u64, time + opened_s);
+        if next - time > long && empty < *next {
+            all.push((empty, Some(0.0)));
+            all.push((*next, Some(0.0)));
+        }
+    }
+    all
 }
 
 /// Where a run's curves end, seconds since its flow was opened.
@@ -206,6 +224,23 @@ mod tests {
                 assert!((shown - value).abs() <= 52_428_800.0 / STEPS, "{shown} {value}");
             }
         }
+    }
+
+    /// 1 MB/s and an RTT of 0.4 s: 500 kB are gone after half a second, not when the next packet comes.
+    #[test]
+    fn a_queue_drains_at_the_rate_of_its_link() {
+        let mut context = crate::fixture::sample_comparison().context;
+        context.base_rtt_s = 0.4;
+        let factor = context.wire_factor();
+        for step in &mut context.capacity {
+            step.bytes_per_s = 1e6 / factor;
+        }
+        let waiting = [(1.0, Some(500e3)), (1.05, Some(500e3)), (3.0, Some(1500.0))];
+        let drawn = drained(&waiting, &context, 0.0);
+        let times: Vec<f64> = drawn.iter().map(|(time, _)| (time * 1e3).round() / 1e3).collect();
+        assert_eq!(times, [1.0, 1.05, 1.55, 3.0, 3.0]);
+        assert_eq!(drawn[2].1, Some(0.0));
+        assert_eq!(drawn[3].1, Some(0.0));
     }
 
     #[test]
