@@ -1,4 +1,4 @@
-//! The Rust of `docs/guide/library.md` compiles and does what it says.
+//! The code of `docs/guide/library.md` and `docs/guide/algorithm.md` compiles and does what it says.
 
 mod support;
 
@@ -6,9 +6,13 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// The code blocks of the guide in one language, in order.
 fn blocks(language: &str) -> Vec<String> {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/library.md");
+    blocks_of("library.md", language)
+}
+
+/// The code blocks of a guide in one language, in order.
+fn blocks_of(guide: &str, language: &str) -> Vec<String> {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(guide);
     let text = fs::read_to_string(guide).unwrap();
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
@@ -72,6 +76,17 @@ fn the_simulator() -> Result<(), Box<dyn Error>> {
 
     stands_here(&blocks("rust")[1]);
     Ok(())
+}
+
+/// 500 packets are 7 % of the path's BDP.
+#[test]
+fn an_algorithm_of_ones_own() {
+    let place = support::Place::new("guide_algorithm");
+    place.write("example.h", &blocks_of("algorithm.md", "c")[0]);
+    let words = ["compare", "--candidate", "example.h:most=500", "--algorithms", "slow_start"];
+    let more = ["--runs", "2", "--exact", "--out", "out"];
+    let told = place.stdout(&[&words[..], &more[..]].concat());
+    assert!(told.contains("example most=500") && told.contains("bandwidth"), "{told}");
 }
 
 #[test]
