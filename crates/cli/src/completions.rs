@@ -63,7 +63,11 @@ pub(crate) fn algorithms(current: &OsStr) -> Vec<CompletionCandidate> {
 pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
     let algorithms = rampcc::algorithms().iter().map(|algorithm| algorithm.id);
     let metrics = rampcc_lab::definitions();
-    let all = algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|metric| metric.id));
+    let reasons = rampcc::ExitReason::ALL.map(rampcc::ExitReason::word);
+    let all = algorithms
+        .chain(Scenario::built_in_names())
+        .chain(metrics.iter().map(|metric| metric.id))
+        .chain(reasons);
     beginning(current, "", all.map(str::to_owned))
 }
 

@@ -4,15 +4,16 @@ use std::io::{self, Write};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::{Algorithm, Parameter};
+use rampcc::{Algorithm, ExitReason, Parameter};
 use rampcc_scenario::Scenario;
 
+use crate::columns::{COLUMNS, column};
 use crate::completions;
 use crate::document::write_document;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
 
-/// Explain an algorithm, a scenario or a metric
+/// Explain an algorithm, a scenario, a metric, a column or a reason to leave
 ///
 /// For an algorithm: the idea and its source, how it decides, every parameter with its default, range and
 /// source, and its known weaknesses.
@@ -21,9 +22,11 @@ use crate::terminal::Terminal;
 Examples:
   ramp explain hystart          how HyStart decides, and its constants
   ramp explain geo-satellite    what the default path is
-  ramp explain download_time    what a metric means")]
+  ramp explain download_time    what a metric means
+  ramp explain carries          a column of the table of `ramp compare`
+  ramp explain ack-train        a reason to leave start-up")]
 pub(crate) struct ExplainArgs {
-    /// Name of an algorithm, scenario or metric, as `ramp list` gives it
+    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, or of a reason to leave
     #[arg(add = ArgValueCompleter::new(completions::topics))]
     topic: String,
 }
@@ -32,10 +35,20 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let metrics = rampcc_lab::definitions();
     let algorithms = rampcc::algorithms().iter().map(|a| a.id);
-    let known: Vec<&str> =
-        algorithms.chain(Scenario::built_in_names()).chain(metrics.iter().map(|m| m.id)).collect();
-    let named = known.iter().find(|name| name.eq_ignore_ascii_case(&args.topic));
-    let Some(topic) = named.copied() else {
+    let reasons = ExitReason::ALL.into_iter().map(ExitReason::word);
+    let columns = COLUMNS.iter().map(|(heading, _)| *heading);
+    let known: Vec<&str> = algorithms
+        .chain(Scenario::built_in_names())
+        .chain(metrics.iter().map(|m| m.id))
+        .chain(columns)
+        .chain(reasons)
+        .collect();
+    let written = args.topic.replace(['-', ' '], "_");
+    let same = |name: &&&str| {
+        name.eq_ignore_ascii_case(&args.topic) || name.replace('-', "_").eq_ignore_ascii_case(&written)
+    };
+    let named = known.iter().find(same).copied().or_else(|| Some(column(&args.topic)?.0));
+    let Some(topic) = named else {
         let help =
             format!("similar names: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
         return Err(CliError::input_help(format!("nothing is called `{}`", args.topic), help));
@@ -50,7 +63,37 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         writeln!(out, "{}  {}", terminal.bold(metric.id), terminal.faint(metric.unit))?;
         writeln!(out, "{}", textwrap::fill(metric.meaning, terminal.width))?;
     }
+    if let Some((heading, meaning)) = column(topic) {
+        writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of a comparison's table"))?;
+        writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
+    }
+    if let Some(reason) = ExitReason::ALL.into_iter().find(|reason| reason.word() == topic) {
+        explain_reason(reason, terminal, out)?;
+    }
     Ok(())
+}
+
+fn explain_reason(reason: ExitReason, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}  {}", terminal.bold(reason.word()), terminal.faint("reason to leave start-up"))?;
+    let kind =
+        if reason.is_estimate() { "an estimate and its error" } else { "what was measured, and its bound" };
+    let unit = match reason.unit() {
+        "" => String::new(),
+        unit => format!(" Evidence and limit, {kind}, are in {unit}."),
+    };
+    let text = format!("Start-up ended because {}.{unit}", reason.clause());
+    writeln!(out, "{}", textwrap::fill(&text, terminal.width))
+}
+
+/// Markdown without its marks.
+fn plain(text: &str) -> String {
+    let mut plain = text.replace('`', "");
+    while let Some((before, rest)) = plain.split_once('[') {
+        let Some((words, rest)) = rest.split_once("](") else { break };
+        let after = rest.split_once(')').map_or("", |(_, after)| after);
+        plain = format!("{before}{words}{after}");
+    }
+    plain
 }
 
 fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
@@ -146,6 +189,21 @@ mod tests {
     use super::*;
 
     const PLAIN: Terminal = Terminal { width: 40, colour: false };
+
+    #[test]
+    fn what_a_table_prints_is_a_topic() {
+        let said = |topic: &str| {
+            let mut out = Vec::new();
+            explain(&ExplainArgs { topic: topic.to_owned() }, PLAIN, &mut out).unwrap();
+            String::from_utf8(out).unwrap().replace('\n', " ")
+        };
+        assert!(said("carries").contains("share of the neighbouring paths"));
+        assert!(!said("carries").contains("]("));
+        for reason in ExitReason::ALL.into_iter() {
+            assert!(said(reason.word()).contains(reason.clause()), "{}", reason.word());
+        }
+        assert_eq!(said("download-time"), said("download_time"));
+    }
 
     #[test]
     fn choices_have_names() {

@@ -10,6 +10,7 @@ macro_rules! say {
 
 mod backends;
 mod candidate;
+mod columns;
 mod compare;
 mod completions;
 mod document;

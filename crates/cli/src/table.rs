@@ -1,5 +1,7 @@
 //! Columns of text without lines between them.
 
+use std::fmt::Write as _;
+
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 const GAP: usize = 2;
@@ -55,7 +57,7 @@ pub(crate) fn figures(header: &[String], rows: &[Vec<String>], width: usize) -> 
     let mut text = table.trim_fmt();
     if fit < header.len() {
         let left: Vec<&str> = header[fit..].iter().map(String::as_str).collect();
-        text.push_str(&format!("\nnot in {width} columns: {}", left.join(", ")));
+        let _ = write!(text, "\nnot in {width} columns: {}", left.join(", "));
     }
     text
 }
