@@ -199,7 +199,7 @@ mod tests {
         };
         assert!(said("carries").contains("share of the neighbouring paths"));
         assert!(!said("carries").contains("]("));
-        for reason in ExitReason::ALL.into_iter() {
+        for reason in ExitReason::ALL {
             assert!(said(reason.word()).contains(reason.clause()), "{}", reason.word());
         }
         assert_eq!(said("download-time"), said("download_time"));
