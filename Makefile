@@ -133,9 +133,9 @@ python-test: ## The Python package: its wheel built and installed, its types che
 	$(PYTHON_TEST) 2>&1 | scripts/count-tests
 
 .PHONY: fuzz
-fuzz: ## What ramp reads, fuzzed: SECONDS=60 for each target; TARGET=scenario, trace, record or command for one
+fuzz: ## What ramp reads and the C core, fuzzed: all targets in SECONDS=300 together; TARGET=events for one, in SECONDS=60
 	@scripts/setup test
-	scripts/fuzz $(or $(SECONDS),60) $(TARGET)
+	scripts/fuzz "$(SECONDS)" $(TARGET)
 
 .PHONY: bless
 bless: ## Rewrite the recorded outputs that tests compare with; review the diff

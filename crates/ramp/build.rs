@@ -7,14 +7,21 @@ use std::{env, fs};
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "cargo tells a build script where to write through its environment"
+    reason = "cargo tells a build script all it says through its environment"
 )]
 fn main() {
     println!("cargo::rerun-if-changed=include/ramp");
     println!("cargo::rerun-if-changed=src/shim.c");
     println!("cargo::rerun-if-changed=src/lists.c");
     println!("cargo::rerun-if-changed=docs");
-    core("src/shim.c").opt_level(2).compile("ramp_core");
+    let mut build = core("src/shim.c");
+    if env::var_os("CARGO_CFG_FUZZING").is_some() {
+        // Undefined behaviour ends the program, and every branch is told to libFuzzer: GCC has no such coverage.
+        build.compiler("clang");
+        build.flag("-fsanitize=undefined").flag("-fsanitize-trap=undefined");
+        build.flag("-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp");
+    }
+    build.opt_level(2).compile("ramp_core");
     let output = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let write = |name: &str, text: String| {
         fs::write(Path::new(&output).join(name), text).expect("OUT_DIR is writable");

@@ -35,5 +35,9 @@ pub use detach::{Detached, Restored};
 pub use error::HostError;
 pub use files::publish;
 pub use host::{Host, PINS, RECORDS};
+#[doc(hidden)]
+pub use route::told as told_route;
 pub use scope::{Prefix, Scope, printable};
+#[doc(hidden)]
+pub use sockets::connection as told_connection;
 pub use status::{AttachedAlgorithm, Attachment, Health};

@@ -168,13 +168,20 @@ impl Route {
 
     /// Puts it in the place of the route with its prefix and metric.
     pub(crate) fn replace(&self) -> Result<(), HostError> {
+        Netlink::open(SockProtocol::NetlinkRoute)
+            .and_then(|socket| socket.change(RTM_NEWROUTE, NLM_F_REPLACE, &self.message()))
+            .map_err(HostError::system(format!("replace the route to {}", self.prefix())))
+    }
+
+    /// As the kernel wants it.
+    fn message(&self) -> Vec<u8> {
         let mut metrics: Vec<_> = self.metrics.clone().into_iter().collect();
         if let Some(name) = &self.congestion_control {
             metrics.push((RTAX_CC_ALGO, [name.as_bytes(), &[0]].concat()));
         }
         let mut attributes: Vec<_> = self.attributes.clone().into_iter().collect();
         attributes.retain(|(kind, _)| ![RTA_CACHEINFO, RTA_PAD].contains(kind));
-        if self.attributes.contains_key(&RTA_NH_ID) {
+        if self.nexthop_object().is_some() {
             // The kernel shows what the nexthop object stands for, but takes only the object.
             attributes.retain(|(kind, _)| ![RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_MULTIPATH].contains(kind));
         }
@@ -184,9 +191,7 @@ impl Route {
         }
         let mut body = self.header.encode();
         body.extend(encode(&attributes));
-        Netlink::open(SockProtocol::NetlinkRoute)
-            .and_then(|socket| socket.change(RTM_NEWROUTE, NLM_F_REPLACE, &body))
-            .map_err(HostError::system(format!("replace the route to {}", self.prefix())))
+        body
     }
 
     /// The same, and sure of it: what the kernel then shows is this route. Its congestion control must be registered, and
@@ -351,6 +356,16 @@ impl Header {
     }
 }
 
+/// A route that the kernel tells of: what people read, its record, and for one that can be put back the message that does. For
+/// fuzzing.
+#[doc(hidden)]
+pub fn told(message: &[u8]) -> Option<(String, String, Option<Vec<u8>>)> {
+    let route = Route::parse(message)?;
+    let record = serde_json::to_string(&route).expect("a route is plain data");
+    let again = route.check_restorable().is_ok().then(|| route.message());
+    Some((route.describe(), record, again))
+}
+
 /// The wanted ones: a router's table is too long to be kept whole.
 fn main_table(ipv4: bool, wanted: impl Fn(&Route) -> bool) -> Result<Vec<Route>, HostError> {
     all_tables(ipv4, |route| route.table() == TABLE_MAIN && wanted(route))
@@ -440,5 +455,19 @@ mod tests {
         let mut wider = route.clone();
         wider.metrics.insert(2, vec![0, 6, 0, 0]);
         assert!(!wider.same_but_for_congestion_control(&route));
+    }
+
+    #[test]
+    fn what_puts_a_route_back_leaves_nothing_out() {
+        let gateway = (RTA_GATEWAY, vec![192, 0, 2, 1]);
+        let of = |nexthop: &[u8]| {
+            let mut message = vec![AF_INET, 0, 0, 0, 254, 4, 0, RTN_UNICAST, 0, 0, 0, 0];
+            message.extend(encode(&[gateway.clone(), (RTA_NH_ID, nexthop.to_vec())]));
+            let route = Route::parse(&message).expect("a route");
+            Route::parse(&route.message()).expect("the same").describe()
+        };
+        assert_eq!(of(&[7, 0, 0, 0]), "0.0.0.0/0 nhid 7 without congctl");
+        // Too short for the number of an object.
+        assert_eq!(of(&[7]), "0.0.0.0/0 via 192.0.2.1 without congctl");
     }
 }

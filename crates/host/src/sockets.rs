@@ -49,7 +49,8 @@ fn request(family: u8) -> Vec<u8> {
     body
 }
 
-fn connection(message: &[u8]) -> Option<(String, Option<u64>)> {
+/// The congestion control of a connection that the kernel tells of, and its control group.
+pub fn connection(message: &[u8]) -> Option<(String, Option<u64>)> {
     let attributes = attributes(message.get(MESSAGE..)?);
     let value = |kind| attributes.iter().find(|(found, _)| *found == kind).map(|(_, value)| value);
     let name = value(INET_DIAG_CONG)?;

@@ -58,6 +58,20 @@ pub struct Description {
     parameters: Vec<([String; 4], [u64; 3])>,
 }
 
+impl Description {
+    /// Whether an algorithm can be so: what another process says need not be true.
+    pub fn is_sound(&self) -> bool {
+        /// A MiB, thousands of times what any row of the registry keeps.
+        const STATE_WORDS: usize = 1 << 17;
+        let ranges = self.parameters.iter().map(|(_, numbers)| numbers);
+        let named = !self.text[0].is_empty();
+        named
+            && self.state_words <= STATE_WORDS
+            && self.parameters.len() <= PARAMETERS_MAX
+            && ranges.into_iter().all(|[default, minimum, maximum]| (minimum..=maximum).contains(&default))
+    }
+}
+
 impl Algorithm {
     /// For another process.
     pub fn description(&self) -> Description {

@@ -114,6 +114,17 @@ fn hint(algorithm: &Algorithm, window: u64) -> Hint {
     Hint::NONE
 }
 
+/// Found by fuzzing: the window of `reach` is opened from twice what is in flight, which no random sequence here meets.
+fn opened_half_full() -> Vec<Told> {
+    let late_us = [2359, 2359, 2359, 2359, 2359, 4353, 4352, 4352, 4353, 4352, 4352];
+    let packets = [4, 4, 4, 4, 4, 4, 4, 4, 1, 4, 4];
+    packets
+        .into_iter()
+        .zip(late_us)
+        .map(|(packets, late_us)| Told::Ack { packets, late_us, flags: 0 })
+        .collect()
+}
+
 #[test]
 fn a_window_that_is_not_filled_does_not_grow_whatever_the_host_says() {
     let most = prop_oneof![1..10_u64, 10..200_u64];
@@ -122,31 +133,33 @@ fn a_window_that_is_not_filled_does_not_grow_whatever_the_host_says() {
     for algorithm in algorithms() {
         let (bound, reason) = bound(algorithm.id);
         let largest = Cell::new(0);
-        runner(256)
-            .run(&strategy, |(most, window, all)| {
-                let mut host = Limited::new(algorithm, hint(algorithm, window), most);
-                let first = host.startup.decision().cwnd_bytes.max(10 * PACKET).max(window);
-                for told in &all {
-                    host.tell(told);
-                    let decision = host.startup.decision();
-                    if decision.phase() == Phase::Done {
-                        break;
-                    }
-                    let allowed = match bound {
-                        Bound::Flights(tenths) => first.max(tenths * host.most_in_flight / 10 + PACKET),
-                        Bound::Acknowledged(times) => first + times * host.arrived,
-                    };
-                    prop_assert!(
-                        decision.cwnd_bytes <= allowed,
-                        "{} of {allowed} ({reason})",
-                        decision.cwnd_bytes
-                    );
-                    if decision.cwnd_bytes > first {
-                        largest.set(largest.get().max(decision.cwnd_bytes * 10 / host.most_in_flight));
-                    }
+        let bounded = |most, window, all: &[Told]| {
+            let mut host = Limited::new(algorithm, hint(algorithm, window), most);
+            let first = host.startup.decision().cwnd_bytes.max(10 * PACKET).max(window);
+            for told in all {
+                host.tell(told);
+                let decision = host.startup.decision();
+                if decision.phase() == Phase::Done {
+                    break;
                 }
-                Ok(())
-            })
+                let allowed = match bound {
+                    Bound::Flights(tenths) => first.max(tenths * host.most_in_flight / 10 + PACKET),
+                    Bound::Acknowledged(times) => first + times * host.arrived,
+                };
+                prop_assert!(
+                    decision.cwnd_bytes <= allowed,
+                    "{} of {allowed} ({reason})",
+                    decision.cwnd_bytes
+                );
+                if decision.cwnd_bytes > first {
+                    largest.set(largest.get().max(decision.cwnd_bytes * 10 / host.most_in_flight));
+                }
+            }
+            Ok(())
+        };
+        bounded(13, 0, &opened_half_full()).unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
+        runner(256)
+            .run(&strategy, |(most, window, all)| bounded(most, window, &all))
             .unwrap_or_else(|error| panic!("{}: {error}", algorithm.id));
         // An exception that is not needed is none.
         if matches!(bound, Bound::Flights(_)) && bound != FLIGHTS && algorithm.traits.has(Traits::PACES) {

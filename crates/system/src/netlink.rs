@@ -69,25 +69,33 @@ impl Netlink {
         let mut buffer = vec![0; 256 << 10];
         loop {
             let length = recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
-            let mut rest = &buffer[..length];
-            while let Some((size, kind, flags)) = header(rest) {
-                torn |= flags & NLM_F_DUMP_INTR != 0;
-                let body = &rest[HEADER..size];
-                match kind {
-                    NLMSG_DONE => return Ok(!torn),
-                    NLMSG_ERROR => {
-                        let error = body.first_chunk().map_or(0, |error| i32::from_ne_bytes(*error));
-                        return match error {
-                            0 => Ok(true),
-                            error => Err(Errno::from_raw(error.wrapping_neg()).into()),
-                        };
-                    }
-                    _ => each(body),
-                }
-                rest = &rest[aligned(size).min(rest.len())..];
+            if let Some(whole) = datagram(&buffer[..length], &mut torn, &mut each)? {
+                return Ok(whole);
             }
         }
     }
+}
+
+/// The messages of one datagram; `None`: more are to come. `torn`: one of them said that the table has changed.
+#[doc(hidden)]
+pub fn datagram(mut bytes: &[u8], torn: &mut bool, mut each: impl FnMut(&[u8])) -> io::Result<Option<bool>> {
+    while let Some((size, kind, flags)) = header(bytes) {
+        *torn |= flags & NLM_F_DUMP_INTR != 0;
+        let body = &bytes[HEADER..size];
+        match kind {
+            NLMSG_DONE => return Ok(Some(!*torn)),
+            NLMSG_ERROR => {
+                let error = body.first_chunk().map_or(0, |error| i32::from_ne_bytes(*error));
+                return match error {
+                    0 => Ok(Some(true)),
+                    error => Err(Errno::from_raw(error.wrapping_neg()).into()),
+                };
+            }
+            _ => each(body),
+        }
+        bytes = &bytes[aligned(size).min(bytes.len())..];
+    }
+    Ok(None)
 }
 
 /// Length, type and flags of the first message.

@@ -248,7 +248,11 @@ impl Client {
 }
 
 /// The answer to a head, once that is whole or beyond hope.
-fn respond(head: &[u8], limits: Limits, answer: &mut impl FnMut(&str) -> Answer) -> Option<Vec<u8>> {
+pub(super) fn respond(
+    head: &[u8],
+    limits: Limits,
+    answer: &mut impl FnMut(&str) -> Answer,
+) -> Option<Vec<u8>> {
     let too_large = || written(&Answer::plain(HEAD_TOO_LARGE, "the head of the request is too long\n"), true);
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);

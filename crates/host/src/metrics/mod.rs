@@ -20,6 +20,12 @@ pub fn text(host: &Host) -> Result<String, HostError> {
     Ok(of(&host.attachments_alone()?))
 }
 
+/// The answer to what a client has sent so far, for fuzzing; `None`: there is more to come.
+#[doc(hidden)]
+pub fn answered(head: &[u8]) -> Option<Vec<u8>> {
+    http::respond(head, http::Limits::default(), &mut |path| http::Answer::plain(http::OK, path))
+}
+
 /// Of an attachment.
 type Figure = fn(&Counters) -> u64;
 

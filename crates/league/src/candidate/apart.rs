@@ -111,7 +111,7 @@ impl Processes {
         let mut block = Vec::new();
         process.hear(&mut block, interrupted)?;
         match messages(&block).next() {
-            Some(Ok(Said::Loaded(description))) => Ok((process, description)),
+            Some(Ok(Said::Loaded(description))) if description.is_sound() => Ok((process, description)),
             Some(Ok(Said::Failed(message))) => Err(Lost::Said(message)),
             _ => Err(Lost::Garbled),
         }

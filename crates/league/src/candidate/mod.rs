@@ -22,6 +22,8 @@ use tempfile::TempDir;
 pub use apart::Apart;
 use apart::Processes;
 pub use child::serve_candidate;
+#[doc(hidden)]
+pub use wire::said_again;
 
 use crate::log::hexadecimal;
 

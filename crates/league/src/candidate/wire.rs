@@ -144,6 +144,31 @@ pub(super) fn messages<T: DeserializeOwned>(mut block: &[u8]) -> impl Iterator<I
     })
 }
 
+/// Reads what comes from a child, or what one is asked, and writes the same again: for fuzzing.
+#[doc(hidden)]
+pub fn said_again(mut line: &[u8], asked: bool) -> io::Result<Vec<u8>> {
+    let (mut block, mut again, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    while receive(&mut line, &mut block)?.is_some() {
+        if asked {
+            messages::<Ask>(&block).try_for_each(|ask| add(&mut again, &ask?))?;
+        } else {
+            for said in messages::<Said>(&block) {
+                let said = match said? {
+                    Said::Decision(decided) => {
+                        let Some(decision) = decided.open(rampcc::standard()) else { continue };
+                        Said::Decision(Box::new(Decided::new(&decision)))
+                    }
+                    Said::Loaded(description) if !description.is_sound() => continue,
+                    said => said,
+                };
+                add(&mut again, &said)?;
+            }
+        }
+        send(&mut sent, &mut again)?;
+    }
+    Ok(sent)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +201,24 @@ mod tests {
         assert!(messages::<Said>(&[200, 1]).next().unwrap().is_err());
         assert_eq!(receive(&mut &[9, 0, 0, 0, 1][..], &mut block).unwrap(), None, "cut off");
         assert!(receive(&mut &[255; 8][..], &mut block).is_err(), "too long");
+    }
+
+    #[test]
+    fn what_no_algorithm_can_be_is_not_believed() {
+        let description = rampcc::standard().description();
+        assert!(description.is_sound());
+        let whole = serde_json::to_value(&description).unwrap();
+        let too_many = vec![serde_json::json!([["a", "us", "", ""], [1, 0, 2]]); 25];
+        for (field, value) in [
+            ("state_words", serde_json::json!(usize::MAX)),
+            ("text", serde_json::json!(["", "", "", ""])),
+            ("parameters", serde_json::json!([[["a", "us", "", ""], [1, 2, 0]]])),
+            ("parameters", too_many.into()),
+        ] {
+            let mut other = whole.clone();
+            other[field] = value;
+            let other: Description = serde_json::from_value(other).unwrap();
+            assert!(!other.is_sound(), "{other:?}");
+        }
     }
 }

@@ -38,7 +38,8 @@ impl Weights {
         Self::checked(&table, ("weights", |_: &str| "weights".to_owned()), population)
     }
 
-    fn parse(name: &str, text: &str, population: &Population) -> Result<Self, ExperimentError> {
+    /// The same from the file's text.
+    pub fn parse(name: &str, text: &str, population: &Population) -> Result<Self, ExperimentError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             input(format!("{name}: {}", error.to_string().trim()), allowed(population))
         })?;
