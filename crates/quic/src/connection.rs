@@ -282,7 +282,8 @@ impl Connection {
         let batch = std::mem::take(&mut self.batch);
         let Some(newest) = batch.newest else { return };
         // The stack drops packets of discarded number spaces in silence.
-        let after = in_flight_bytes.saturating_sub(self.foreign);
+        // A controller is no place to trust a count: no more can be in flight than was sent.
+        let after = in_flight_bytes.saturating_sub(self.foreign).min(self.sent_bytes);
         self.in_flight = after;
         self.rate.on_delivered(now, batch.bytes, newest.id.sent);
         let rtt = (batch.raised && now > newest.id.sent).then(|| now - newest.id.sent);
@@ -324,7 +325,7 @@ impl Connection {
             return;
         };
         if self.begun {
-            self.lost_bytes += bytes;
+            self.lost_bytes = self.lost_bytes.saturating_add(bytes);
         }
         if self.avoid.counts_losses() {
             self.found_lost.push(Lost {
@@ -340,7 +341,7 @@ impl Connection {
     #[cfg(feature = "quinn")]
     pub fn on_unnamed_loss(&mut self, bytes: u64) {
         if self.begun {
-            self.lost_bytes += bytes;
+            self.lost_bytes = self.lost_bytes.saturating_add(bytes);
         }
     }
 
