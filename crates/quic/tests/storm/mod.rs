@@ -35,8 +35,8 @@ fn rules(bytes: &mut Bytes<'_>) -> Rules {
         spacing: spacing[usize::from(bytes.byte()) % spacing.len()],
         avoidance: avoidance[usize::from(bytes.byte()) % avoidance.len()],
         initial_window_packets: 1 + u32::from(bytes.byte()),
-        initial_ssthresh_packets: (bytes.byte() % 4 == 0).then_some(20),
-        delayed_acks: bytes.byte() % 2 == 0,
+        initial_ssthresh_packets: (bytes.byte().is_multiple_of(4)).then_some(20),
+        delayed_acks: bytes.byte().is_multiple_of(2),
         ..Rules::of(all[usize::from(bytes.byte()) % all.len()])
     }
 }
@@ -47,7 +47,7 @@ fn rules(bytes: &mut Bytes<'_>) -> Rules {
 /// # Panics
 ///
 /// If a window is out of bounds.
-pub fn play(bytes: &[u8]) -> Connection {
+pub(crate) fn play(bytes: &[u8]) -> Connection {
     let mut bytes = Bytes(bytes);
     let mut mtu: u16 = 1200;
     let mut connection = Connection::new(&rules(&mut bytes), mtu);
@@ -55,7 +55,7 @@ pub fn play(bytes: &[u8]) -> Connection {
     let mut sent: Vec<(PacketId, u32)> = Vec::new();
     while !bytes.0.is_empty() {
         let call = bytes.byte();
-        now = now + Time::from_ns(bytes.number() & 0xff_ffff_ffff);
+        now += Time::from_ns(bytes.number() & 0xff_ffff_ffff);
         match call % 12 {
             0..=2 => {
                 for _ in 0..=bytes.byte() % 64 {
