@@ -39,6 +39,17 @@ fn noqs_own_controls_leave_at_the_first_loss() {
     }
 }
 
+/// noq ends a connection that has a stream with more than 1024 gaps, and slow start overshoots this path by thousands of
+/// packets; HyStart leaves before it does.
+#[test]
+fn an_overshoot_ends_the_connection() {
+    let path =
+        "[path]\nrate = \"300 Mbit/s\"\nrtt = \"30 ms\"\nbuffer = \"1 bdp\"\n[[flow]]\nsize = \"20 MB\"\n";
+    let (over, within) = (play(&VirtualQuic, path, "slow_start"), play(&VirtualQuic, path, "hystart"));
+    assert!(over.lost && over.completed == Time::ZERO, "{:?}", over.exit);
+    assert!(!within.lost && within.completed > Time::ZERO, "{:?}", within.exit);
+}
+
 #[test]
 fn what_quic_hosts_do_not_have_is_named() {
     let refused = |text: &str| {

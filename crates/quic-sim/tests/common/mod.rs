@@ -26,7 +26,7 @@ impl Observer for Log {
             }
             FlowEventKind::Completed { .. } => self.completed = event.now,
             FlowEventKind::Received { .. } => self.received.push(event.now),
-            FlowEventKind::Unfinished { .. } => self.lost = true,
+            FlowEventKind::ConnectionLost => self.lost = true,
             _ => {}
         }
     }
