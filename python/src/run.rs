@@ -188,7 +188,8 @@ impl From<FlowEventKind> for Details {
             FlowEventKind::Established
             | FlowEventKind::RecoveryEnd
             | FlowEventKind::Undone
-            | FlowEventKind::StartupResumed => none,
+            | FlowEventKind::StartupResumed
+            | FlowEventKind::ConnectionLost => none,
         }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Flow {
     /// Data packets that links dropped.
     pub(crate) dropped_packets: u64,
     pub(crate) timeouts: u64,
+    /// An end has given the connection up.
+    pub(crate) lost: bool,
     /// Set for the flows that the compared algorithm steers.
     pub(crate) test: Option<Box<TestFlow>>,
 }
@@ -143,6 +145,7 @@ impl Ledger {
         match event.kind {
             FlowEventKind::Dropped { data: true, .. } => flow.dropped_packets += 1,
             FlowEventKind::Timeout { .. } => flow.timeouts += 1,
+            FlowEventKind::ConnectionLost => flow.lost = true,
             FlowEventKind::Received { bytes } => flow.received_bytes = flow.received_bytes.max(bytes),
             FlowEventKind::Unfinished { bytes } => flow.received_bytes = flow.received_bytes.max(bytes),
             FlowEventKind::Completed { bytes } => {
@@ -193,6 +196,7 @@ impl Ledger {
             received_bytes: 0,
             dropped_packets: 0,
             timeouts: 0,
+            lost: false,
             test,
         });
     }

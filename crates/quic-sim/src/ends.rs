@@ -58,6 +58,7 @@ pub struct Sender {
 struct Reported {
     counts: Counts,
     exited: bool,
+    lost: bool,
 }
 
 impl Sender {
@@ -139,6 +140,10 @@ impl Sender {
 
     /// Events that the controller's state shows.
     fn report(&mut self) {
+        if self.peer.lost.is_some() && !self.reported.lost && !self.over() {
+            self.reported.lost = true;
+            self.events.push_back(FlowEventKind::ConnectionLost);
+        }
         let Seen { counts, exit, sample } = self.watch.read();
         let before = std::mem::replace(&mut self.reported.counts, counts);
         if counts.resumed > before.resumed {

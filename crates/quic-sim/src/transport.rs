@@ -66,6 +66,13 @@ impl Quic {
         let factory = Factory::new(rules(sender)).expect("rows with other needs have been refused");
         Arc::new(factory.since(self.base).observed(Arc::new(watch.clone())))
     }
+
+    /// The receiving end sends little more than ACKs, which are not to be paced (RFC 9002 §7.7). noq's pacer at its own rate
+    /// delays them, so that the ACKs of a train tell the gap of the receiver's pacer and not the path's.
+    fn unpaced(&self) -> Arc<Factory> {
+        let rules = Rules { spacing: Spacing::None, ..Rules::new("slow_start").expect("a row") };
+        Arc::new(Factory::new(rules).expect("it sets a window alone").since(self.base))
+    }
 }
 
 /// An instant to count from. Only differences to it are ever used.
@@ -90,7 +97,9 @@ impl Transport for Quic {
         client.initial_dst_cid_provider(first_cids(flow));
         let mut server = ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
         server.time_source(Arc::new(NoTime));
-        server.transport_config(Arc::new(transport(flow)));
+        let mut receiving = transport(flow);
+        receiving.congestion_controller_factory(self.unpaced());
+        server.transport_config(Arc::new(receiving));
         let end = |side: u8, server: Option<ServerConfig>| {
             Peer::new(Setup {
                 config: Arc::new(endpoint(flow, side)),

@@ -1,80 +1,19 @@
 //! The host's part of one connection's congestion control, for any QUIC stack.
 
-use rampcc::{Decision, EventKind, ExitReason, Phase, Startup, Time, UNSET};
+use rampcc::{Decision, EventKind, Phase, Startup, Time, UNSET};
 use rampcc_avoidance::{Avoid, Lost, RateSampler, Rules as AvoidanceRules, VegasConfig};
 
 use crate::ledger::{Entry, Ledger, PacketId};
+use crate::outcome::{Counts, Exit, Sample};
 use crate::pacing::{Bucket, Flow};
 use crate::rtt::Rtt;
 use crate::{Rules, Spacing};
 
-/// Smallest window, packets (RFC 9002 §7.2).
-const MIN_WINDOW_PACKETS: u64 = 2;
 /// An outstanding packet that left so many round trips before the newest acknowledged one was given up long ago.
 const STALE_ROUND_TRIPS: u64 = 8;
 /// Vegas' thresholds of Linux, unused by other avoidances.
 const VEGAS: VegasConfig = VegasConfig { alpha_packets: 2, beta_packets: 4, mean_rtt: false };
 const CUBIC_BETA_1024: u32 = 717;
-
-/// What a stack found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
-    /// Packets were lost.
-    Loss,
-    /// The peer reports congestion marks.
-    Mark,
-    /// Persistent congestion (RFC 9002 §7.6).
-    Persistent,
-}
-
-/// The end of start-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// When it was decided.
-    pub at: Time,
-    /// Why.
-    pub reason: ExitReason,
-    /// Left side of the deciding comparison, in the reason's unit.
-    pub evidence: u64,
-    /// Right side.
-    pub limit: u64,
-    /// Window after the decision, bytes.
-    pub window_bytes: u64,
-    /// When the packet had left whose ACK decided; zero: unknown.
-    pub deciding_sent: Time,
-}
-
-/// What has happened so far, as numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// ACKs that the algorithm or its avoidance has seen.
-    pub acks: u64,
-    /// Packets that were acknowledged or lost, and had not been sent.
-    pub unmatched: u64,
-    /// Reductions: one for each recovery period.
-    pub reductions: u64,
-    /// Of them, for persistent congestion.
-    pub persistent: u64,
-    /// Reports of congestion within a recovery period, which take nothing more.
-    pub repeated: u64,
-    /// Recovery periods that are over.
-    pub recovered: u64,
-    /// Reductions that were taken back.
-    pub undone: u64,
-    /// Exits that were taken back with them.
-    pub resumed: u64,
-    /// Most packets that were outstanding at once.
-    pub outstanding_max: usize,
-}
-
-/// What an ACK has measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
-    /// Round-trip time; zero: none.
-    pub rtt: Time,
-    /// Delivery rate, bytes per second; 0: none.
-    pub rate: u64,
-}
 
 /// Congestion window and threshold, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -108,9 +47,9 @@ pub struct Connection {
     pub(crate) startup: Startup,
     rules: Rules,
     pub(crate) mss: u64,
-    /// The algorithm has begun, with the first full packet after the first round-trip sample. What left before is the
-    /// handshake's, in other number spaces and small packets, from which nothing can be measured.
-    begun: bool,
+    /// The algorithm has begun, with the first packet that is at least half full after the first round-trip sample. What
+    /// left before is the handshake's, in other number spaces and small packets, from which nothing can be measured.
+    pub(crate) begun: bool,
     pub(crate) window: Window,
     pub(crate) avoid: Avoid,
     pub(crate) rate: RateSampler,
@@ -129,12 +68,12 @@ pub struct Connection {
     /// Start of the recovery period that lasts.
     pub(crate) recovery: Option<Time>,
     /// Packets that left before are of the last recovery period.
-    reduced: Option<Time>,
+    pub(crate) reduced: Option<Time>,
     /// The window before the last reduction.
-    undo: Option<Window>,
+    pub(crate) undo: Option<Window>,
     pub(crate) found_lost: Vec<Lost>,
     pub(crate) marked: bool,
-    exit: Option<Exit>,
+    pub(crate) exit: Option<Exit>,
     pub(crate) counts: Counts,
     last: Sample,
 }
@@ -264,9 +203,16 @@ impl Connection {
     }
 
     /// An ack-eliciting packet left.
-    pub fn on_packet_sent(&mut self, now: Time, id: PacketId, bytes: u32) {
-        if !self.begun && self.rtt.smoothed > Time::ZERO && u64::from(bytes) >= self.mss {
+    pub fn on_packet_sent(&mut self, now: Time, id: PacketId, mut bytes: u32) {
+        if !self.begun && self.rtt.smoothed > Time::ZERO && u64::from(bytes) * 2 >= self.mss {
+            // Its datagram may begin with the end of the handshake. It counts as one full packet: were it left out, a train
+            // of even length would have an odd packet before it, and its last would wait for the receiver's timer.
+            let shared = self.ledger.bytes_sent_at(now);
             self.begin(now);
+            if shared + u64::from(bytes) <= self.mss {
+                self.foreign = self.foreign.saturating_sub(shared);
+                bytes = self.mss as u32;
+            }
         }
         let idle = self.in_flight == 0;
         if idle && self.begun && self.sent_bytes > 0 {
@@ -336,7 +282,8 @@ impl Connection {
         let batch = std::mem::take(&mut self.batch);
         let Some(newest) = batch.newest else { return };
         // The stack drops packets of discarded number spaces in silence.
-        let after = in_flight_bytes.saturating_sub(self.foreign);
+        // A controller is no place to trust a count: no more can be in flight than was sent.
+        let after = in_flight_bytes.saturating_sub(self.foreign).min(self.sent_bytes);
         self.in_flight = after;
         self.rate.on_delivered(now, batch.bytes, newest.id.sent);
         let rtt = (batch.raised && now > newest.id.sent).then(|| now - newest.id.sent);
@@ -378,7 +325,7 @@ impl Connection {
             return;
         };
         if self.begun {
-            self.lost_bytes += bytes;
+            self.lost_bytes = self.lost_bytes.saturating_add(bytes);
         }
         if self.avoid.counts_losses() {
             self.found_lost.push(Lost {
@@ -394,76 +341,7 @@ impl Connection {
     #[cfg(feature = "quinn")]
     pub fn on_unnamed_loss(&mut self, bytes: u64) {
         if self.begun {
-            self.lost_bytes += bytes;
-        }
-    }
-
-    /// Packets were lost or marked; the newest of them left at `newest_sent`. `lost_bytes`: found lost by this report.
-    pub fn on_congestion(&mut self, now: Time, kind: Congestion, newest_sent: Time, lost_bytes: u64) {
-        let in_flight = self.in_flight;
-        self.in_flight = in_flight.saturating_sub(lost_bytes);
-        self.marked |= kind == Congestion::Mark;
-        if kind != Congestion::Persistent && self.reduced.is_some_and(|reduced| newest_sent <= reduced) {
-            self.counts.repeated += 1;
-            return;
-        }
-        if !self.begun {
-            // A lost handshake packet says nothing of a window that was not used.
-            return;
-        }
-        self.reduce(now, kind, in_flight, lost_bytes, newest_sent);
-    }
-
-    fn reduce(&mut self, now: Time, kind: Congestion, in_flight: u64, lost: u64, newest_sent: Time) {
-        self.undo = Some(self.window);
-        self.counts.reductions += 1;
-        let window =
-            if self.recovering() { self.window.ssthresh.min(self.window.cwnd) } else { self.window.cwnd };
-        let (before, starting) = (self.window.ssthresh, self.starting());
-        let event = match kind {
-            Congestion::Loss => EventKind::Loss,
-            Congestion::Mark => EventKind::Mark,
-            Congestion::Persistent => EventKind::Timeout,
-        };
-        self.tell(now, event, in_flight, lost);
-        self.notice_exit(now, newest_sent);
-        let over = kind == Congestion::Persistent;
-        let flight = in_flight.min(window);
-        let own = self.avoid.on_loss(flight, window, self.mss, over);
-        let decides = starting || over && self.starting();
-        let wanted = self.window.ssthresh;
-        self.window.ssthresh =
-            if !decides || wanted == before || wanted == UNSET { own } else { wanted.min(window) };
-        let floor = MIN_WINDOW_PACKETS * self.mss;
-        self.window.ssthresh = self.window.ssthresh.max(floor);
-        self.reduced = Some(now);
-        if over {
-            self.counts.persistent += 1;
-            self.avoid.on_timeout();
-            self.window.cwnd = floor;
-            self.recovery = None;
-        } else {
-            self.avoid.on_repair();
-            self.window.cwnd = self.window.ssthresh;
-            self.recovery = Some(now);
-        }
-    }
-
-    /// All that the last report of congestion called lost has arrived: its reduction is undone.
-    pub fn on_spurious_congestion(&mut self, now: Time) {
-        let Some(before) = self.undo.take() else { return };
-        let was_done = self.phase() == Phase::Done;
-        self.tell(now, EventKind::Undone, self.in_flight, 0);
-        self.avoid.on_undone();
-        let cwnd = before.cwnd.max(self.window.cwnd);
-        let left = self.phase() == Phase::Done && before.ssthresh == UNSET;
-        self.window = Window { cwnd, ssthresh: if left { cwnd } else { before.ssthresh } };
-        self.recovery = None;
-        self.reduced = None;
-        self.counts.undone += 1;
-        if was_done && self.phase() != Phase::Done {
-            self.exit = None;
-            self.counts.resumed += 1;
+            self.lost_bytes = self.lost_bytes.saturating_add(bytes);
         }
     }
 
@@ -542,17 +420,7 @@ impl Connection {
         self.window.cwnd = initial;
     }
 
-    fn end_recovery(&mut self, now: Time, newest_sent: Time) {
-        if self.recovery.is_none_or(|since| newest_sent <= since) {
-            return;
-        }
-        self.recovery = None;
-        self.counts.recovered += 1;
-        self.tell(now, EventKind::Recovered, self.in_flight, 0);
-        self.notice_exit(now, newest_sent);
-    }
-
-    fn tell(&mut self, now: Time, kind: EventKind, in_flight: u64, lost: u64) {
+    pub(crate) fn tell(&mut self, now: Time, kind: EventKind, in_flight: u64, lost: u64) {
         let event = rampcc::Event {
             now_ns: now.ns(),
             lost_bytes: lost,

@@ -86,6 +86,12 @@ impl Ledger {
         }
     }
 
+    /// Bytes outstanding of what left at this instant.
+    pub(crate) fn bytes_sent_at(&self, sent: Time) -> u64 {
+        let newest = self.entries.iter().rev().take_while(|entry| entry.id.sent == sent);
+        newest.filter(|entry| entry.live).map(|entry| u64::from(entry.bytes)).sum()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }

@@ -31,15 +31,18 @@ mod growth;
 mod ledger;
 #[cfg(feature = "noq")]
 pub mod noq;
+mod outcome;
 mod pacing;
 #[cfg(feature = "quinn")]
 pub mod quinn;
+mod recovery;
 mod rtt;
 mod rules;
 
-pub use connection::{Congestion, Connection, Counts, Exit, Sample};
+pub use connection::Connection;
 #[cfg(any(feature = "noq", feature = "quinn"))]
-pub use face::Observer;
+pub use face::{Factory, Observer, Stack};
 pub use ledger::PacketId;
+pub use outcome::{Congestion, Counts, Exit, Sample};
 pub use pacing::{Spacing, UNPACED_BYTES_PER_S};
 pub use rules::{RefusedRow, Rules, Unmet};

@@ -17,98 +17,66 @@ use noq_proto::RttEstimator;
 use noq_proto::congestion::{self, ControllerFactory, ControllerMetrics};
 use rampcc::Time;
 
-use crate::face::Clock;
-use crate::{Congestion, Connection, Observer, PacketId, RefusedRow, Rules};
+use crate::face::{self, Stack, Watched};
+use crate::{Congestion, Connection, PacketId};
 
-/// Makes a controller for each path; for [`noq_proto::TransportConfig::congestion_controller_factory`].
-#[derive(Clone, Debug)]
-pub struct Factory {
-    rules: Rules,
-    observer: Option<Arc<dyn Observer>>,
-    epoch: Option<Instant>,
+/// The stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Noq;
+
+impl Stack for Noq {
+    const PACES: bool = true;
 }
 
-impl Factory {
-    /// For connections by these rules.
-    ///
-    /// # Errors
-    ///
-    /// If the algorithm needs what noq does not have.
-    pub fn new(rules: Rules) -> Result<Self, RefusedRow> {
-        match Rules::unmet(rules.algorithm, true) {
-            Some(unmet) => Err(RefusedRow { algorithm: rules.algorithm.id, unmet }),
-            None => Ok(Self { rules, observer: None, epoch: None }),
-        }
-    }
-
-    /// The same with somebody who watches.
-    #[must_use]
-    pub fn observed(self, observer: Arc<dyn Observer>) -> Self {
-        Self { observer: Some(observer), ..self }
-    }
-
-    /// The same with times counted from here; otherwise each connection's begin a second before it.
-    #[must_use]
-    pub fn since(self, epoch: Instant) -> Self {
-        Self { epoch: Some(epoch), ..self }
-    }
-}
+/// For [`noq_proto::TransportConfig::congestion_controller_factory`].
+pub type Factory = face::Factory<Noq>;
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        let clock = Clock::new(self.epoch, now);
-        let connection = Connection::new(&self.rules, current_mtu);
-        Box::new(Controller { connection, clock, last: Time::ZERO, observer: self.observer.clone() })
+        let inner = self.watched(now, current_mtu);
+        Box::new(Controller { inner, last: Time::ZERO })
     }
 }
 
 /// A start-up algorithm and what follows it, on one path.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Controller {
-    connection: Connection,
-    clock: Clock,
+    inner: Watched,
     /// noq does not say when a loss has turned out to be none; the ACK that showed it has just come.
     last: Time,
-    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Controller {
     /// The state of the connection: window, exit, counts.
     pub fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    fn show(&self, now: Time) {
-        if let Some(observer) = &self.observer {
-            observer.on_change(now, &self.connection);
-        }
+        &self.inner.connection
     }
 }
 
 impl congestion::Controller for Controller {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
-        let now = self.clock.time(now);
+        let now = self.inner.clock.time(now);
         self.last = now;
-        self.connection.on_packet_sent(now, PacketId { sent: now, number }, bytes.into());
+        self.inner.connection.on_packet_sent(now, PacketId { sent: now, number }, bytes.into());
     }
 
     fn on_cwnd_limited(&mut self) {
-        self.connection.on_window_limited();
+        self.inner.connection.on_window_limited();
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, number: u64, _: bool, _: &RttEstimator) {
-        self.last = self.clock.time(now);
-        self.connection.on_packet_acked(PacketId { sent: self.clock.time(sent), number }, bytes);
+        self.last = self.inner.clock.time(now);
+        self.inner.connection.on_packet_acked(PacketId { sent: self.inner.clock.time(sent), number }, bytes);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        let now = self.clock.time(now);
+        let now = self.inner.clock.time(now);
         self.last = now;
         if app_limited {
-            self.connection.on_app_limited();
+            self.inner.connection.on_app_limited();
         }
-        self.connection.on_ack_end(now, in_flight);
-        self.show(now);
+        self.inner.connection.on_ack_end(now, in_flight);
+        self.inner.show(now);
     }
 
     fn on_congestion_event(
@@ -125,46 +93,44 @@ impl congestion::Controller for Controller {
             (false, true) => Congestion::Mark,
             (false, false) => Congestion::Loss,
         };
-        let now = self.clock.time(now);
+        let now = self.inner.clock.time(now);
         self.last = now;
-        self.connection.on_congestion(now, kind, self.clock.time(sent), lost_bytes);
-        self.show(now);
+        self.inner.connection.on_congestion(now, kind, self.inner.clock.time(sent), lost_bytes);
+        self.inner.show(now);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, number: u64, _: Instant) {
-        self.connection.on_packet_lost(number, lost_bytes.into());
+        self.inner.connection.on_packet_lost(number, lost_bytes.into());
     }
 
     fn on_spurious_congestion_event(&mut self) {
-        self.connection.on_spurious_congestion(self.last);
-        self.show(self.last);
+        self.inner.connection.on_spurious_congestion(self.last);
+        self.inner.show(self.last);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.connection.on_mtu(new_mtu);
+        self.inner.connection.on_mtu(new_mtu);
     }
 
     fn window(&self) -> u64 {
-        self.connection.window_bytes()
+        self.inner.connection.window_bytes()
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.connection.window_bytes();
-        metrics.ssthresh = self.connection.ssthresh_bytes();
-        metrics.pacing_rate = self.connection.pacing_bytes_per_s();
+        metrics.congestion_window = self.inner.connection.window_bytes();
+        metrics.ssthresh = self.inner.connection.ssthresh_bytes();
+        metrics.pacing_rate = self.inner.connection.pacing_bytes_per_s();
         metrics
     }
 
     /// For the same peer at another port.
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
-        let mut clone = self.clone();
-        clone.connection.on_rebinding();
-        Box::new(clone)
+        Box::new(Self { inner: self.inner.rebound(), ..*self })
     }
 
     fn initial_window(&self) -> u64 {
-        self.connection.initial_window_bytes()
+        self.inner.connection.initial_window_bytes()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -96,6 +96,7 @@ impl Observer for Told {
             FlowEventKind::Completed { bytes } => self.add(&[10, bytes]),
             FlowEventKind::Unfinished { bytes } => self.add(&[11, bytes]),
             FlowEventKind::StartupResumed => self.add(&[12]),
+            FlowEventKind::ConnectionLost => self.add(&[13]),
         }
     }
 }

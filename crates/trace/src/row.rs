@@ -185,7 +185,8 @@ impl From<&FlowEvent> for Row {
             FlowEventKind::Established
             | FlowEventKind::RecoveryEnd
             | FlowEventKind::Undone
-            | FlowEventKind::StartupResumed => {}
+            | FlowEventKind::StartupResumed
+            | FlowEventKind::ConnectionLost => {}
         }
         row
     }
@@ -263,6 +264,7 @@ impl Row {
             "timeout" => FlowEventKind::Timeout { backoff: need("backoff", self.backoff)? },
             "undone" => FlowEventKind::Undone,
             "startup_resumed" => FlowEventKind::StartupResumed,
+            "connection_lost" => FlowEventKind::ConnectionLost,
             "dropped" => FlowEventKind::Dropped {
                 link: need("link", self.link)?,
                 wire_bytes: need("wire_bytes", self.wire_bytes)?,
@@ -276,7 +278,7 @@ impl Row {
                     column: "record",
                     found: self.record.clone(),
                     allowed: "flow, link, opened, established, startup_exit, recovery_start, recovery_end, timeout, \
-                              undone, startup_resumed, dropped, received, completed, unfinished"
+                              undone, startup_resumed, connection_lost, dropped, received, completed, unfinished"
                         .to_owned(),
                 });
             }

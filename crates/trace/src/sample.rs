@@ -149,6 +149,8 @@ pub enum FlowEventKind {
     Undone,
     /// With it the exit that it caused: start-up goes on, and there has been no exit.
     StartupResumed,
+    /// An end has given the connection up, before all of its data had arrived.
+    ConnectionLost,
     /// A link dropped one of the flow's packets.
     Dropped {
         /// Link.
@@ -187,6 +189,7 @@ impl FlowEventKind {
             Self::Timeout { .. } => "timeout",
             Self::Undone => "undone",
             Self::StartupResumed => "startup_resumed",
+            Self::ConnectionLost => "connection_lost",
             Self::Dropped { .. } => "dropped",
             Self::Received { .. } => "received",
             Self::Completed { .. } => "completed",

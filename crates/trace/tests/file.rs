@@ -72,6 +72,7 @@ fn every_event() -> Vec<FlowEvent> {
         FlowEventKind::Timeout { backoff: 2 },
         FlowEventKind::Undone,
         FlowEventKind::StartupResumed,
+        FlowEventKind::ConnectionLost,
         FlowEventKind::Dropped { link: 1, wire_bytes: 1500, data: true },
         FlowEventKind::Received { bytes: 6 },
         FlowEventKind::Completed { bytes: 7 },

@@ -1,4 +1,4 @@
-//! Packets lost and retransmitted over the whole flow.
+//! Packets and connections lost, and packets sent again, over the whole flow.
 
 use super::{Definition, Metric};
 use crate::comparison::Better;
@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 #[derive(Debug)]
 pub(super) struct Loss;
 
-const DEFINITIONS: [Definition; 3] = [
+const DEFINITIONS: [Definition; 4] = [
     Definition {
         id: "lost_packets",
         name: "packets lost",
@@ -30,6 +30,13 @@ const DEFINITIONS: [Definition; 3] = [
         meaning: "expiries of a flow's retransmission timer",
         better: Better::Lower,
     },
+    Definition {
+        id: "connections_lost",
+        name: "connections lost",
+        unit: "share",
+        meaning: "share of the flows under test whose connection an end gave up before all had arrived; TCP's ends do not",
+        better: Better::Lower,
+    },
 ];
 
 impl Metric for Loss {
@@ -43,6 +50,7 @@ impl Metric for Loss {
             ledger.mean_of(|flow, _| Some(flow.dropped_packets as f64)),
             ledger.mean_of_sampled(|_, test| (mss > 0.0).then(|| test.last.retransmitted_bytes as f64 / mss)),
             ledger.mean_of(|flow, _| Some(flow.timeouts as f64)),
+            ledger.mean_of(|flow, _| Some(f64::from(u8::from(flow.lost)))),
         ]
     }
 }
