@@ -93,7 +93,7 @@ impl Sender {
         } else {
             self.ssthresh()
         };
-        // ns-2 halves what the receiver allows of the window, used or not (tcp.cc, `windowd()`).
+        // ns-2 halves what the receiver allows of the window, used or not (tcp.cc).
         let used = if self.rules.recovery.is_ns2() { self.window } else { self.board.out_bytes() };
         let flight = used.min(window);
         let before = self.ssthresh();

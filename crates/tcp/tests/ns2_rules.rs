@@ -287,7 +287,7 @@ fn a_window_above_ssthresh_grows_with_the_first_ack() {
     assert_eq!(script.sender.sample(script.now).cwnd_bytes, 10_100);
 }
 
-/// tcp.cc, `slowdown`: half of `windowd()`, the smaller of cwnd and the receiver's window. ns-2.35 itself says 4 where slow
+/// tcp.cc, `slowdown`: half of the smaller of cwnd and the receiver's window. ns-2.35 itself says 4 where slow
 /// start has carried cwnd to 12 behind a window of 8.
 #[test]
 fn a_reduction_halves_what_the_receiver_allows() {
