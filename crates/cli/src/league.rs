@@ -60,7 +60,9 @@ pub(crate) struct LeagueArgs {
     pub(crate) candidates: CandidateArgs,
     #[command(flatten)]
     pub(crate) which: WhichArgs,
-    /// Backend: sim, or linux to hold the simulator against this kernel
+    /// Backend: sim, quic, or linux to hold the simulator against this kernel
+    ///
+    /// `quic` plays a real QUIC stack in virtual time, whose own controllers are rows.
     ///
     /// `linux` (or `sim,linux`) plays a sample of the paths, downloads of 10 MB at most, with this kernel's own TCP over an emulated
     /// path in real time, and the same in the simulator, and says where the two do not agree (docs/guide/league.md).
@@ -146,6 +148,11 @@ impl LeagueArgs {
         self.on.iter().map(|on| on.0)
     }
 
+    /// What plays a league in virtual time.
+    fn played_on(&self) -> &'static dyn Backend {
+        self.backends().find(|backend| backend.clock() == Clock::Virtual).unwrap_or(backends::ALL[0])
+    }
+
     /// The backend that the simulator is held against, if one is named; fails where options do not go with it.
     fn other(&self) -> Result<Option<&'static dyn Backend>, CliError> {
         let mut others = self.backends().filter(|backend| backend.clock() == Clock::Real);
@@ -215,7 +222,10 @@ impl LeagueArgs {
         if named.is_empty() && self.submit.is_some() {
             named.push("all".to_owned());
         }
-        Ok(entrants(&named, (&candidates, &candidate::apart()), backends::ALL)?)
+        let mut players = backends::ALL.to_vec();
+        let played = self.played_on().name();
+        players.sort_by_key(|backend| backend.name() != played);
+        Ok(entrants(&named, (&candidates, &candidate::apart()), &players)?)
     }
 }
 
@@ -261,17 +271,20 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         entrants.iter().filter(|row| row.code.is_some()).try_for_each(submittable)?;
     }
     let place = args.out();
+    let backend = args.played_on();
+    // Two downloads at a time, and crowds of them, are questions to the simulator.
+    let beside = backend.name() == backends::ALL[0].name();
     let request = Request {
         population,
         entrants,
         sizes,
         seeds,
-        backend: backends::ALL[0],
+        backend,
         workers: None,
         out: place.clone(),
         reuse: args.playing.reuse(),
-        pairs: true,
-        crowds: args.which.paths.is_none(),
+        pairs: beside,
+        crowds: beside && args.which.paths.is_none(),
     };
     let interrupted = progress::interruption_soon(provenance::typed());
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;

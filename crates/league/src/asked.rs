@@ -96,11 +96,13 @@ pub fn entrants(
         rows = rows.iter().map(|row| row.on(*backend)).collect();
     }
     for row in &rows {
-        if let Some(control) = row.control() {
+        if let Some(control) = row.control()
+            && backends.first().is_none_or(|backend| backend.name() != control.backend)
+        {
             return Err(ExperimentError::Request {
                 field: "algorithms",
                 problem: format!("names `{}`, which is {}", row.label, control.meaning),
-                help: Some("the league is simulated: name algorithms of `ramp list algorithms`".to_owned()),
+                help: Some(format!("--on {}, or algorithms of `ramp list algorithms`", control.backend)),
             });
         }
     }
