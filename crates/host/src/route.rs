@@ -466,8 +466,8 @@ mod tests {
             let route = Route::parse(&message).expect("a route");
             Route::parse(&route.message()).expect("the same").describe()
         };
-        assert_eq!(of(&[7, 0, 0, 0]), "0.0.0.0/0 nhid 7 without congctl");
+        assert_eq!(of(&[7, 0, 0, 0]), "default nhid 7 without congctl");
         // Too short for the number of an object.
-        assert_eq!(of(&[7]), "0.0.0.0/0 via 192.0.2.1 without congctl");
+        assert_eq!(of(&[7]), "default via 192.0.2.1 without congctl");
     }
 }
