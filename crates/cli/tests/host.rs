@@ -19,6 +19,17 @@ fn without_the_algorithms_for_the_kernel_the_commands_say_how_to_build_them() {
         assert_eq!(output.status.code(), Some(1), "{command:?}");
         assert!(stderr(&output).contains("--features linux"), "{command:?}: {}", stderr(&output));
     }
+    let report = place.ramp(&["doctor", "--json"]).stdout;
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+    assert_eq!(report["can_attach"], false);
+    let states = report["checks"].as_array().expect("checks").iter().map(|check| &check["state"]);
+    let states: Vec<_> = states.collect();
+    assert_eq!(states.len(), 5);
+    assert!(states.iter().all(|state| *state == "ok" || *state == "missing"), "{states:?}");
+    let text = String::from_utf8(place.ramp(&["doctor"]).stdout).expect("text");
+    for name in ["kernel", "BTF", "control groups", "capabilities", "build"] {
+        assert!(text.contains(name), "{text}");
+    }
 }
 
 #[cfg(feature = "linux")]
@@ -93,6 +104,32 @@ mod with_the_kernel {
             );
         }
         assert_eq!(place.ramp(&["doctor"]).status.code(), output.status.code());
+    }
+
+    #[test]
+    fn doctor_says_what_a_kernel_without_btf_lacks() {
+        if !crate::ready::ready() {
+            return;
+        }
+        let hide = "mount -t tmpfs none /sys/kernel/btf && exec \"$0\" doctor --json";
+        let output = Command::new("unshare")
+            .args(["--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_ramp")])
+            .output()
+            .expect("unshare");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(report["can_attach"], false);
+        let checks = report["checks"].as_array().expect("checks");
+        for (name, mend) in [
+            ("BTF", "CONFIG_DEBUG_INFO_BTF=y"),
+            ("struct_ops", "see BTF"),
+            ("functions", "CONFIG_TCP_CONG_CUBIC"),
+        ] {
+            let check = checks.iter().find(|check| check["check"] == name).expect("its check");
+            assert_eq!(check["state"], "missing", "{check}");
+            assert!(check["mend"].as_str().expect("text").contains(mend), "{check}");
+            assert!(stderr(&output).contains(name), "{}", stderr(&output));
+        }
     }
 
     #[test]

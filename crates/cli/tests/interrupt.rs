@@ -1,4 +1,4 @@
-//! Ctrl-C keeps what is finished.
+//! Ctrl-C and SIGTERM keep what is finished.
 #![cfg(unix)]
 
 mod support;
@@ -89,4 +89,27 @@ fn a_million_runs_begin_at_once_and_end_at_once() {
     let said = stderr(&place.ramp(&["report", "out"]));
     assert!(said.contains("of 2000000 runs are finished; to play the rest: ramp compare"), "{said}");
     assert!(said.contains("--out out"), "{said}");
+}
+
+#[test]
+fn a_reproduction_that_is_told_to_end_keeps_finished_runs_and_says_how_to_go_on() {
+    let command = ["reproduce", "--paper", "hystart", "--jobs", "1", "--out", "out"];
+    for signal in ["-TERM", "-INT"] {
+        let place = Place::new("interrupt_reproduce");
+        let mut child =
+            place.command(&command).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let runs = place.path("out/runs");
+        let kept = |path: fs::DirEntry| path.path().extension().is_some_and(|x| x == "json");
+        while !fs::read_dir(&runs).is_ok_and(|mut d| d.any(|e| kept(e.unwrap()))) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before the first result");
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        assert!(stderr(&output).contains(&command.join(" ")), "{}", stderr(&output));
+        for (name, contents) in &place.files("out/runs") {
+            serde_json::from_slice::<serde_json::Value>(contents).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+    }
 }

@@ -1,8 +1,12 @@
 //! Commands for a live host, in a build that has none of the algorithms for the kernel.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use clap::{Args, Subcommand};
+
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::terminal::Terminal;
@@ -16,8 +20,8 @@ pub(crate) enum HostCommand {
     Status(AnyArgs),
     /// Detach, and restore exactly what was there before (not in this build)
     Detach(AnyArgs),
-    /// Check what works on this host, what does not, and how to fix it (not in this build)
-    Doctor(AnyArgs),
+    /// Check what a build with the algorithms for the kernel would find on this host
+    Doctor(DoctorArgs),
     /// Watch connections start up, live (not in this build)
     Watch(AnyArgs),
     /// Try an algorithm on live traffic: A/B, with a guard (not in this build)
@@ -34,10 +38,23 @@ pub(crate) struct AnyArgs {
     words: Vec<String>,
 }
 
+/// Check what a build with the algorithms for the kernel would find on this host
+///
+/// Checks the kernel, BTF, control groups, capabilities, and what such a build needs. Changes nothing.
+#[derive(Args, Debug)]
+#[command(after_help = "Exit code: 1, since this build cannot attach.")]
+pub(crate) struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 impl HostCommand {
     /// Says what would make it run.
-    #[expect(clippy::unused_self, reason = "the face of the commands that are there")]
-    pub(crate) fn run(self, _: Terminal, _: &mut impl Write) -> Result<(), CliError> {
+    pub(crate) fn run(self, _: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+        if let Self::Doctor(args) = self {
+            doctor(&args, out)?;
+        }
         Err(CliError::Kernel {
             message: "this ramp was built without the algorithms for the kernel".to_owned(),
             help: Some(
@@ -47,4 +64,86 @@ impl HostCommand {
             ),
         })
     }
+}
+
+/// Bits of `CapEff` (capabilities(7)).
+const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+
+fn doctor(args: &DoctorArgs, out: &mut impl Write) -> Result<(), CliError> {
+    let checks = [kernel(), btf(), control_groups(), capabilities(), tools()];
+    if args.json {
+        let rows: Vec<_> = checks
+            .iter()
+            .map(|(name, ok, found)| json!({"check": name, "state": word(*ok), "found": found}))
+            .collect();
+        serde_json::to_writer_pretty(&mut *out, &json!({"can_attach": false, "checks": rows}))
+            .map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        for (name, ok, found) in &checks {
+            writeln!(out, "{:<10}{name:<18}{found}", word(*ok))?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn word(ok: bool) -> &'static str {
+    if ok { "ok" } else { "missing" }
+}
+
+type Check = (&'static str, bool, String);
+
+fn kernel() -> Check {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let found = match release.trim() {
+        "" => "not Linux".to_owned(),
+        release => format!("Linux {release} (6.1 or later is needed)"),
+    };
+    ("kernel", version >= (6, 1), found)
+}
+
+fn btf() -> Check {
+    let there = Path::new("/sys/kernel/btf/vmlinux").exists();
+    let found = if there { "/sys/kernel/btf/vmlinux" } else { "no /sys/kernel/btf/vmlinux" };
+    ("BTF", there, found.to_owned())
+}
+
+fn control_groups() -> Check {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let there = mounts.lines().any(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    let found = if there { "version 2 is mounted" } else { "version 2 is not mounted" };
+    ("control groups", there, found.to_owned())
+}
+
+fn capabilities() -> Check {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let held = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("CapEff:")?.trim(), 16).ok())
+        .unwrap_or(0);
+    let missing: Vec<_> =
+        CAPABILITIES.iter().filter(|(_, bit)| held >> bit & 1 == 0).map(|(name, _)| *name).collect();
+    let found = if missing.is_empty() { "held".to_owned() } else { format!("no {}", missing.join(", ")) };
+    ("capabilities", missing.is_empty(), found)
+}
+
+fn tools() -> Check {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let clang = std::env::split_paths(&path).any(|directory| directory.join("clang").is_file());
+    let header = Path::new("/usr/include/bpf/libbpf.h").is_file();
+    let missing: Vec<_> = [("clang", clang), ("libbpf-dev", header)]
+        .into_iter()
+        .filter(|(_, there)| !there)
+        .map(|(name, _)| name)
+        .collect();
+    let found = if missing.is_empty() {
+        "clang, libbpf-dev".to_owned()
+    } else {
+        format!("no {}", missing.join(", "))
+    };
+    ("build", missing.is_empty(), found)
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use rampcc_host::doctor::{Check, Facts, State, can_attach, diagnose, loadable};
+use rampcc_host::doctor::{Check, State, can_attach, examine, loadable};
 use serde_json::json;
 
 use super::{HostArgs, caution};
@@ -34,7 +34,15 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let mut tried = loadable();
     tried.truncate(if args.all { tried.len() } else { 1 });
-    let checks = diagnose(&Facts::gather(&args.host.host(), &tried));
+    let mut checks = Vec::new();
+    for check in examine(&args.host.host(), &tried) {
+        if !args.json {
+            say(&check, terminal, out)?;
+            // The next one may take a while.
+            out.flush()?;
+        }
+        checks.push(check);
+    }
     let works = can_attach(&checks);
     if args.json {
         let all: Vec<_> = checks
@@ -53,9 +61,6 @@ pub(crate) fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write
         serde_json::to_writer_pretty(&mut *out, &report).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        for check in &checks {
-            say(check, terminal, out)?;
-        }
         writeln!(out)?;
     }
     if works {

@@ -11,8 +11,9 @@ const USUAL_BUFFER_BYTES: u64 = 4 << 20;
 /// Of socket memory beside the algorithm's own state: our bookkeeping, and the kernel's.
 const OVERHEAD_BYTES: usize = 512;
 
-pub(super) fn all(facts: &Facts) -> Vec<Check> {
-    let mut checks = vec![kernel(facts), btf(facts), jit(facts)];
+/// Those that need no program in the verifier.
+pub(super) fn at_once(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![kernel(facts), btf(facts), struct_ops(facts), jit(facts)];
     checks.extend(config(facts));
     checks.extend([
         lockdown(facts),
@@ -20,6 +21,13 @@ pub(super) fn all(facts: &Facts) -> Vec<Check> {
         capabilities(facts),
         netns_capability(facts),
         timing_capability(facts),
+    ]);
+    checks
+}
+
+/// What came of loading, and what only matters after it.
+pub(super) fn once_tried(facts: &Facts) -> Vec<Check> {
+    vec![
         programs(facts),
         pins(facts),
         directories(facts),
@@ -33,8 +41,7 @@ pub(super) fn all(facts: &Facts) -> Vec<Check> {
         buffer(facts, "tcp_rmem", "receive"),
         metrics(facts),
         idle(facts),
-    ]);
-    checks
+    ]
 }
 
 fn check(name: &'static str, state: State, found: impl Into<String>) -> Check {
@@ -76,6 +83,20 @@ fn btf(facts: &Facts) -> Check {
         check("BTF", State::Missing, "no /sys/kernel/btf/vmlinux")
             .means("programs cannot be fitted to a kernel that does not describe its types")
             .mend("boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as all large distributions build theirs")
+    }
+}
+
+fn struct_ops(facts: &Facts) -> Check {
+    if facts.struct_ops {
+        return check("struct_ops", State::Ok, "the kernel takes congestion controls in BPF");
+    }
+    let row = check("struct_ops", State::Missing, "the kernel's BTF has none for tcp_congestion_ops");
+    if facts.btf {
+        row.means("this kernel takes no congestion controls in BPF")
+            .mend("boot a kernel with CONFIG_BPF_SYSCALL=y, CONFIG_BPF_JIT=y and CONFIG_DEBUG_INFO_BTF=y")
+    } else {
+        row.means("without BTF it cannot be seen whether this kernel takes congestion controls in BPF")
+            .mend("see BTF")
     }
 }
 
@@ -358,6 +379,7 @@ mod tests {
         Facts {
             release: "6.12.9-amd64".into(),
             btf: true,
+            struct_ops: true,
             config: Some(OPTIONS.iter().map(|(name, _, _)| ((*name).to_owned(), "y".to_owned())).collect()),
             lockdown: Some("none".into()),
             capabilities: [NEEDED.as_slice(), &[Capability::CAP_SYS_ADMIN, Capability::CAP_SYS_NICE]]
@@ -389,7 +411,7 @@ mod tests {
 
     #[test]
     fn every_ailment_is_found_by_its_check_and_no_other_gets_worse() {
-        let cases: [Case; 21] = [
+        let cases: [Case; 22] = [
             (
                 |f| f.unrecorded = Some("ramp_best".into()),
                 "default control",
@@ -405,6 +427,7 @@ mod tests {
             (|f| f.release = "5.15.0".into(), "kernel", State::Missing, "6.1"),
             (|f| f.release = "6.1.0-28".into(), "kernel", State::Degraded, ""),
             (|f| f.btf = false, "BTF", State::Missing, "CONFIG_DEBUG_INFO_BTF"),
+            (|f| f.struct_ops = false, "struct_ops", State::Missing, "CONFIG_BPF_JIT"),
             (|f| set(f, "net/core/bpf_jit_enable", "0"), "JIT", State::Missing, "bpf_jit_enable=1"),
             (|f| without(f, "BPF_JIT"), "configuration", State::Missing, "CONFIG_BPF_JIT"),
             (|f| without(f, "CGROUP_BPF"), "configuration", State::Degraded, "CONFIG_CGROUP_BPF"),

@@ -30,6 +30,8 @@ pub(super) const KFUNCS: [&str; 6] = [
     "cubictcp_cwnd_event",
     "cubictcp_acked",
 ];
+/// What the kernel calls the type through which BPF registers congestion controls (libbpf looks it up by this name).
+const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
 /// Read in the network namespace of this process.
 const SYSCTLS: [&str; 11] = [
     "net/core/bpf_jit_enable",
@@ -52,6 +54,8 @@ pub struct Facts {
     pub release: String,
     /// The kernel describes its types.
     pub btf: bool,
+    /// The kernel's BTF has the type that congestion controls in BPF are registered through.
+    pub struct_ops: bool,
     /// Configuration of the kernel's build, if known: option to value, without `CONFIG_`.
     pub config: Option<BTreeMap<String, String>>,
     /// Lockdown's mode; `None`: the kernel has none.
@@ -81,8 +85,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Looks at this host. The programs of the algorithms that are `tried` are loaded to see whether they can be, but not registered.
-    pub fn gather(host: &Host, tried: &[&'static Algorithm]) -> Self {
+    /// Looks at this host, and loads nothing.
+    pub fn gather(host: &Host) -> Self {
         let capabilities: Vec<_> = [
             Capability::CAP_BPF,
             Capability::CAP_NET_ADMIN,
@@ -102,13 +106,14 @@ impl Facts {
                     .and_then(|(_, rest)| rest.split_once(']'))
                     .map(|(mode, _)| mode.to_owned())
             }),
-            loads: if privileges::missing().is_empty() { loads(tried) } else { Vec::new() },
+            loads: Vec::new(),
             capabilities,
             sysctls: SYSCTLS
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), read(&format!("/proc/sys/{name}"))?)))
                 .collect(),
-            kfuncs: kfuncs(),
+            kfuncs: known_to_btf(&KFUNCS),
+            struct_ops: !known_to_btf(&[STRUCT_OPS]).is_empty(),
             memlock_bytes: memlock(),
             pins: (host.pins().to_path_buf(), pins(host)),
             closed: closed_directories(host),
@@ -117,6 +122,13 @@ impl Facts {
             cgroup2: mounted("cgroup2"),
             state_bytes: rampcc::algorithms().iter().map(rampcc::Algorithm::state_bytes).max().unwrap_or(0),
             release,
+        }
+    }
+
+    /// Loads the programs of these algorithms, where the capabilities suffice, to see whether they can be; registers nothing.
+    pub(super) fn load(&mut self, tried: &[&'static Algorithm]) {
+        if privileges::missing().is_empty() {
+            self.loads = loads(tried);
         }
     }
 
@@ -170,10 +182,10 @@ fn parse_config(text: &str) -> BTreeMap<String, String> {
 }
 
 /// Names in the BTF of the kernel, or of its module `tcp_cubic`.
-fn kfuncs() -> BTreeSet<String> {
+fn known_to_btf(names: &[&str]) -> BTreeSet<String> {
     let tables: Vec<_> =
         ["vmlinux", "tcp_cubic"].iter().filter_map(|name| fs::read(Path::new(BTF).join(name)).ok()).collect();
-    let mut missing: BTreeSet<&str> = KFUNCS.into_iter().collect();
+    let mut missing: BTreeSet<&str> = names.iter().copied().collect();
     for table in &tables {
         for name in table.split(|byte| *byte == 0) {
             if let Ok(name) = std::str::from_utf8(name) {
@@ -181,7 +193,7 @@ fn kfuncs() -> BTreeSet<String> {
             }
         }
     }
-    KFUNCS.iter().filter(|name| !missing.contains(*name)).map(|name| (*name).to_owned()).collect()
+    names.iter().filter(|name| !missing.contains(*name)).map(|name| (*name).to_owned()).collect()
 }
 
 fn memlock() -> Option<u64> {

@@ -4,10 +4,13 @@ mod checks;
 pub(crate) mod facts;
 
 use std::cmp::Reverse;
+use std::iter;
 
 use rampcc::{Algorithm, LINUX_LACKS};
 
 pub use facts::Facts;
+
+use crate::host::Host;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +51,20 @@ impl State {
 
 /// All checks, in the order in which a cause precedes its effects.
 pub fn diagnose(facts: &Facts) -> Vec<Check> {
-    checks::all(facts)
+    [checks::at_once(facts), checks::once_tried(facts)].concat()
+}
+
+/// The same of this host, each as soon as it can be said: loading takes a second or more, and what needs none comes
+/// before it.
+pub fn examine(host: &Host, tried: &[&'static Algorithm]) -> impl Iterator<Item = Check> {
+    let mut facts = Facts::gather(host);
+    checks::at_once(&facts).into_iter().chain(
+        iter::once_with(move || {
+            facts.load(tried);
+            checks::once_tried(&facts)
+        })
+        .flatten(),
+    )
 }
 
 /// The algorithms that this kernel can be asked to load, the one with the largest state first: it is the one that fails first.

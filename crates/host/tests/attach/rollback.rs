@@ -370,7 +370,7 @@ fn what_is_in_force_is_said_whatever_is_left_of_it() {
         let status = host.attachments().expect("status");
         assert_eq!((status.len(), &status[0].health), (1, &Health::Lost(Some(name.clone()))));
         assert!(status[0].health.in_force());
-        let facts = rampcc_host::doctor::Facts::gather(&host, &[]);
+        let facts = rampcc_host::doctor::Facts::gather(&host);
         let checks = rampcc_host::doctor::diagnose(&facts);
         let check = checks.iter().find(|check| check.name == "default control").expect("its check");
         assert!(
