@@ -70,7 +70,7 @@ impl Quic {
     /// The receiving end sends little more than ACKs, which are not to be paced (RFC 9002 §7.7). noq's pacer at its own rate
     /// delays them, so that the ACKs of a train tell the gap of the receiver's pacer and not the path's.
     fn unpaced(&self) -> Arc<Factory> {
-        let rules = Rules { spacing: Spacing::None, ..Rules::new("slow_start").expect("a row") };
+        let rules = Rules { spacing: Spacing::None, ..Rules::new(rampcc::standard().id).expect("a row") };
         Arc::new(Factory::new(rules).expect("it sets a window alone").since(self.base))
     }
 }
