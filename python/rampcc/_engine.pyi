@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, final
 
-__all__ = ["VERSION", "Table", "Tasks", "compare", "league", "play", "reproduce", "run"]
+__all__ = ["VERSION", "Table", "Tasks", "compare", "league", "play", "play_candidate", "reproduce", "run"]
 
 VERSION: Final[str]
 
