@@ -79,8 +79,11 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
         let cut_off =
             arm.metric("unfinished").map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
         if cut_off > 0 {
+            let lost = arm.metric("connections_lost");
+            let lost = lost.map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
+            let why = if lost > 0 { format!(": {lost} lost the connection") } else { String::new() };
             notes.push(format!(
-                "{}: {cut_off} of {} runs did not finish within {}.",
+                "{}: {cut_off} of {} runs did not finish within {}{why}.",
                 arm.label,
                 arm.n,
                 seconds(comparison.context.end_s).replace(".00 s", " s").replace(".0 s", " s")

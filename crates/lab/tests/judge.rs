@@ -130,14 +130,16 @@ fn one_run_decides_where_nothing_is_left_to_chance() {
 
 #[test]
 fn finishing_comes_before_speed() {
-    let mut runs = vec![run("quick", 1, &[("download_time", 1.0), ("unfinished", 0.0)])];
-    runs.push(run("quick", 2, &[("unfinished", 1.0)]));
-    for seed in 1..=2 {
-        runs.push(run("steady", seed, &[("download_time", 5.0), ("unfinished", 0.0)]));
+    let steady = || (1..=2).map(|seed| run("steady", seed, &[("download_time", 5.0), ("unfinished", 0.0)]));
+    for (lost, why) in [(0.0, ""), (1.0, ": 1 lost the connection")] {
+        let mut runs = vec![run("quick", 1, &[("download_time", 1.0), ("unfinished", 0.0)])];
+        runs.push(run("quick", 2, &[("unfinished", 1.0), ("connections_lost", lost)]));
+        runs.extend(steady());
+        let comparison = judge(&runs, &options());
+        assert_eq!(comparison.leader.as_deref(), Some("steady"));
+        let note = format!("quick: 1 of 2 runs did not finish within 60 s{why}.");
+        assert!(comparison.notes.contains(&note), "{:?}", comparison.notes);
     }
-    let comparison = judge(&runs, &options());
-    assert_eq!(comparison.leader.as_deref(), Some("steady"));
-    assert!(comparison.notes.contains(&"quick: 1 of 2 runs did not finish within 60 s.".to_owned()));
 }
 
 #[test]
