@@ -173,6 +173,22 @@ fn a_candidate_tells_an_observer_what_the_row_of_the_registry_does() {
     assert_eq!(plain(&own), plain(&same));
 }
 
+/// A worker's engine plays each call on a thread of its own, which ends; the process is kept for the next.
+#[test]
+fn a_process_outlives_the_thread_that_started_it() {
+    let core =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h").display().to_string();
+    for _ in 0..20 {
+        let row = thread::spawn({
+            let core = core.clone();
+            move || candidate(&core, &apart(), &[]).unwrap()
+        });
+        let row = row.join().unwrap();
+        let played = play(&row, &AtomicBool::new(false)).map(|_| ());
+        assert_eq!(played, Ok(()));
+    }
+}
+
 #[test]
 fn an_interruption_ends_a_candidate_that_hangs() {
     let place = Place::new("candidate-interrupted");

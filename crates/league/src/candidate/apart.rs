@@ -8,7 +8,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use rampcc::{Algorithm, Description, Time};
@@ -252,15 +253,15 @@ impl Process {
             let (line, theirs) = UnixStream::pair()?;
             line.set_read_timeout(Some(LOOK))?;
             line.set_write_timeout(Some(apart.patience))?;
-            let child = Command::new(&apart.program)
+            let mut command = Command::new(&apart.program);
+            command
                 .args(&apart.arguments)
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 // A terminal's Ctrl-C is for this process, which decides.
-                .process_group(0)
-                .spawn()?;
-            Ok(Self { child, line, patience: apart.patience })
+                .process_group(0);
+            Ok(Self { child: spawn(command)?, line, patience: apart.patience })
         };
         started().map_err(Lost::Start)
     }
@@ -310,6 +311,36 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A command, and who waits for its process.
+type Order = (Command, mpsc::Sender<io::Result<Child>>);
+
+/// Starts a process from a thread that lives as long as this process does. A child asks the kernel to be killed when its parent
+/// dies, and for that the parent is the thread that started it: a caller's thread may end long before its child is idle.
+fn spawn(command: Command) -> io::Result<Child> {
+    // With the process that the thread is of: a fork has no threads but the one that forked.
+    static SPAWNER: Mutex<Option<(u32, mpsc::Sender<Order>)>> = Mutex::new(None);
+    let gone = || io::Error::other("the thread that starts processes has ended");
+    let (reply, child) = mpsc::channel();
+    {
+        let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
+        let orders = match &*spawner {
+            Some((process, orders)) if *process == std::process::id() => orders.clone(),
+            _ => {
+                let (orders, taken) = mpsc::channel::<Order>();
+                thread::Builder::new().name("spawner".to_owned()).spawn(move || {
+                    for (mut command, reply) in taken {
+                        let _ = reply.send(command.spawn());
+                    }
+                })?;
+                *spawner = Some((std::process::id(), orders.clone()));
+                orders
+            }
+        };
+        orders.send((command, reply)).map_err(|_| gone())?;
+    }
+    child.recv().map_err(|_| gone())?
 }
 
 /// Since when nothing has been heard.
