@@ -164,6 +164,12 @@ struct bpf_iter__bpf_sk_storage_map {
 	void *value;
 };
 
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+	__u32 uid;
+};
+
 struct bictcp {
 	__u32 delay_min; /* us */
 	__u8 found;

@@ -285,19 +285,36 @@ __u32 BPF_PROG(startup_sndbuf_expand, struct sock *sk)
 
 #endif
 
-/* Every connection in start-up, to whoever reads. */
+/* A connection in start-up, to whoever reads. */
+static __always_inline void show(struct seq_file *seq, struct tcp_sock *tp, const struct flow *f)
+{
+	struct ramp_flow_row row = {};
+
+	if (!tp || !f || !(marks((struct sock *)tp) & MARK_STARTING))
+		return;
+	fill_row(tp, f, &row);
+	bpf_seq_write(seq, &row, sizeof(row));
+}
+
+/* Every connection, wherever it is. */
 SEC("iter/bpf_sk_storage_map")
 int startup_table(struct bpf_iter__bpf_sk_storage_map *context)
 {
 	struct sock *sk = context->sk;
-	struct flow *f = context->value;
-	struct tcp_sock *tp = sk && f ? bpf_skc_to_tcp_sock(sk) : 0;
-	struct ramp_flow_row row = {};
 
-	if (!tp || !(marks((struct sock *)tp) & MARK_STARTING))
-		return 0;
-	fill_row(tp, f, &row);
-	bpf_seq_write(context->meta->seq, &row, sizeof(row));
+	show(context->meta->seq, sk ? bpf_skc_to_tcp_sock(sk) : 0, context->value);
+	return 0;
+}
+
+/* The connections of the reader's network namespace, for kernels that refuse the first. */
+SEC("iter/tcp")
+int startup_table_here(struct bpf_iter__tcp *context)
+{
+	struct sock_common *common = context->sk_common;
+	struct tcp_sock *tp = common ? bpf_skc_to_tcp_sock(common) : 0;
+
+	if (tp)
+		show(context->meta->seq, tp, bpf_sk_storage_get(&flows, tp, 0, 0));
 	return 0;
 }
 

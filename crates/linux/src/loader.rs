@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
@@ -42,7 +43,10 @@ pub(crate) const FLOWS: &str = "flows";
 pub(crate) const EXITS: &str = "exits";
 /// Of rows that need it.
 pub(crate) const HISTORY: &str = "history";
-const TABLE: &str = "startup_table";
+/// Iterators over connections in start-up: of all network namespaces, and of the reader's alone.
+const TABLES: [&str; 2] = ["startup_table", "startup_table_here"];
+/// Which of [`TABLES`] the kernel takes: hardened ones refuse iterators over socket storage.
+static TABLE: AtomicUsize = AtomicUsize::new(0);
 /// Names in a directory of pins; `events`, `flows` and `exits` keep theirs.
 pub(crate) const PINNED_LINK: &str = "link";
 pub(crate) const PINNED_OPERATIONS: &str = "operations";
@@ -118,17 +122,24 @@ fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) 
     if !valid_name(&name) {
         return Err(LoadError::Name { name });
     }
-    let load = |link| open(algorithm, &name, options, link).and_then(OpenObject::load);
-    let (object, linked) = if let Ok(object) = load(options.link) {
+    let load = |link, table| open(algorithm, &name, options, link, table).and_then(OpenObject::load);
+    let mut table = TABLE.load(Ordering::Relaxed);
+    let mut loaded = load(options.link, table);
+    if table == 0 && loaded.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+        table = 1;
+        loaded = load(options.link, table);
+    }
+    let (object, linked) = if let Ok(object) = loaded {
+        TABLE.store(table, Ordering::Relaxed);
         (object, options.link)
     } else {
         let first = heard.so_far().len();
         // Other trouble than the link's comes again, and alone.
         let explain =
             |error| LoadError::explain("loading the program", error, heard.so_far().split_off(first));
-        (load(false).map_err(explain)?, false)
+        (load(false, table).map_err(explain)?, false)
     };
-    let table = attach_table(&object)
+    let table = attach_table(&object, TABLES[table])
         .map_err(|source| LoadError::explain("attaching the iterator", source, heard.so_far()))?;
     Ok(Loaded {
         algorithm,
@@ -386,17 +397,28 @@ fn make_directory(path: &Path) -> io::Result<()> {
 }
 
 /// The iterator over connections in start-up.
-fn attach_table(object: &Object) -> libbpf_rs::Result<Link> {
+fn attach_table(object: &Object, name: &str) -> libbpf_rs::Result<Link> {
     let flows = object.maps().find(|map| map.name() == OsStr::new(FLOWS));
-    let table = object.progs_mut().find(|program| program.name() == OsStr::new(TABLE));
+    let table = object.progs_mut().find(|program| program.name() == OsStr::new(name));
     let (flows, table) = flows.zip(table).expect("the object has its table of connections");
     table.attach_iter(flows.as_fd())
 }
 
-fn open(algorithm: &Algorithm, name: &str, options: &Options, link: bool) -> libbpf_rs::Result<OpenObject> {
+fn open(
+    algorithm: &Algorithm,
+    name: &str,
+    options: &Options,
+    link: bool,
+    table: usize,
+) -> libbpf_rs::Result<OpenObject> {
     let own = options.object.as_deref().or_else(|| bpf_object(algorithm.id));
     let bytes = own.expect("the build compiles every row of the registry, and others bring their object");
     let mut object = ObjectBuilder::default().name("ramp")?.open_memory(bytes)?;
+    for mut program in object.progs_mut() {
+        if let Some(position) = TABLES.iter().position(|known| program.name() == OsStr::new(known)) {
+            program.set_autoload(position == table);
+        }
+    }
     for mut map in object.maps_mut() {
         match map.name().to_str() {
             Some(SETTINGS) => map.set_initial_value(&options.settings(algorithm))?,

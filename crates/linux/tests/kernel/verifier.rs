@@ -1,7 +1,12 @@
 //! The verifier of the running kernel takes every row, and says of all at once which it does not.
 
-use rampcc::Algorithm;
-use rampcc_linux::{Options, load};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::fd::AsFd;
+
+use libbpf_rs::{Iter, MapCore, ObjectBuilder};
+use rampcc::{Algorithm, algorithm};
+use rampcc_linux::{Options, bpf_object, load};
 
 use super::{carried, ready, settings, small};
 
@@ -29,4 +34,24 @@ fn the_verifier_takes_every_row() {
 fn otherwise_elsewhere(algorithm: &Algorithm) -> bool {
     let (own, elsewhere) = (Options::new(algorithm), settings(algorithm));
     (own.parameters, own.hint) != (elsewhere.parameters, elsewhere.hint)
+}
+
+#[test]
+fn connections_of_one_network_namespace_are_listed_where_others_may_not_be() {
+    if !ready() {
+        return;
+    }
+    let row = algorithm("slow_start").expect("a row");
+    let mut object =
+        ObjectBuilder::default().open_memory(bpf_object(row.id).expect("compiled")).expect("an object");
+    for mut program in object.progs_mut() {
+        program.set_autoload(program.name() != OsStr::new("startup_table"));
+    }
+    let object = object.load().expect("the verifier takes it");
+    let flows = object.maps().find(|map| map.name() == OsStr::new("flows")).expect("the storage");
+    let table = object.progs_mut().find(|program| program.name() == OsStr::new("startup_table_here"));
+    let link = table.expect("the iterator").attach_iter(flows.as_fd()).expect("attached");
+    let mut rows = Vec::new();
+    Iter::new(&link).expect("opened").read_to_end(&mut rows).expect("read");
+    assert!(rows.is_empty(), "a connection that nobody steers");
 }
