@@ -29,7 +29,7 @@ league: ## Every algorithm on a population of paths; ARGS="--quick" for some of 
 .PHONY: reach
 reach: ## reach against its goals, and what each of its mechanisms brings; writes the tables of docs/algorithms/reach.md; ARGS="--quick" for some paths, printed only
 	@scripts/setup compare
-	cargo run --release --locked -- league --goals --algorithms reach --held-out --fresh 2047 $(or $(ARGS),--into docs/algorithms/reach.md)
+	cargo run --release --locked -- league --goals --algorithms reach --held-out --fresh 2048 $(or $(ARGS),--into docs/algorithms/reach.md)
 	cargo run --release --locked -- league --ablation league/reach.toml --algorithms reach $(or $(ARGS),--into docs/algorithms/reach.md)
 
 .PHONY: linux

@@ -30,7 +30,7 @@
 	P(N, cap, "count", 3, 2, 255, "our choice",                                                 \
 	  "most growth of the window in a round trip, where that is short")                         \
 	P(N, far, "count", 32, 2, 255, "our choice",                                                \
-	  "the same where it is long, or the receiver's clock has shown that ACKs are held")        \
+	  "the same where it is long, or ACKs are held and it is not short")                        \
 	P(N, trial, "percent", 70, 1, 100, "our choice",                                            \
 	  "of a clear proof's rate, sent until it comes back unslowed, before the fill")            \
 	P(N, beta, "percent", 70, 1, 100, "RFC 9438 §4.6", "of the window, the most a loss leaves") \
@@ -41,7 +41,8 @@
 RAMP_PARAMETERS(REACH)
 
 #define REACH_UNIT_NS 64u      /* 32 bits of them are 275 s */
-#define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far */
+#define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far; */
+#define REACH_HELD_STEPS 4u    /* and so many for each where ACKs are held, and doubling is slow */
 #define REACH_PROBE 32u        /* in one part in so many of the base RTT an unclear proof's flight leaves */
 #define REACH_FILL 105u        /* percent of the rate */
 #define REACH_NO_END (~(ramp_u64)0)
@@ -134,9 +135,10 @@ RAMP_FN ramp_u64 ramp_reach_rate(const struct ramp_reach *s, ramp_u64 bytes)
 /* By how many times a window may exceed what has come back in a round trip. */
 RAMP_FN ramp_u64 ramp_reach_most(const struct ramp_reach *s, ramp_u64 flight)
 {
-	ramp_u64 times = s->growth.least_rtt_us / REACH_GROWTH_US;
+	ramp_u64 steps = s->clock == REACH_HELD ? REACH_HELD_STEPS : 1;
+	ramp_u64 times = ramp_mul(s->growth.least_rtt_us, steps) / REACH_GROWTH_US;
 
-	return ramp_mul(flight, s->clock == REACH_HELD ? s->far : ramp_clamp(times, s->cap, s->far));
+	return ramp_mul(flight, ramp_clamp(times, s->cap, s->far));
 }
 
 /* What the flight has proved by its last ACK so far. All of *p is zero before. */
@@ -349,9 +351,9 @@ RAMP_FN void ramp_reach_on_ack(struct ramp_reach *s, const struct ramp_ack *a, s
 
 	if (d->phase == RAMP_DONE)
 		return;
-	if (!s->first.ns && a->newest_acked_bytes > s->start_bytes) /* or half of one that was opened */
+	if (!s->first.ns && a->newest_acked_bytes > s->start_bytes) /* or two thirds of one that was opened */
 		s->full = ramp_add(in_flight, a->mss_bytes) > d->cwnd_bytes ||
-			(d->cwnd_bytes > s->initial_bytes && ramp_mul(in_flight, 2) >= d->cwnd_bytes);
+			(d->cwnd_bytes > s->initial_bytes && in_flight >= d->cwnd_bytes - d->cwnd_bytes / 3);
 	if (s->step == REACH_DOUBLING && s->full && !(a->flags & RAMP_RECOVERING))
 		credit = ramp_credit(a, s->growth.abc_limit_packets);
 	ramp_grow(credit, a->mss_bytes, d);

@@ -24,8 +24,12 @@ pub(crate) struct Access {
     pub(crate) what: String,
     pub(crate) reason: String,
     pub(crate) rate_mbit: [f64; 2],
-    pub(crate) rtt_ms: [f64; 2],
+    /// Smallest, median, largest.
+    pub(crate) rtt_ms: [f64; 3],
+    #[serde(default)]
     pub(crate) buffer_bdp: [f64; 2],
+    /// At the link's rate, instead of [`Self::buffer_bdp`]: the distance of a server does not size a modem's buffer.
+    pub(crate) buffer_ms: Option<[f64; 2]>,
     pub(crate) return_share: [f64; 2],
     pub(crate) noise_ms: [f64; 2],
     pub(crate) queue: Shares,
@@ -48,6 +52,12 @@ pub(crate) struct Common {
     pub(crate) cross_share: [f64; 2],
     pub(crate) steps_factor: [f64; 2],
     pub(crate) steps_every_s: [f64; 2],
+    pub(crate) early_rtts: [f64; 2],
+    pub(crate) tokens_share: [f64; 2],
+    pub(crate) bucket_kb: [f64; 2],
+    pub(crate) handshake: Shares,
+    pub(crate) handshake_factor: [f64; 2],
+    pub(crate) first_flight: Shares,
     pub(crate) receiver: Shares,
     pub(crate) window: Shares,
     pub(crate) window_bdp: [f64; 2],

@@ -40,6 +40,13 @@ enum Of {
     WindowSize,
     NoiseWhere,
     Plain,
+    Stretch,
+    Handshake,
+    HandshakeSize,
+    Flight,
+    FlightSize,
+    Tokens,
+    Bucket,
     /// And eight more.
     Step,
 }
@@ -100,10 +107,19 @@ impl Draw<'_> {
         low + (high - low) * self.share(of)
     }
 
+    /// Nearer servers and farther ones: logarithmic below and above the median.
+    fn rtt_ms(&self) -> f64 {
+        let [low, middle, high] = self.access.rtt_ms;
+        let share = self.share(Of::Rtt);
+        let (from, to, part) =
+            if share < 0.5 { (low, middle, 2.0 * share) } else { (middle, high, 2.0 * share - 1.0) };
+        from * libm::pow(to / from, part)
+    }
+
     fn write(&self, text: &mut String) {
         let (access, common) = (self.access, self.common);
         let mut line = |words: String| writeln!(text, "{words}").expect("a string grows");
-        let rtt_ms = self.log(Of::Rtt, access.rtt_ms);
+        let rtt_ms = self.rtt_ms();
         let kind = self.word(Of::Steps, &access.rate, "constant");
         // What a measured link carries on average is known well enough for sizes: some ten Mbit/s.
         let rate_mbit = if kind == "trace" { 30.0 } else { self.log(Of::Rate, access.rate_mbit) };
@@ -113,7 +129,17 @@ impl Draw<'_> {
             other => other,
         };
         let taken = if cross == "cbr" { self.linear(Of::CrossSize, common.cross_share) } else { 0.0 };
-        let left_mbit = rate_mbit * (1.0 - taken) / if cross == "long" { 2.0 } else { 1.0 };
+        let queue = match self.word(Of::Queue, &access.queue, "drop-tail") {
+            // The time of a download is the tokens' alone.
+            "policer" if cross != "none" || kind != "constant" => "drop-tail",
+            other => other,
+        };
+        let tokens_mbit = rate_mbit * self.log(Of::Tokens, common.tokens_share);
+        let left_mbit = match (queue, cross) {
+            ("policer", _) => tokens_mbit,
+            (_, "long") => rate_mbit / 2.0,
+            _ => rate_mbit * (1.0 - taken),
+        };
         let size_mb = [100.0, 10.0].into_iter().find(|mb| mb * 8.0 / left_mbit <= LONGEST_S).unwrap_or(1.0);
         let best_s = 2.5e-3 * rtt_ms + size_mb * 8.0 / left_mbit;
         self.ends(&mut line, cross, (rate_mbit, rtt_ms), (size_mb, best_s, taken));
@@ -123,6 +149,18 @@ impl Draw<'_> {
                     line(format!("path.{field} = \"{file}\""));
                 }
                 line("path.random-trace-offset = true".to_owned());
+            }
+            "early" => {
+                let [low, high] = common.steps_factor;
+                let first = rate_mbit * low * libm::pow(high / low, self.at(Of::Step as u32));
+                let [soon, late] = common.early_rtts;
+                let after_ms = rtt_ms * soon * libm::pow(late / soon, self.share(Of::StepsEvery));
+                line(format!(
+                    "path.rate = [{{ at = \"0 s\", rate = \"{} Mbit/s\" }}, {{ at = \"{} ms\", rate = \"{} Mbit/s\" }}]",
+                    number(first),
+                    number(after_ms),
+                    number(rate_mbit)
+                ));
             }
             "steps" => {
                 // At least three of them in the best possible download.
@@ -145,17 +183,39 @@ impl Draw<'_> {
             }
             _ => line(format!("path.rate = \"{} Mbit/s\"", number(rate_mbit))),
         }
-        line(format!("path.rtt = \"{} ms\"", number(rtt_ms)));
-        let buffer = self.log(Of::Buffer, access.buffer_bdp);
+        match self.word(Of::Handshake, &common.handshake, "same") {
+            // The first handshake of a path with a running flow is that flow's.
+            "slower" if cross != "long" && kind != "trace" => {
+                let [low, high] = common.handshake_factor;
+                let first_ms = rtt_ms * low * libm::pow(high / low, self.share(Of::HandshakeSize));
+                // The SYN-ACK is on its way by then, and the first data packet is not.
+                line(format!(
+                    "path.rtt = [{{ at = \"0 s\", rtt = \"{} ms\" }}, {{ at = \"{} ms\", rtt = \"{} ms\" }}]",
+                    number(first_ms),
+                    number(0.9 * first_ms),
+                    number(rtt_ms)
+                ));
+            }
+            _ => line(format!("path.rtt = \"{} ms\"", number(rtt_ms))),
+        }
+        let in_time = access.buffer_ms.map(|range| self.log(Of::Buffer, range));
+        let buffer = in_time.map_or_else(|| self.log(Of::Buffer, access.buffer_bdp), |ms| ms / rtt_ms);
         let packets = buffer * bdp_packets;
         let small = packets < SMALLEST_BUFFER && kind != "trace";
         line(if small {
             format!("path.buffer = \"{SMALLEST_BUFFER} packets\"")
+        } else if let Some(ms) = in_time {
+            format!("path.buffer = \"{} ms\"", number(ms))
         } else {
             format!("path.buffer = \"{} bdp\"", number(buffer))
         });
         let packets = packets.max(SMALLEST_BUFFER);
-        match self.word(Of::Queue, &access.queue, "drop-tail") {
+        match queue {
+            "policer" => line(format!(
+                "path.queue = {{ kind = \"policer\", rate = \"{} Mbit/s\", burst = \"{} kB\" }}",
+                number(tokens_mbit),
+                number(self.log(Of::Bucket, common.bucket_kb))
+            )),
             "red" => line(format!(
                 "path.queue = {{ kind = \"red\", min = {}, max = {} }}",
                 number((packets * 0.15).max(3.0)),
@@ -181,6 +241,10 @@ impl Draw<'_> {
         self.back(&mut line, rate_mbit);
         match self.word(Of::Receiver, &common.receiver, "linux") {
             "linux" => {}
+            "stretch" => {
+                line("receiver.acks = \"delayed\"".to_owned());
+                line(format!("receiver.ack-every = {}", 4 << (self.share(Of::Stretch) * 3.0) as u32));
+            }
             other => line(format!("receiver.acks = \"{other}\"")),
         }
         match self.word(Of::Window, &common.window, "unlimited") {
@@ -230,7 +294,15 @@ impl Draw<'_> {
             }
             _ => {
                 line("duration = \"600 s\"".to_owned());
-                line(format!("size = \"{size_mb} MB\""));
+                if self.word(Of::Flight, &self.common.first_flight, "none") == "tls" {
+                    let first = 1448 * (1 + (self.share(Of::FlightSize) * 4.0) as u64);
+                    let rest = size_mb as u64 * 1_000_000 - first;
+                    line(format!(
+                        "flow = [{{ responses = {{ first-flight = \"{first} B\", size = \"{rest} B\" }} }}]"
+                    ));
+                } else {
+                    line(format!("size = \"{size_mb} MB\""));
+                }
             }
         }
     }

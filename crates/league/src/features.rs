@@ -2,8 +2,8 @@
 
 use rampcc::{Rate, Time};
 use rampcc_experiment::context;
-use rampcc_path::{AckFilter, Capacity, Jitter, LossConfig, QueueConfig};
-use rampcc_scenario::{Scenario, TrafficKind};
+use rampcc_path::{AckFilter, Capacity, Jitter, LossConfig, Propagation, QueueConfig};
+use rampcc_scenario::{Scenario, Source, TrafficKind};
 use rampcc_tcp::{AckPolicy, ReceiveWindow};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ const fn whether(id: &'static str, name: &'static str) -> Feature {
 }
 
 /// All of them, in the order of [`Features`].
-pub const FEATURES: [Feature; 16] = [
+pub const FEATURES: [Feature; 20] = [
     amount("rate", "rate", "Mbit/s"),
     amount("rtt", "RTT", "ms"),
     amount("bdp", "BDP", "packets"),
@@ -46,12 +46,16 @@ pub const FEATURES: [Feature; 16] = [
     whether("varies", "a rate that changes"),
     whether("aqm", "RED or CoDel"),
     whether("delayed", "delayed ACKs from the start"),
+    amount("stretch", "packets per ACK sent", ""),
+    whether("handshake", "a handshake slower than the data"),
+    whether("flight", "a first flight before the rest"),
+    whether("policer", "a policer"),
 ];
 
 /// Values of [`FEATURES`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Features(pub [f64; 16]);
+pub struct Features(pub [f64; 20]);
 
 impl Features {
     /// Of a path, as the first flow under test meets it.
@@ -102,6 +106,13 @@ impl Features {
             yes(forward
                 .is_some_and(|c| matches!(c.queue, QueueConfig::Red { .. } | QueueConfig::CoDel { .. }))),
             yes(flow.is_some_and(|flow| matches!(flow.receiver.ack_policy, AckPolicy::Delayed { .. }))),
+            flow.map_or(2.0, |flow| match flow.receiver.ack_policy {
+                AckPolicy::Delayed { every, .. } => f64::from(every),
+                _ => 2.0,
+            }),
+            yes([forward, back].into_iter().flatten().any(|c| slower_at_first(&c.delay.propagation))),
+            yes(flow.is_some_and(|flow| matches!(flow.source, Source::Responses { first_bytes: 1.., .. }))),
+            yes(forward.is_some_and(|c| matches!(c.queue, QueueConfig::Policer { .. }))),
         ];
         // The sum of nothing is -0.
         Self(values.map(|value| value + 0.0))
@@ -115,9 +126,22 @@ impl Features {
     /// True if nothing moves but the queue: constant rate and delay, no loss, nobody else, every ACK on time, windows that are
     /// never in the way.
     pub fn is_clean(&self) -> bool {
-        let none = ["noise", "bunching", "loss", "cbr", "long", "web", "varies", "aqm"];
+        let none = [
+            "noise",
+            "bunching",
+            "loss",
+            "cbr",
+            "long",
+            "web",
+            "varies",
+            "aqm",
+            "handshake",
+            "flight",
+            "policer",
+        ];
         none.iter().all(|id| self.get(id) <= 0.0)
             && self.get("thinning") <= 1.0
+            && self.get("stretch") <= 2.0
             && self.get("window") >= 1000.0
     }
 }
@@ -138,6 +162,12 @@ fn rate(config: &rampcc_path::LinkConfig) -> f64 {
             trace.at.len() as f64 * f64::from(trace.bytes) * 8.0 / trace.period.secs_f64().max(1e-9)
         }
     }
+}
+
+/// True of a delay that changes once, to a smaller one.
+fn slower_at_first(propagation: &Propagation) -> bool {
+    let Propagation::Steps { steps, period: None } = propagation else { return false };
+    matches!(steps[..], [(_, first), (_, then)] if first > then)
 }
 
 /// By how much it moves a delay, in seconds: nearly all of its range.

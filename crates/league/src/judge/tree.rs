@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn features(rtt: f64, noise: f64) -> Features {
-        let mut all = [0.0; 16];
+        let mut all = [0.0; FEATURES.len()];
         all[1] = rtt;
         all[4] = noise;
         Features(all)

@@ -32,10 +32,6 @@ pub(crate) fn bound(id: &str) -> (Bound, &'static str) {
             Bound::Acknowledged(1),
             "by what is acknowledged until as much as the first window is delivered, then 2.89 BDPs",
         ),
-        "reach" => (
-            Bound::Flights(40),
-            "a flight that filled half of an opened window counts, and the next is opened to twice that window",
-        ),
         "quicly" => {
             (Bound::Flights(40), "its jump to 20 packets needs half of a first window of 10 in flight")
         }
