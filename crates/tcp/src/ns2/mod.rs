@@ -85,7 +85,7 @@ impl Ns2 {
     }
 
     /// An ACK arrived on an established connection.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn handle_ack(&mut self, c: &mut Connection, now: Time, segment: &Segment) {
         let prior_state = c.repair.state;
         let mut blocks = c.believed_blocks(segment);
