@@ -34,7 +34,6 @@ pub(crate) struct Network<P> {
     /// is touched, and it stays in the caches.
     spare: Vec<Ring<P>>,
     pub(crate) drops: Drops<P>,
-    stop: Stop,
     /// The run is over by then; nothing later is worth computing.
     horizon: Time,
     overfull: Option<u32>,
@@ -45,13 +44,21 @@ pub(crate) struct Network<P> {
     routers: Vec<Router>,
 }
 
-/// Why [`Network::cross`] has last given out no place for a packet.
-#[derive(Clone, Copy, Debug)]
+/// Why a packet does not come to the end of a chain.
+#[derive(Debug)]
 enum Stop {
     /// The first link keeps it.
     Held,
-    /// A link drops it at `time`.
-    Dropped { by: Step, crossed: usize, time: Time, passages: Passages },
+    /// A link drops it. Boxed, so that what becomes of a packet fits into registers.
+    Dropped(Box<Dropped>),
+}
+
+#[derive(Debug)]
+struct Dropped {
+    by: Step,
+    crossed: usize,
+    time: Time,
+    passages: Passages,
 }
 
 impl<P: Datagram> Network<P> {
@@ -66,7 +73,6 @@ impl<P: Datagram> Network<P> {
             stages,
             spare: Vec::new(),
             drops: Drops::default(),
-            stop: Stop::Held,
             horizon: scenario.stop.after,
             overfull: None,
             urgent: false,
@@ -106,13 +112,13 @@ impl<P: Datagram> Network<P> {
     fn send_on(&mut self, now: Time, queue: &mut EventQueue, packet: &P, place: Place) {
         let mut ticket = Ticket::new(packet);
         match self.cross(now, queue, &mut ticket, place) {
-            Some(slot) => {
+            Ok(slot) => {
                 *slot = *packet;
                 if ticket.marked {
                     slot.mark();
                 }
             }
-            None => self.end_here(now, queue, Parcel { packet: *packet, place }),
+            Err(stop) => self.end_here(now, queue, Parcel { packet: *packet, place }, stop),
         }
     }
 
@@ -130,15 +136,14 @@ impl<P: Datagram> Network<P> {
         packet
     }
 
-    /// Settles a packet's way to the end of a chain, and gives out where the packet is to lie meanwhile. `None`: it does
-    /// not come that far, and [`Self::end_here`] is to be called.
+    /// Settles a packet's way to the end of a chain, and gives out where the packet is to lie meanwhile.
     fn cross(
         &mut self,
         now: Time,
         queue: &mut EventQueue,
         ticket: &mut Ticket,
         place: Place,
-    ) -> Option<&mut P> {
+    ) -> Result<&mut P, Stop> {
         let steps = self.routes.steps_from(place.next());
         let stages = self.stages.as_mut_slice();
         let mut passages = Passages::default();
@@ -150,13 +155,9 @@ impl<P: Datagram> Network<P> {
             let arrival = match stage.settle(time, ticket) {
                 Fate::Arrives(arrival) => arrival,
                 Fate::Dropped => {
-                    self.stop = Stop::Dropped { by: *step, crossed, time, passages };
-                    return None;
+                    return Err(Stop::Dropped(Box::new(Dropped { by: *step, crossed, time, passages })));
                 }
-                Fate::Held => {
-                    self.stop = Stop::Held;
-                    return None;
-                }
+                Fate::Held => return Err(Stop::Held),
             };
             if step.sampled {
                 self.sampler.on_arrival(time, stage.queue(time));
@@ -183,19 +184,20 @@ impl<P: Datagram> Network<P> {
         under_way.place = place.after(crossed as u32 + 1, last.last);
         under_way.arrival = arrival;
         under_way.passages = passages;
-        Some(&mut under_way.packet)
+        Ok(&mut under_way.packet)
     }
 
-    /// Deals with the packet that [`Self::cross`] has just stopped at: a link keeps it or drops it.
+    /// Deals with a packet that a link keeps or drops.
     #[cold]
-    fn end_here(&mut self, now: Time, queue: &mut EventQueue, parcel: Parcel<P>) {
+    fn end_here(&mut self, now: Time, queue: &mut EventQueue, parcel: Parcel<P>, stop: Stop) {
         let Parcel { packet, place } = parcel;
-        match self.stop {
+        match stop {
             Stop::Held => {
                 let first = self.routes.step(place.next());
                 self.hold(now, queue, first, Parcel { packet, place: place.after(1, first.last) });
             }
-            Stop::Dropped { by, crossed, time, passages } => {
+            Stop::Dropped(dropped) => {
+                let Dropped { by, crossed, time, passages } = *dropped;
                 if by.sampled {
                     self.sampler.on_arrival(time, self.stages[by.link as usize].queue(time));
                 }

@@ -3,39 +3,56 @@
 use rampcc::Time;
 use rampcc_trace::SenderState;
 
-use crate::Recovery;
+use crate::connection::{Connection, Purpose, SackUse};
 use crate::record::{Delivery, Flags};
-use crate::recovery::AckFacts;
 use crate::segment::Segment;
-use crate::sender::{Purpose, SackUse, Sender};
 use crate::steering::AckView;
 
-/// An ACK that tells of more, or of less, than progress.
-struct Uncalm {
-    view: AckView,
-    delivery: Delivery,
+/// RFC 5681: this many duplicate ACKs mean a loss.
+pub(crate) const DUPLICATE_ACKS: u32 = 3;
+
+/// An ACK that has been taken in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) view: AckView,
+    pub(crate) delivery: Delivery,
     /// The receive window is another than before.
-    window_changed: bool,
-    /// The sender's state before it.
-    prior_state: SenderState,
+    pub(crate) window_changed: bool,
 }
 
-impl Sender {
-    /// An ACK arrived on an established connection.
+/// What recovery must know of an ACK besides what it delivered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckFacts {
+    /// It tells of nothing new below SND.UNA but that a segment arrived (RFC 5681 §2, RFC 6675 §2).
+    pub(crate) duplicate: bool,
+    /// It reports a segment that arrived twice.
+    pub(crate) needless: bool,
+    /// The time stamp it echoes.
+    pub(crate) echo: Time,
+}
+
+impl Connection {
+    /// How many of its SACK blocks are to be believed.
     #[inline]
-    pub(crate) fn handle_ack(&mut self, now: Time, segment: &Segment) {
-        let ack = segment.number();
-        if ack > self.board.next() {
-            return;
+    pub(crate) fn believed_blocks(&mut self, segment: &Segment) -> usize {
+        if segment.block_count() == 0 || !self.sack_in_use() {
+            return 0;
         }
+        self.repair.sack = SackUse::Yes;
+        segment.block_count()
+    }
+
+    /// Takes an ACK in: what it and the first of its `blocks` deliver, and what can be measured by that.
+    #[expect(clippy::inline_always, reason = "otherwise what it delivers is made, then copied, for every ACK")]
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, now: Time, segment: &Segment, blocks: usize) -> Taken {
         let in_flight = self.board.in_flight();
         let prior_una = self.board.una();
-        let fack = prior_una.max(self.board.highest_sacked_end());
-        let prior_state = self.repair.state;
         self.burst_left = self.rules.max_burst;
         let mut delivery = Delivery::new();
-        let set_aside = self.take_in(segment, &mut delivery);
-        let window_changed = ack >= prior_una && self.note_window(now, segment);
+        self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks), &mut delivery);
+        self.una_offset += delivery.advanced_bytes;
+        let window_changed = segment.number() >= prior_una && self.note_window(now, segment);
         let marked = self.ecn.in_use && segment.ecn();
         let mut view = AckView { now, in_flight, rtt: None, rate: 0, marked, tsval: segment.tsval() };
         if delivery.any {
@@ -51,88 +68,29 @@ impl Sender {
                 self.lasting_rate.take(view.rate, delivery.newest.flags & Flags::APP_LIMITED != 0);
             }
             self.avoid.on_delivered(now, delivery.bytes, view.rtt);
-            if self.rules.rack {
-                self.rack.on_delivery(now, &delivery, fack, self.rtt.min());
-            }
         }
         self.last_rtt = view.rtt.unwrap_or(Time::ZERO);
         if self.avoid.by_rate() && delivery.any {
             self.observe(&view, &delivery);
         }
-        if delivery.advanced_segments > 0 {
-            if self.rules.counts_ticks {
-                self.stop_timing(now);
-            }
-            self.after_advance(now);
-        }
-        let calm = self.repair.state == SenderState::Open
+        Taken { view, delivery, window_changed }
+    }
+
+    /// Nothing is missing, and the ACK says nothing but that it goes on.
+    #[inline]
+    pub(crate) fn is_calm(&self, segment: &Segment, delivery: &Delivery) -> bool {
+        self.repair.state == SenderState::Open
             && self.board.sacked_segments() == 0
             && delivery.advanced_segments > 0
-            && segment.block_count() == 0;
-        if calm {
-            self.repair.duplicates = 0;
-            self.timers.reordering = Time::NEVER;
-            self.grow(&view, &delivery);
-        } else {
-            delivery.sacked |= set_aside;
-            self.grow_and_recover(segment, &Uncalm { view, delivery, window_changed, prior_state });
-        }
-        if self.ecn.in_use {
-            self.attend_marks(now, marked, delivery.newest.sent);
-        }
-        if self.rules.rack && self.rack.probing() {
-            self.judge_tail_probe(now, segment, &delivery);
-        }
-        // Linux keeps it always; in congestion avoidance nobody but the pacer asks.
+            && segment.block_count() == 0
+    }
+
+    /// Linux keeps its rate always; in congestion avoidance nobody but the pacer asks.
+    #[inline]
+    pub(crate) fn keep_rate(&mut self) {
         if self.paces_by_share() || self.starting() {
             self.update_host_rate();
         }
-    }
-
-    /// What follows an ACK while something is missing, or that says so.
-    #[cold]
-    fn grow_and_recover(&mut self, segment: &Segment, uncalm: &Uncalm) {
-        let Uncalm { view, delivery, window_changed, prior_state } = uncalm;
-        let now = view.now;
-        let duplicates = self.repair.duplicates;
-        let facts = self.facts(segment, delivery, *window_changed);
-        // What is given back grows with this ACK (Linux `tcp_cong_control`).
-        if self.undone(now, &facts, delivery) && delivery.advanced_segments > 0 {
-            self.arm_after_ack(now);
-        }
-        if delivery.any {
-            self.grow(view, delivery);
-        }
-        self.recover(now, &facts, delivery);
-        if self.rules.recovery.is_ns2() {
-            let recovering = self.repair.state == SenderState::Recovery;
-            self.limit_burst(
-                self.repair.duplicates > duplicates,
-                recovering && *prior_state != SenderState::Recovery,
-            );
-            let left = *prior_state == SenderState::Recovery && !recovering;
-            if left && self.rules.recovery.is_newreno() && !self.starting() {
-                // The ACK that ends recovery opens the window too.
-                self.grow(view, delivery);
-            }
-        }
-    }
-
-    #[inline]
-    fn take_in(&mut self, segment: &Segment, delivery: &mut Delivery) -> bool {
-        let mut blocks = 0;
-        let mut set_aside = false;
-        if segment.block_count() > 0 && self.sack_in_use() {
-            self.repair.sack = SackUse::Yes;
-            blocks = segment.block_count();
-        }
-        if self.rules.recovery == Recovery::SackNs2 && self.repair.state != SenderState::Recovery {
-            set_aside = self.set_sacks_aside(segment);
-            blocks = 0;
-        }
-        self.board.on_ack(segment.number(), segment.sack_blocks().take(blocks), delivery);
-        self.una_offset += delivery.advanced_bytes;
-        set_aside
     }
 
     /// The receive window and, with it, the send buffer. Returns whether the window's size changed.
@@ -175,39 +133,38 @@ impl Sender {
         }
         let newest = now - delivery.last_clean_sent;
         self.rtt.observe_min(newest);
-        if !self.rules.counts_ticks {
+        if !self.rtt.counts_ticks() {
             let timed = if self.rules.linux_timer { now - delivery.first_clean_sent } else { newest };
             self.rtt.on_sample(timed, una, next);
         }
         Some(newest)
     }
 
-    #[inline]
-    fn after_advance(&mut self, now: Time) {
-        let newreno = matches!(self.rules.recovery, Recovery::NewRenoImpatient | Recovery::NewRenoSteady)
-            || self.repair.sack == SackUse::No;
-        // In NewReno's recovery partial ACKs have their own rule.
-        let partial =
-            newreno && self.repair.state == SenderState::Recovery && self.board.una() < self.repair.point;
-        if !partial {
-            self.arm_after_ack(now);
+    /// What recovery must know of it.
+    pub(crate) fn facts(&mut self, segment: &Segment, taken: &Taken) -> AckFacts {
+        AckFacts {
+            duplicate: self.is_duplicate(segment, &taken.delivery, taken.window_changed),
+            needless: segment.duplicate().is_some(),
+            echo: segment.timestamp(),
         }
     }
 
-    fn facts(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> AckFacts {
-        let duplicate = self.is_duplicate(segment, delivery, window_changed);
-        let needless = segment.duplicate().is_some();
-        if needless && self.rules.rack {
-            self.rack.on_duplicate(self.board.una(), self.board.next());
+    /// Whether an ACK counts as a duplicate.
+    fn is_duplicate(&mut self, segment: &Segment, delivery: &Delivery, window_changed: bool) -> bool {
+        if delivery.advanced_segments > 0 || segment.number() != self.board.una() || self.board.is_empty() {
+            return false;
         }
-        AckFacts { duplicate, needless, echo: segment.timestamp() }
-    }
-
-    #[cold]
-    fn judge_tail_probe(&mut self, now: Time, segment: &Segment, delivery: &Delivery) {
-        let duplicate = segment.duplicate().is_some();
-        if self.settle_tail_probe(duplicate, delivery.any) && self.repair.state == SenderState::Open {
-            self.reduce_for_probe(now, delivery.newest.sent);
+        let plain = segment.block_count() == 0 && !window_changed;
+        match self.repair.sack {
+            SackUse::Yes => delivery.sacked,
+            SackUse::No => plain || segment.block_count() > 0,
+            SackUse::Unknown => {
+                if plain && self.repair.duplicates + 1 == DUPLICATE_ACKS {
+                    // Three times nothing: this receiver has no SACK.
+                    self.repair.sack = SackUse::No;
+                }
+                plain
+            }
         }
     }
 }

@@ -122,11 +122,6 @@ impl Recovery {
     pub(crate) fn has_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Fack | Self::SackNs2)
     }
-
-    /// Whether it is ns-2's Newreno.
-    pub(crate) fn is_newreno(self) -> bool {
-        matches!(self, Self::NewRenoImpatient | Self::NewRenoSteady)
-    }
 }
 
 /// Retransmission timer.

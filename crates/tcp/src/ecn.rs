@@ -3,12 +3,7 @@
 //! A mark costs what a loss costs, by the rule of the same congestion avoidance, once in a round trip; nothing is sent again.
 //! The window falls at once. Linux rations it over a round trip instead, as after a loss.
 
-use rampcc::{EventKind, Time};
-use rampcc_trace::{FlowEventKind, SenderState};
-
 use crate::segment::Segment;
-use crate::sender::Sender;
-use crate::spurious::Undo;
 
 /// What a sender knows of marks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,47 +26,23 @@ impl Ecn {
         self.reducing = false;
         self.answers = self.in_use;
     }
-}
 
-impl Sender {
+    /// Whether something that left after the last reduction has been acknowledged.
+    pub(crate) fn answered(&self, una: u64) -> bool {
+        una > self.point || self.point == 0
+    }
+
+    /// Ends a mark's reduction. Returns whether there was one.
+    pub(crate) fn end_reduction(&mut self) -> bool {
+        std::mem::take(&mut self.reducing)
+    }
+
+    pub(crate) fn begin_reduction(&mut self) {
+        self.reducing = true;
+    }
+
     /// A new segment that may be marked. What is sent again may not (RFC 3168 §6.1.5).
     pub(crate) fn markable(&mut self, segment: Segment) -> Segment {
-        segment.with_markable(std::mem::take(&mut self.ecn.answers))
-    }
-
-    /// An ACK has been taken in; `marked`: it tells of a mark. `deciding`: when the newest packet that it acknowledges was
-    /// sent.
-    #[cold]
-    pub(crate) fn attend_marks(&mut self, now: Time, marked: bool, deciding: Time) {
-        let answered = self.board.una() > self.ecn.point || self.ecn.point == 0;
-        if answered && self.ecn.reducing {
-            self.ecn.reducing = false;
-            if self.repair.state == SenderState::Open {
-                self.complete_reduction();
-                self.end_repair(now);
-            }
-        }
-        if marked && answered && self.repair.state == SenderState::Open {
-            self.answer_mark(now, deciding);
-        }
-    }
-
-    fn answer_mark(&mut self, now: Time, deciding: Time) {
-        if self.avoid.by_rate() {
-            // BBR does not care, but the receiver wants its answer.
-            self.ecn.note_reduction(self.board.next());
-            return;
-        }
-        self.events.push_back(FlowEventKind::RecoveryStart {
-            cwnd_bytes: self.cwnd(),
-            in_flight_bytes: self.board.out_bytes(),
-        });
-        self.report_congestion(now, EventKind::Mark, 0, deciding);
-        let window = self.cwnd().min(self.ssthresh());
-        self.set_cwnd(window);
-        self.renew_share();
-        // A mark is never spurious.
-        self.repair.undo = Undo::default();
-        self.ecn.reducing = true;
+        segment.with_markable(std::mem::take(&mut self.answers))
     }
 }

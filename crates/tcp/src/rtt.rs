@@ -23,6 +23,15 @@ pub(crate) struct RttEstimator {
     base_timeout: Time,
     backoff: u32,
     min: Time,
+    /// ns-2: the one segment that is being timed.
+    timed: Option<Timed>,
+}
+
+/// A segment that is being timed.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    number: u64,
+    sent: Time,
 }
 
 impl RttEstimator {
@@ -39,7 +48,51 @@ impl RttEstimator {
             base_timeout: config.initial,
             backoff: 0,
             min: Time::NEVER,
+            timed: None,
         }
+    }
+
+    /// Whether it counts ticks, one segment at a time.
+    #[inline]
+    pub(crate) fn counts_ticks(&self) -> bool {
+        self.config.count_ticks
+    }
+
+    /// A SYN that left at `sent` has been answered.
+    pub(crate) fn on_handshake(&mut self, sent: Time, now: Time) {
+        self.observe_min(now - sent);
+        if self.config.count_ticks {
+            self.backoff = 0;
+            self.on_counted_sample(sent, now);
+        } else {
+            self.on_sample(now - sent, 0, 0);
+        }
+    }
+
+    /// New segment `number` left: one at a time is timed, if ticks are counted.
+    #[inline]
+    pub(crate) fn start_timing(&mut self, now: Time, number: u64) {
+        if self.config.count_ticks && self.timed.is_none() {
+            self.timed = Some(Timed { number, sent: now });
+        }
+    }
+
+    /// All below `una` has been acknowledged, and with it perhaps the timed segment. Unless it is a `sample`, that says only
+    /// that the peer is alive.
+    #[inline]
+    pub(crate) fn stop_timing(&mut self, now: Time, una: u64, sample: bool) {
+        if let Some(timed) = self.timed.filter(|timed| timed.number < una) {
+            self.timed = None;
+            self.backoff = 0;
+            if sample {
+                self.on_counted_sample(timed.sent, now);
+            }
+        }
+    }
+
+    /// What is being timed may be sent again.
+    pub(crate) fn give_timing_up(&mut self) {
+        self.timed = None;
     }
 
     /// Takes one sample. `una` and `next` are the segment numbers after the ACK: without Linux's variance, RFC 6298
@@ -108,7 +161,7 @@ impl RttEstimator {
 
     /// ns-2's sample of a segment that left at `sent` and was acknowledged at `now` (`TcpAgent::rtt_update`): ticks of a
     /// clock that began in between, and the timer from whole ticks of both estimates, rounded down.
-    pub(crate) fn on_counted_sample(&mut self, sent: Time, now: Time) {
+    fn on_counted_sample(&mut self, sent: Time, now: Time) {
         let tick = self.config.tick.ns().max(1);
         let phase = self.config.phase.map_or(0, Time::ns);
         let into = (sent.ns() + phase) % tick;
@@ -133,8 +186,11 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// RFC 6298 §5.7: the timer expired on the SYN, so without a sample data starts with 3 s.
+    /// RFC 6298 §5.7: the timer expired on the SYN, so without a sample data starts with 3 s. ns-2 does not know that.
     pub(crate) fn distrust_initial(&mut self) {
+        if self.config.count_ticks {
+            return;
+        }
         self.backoff = 0;
         if !self.measured() {
             self.base_timeout = self.base_timeout.max(Time::from_secs(3)).min(self.config.max);

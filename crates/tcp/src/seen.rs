@@ -1,15 +1,12 @@
 //! What of a connection its host may remember for the next one to the same place.
 
-use rampcc::{Hint, Seen, Time};
-
-use crate::sender::Sender;
-use crate::steering::microseconds;
+use rampcc::{Hint, Seen};
 
 /// The last rate sample, kept as Linux keeps `rate_delivered`: a lower one that the application limited says nothing new.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastRate {
-    bytes_per_s: u64,
-    app_limited: bool,
+    pub(crate) bytes_per_s: u64,
+    pub(crate) app_limited: bool,
 }
 
 impl LastRate {
@@ -32,33 +29,14 @@ impl Remembered {
         Self { hint, congested: false }
     }
 
-    fn flags(&self) -> u32 {
+    /// Congestion is about to be told, after `delivered` bytes.
+    pub(crate) fn doubt(&mut self, initial_window: u64, delivered: u64) {
+        self.congested |= self.hint.is_unvalidated(initial_window, delivered);
+    }
+
+    pub(crate) fn flags(&self) -> u32 {
         let told = self.hint.source() == rampcc::HintSource::History;
         u32::from(told) * Seen::TOLD + u32::from(self.congested) * Seen::CONGESTED
-    }
-}
-
-impl Sender {
-    /// Congestion is about to be told.
-    pub(crate) fn doubt_remembered(&mut self) {
-        let (window, delivered) = (self.rules.initial_window, self.rate.delivered());
-        self.remembered.congested |= self.remembered.hint.is_unvalidated(window, delivered);
-    }
-
-    /// How the connection stands; no rate where its algorithm needs no history. `closing`: it has sent all it had.
-    pub fn seen(&self, now: Time, closing: bool) -> Seen {
-        let LastRate { bytes_per_s, app_limited } = self.lasting_rate;
-        let min_rtt = self.rtt.min();
-        Seen {
-            now_ns: now.ns(),
-            initial_window_bytes: self.rules.initial_window,
-            bytes_per_s,
-            rtt_us: microseconds(Some(min_rtt).filter(|&rtt| rtt != Time::NEVER)),
-            delivered_bytes: self.rate.delivered(),
-            flags: self.remembered.flags()
-                + u32::from(app_limited || closing) * Seen::APP_LIMITED
-                + u32::from(closing) * Seen::CLOSING,
-        }
     }
 }
 

@@ -1,30 +1,11 @@
 //! The host's duties towards the start-up algorithm, and the window after it.
 
-use rampcc::{Ack, AckFlags, Event, EventKind, ExitReason, Phase, Time, UNSET};
+use rampcc::{Ack, AckFlags, Decision, Event, EventKind, ExitReason, Phase, Time, UNSET};
 use rampcc_avoidance::{Delivered, Growth, Startup};
-use rampcc_trace::{FlowEventKind, Opening, SenderState, Told};
+use rampcc_trace::{Call, FlowEventKind, Opening, SenderState, Told};
 
-use crate::Recovery;
-use crate::congestion_window::Window;
+use crate::connection::{Connection, Exit, ExtraRounds, Window, microseconds};
 use crate::record::{Delivery, Flags};
-use crate::sender::Sender;
-
-/// Rounds that a sender goes on growing after its algorithm wanted to leave.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ExtraRounds {
-    left: u32,
-    /// The round ends when something sent after this many bytes is acknowledged.
-    round_end: u64,
-}
-
-/// What has been told of the algorithm's exit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    NotYet,
-    Told,
-    /// Told, and a timeout has begun start-up again since and another exit ended it.
-    Followed,
-}
 
 /// One ACK as the window's keepers see it.
 #[derive(Clone, Copy, Debug)]
@@ -41,73 +22,62 @@ pub(crate) struct AckView {
     pub(crate) tsval: u32,
 }
 
-impl Sender {
+/// A congestion event, and what its reduction begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reduction {
+    pub(crate) kind: EventKind,
+    pub(crate) lost: u64,
+    /// When the newest acknowledged packet was sent.
+    pub(crate) deciding: Time,
+    /// The window, without what recovery has added or rationed.
+    pub(crate) window: u64,
+    /// What of it counts as used.
+    pub(crate) used: u64,
+    /// Everything outstanding is sent again.
+    pub(crate) over: bool,
+    /// The algorithm's threshold may be above the window.
+    pub(crate) opens: bool,
+}
+
+impl Connection {
     /// Whether start-up is under way: the algorithm has not left, or leaving has not taken effect.
     #[inline]
     pub(crate) fn starting(&self) -> bool {
         self.startup.decision().phase() != Phase::Done || self.extra.is_some()
     }
 
-    /// Lets the window grow by what one ACK delivered.
+    /// Lets the window grow by what one ACK delivered, while start-up or a model has the say. `limited`: the window was in
+    /// the way. Returns whether neither has.
     #[inline]
-    pub(crate) fn grow(&mut self, view: &AckView, delivery: &Delivery) {
-        self.open_late();
+    pub(crate) fn grow_by_others(&mut self, view: &AckView, delivery: &Delivery, limited: bool) -> bool {
         if self.startup.decision().phase() != Phase::Done {
-            let before = self.cwnd();
-            self.consult(view, delivery);
-            // In ns-2 the first ACK grows a window that begins above ssthresh like all others.
-            let above = self.rules.recovery.is_ns2() && before >= self.ssthresh() && before == self.cwnd();
-            if above
-                && delivery.advanced_segments > 0
-                && self.repair.state == SenderState::Open
-                && !self.starting()
-            {
-                self.grow_after_startup(view, self.mss());
-            }
+            self.consult(view, delivery, limited);
         } else if self.extra.is_some() {
-            self.grow_further(delivery, view.marked);
+            self.grow_further(view, delivery, limited);
         } else if self.avoid.by_rate() {
             self.obey_model(view, delivery);
-        } else if self.repair.state != SenderState::Recovery
-            && delivery.advanced_segments > 0
-            && !view.marked
-            && self.cwnd_limited()
-        {
-            // ns-2 counts ACKs.
-            let acked = if self.rules.recovery.is_ns2() { self.mss() } else { delivery.bytes };
-            self.grow_after_startup(view, acked);
+        } else {
+            return true;
         }
+        false
     }
 
     /// Tells the algorithm of a congestion event; then the slow-start threshold is set, by it or by the rule of
-    /// congestion avoidance. `deciding`: when the newest acknowledged packet was sent.
-    pub(crate) fn report_congestion(&mut self, now: Time, kind: EventKind, lost: u64, deciding: Time) {
+    /// congestion avoidance.
+    pub(crate) fn report_congestion(&mut self, now: Time, reduction: &Reduction) {
+        let Reduction { kind, lost, window, .. } = *reduction;
         let mss = self.mss();
-        // In fast recovery the window is inflated or rationed; what it stands for is ssthresh.
-        let window = if self.repair.state != SenderState::Recovery {
-            self.cwnd()
-        } else if self.rules.recovery.is_newreno() {
-            self.cwnd().saturating_sub(self.repair.inflation)
-        } else if self.recovery_in_use() == Recovery::SackNs2 {
-            self.cwnd()
-        } else {
-            self.ssthresh()
-        };
-        // ns-2 halves what the receiver allows of the window, used or not (tcp.cc).
-        let used = if self.rules.recovery.is_ns2() { self.window } else { self.board.out_bytes() };
-        let flight = used.min(window);
+        let flight = reduction.used.min(window);
         let before = self.ssthresh();
         let starting = self.starting();
         self.ecn.note_reduction(self.board.next());
-        self.tell_congestion(now, kind, lost, deciding);
-        let over = kind == EventKind::Timeout || self.recovery_in_use() == Recovery::Tahoe;
-        let own = self.avoid.on_loss(flight, self.cwnd(), mss, over);
+        self.tell_congestion(now, kind, lost, reduction.deciding);
+        let own = self.avoid.on_loss(flight, self.cwnd(), mss, reduction.over);
         // A timeout may begin start-up again.
         let overrides = starting || kind == EventKind::Timeout && self.starting();
         if self.ssthresh() == before || self.ssthresh() == UNSET || !overrides {
             self.set_ssthresh(own);
-        } else if self.ssthresh() > window && !self.rules.recovery.is_ns2() {
-            // A reduction opens nothing.
+        } else if self.ssthresh() > window && !reduction.opens {
             self.set_ssthresh(window);
         }
     }
@@ -123,7 +93,7 @@ impl Sender {
 
     fn tell_congestion(&mut self, now: Time, kind: EventKind, lost: u64, deciding: Time) {
         let was_starting = self.starting();
-        self.doubt_remembered();
+        self.remembered.doubt(self.rules.initial_window, self.rate.delivered());
         self.tell(now, kind, lost);
         if self.extra.take().is_some() {
             let reason = match kind {
@@ -167,7 +137,7 @@ impl Sender {
     }
 
     /// The connection is established, and what the handshake has shown is known.
-    pub(crate) fn begin_startup(&mut self, now: Time) {
+    pub(crate) fn begin_startup(&mut self, now: Time, opened: impl FnOnce(&mut Self)) {
         if let Some(mut config) = self.waiting.take() {
             config.size_bytes = self.offered;
             config.receive_window_bytes = self.window;
@@ -176,7 +146,7 @@ impl Sender {
             let before = *self.startup.decision();
             self.startup.begin(&config);
             self.congestion = Window::of(self.startup.decision());
-            self.begin_with_one();
+            opened(self);
             if self.calls.is_some() {
                 let told = Opening::told(self.startup.algorithm(), *config);
                 self.keep_call(now, told, before);
@@ -185,32 +155,20 @@ impl Sender {
         }
     }
 
-    /// A connection whose SYN was lost begins with one packet (RFC 5681 §3.1).
-    pub(crate) fn answer_lost_syns(&mut self, now: Time) {
-        for _ in 1..self.syn.transmissions {
-            if self.rules.recovery.is_ns2() {
-                self.give_up_startup(now);
-            }
-            let mss = self.mss();
-            self.set_cwnd(self.cwnd().min(mss));
-        }
-    }
-
     /// Linux `tcp_is_cwnd_limited`: in slow start, half of the window used is enough to let it double.
     #[inline]
     pub(crate) fn cwnd_limited(&self) -> bool {
-        // ns-2 opens the window whether it was used or not.
-        self.usage.limited || self.rules.recovery.is_ns2() || {
+        self.usage.limited || {
             let cwnd = self.cwnd();
             (self.starting() || cwnd < self.ssthresh()) && cwnd < 2 * self.usage.max_out
         }
     }
 
     #[inline(never)]
-    fn consult(&mut self, view: &AckView, delivery: &Delivery) {
+    fn consult(&mut self, view: &AckView, delivery: &Delivery, limited: bool) {
         // Duplicate ACKs never enlarge the window (RFC 5681), nor do those that tell of a mark (RFC 3168 §6.1.2); the
         // algorithm still sees them.
-        let limited = delivery.advanced_segments > 0 && !view.marked && self.cwnd_limited();
+        let limited = delivery.advanced_segments > 0 && !view.marked && limited;
         let app_limited = delivery.newest.flags & Flags::APP_LIMITED != 0;
         let pacing = self.pacing_bytes_per_s();
         let paces = pacing != 0;
@@ -260,8 +218,8 @@ impl Sender {
         }
     }
 
-    /// The window belongs to recovery, which an algorithm gives another goal by ssthresh. PRR goes there step by step;
-    /// the others have reduced on entry, and do so again.
+    /// The window belongs to recovery, which an algorithm gives another goal by ssthresh. PRR and rate halving go there step
+    /// by step; the others have reduced on entry, and do so again.
     #[cold]
     fn keep_recovery(&mut self, wanted: Window) {
         let ssthresh = wanted.ssthresh;
@@ -269,11 +227,8 @@ impl Sender {
             return;
         }
         self.set_ssthresh(ssthresh);
-        match self.recovery_in_use() {
-            Recovery::Sack if self.rules.prr => {}
-            Recovery::Fack => {}
-            mode if mode.is_newreno() => self.set_cwnd(ssthresh.saturating_add(self.repair.inflation)),
-            _ => self.set_cwnd(ssthresh),
+        if !self.repair.rationed || !self.sack_in_use() {
+            self.set_cwnd(ssthresh.saturating_add(self.repair.inflation));
         }
     }
 
@@ -315,8 +270,8 @@ impl Sender {
     }
 
     /// Slow start goes on although the algorithm has left.
-    fn grow_further(&mut self, delivery: &Delivery, marked: bool) {
-        if delivery.advanced_segments > 0 && !marked && self.cwnd_limited() {
+    fn grow_further(&mut self, view: &AckView, delivery: &Delivery, limited: bool) {
+        if delivery.advanced_segments > 0 && !view.marked && limited {
             let counted = self.counted(delivery.bytes);
             self.set_cwnd(self.cwnd().saturating_add(counted));
         }
@@ -391,22 +346,9 @@ impl Sender {
         }
     }
 
+    /// Congestion avoidance after start-up: `acked` bytes count.
     #[inline]
-    fn grow_after_startup(&mut self, view: &AckView, acked: u64) {
-        let mut cwnd = self.cwnd();
-        let mut acked = self.counted(acked);
-        let ssthresh = self.ssthresh();
-        if cwnd < ssthresh {
-            // What passes ssthresh counts for congestion avoidance, except in ns-2.
-            let room = if self.rules.recovery.is_ns2() { acked } else { ssthresh - cwnd };
-            let step = acked.min(room);
-            cwnd += step;
-            acked -= step;
-            if acked == 0 {
-                self.set_cwnd(cwnd);
-                return;
-            }
-        }
+    pub(crate) fn avoid_congestion(&mut self, view: &AckView, cwnd: u64, acked: u64) {
         let growth = Growth {
             now: view.now,
             cwnd,
@@ -423,13 +365,23 @@ impl Sender {
 
     /// Bytes that count for growth under the limit of RFC 3465.
     #[inline]
-    fn counted(&self, acked: u64) -> u64 {
+    pub(crate) fn counted(&self, acked: u64) -> u64 {
         if self.rules.abc_limit == 0 { acked } else { acked.min(self.rules.abc_limit) }
     }
-}
 
-/// A round-trip time as the algorithm is told it; 0: there is none.
-#[inline]
-pub(crate) fn microseconds(rtt: Option<Time>) -> u32 {
-    rtt.filter(|&rtt| rtt > Time::ZERO).map_or(0, |rtt| u32::try_from(rtt.us()).unwrap_or(u32::MAX).max(1))
+    /// The decision that the next call will find, if calls are kept.
+    #[inline]
+    fn found(&self) -> Option<Decision> {
+        self.calls.as_ref()?;
+        let mut found = *self.startup.decision();
+        (found.cwnd_bytes, found.ssthresh_bytes) = (self.cwnd(), self.ssthresh());
+        Some(found)
+    }
+
+    /// A call has been made; `before` is the decision that the algorithm found.
+    fn keep_call(&mut self, now: Time, told: Told, before: Decision) {
+        if let Some(calls) = &mut self.calls {
+            calls.keep(now, self.flow, Call { told, before, after: *self.startup.decision() });
+        }
+    }
 }

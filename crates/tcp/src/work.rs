@@ -3,9 +3,10 @@
 //! The costs are those of §2 of the HyStart paper: entries of the retransmission queue and of the out-of-order queue that
 //! are visited. The protocol acts alike in all three ways; only a host that counts time can tell them apart.
 
+use crate::connection::{Purpose, Stage};
 use crate::receiver::Receiver;
 use crate::segment::{Segment, SegmentKind};
-use crate::sender::{Connection, Purpose, Sender};
+use crate::sender::Sender;
 
 /// How a host finds a segment in a queue of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,12 +29,12 @@ impl Sender {
     /// Entries of the retransmission queue that taking in `segment` visits: what it acknowledges in order leaves the
     /// queue one by one, and what its blocks name is searched for.
     pub fn visits(&self, segment: &Segment, search: Search) -> u64 {
-        if segment.kind() != SegmentKind::Ack || self.connection != Connection::Established {
+        if segment.kind() != SegmentKind::Ack || self.connection.stage != Stage::Established {
             return 0;
         }
-        let (una, next) = (self.board.una(), self.board.next());
+        let (una, next) = (self.connection.board.una(), self.connection.board.next());
         let freed = segment.number().clamp(una, next) - una;
-        if segment.block_count() == 0 || !self.sack_in_use() {
+        if segment.block_count() == 0 || !self.connection.sack_in_use() {
             return freed;
         }
         let from = una + freed;
@@ -41,13 +42,13 @@ impl Sender {
         let blocks = || segment.sack_blocks().map(bounded);
         let found: u64 = match search {
             Search::List => blocks().map(|(_, end)| end - from).sum(),
-            Search::Hint => match self.board.grown_block(segment.sack_blocks()) {
+            Search::Hint => match self.connection.board.grown_block(segment.sack_blocks()) {
                 Some(known) => blocks().next().map_or(0, |(_, end)| end - known.clamp(from, end)),
                 None => blocks().map(|(_, end)| end - from).max().unwrap_or(0),
             },
             Search::Tree => {
                 let step = descent(next - from);
-                blocks().map(|(start, end)| step + self.board.unknown(start, end)).sum()
+                blocks().map(|(start, end)| step + self.connection.board.unknown(start, end)).sum()
             }
         };
         freed + found
@@ -55,9 +56,9 @@ impl Sender {
 
     /// Entries that an expiry at the current deadline visits: a timeout marks everything outstanding.
     pub fn timeout_visits(&self) -> u64 {
-        let expires =
-            self.timers.purpose == Purpose::Timeout && self.timers.retransmit == self.poll_timeout();
-        if expires { self.board.out_segments() } else { 0 }
+        let expires = self.connection.timers.purpose == Purpose::Timeout
+            && self.connection.timers.retransmit == self.poll_timeout();
+        if expires { self.connection.board.out_segments() } else { 0 }
     }
 }
 

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use rampcc::Time;
 use rampcc_trace::SenderState;
 
+use crate::connection::Connection;
 use crate::record::{Delivery, Flags};
 use crate::scoreboard::Scoreboard;
-use crate::sender::Sender;
 
 /// RFC 8985 §6.2: SACKed segments that make reordering unlikely.
 const DUPLICATE_THRESHOLD: u64 = 3;
@@ -19,7 +19,7 @@ const PERSISTENCE: u8 = 16;
 
 /// The state of RACK and TLP.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rack {
+pub(super) struct Rack {
     /// The newest delivered segment: when it left, its number, its round trip.
     sent: Time,
     number: u64,
@@ -38,37 +38,37 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    pub(crate) fn rtt(&self) -> Time {
+    pub(super) fn rtt(&self) -> Time {
         self.rtt
     }
 
     #[inline]
-    pub(crate) fn probing(&self) -> bool {
+    pub(super) fn probing(&self) -> bool {
         self.probe_end.is_some()
     }
 
-    pub(crate) fn on_tail_probe(&mut self, end: u64, resent: bool) {
+    pub(super) fn on_tail_probe(&mut self, end: u64, resent: bool) {
         self.probe_end = Some(end);
         self.probe_was_resent = resent;
     }
 
-    pub(crate) fn on_retransmitted(&mut self, number: u64, now: Time) {
+    pub(super) fn on_retransmitted(&mut self, number: u64, now: Time) {
         self.resent.push_back((number, now));
     }
 
-    pub(crate) fn on_timeout(&mut self, una: u64) {
+    pub(super) fn on_timeout(&mut self, una: u64) {
         self.resent.clear();
         self.cursor = self.cursor.max(una);
         self.probe_end = None;
     }
 
-    pub(crate) fn on_undone(&mut self, una: u64) {
+    pub(super) fn on_undone(&mut self, una: u64) {
         self.cursor = una;
     }
 
     /// Takes note of the newest delivered segment. `fack`: one past the highest delivered before this ACK.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, now: Time, delivery: &Delivery, fack: u64, min_rtt: Time) {
+    pub(super) fn on_delivery(&mut self, now: Time, delivery: &Delivery, fack: u64, min_rtt: Time) {
         let newest = &delivery.newest;
         if delivery.lowest_clean < fack {
             self.reordering_seen = true;
@@ -86,7 +86,7 @@ impl Rack {
     }
 
     /// A duplicate was reported: a retransmission was needless, so wait longer.
-    pub(crate) fn on_duplicate(&mut self, una: u64, next: u64) {
+    pub(super) fn on_duplicate(&mut self, una: u64, next: u64) {
         if una > self.widen_after || self.widened == 0 {
             self.widened = self.widened.saturating_add(1);
             self.widen_after = next;
@@ -94,7 +94,7 @@ impl Rack {
         self.persistence = PERSISTENCE;
     }
 
-    pub(crate) fn on_recovery_end(&mut self) {
+    pub(super) fn on_recovery_end(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
             self.widened = 0;
@@ -153,44 +153,30 @@ impl Rack {
         }
         (lost, if waiting { self.sent + patience } else { Time::NEVER })
     }
-}
 
-impl Sender {
     /// Looks for losses by time. Returns the newly lost bytes.
-    pub(crate) fn detect_by_time(&mut self, now: Time) -> u64 {
+    pub(super) fn detect_by_time(&mut self, c: &mut Connection, now: Time) -> u64 {
         let suspicious =
-            self.repair.state != SenderState::Open || self.board.sacked_segments() >= DUPLICATE_THRESHOLD;
-        let window = self.rack.reordering_window(suspicious, self.rtt.min(), self.rtt.smoothed());
-        let (lost, look_again) = self.rack.detect(now, window, &mut self.board);
-        self.timers.reordering = look_again;
+            c.repair.state != SenderState::Open || c.board.sacked_segments() >= DUPLICATE_THRESHOLD;
+        let window = self.reordering_window(suspicious, c.rtt.min(), c.rtt.smoothed());
+        let (lost, look_again) = self.detect(now, window, &mut c.board);
+        c.timers.reordering = look_again;
         lost
     }
 
-    pub(crate) fn on_reordering_timer(&mut self, now: Time) {
-        let lost = self.detect_by_time(now);
-        if lost == 0 {
-            return;
-        }
-        match self.repair.state {
-            SenderState::Open => self.enter_recovery(now, lost, &Delivery::new()),
-            SenderState::Recovery => self.reduce_proportionally(0, false),
-            SenderState::Loss => {}
-        }
-    }
-
-    /// An ACK may answer the tail probe. Returns whether the probe repaired a loss that nothing else will report.
-    pub(crate) fn settle_tail_probe(&mut self, duplicate: bool, progress: bool) -> bool {
-        let Some(end) = self.rack.probe_end else { return false };
-        let una = self.board.una();
+    /// An ACK of all below `una` may answer the tail probe. Returns whether the probe repaired a loss that nothing else will
+    /// report.
+    pub(super) fn settle_tail_probe(&mut self, una: u64, duplicate: bool, progress: bool) -> bool {
+        let Some(end) = self.probe_end else { return false };
         if una < end {
             return false;
         }
-        if !self.rack.probe_was_resent || duplicate || (una == end && !progress) {
-            self.rack.probe_end = None;
+        if !self.probe_was_resent || duplicate || (una == end && !progress) {
+            self.probe_end = None;
             return false;
         }
         if una > end {
-            self.rack.probe_end = None;
+            self.probe_end = None;
             return true;
         }
         false

@@ -2,7 +2,7 @@
 
 /// The state of one recovery. All bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Prr {
+pub(super) struct Prr {
     delivered: u64,
     out: u64,
     recover_fs: u64,
@@ -10,13 +10,13 @@ pub(crate) struct Prr {
 
 impl Prr {
     /// Recovery begins with `recover_fs` bytes outstanding.
-    pub(crate) fn new(recover_fs: u64) -> Self {
+    pub(super) fn new(recover_fs: u64) -> Self {
         Self { delivered: 0, out: 0, recover_fs: recover_fs.max(1) }
     }
 
     /// Something left.
     #[inline]
-    pub(crate) fn on_sent(&mut self, bytes: u64) {
+    pub(super) fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
@@ -24,7 +24,7 @@ impl Prr {
     ///
     /// `safe`: it advanced SND.UNA and revealed no further loss.
     #[inline]
-    pub(crate) fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         delivered: u64,
         in_flight: u64,
