@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc_backend::{Backend, Clock};
+use rampcc_backend::Backend;
 use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 
 use crate::backends::{self, On};
@@ -138,10 +138,7 @@ impl NeighbourArgs {
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let experiment = Experiment::plan(args.request()?, &Said)?;
     args.playing.spread();
-    // A run in real time takes its path down with it, however long that takes.
-    let real = args.backends().any(|backend| backend.clock() == Clock::Real);
-    let interrupted =
-        if real { progress::interruption() } else { progress::interruption_soon(provenance::typed()) };
+    let interrupted = progress::interruption_soon(provenance::typed());
     let finished = match experiment.play(&Bar::default(), &interrupted) {
         Err(ExperimentError::Interrupted { finished, runs, place }) => {
             say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());

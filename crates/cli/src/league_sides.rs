@@ -27,7 +27,8 @@ pub(crate) fn league(
 ) -> Result<(), CliError> {
     let request = request(args, other)?;
     let place = request.out.clone();
-    let sides = request.play(&Bar::default(), &progress::interruption()).map_err(league::kept)?;
+    let interrupted = progress::interruption_soon(provenance::typed());
+    let sides = request.play(&Bar::default(), &interrupted).map_err(league::kept)?;
     let (runs, found) = sides.runs;
     if found > 0 {
         say!("{found} of {runs} runs were finished already");

@@ -95,8 +95,9 @@ pub(crate) fn interruption() -> Arc<AtomicBool> {
 /// How long what is no run, such as judging, may go on after an interruption.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The same for work in virtual time: where it has not ended of itself soon after the signal, the process ends. Everything that is
-/// finished is on disk, whole, and `kept` says how to go on.
+/// The same for work whose results are kept: where it has not ended of itself soon after the signal, the process ends. Everything that
+/// is finished is on disk, whole, and `kept` says how to go on. Of a run in real time the kernel takes back what it holds: namespaces and
+/// algorithms have no names that outlive the process, and other processes are killed with it.
 pub(crate) fn interruption_soon(kept: String) -> Arc<AtomicBool> {
     let raised = interruption();
     let seen = Arc::clone(&raised);

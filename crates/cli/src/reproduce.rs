@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc_backend::{Backend, Clock};
+use rampcc_backend::Backend;
 use rampcc_experiment::ExperimentError;
 use rampcc_reproduce::{
     Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Verdict, Work, chosen, ids,
@@ -141,12 +141,7 @@ pub(crate) fn reproduce(
     }
     let work = Work::plan(&experiments, args.extent())?;
     args.playing.spread();
-    // A run in real time takes its path down with it, however long that takes.
-    let interrupted = if args.backend().clock() == Clock::Real {
-        progress::interruption()
-    } else {
-        progress::interruption_soon(provenance::typed())
-    };
+    let interrupted = progress::interruption_soon(provenance::typed());
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let playing = Playing {

@@ -7,8 +7,9 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -260,6 +261,99 @@ fn unprivileged(directory: &Path, program: &Path, user: u32) {
         "{}",
         stderr(&named)
     );
+}
+
+/// What a run in real time holds of this machine, and an ended one does not.
+fn held() -> [Vec<String>; 2] {
+    // A namespace outlives its processes where it is mounted.
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let named = mounts.lines().filter(|line| line.contains(" nsfs ")).map(str::to_owned).collect();
+    let controls = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    [named, controls.split_whitespace().map(str::to_owned).collect()]
+}
+
+/// Processes of this group.
+fn members(group: u32) -> Vec<u32> {
+    let of_group = |process: &u32| {
+        let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+        // After the name: state, parent, group.
+        let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        rest.split(' ').nth(2) == Some(&group.to_string()) && !rest.starts_with('Z')
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(of_group).collect()
+}
+
+#[test]
+fn a_signal_in_the_middle_of_a_run_ends_the_command_and_leaves_nothing() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    // A minute for each run, and three of them.
+    let path = ["--rate", "5mbit", "--rtt", "50ms", "--buffer", "1bdp", "--size", "100MB", "--duration", "60s"];
+    let rows = if cfg!(feature = "linux") { "best,cubic" } else { "cubic" };
+    for signal in ["-INT", "-TERM"] {
+        let place = Place::new(&format!("linux_signal{signal}"));
+        let before = held();
+        let mut command = place.command(
+            &[&["compare", "--on", "linux", "--algorithms", rows, "--runs", "3", "--out", "out"], &path[..]].concat(),
+        );
+        let mut child =
+            command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // In the middle: the thread that carries the path's packets is there.
+        let threads = format!("/proc/{}/task", child.id());
+        let carries = |thread: fs::DirEntry| {
+            fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "rampcc-emulator")
+        };
+        while !fs::read_dir(&threads).is_ok_and(|all| all.flatten().any(carries)) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before its first run");
+            std::thread::yield_now();
+        }
+        let process = child.id();
+        assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
+        // It has 2 s; a run would take 60, and a busy machine may need some of the time between.
+        let ended = Command::new("timeout")
+            .args(["20", "tail", "-f", "/dev/null", &format!("--pid={process}")])
+            .status()
+            .unwrap();
+        if !ended.success() {
+            child.kill().unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(ended.success(), "{signal}: it goes on: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(130), "{signal}: {}", stderr(&output));
+        assert!(stderr(&output).contains("to continue: ramp compare --on linux"), "{}", stderr(&output));
+        assert_eq!(members(process), [0; 0], "{signal}: processes are left");
+        // The kernel takes a moment to forget an algorithm, as a grace period ends.
+        let mut left = held();
+        for _ in 0..100 {
+            if left == before {
+                break;
+            }
+            Command::new("sleep").arg("0.1").status().unwrap();
+            left = held();
+        }
+        assert_eq!(left, before, "{signal}");
+        assert!(place.files("out/runs").iter().all(|(name, _)| !name.contains(".part")));
+    }
+}
+
+#[test]
+fn the_kernel_plays_no_candidate_and_says_so() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("linux_candidate");
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
+    place.write("hystart.h", &fs::read_to_string(header).unwrap());
+    let command = ["compare", "--candidate", "hystart.h", "--runs", "1", "--out", "out"];
+    let alone = place.ramp(&[&command[..], &["--on", "linux", "--algorithms", "cubic"], &PATH[..]].concat());
+    let said = stderr(&alone).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_ne!(alone.status.code(), Some(0), "{said}");
+    assert!(said.contains("hystart: a header beside the registry is not compiled for the kernel"), "{said}");
+    assert!(!place.path("out").exists(), "something was written");
 }
 
 const SAMPLE: &str = "\

@@ -6,7 +6,7 @@ use rampcc_lab::Comparison;
 
 use crate::error::ExperimentError;
 use crate::neighbours;
-use crate::place::{PLAN, SIDES_PLAN, SWEEP_PLAN};
+use crate::place::{self, PLAN, SIDES_PLAN, SWEEP_PLAN};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::results::Results;
@@ -45,10 +45,15 @@ pub fn judge_again(
 fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Swept, ExperimentError> {
     let files = Store::bare(directory)?;
     let plan: SweepPlan = files.read_json(SWEEP_PLAN)?;
+    // All of them before anything is written.
+    let places = plan.points.iter().enumerate().map(|(number, point)| {
+        place::named(directory, (SWEEP_PLAN, &format!("points[{number}].place")), &point.place)
+    });
+    let places = places.collect::<Result<Vec<_>, _>>()?;
     let mut results = Vec::new();
     let mut missing = None;
-    for (number, point) in plan.points.iter().enumerate() {
-        match found(&directory.join(&point.place), on, progress) {
+    for (number, (point, place)) in plan.points.iter().zip(&places).enumerate() {
+        match found(place, on, progress) {
             Ok(found) => results.push((number, found)),
             Err(error) => {
                 progress.on_note(&format!("without {}: {error}", point.label));
@@ -70,11 +75,15 @@ fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
     }
     let files = Store::bare(directory)?;
     let plan: SidesPlan = files.read_json(SIDES_PLAN)?;
+    let places = plan.sides.iter().enumerate().map(|(number, (_, place))| {
+        place::named(directory, (SIDES_PLAN, &format!("sides[{number}][1]")), place)
+    });
+    let places = places.collect::<Result<Vec<_>, _>>()?;
     let mut sides = Vec::new();
     let mut departures = None;
-    for (name, place) in &plan.sides {
+    for ((name, _), place) in plan.sides.iter().zip(&places) {
         if on.is_none_or(|on| on == name) {
-            let (found, told) = judged(&directory.join(place), progress)?;
+            let (found, told) = judged(place, progress)?;
             departures.get_or_insert(told);
             sides.push(found);
         }

@@ -4,7 +4,7 @@
 //! directory of somebody else's is left alone.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -119,9 +119,72 @@ pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> 
     all
 }
 
+/// The directory that a plan in `directory` names. A plan may come from a stranger, and what it names is written to: it
+/// lies below `directory` or right beside it, where ramp puts results, links included.
+pub(crate) fn named(
+    directory: &Path,
+    (plan, field): (&str, &str),
+    place: &Path,
+) -> Result<PathBuf, ExperimentError> {
+    let joined = directory.join(place);
+    let parts: Vec<_> = place.components().collect();
+    let plain = |parts: &[Component<'_>]| parts.iter().all(|part| matches!(part, Component::Normal(_)));
+    let (below, beside) = match parts.as_slice() {
+        [Component::ParentDir, name] => (false, plain(&[*name])),
+        all => (!all.is_empty() && plain(all), false),
+    };
+    let real = (joined.canonicalize(), directory.canonicalize());
+    let stays = match real {
+        (Ok(real), Ok(own)) => (below && real.starts_with(&own)) || (beside && real.parent() == own.parent()),
+        // Nothing is there to be written to.
+        _ => below || beside,
+    };
+    if stays {
+        return Ok(joined);
+    }
+    Err(ExperimentError::input_help(
+        format!(
+            "`{}`: `{field}` is {place:?}, which leads out of the results directory",
+            directory.join(plan).display()
+        ),
+        "allowed: a directory below this one, such as `sim`, or one beside it, such as `../geo-1`, and no link elsewhere",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_names_directories_below_and_beside_its_own() {
+        let root = std::env::temp_dir().join(format!("ramp-named-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let own = root.join("results/own");
+        for directory in ["results/own/sim", "results/geo", "elsewhere"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        let found = |place: &str| named(&own, (SIDES_PLAN, "sides[0][1]"), Path::new(place));
+        for place in ["sim", "not/there", "../geo", "../not_there"] {
+            assert_eq!(found(place).unwrap(), own.join(place));
+        }
+        let elsewhere = root.join("elsewhere");
+        let outside = ["", ".", "..", "../..", "../../elsewhere", "sim/../../geo", elsewhere.to_str().unwrap()];
+        for place in outside {
+            let error = found(place).unwrap_err();
+            assert!(error.is_input(), "{place}");
+            let said = error.to_string();
+            for part in [SIDES_PLAN, "`sides[0][1]`", &format!("{place:?}")] {
+                assert!(said.contains(part), "{said}");
+            }
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&elsewhere, own.join("below")).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, root.join("results/beside")).unwrap();
+            assert!(found("below").is_err() && found("../beside").is_err());
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
 
     #[test]
     fn a_directory_belongs_to_one_comparison() {

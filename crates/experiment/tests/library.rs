@@ -148,6 +148,34 @@ fn a_sweep_is_judged_again_from_its_directory() {
 }
 
 #[test]
+fn a_plan_that_leads_out_of_its_directory_is_refused_before_anything_is_written() {
+    let place = Place::new("library_outside");
+    let backends: [&dyn Backend; 1] = [&Simulator];
+    let swept = Request { sweep: vec!["path.buffer=0.5 bdp,2 bdp".to_owned()], ..request(&backends, &place) };
+    play(swept).unwrap();
+    let out = place.0.join("out");
+    let path = out.join("sweep-plan.json");
+    let mut plan: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let own = |plan: &serde_json::Value, point: usize| {
+        out.join(plan["points"][point]["place"].as_str().expect("a directory"))
+    };
+    let elsewhere = place.0.join("of/others");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(own(&plan, 1), &elsewhere).unwrap();
+    let pages = [own(&plan, 0).join("report.html"), elsewhere.join("report.html")];
+    for named in ["../of/others", elsewhere.to_str().unwrap()] {
+        plan["points"][1]["place"] = named.into();
+        fs::write(&path, plan.to_string()).unwrap();
+        pages.iter().for_each(|page| drop(fs::remove_file(page)));
+        let error = judge_again(&out, None, &()).err().expect("it is refused");
+        let said = error.to_string();
+        assert!(error.is_input() && said.contains("sweep-plan.json`: `points[1].place`"), "{said}");
+        assert!(said.contains(named), "{said}");
+        assert!(pages.iter().all(|page| !page.exists()));
+    }
+}
+
+#[test]
 fn what_is_wrong_names_the_field() {
     let place = Place::new("library_wrong");
     let backends: [&dyn Backend; 1] = [&Simulator];

@@ -11,6 +11,10 @@
  * A connection whose application, or another BPF program, has chosen its congestion control keeps it,
  * and so does one on a route that locks it (`congctl lock`).
  *
+ * To the kernel what another of these programs has given a connection is a choice like any other. The
+ * programs of a control group run before those of the groups around it, on one context, whose reply
+ * nobody reads at these two calls: it tells the outer ones.
+ *
  * Slow start counts as over once the threshold is set and the window has reached it, or something
  * was lost: the same question to every congestion control, looked at with every RTT sample until then.
  */
@@ -178,6 +182,10 @@ static __always_inline void assign(struct bpf_sock_ops *ops)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return;
+	if (!(settings.flags & ASSIGN_ALL) && ops->reply == ASSIGN_TAKEN) {
+		count(&counters.nested);
+		return;
+	}
 	if (!(settings.flags & ASSIGN_ALL) &&
 	    BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)tp, icsk_ca_setsockopt)) {
 		count(&counters.chosen);
@@ -191,6 +199,7 @@ static __always_inline void assign(struct bpf_sock_ops *ops)
 		return;
 	}
 	count(&counters.assigned[arm]);
+	ops->reply = ASSIGN_TAKEN;
 	if (settings.flags & ASSIGN_RECORD)
 		follow(ops, sk, tp, arm);
 }

@@ -14,6 +14,9 @@
 #define ASSIGN_ALL 1u    /* also connections whose application has chosen by itself */
 #define ASSIGN_RECORD 2u /* an event for each connection's beginning and end */
 
+/* bpf_sock_ops.reply, once one of these programs has given the connection its control */
+#define ASSIGN_TAKEN 0x72616d70u
+
 struct assign_arm {
 	char name[16];     /* of the congestion control */
 	ramp_u32 upto;     /* shares of this arm and those before it */
@@ -32,6 +35,7 @@ struct assign_counters {
 	ramp_u64 chosen;                   /* left alone: the application's choice */
 	ramp_u64 without_storage;          /* assigned, and no more known of them */
 	ramp_u64 lost_events;
+	ramp_u64 nested; /* left alone: a control group further inside had given it one */
 };
 
 /* assign_event.kind */

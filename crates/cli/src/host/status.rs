@@ -118,6 +118,9 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
             if assigned.chosen > 0 {
                 text.push(format!("{} keep their application's choice", assigned.chosen));
             }
+            if assigned.nested > 0 {
+                text.push(format!("{} taken by a control group further inside", assigned.nested));
+            }
             let refused: u64 = assigned.refused.iter().sum();
             if refused > 0 {
                 text.push(format!("{refused} refused it"));
@@ -274,6 +277,7 @@ fn to_json(attachment: &Attachment) -> Value {
         json!({
             "assigned": assigned.assigned.iter().sum::<u64>(),
             "chosen": assigned.chosen,
+            "nested": assigned.nested,
             "refused": assigned.refused.iter().sum::<u64>(),
         })
     });

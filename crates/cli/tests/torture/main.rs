@@ -5,6 +5,7 @@
 mod bench;
 mod commands;
 mod peers;
+mod readers;
 #[path = "../../../linux/tests/support/ready.rs"]
 mod ready;
 mod records;
@@ -49,21 +50,28 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     let time = |percent: u64| Duration::from_millis(seconds * 10 * percent);
     let rng = |number: u64| Pcg64Mcg::seed_from_u64(seed << 8 | number);
     let mut kills =
-        Tally::new("attach, replace, detach or trial, killed at a random time", "restored", time(27));
+        Tally::new("attach, replace, detach or trial, killed at a random time", "restored", time(24));
     commands::kills(&bench, &mut rng(1), whole, &mut kills);
-    let mut races = Tally::new("eight commands at once, a quarter of them killed", "restored", time(14));
+    let mut races = Tally::new("eight commands at once, a quarter of them killed", "restored", time(12));
     commands::races(&bench, &mut rng(2), whole, &mut races);
-    let mut disks = Tally::new("records or pins full or read-only", "restored", time(14));
+    let mut disks = Tally::new("records or pins full or read-only", "restored", time(12));
     commands::disks(&bench, &mut rng(3), &mut disks);
-    let mut records = Tally::new("a record planted or changed", "restored", time(14));
+    let mut records = Tally::new("a record planted or changed", "restored", time(12));
     records::records(&bench, &mut rng(4), &mut records);
     let mut requests = Tally::new("40 hostile requests, then a scrape", "answered", time(9));
     requests::requests(&bench, &mut rng(5), &mut requests);
-    let mut peers = Tally::new("eight connections to peers that lie", "unharmed", time(14));
+    let mut peers =
+        Tally::new("eight connections to peers that lie, half of them over IPv6", "unharmed", time(14));
     peers::peers(&bench, &mut rng(6), &mut peers);
+    let mut readers = Tally::new(
+        "24 clients that never read, and 24 that read 40 kB/s",
+        "at most twice CUBIC's memory",
+        time(8),
+    );
+    readers::readers(&bench, &mut readers);
     drop(bench);
 
-    let all = [kills, races, disks, records, requests, peers];
+    let all = [kills, races, disks, records, requests, peers, readers];
     let complaints = kernel.complaints();
     let report = report(seconds, seed, whole, &all) + kernel.verdict(&complaints);
     let _ = io::stderr().write_all(report.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,9 +14,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::bench::{Bench, finish, shell, text};
 use crate::tally::Tally;
 
-const HERE: Ipv4Addr = Ipv4Addr::new(10, 79, 1, 1);
-/// An address that is the peer's and whose own kernel does not answer.
-const LIAR: Ipv4Addr = Ipv4Addr::new(10, 79, 9, 9);
+const HERE: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(10, 79, 1, 1)), IpAddr::V6(Ipv6Addr::new(0xfd00, 0x79, 0, 0, 0, 0, 0, 1))];
+/// Addresses that are the peer's and for which its own kernel does not answer.
+const LIAR: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(10, 79, 9, 9)), IpAddr::V6(Ipv6Addr::new(0xfd00, 0x79, 0, 0, 0, 0, 0, 9))];
 const PORT: u16 = 7;
 const ALGORITHMS: [&str; 5] = ["best", "hystart", "hystartpp", "paced", "enhanced"];
 const TOGETHER: usize = 8;
@@ -34,17 +36,24 @@ const WAYS: u32 = 12;
 
 pub(crate) fn peers(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
     let netns = &bench.netns;
-    // The kernel's own answers from this address go nowhere; the raw socket's are marked.
+    // The kernel's own answers from these addresses go nowhere; the raw sockets' are marked.
+    let [four, six] = LIAR;
     shell(&format!(
-        "ip -n {netns}p addr add {LIAR}/32 dev lo
+        "ip -n {netns}p addr add {four}/32 dev lo
         ip -n {netns}p rule add pref 10 fwmark 1 table main
-        ip -n {netns}p rule add pref 11 from {LIAR} blackhole
-        ip -n {netns} route add {LIAR}/32 dev eth0"
+        ip -n {netns}p rule add pref 11 from {four} blackhole
+        ip -n {netns} route add {four}/32 dev eth0
+        ip -n {netns}p -6 addr add {six}/64 dev eth0 nodad
+        ip -n {netns}p -6 rule add pref 10 fwmark 1 table main
+        ip -n {netns}p -6 rule add pref 11 from {six} blackhole"
     ));
     let over = AtomicBool::new(false);
-    let seed = rng.random();
+    let seeds: [u64; 2] = rng.random();
     thread::scope(|scope| {
-        let liar = scope.spawn(|| bench.within("p", || Liar::new(seed).run(&over)));
+        let over = &over;
+        let liars = [0, 1].map(|family| {
+            scope.spawn(move || bench.within("p", || Liar::new(family, seeds[family]).run(over)))
+        });
         while tally.goes_on() {
             for algorithm in ALGORITHMS {
                 let outcome = attacked(bench, algorithm, tally);
@@ -52,10 +61,11 @@ pub(crate) fn peers(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
             }
         }
         over.store(true, Ordering::Relaxed);
-        let answered = liar.join().expect("the peer");
-        tally.count("segments of the peers", answered);
+        let answered = liars.map(|liar| liar.join().expect("the peer"));
+        tally.count("segments of the peers", answered[0]);
+        tally.count("segments of the peers over IPv6", answered[1]);
     });
-    shell(&format!("ip -n {netns} route del {LIAR}/32 dev eth0"));
+    shell(&format!("ip -n {netns} route del {four}/32 dev eth0"));
 }
 
 fn attacked(bench: &Bench, algorithm: &str, tally: &mut Tally) -> Result<(), String> {
@@ -63,19 +73,23 @@ fn attacked(bench: &Bench, algorithm: &str, tally: &mut Tally) -> Result<(), Str
     if !output.status.success() {
         return Err(format!("attach: {}", text(&output.stderr)));
     }
-    let (connected, sent) = bench.within("", || {
+    let sent = bench.within("", || {
         thread::scope(|scope| {
             // They live in the namespace of the thread that starts them.
-            let victims: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(victim)).collect();
-            let sent: Vec<_> =
-                victims.into_iter().filter_map(|victim| victim.join().expect("a victim")).collect();
-            (sent.len() as u64, sent.iter().sum::<u64>())
+            let victims: Vec<_> =
+                (0..TOGETHER).map(|number| (number % 2, scope.spawn(move || victim(number % 2)))).collect();
+            let mut sent = [Vec::new(), Vec::new()];
+            for (family, victim) in victims {
+                sent[family].extend(victim.join().expect("a victim"));
+            }
+            sent
         })
     });
+    let connected = sent.iter().map(|sent| sent.len() as u64).sum();
     tally.count("connections", connected);
-    tally.count("kB taken from them", sent / 1000);
-    if connected == 0 {
-        return Err("the peer answers nobody".to_owned());
+    tally.count("kB taken from them", sent.iter().flatten().sum::<u64>() / 1000);
+    if let Some(silent) = LIAR.into_iter().zip(&sent).find_map(|(liar, sent)| sent.is_empty().then_some(liar)) {
+        return Err(format!("the peer {silent} answers nobody"));
     }
     bench.connects()?;
     let status = bench.run(&["status", "--json"])?;
@@ -94,9 +108,9 @@ fn attacked(bench: &Bench, algorithm: &str, tally: &mut Tally) -> Result<(), Str
 }
 
 /// How much it could send; `None`: it did not even connect.
-fn victim() -> Option<u64> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("socket");
-    let to = SocketAddr::V4(SocketAddrV4::new(LIAR, PORT));
+fn victim(family: usize) -> Option<u64> {
+    let to = SocketAddr::new(LIAR[family], PORT);
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None).expect("socket");
     socket.connect_timeout(&to.into(), Duration::from_secs(3)).ok()?;
     socket.set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
     socket.set_write_timeout(Some(Duration::from_millis(50))).expect("SO_SNDTIMEO");
@@ -115,6 +129,8 @@ fn victim() -> Option<u64> {
 
 /// A TCP of its own.
 struct Liar {
+    /// Of [`LIAR`].
+    family: usize,
     socket: Socket,
     rng: Pcg64Mcg,
     /// By the other end's port.
@@ -140,12 +156,14 @@ struct Segment {
 }
 
 impl Liar {
-    fn new(seed: u64) -> Self {
-        let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::TCP)).expect("a raw socket");
-        socket.bind(&SocketAddr::V4(SocketAddrV4::new(LIAR, 0)).into()).expect("its address");
+    fn new(family: usize, seed: u64) -> Self {
+        let own = SocketAddr::new(LIAR[family], 0);
+        let socket = Socket::new(Domain::for_address(own), Type::RAW, Some(Protocol::TCP));
+        let socket = socket.expect("a raw socket");
+        socket.bind(&own.into()).expect("its address");
         socket.set_mark(1).expect("SO_MARK");
         socket.set_read_timeout(Some(Duration::from_millis(20))).expect("SO_RCVTIMEO");
-        Self { socket, rng: Pcg64Mcg::seed_from_u64(seed), connections: BTreeMap::new(), sent: 0 }
+        Self { family, socket, rng: Pcg64Mcg::seed_from_u64(seed), connections: BTreeMap::new(), sent: 0 }
     }
 
     /// Answers until it is over; how many segments that took.
@@ -153,7 +171,7 @@ impl Liar {
         let mut packet = vec![0; 1 << 16];
         while !over.load(Ordering::Relaxed) {
             let Ok(length) = (&self.socket).read(&mut packet) else { continue };
-            if let Some(segment) = parse(&packet[..length]) {
+            if let Some(segment) = self.parse(&packet[..length]) {
                 self.answer(&segment);
             }
         }
@@ -272,40 +290,47 @@ impl Liar {
         segment.extend(window.to_be_bytes());
         segment.extend([0; 4]);
         segment.extend(options);
-        let sum = checksum(&segment);
+        let sum = self.checksum(&segment);
         segment[16..18].copy_from_slice(&sum.to_be_bytes());
         // A full queue is none of its troubles.
-        let _ = self.socket.send_to(&segment, &SocketAddr::V4(SocketAddrV4::new(HERE, 0)).into());
+        let _ = self.socket.send_to(&segment, &SocketAddr::new(HERE[self.family], 0).into());
         self.sent += 1;
     }
-}
 
-/// Of RFC 9293, with the addresses.
-fn checksum(segment: &[u8]) -> u16 {
-    let mut all = [LIAR.octets(), HERE.octets()].concat();
-    all.extend([0, 6]);
-    all.extend((segment.len() as u16).to_be_bytes());
-    all.extend(segment);
-    let words = all.chunks(2).map(|pair| (u32::from(pair[0]) << 8) | u32::from(*pair.get(1).unwrap_or(&0)));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
+    /// Of RFC 9293, with the addresses. The sum takes the halves of IPv6's longer pseudo-header in the same order.
+    fn checksum(&self, segment: &[u8]) -> u16 {
+        let mut all = Vec::new();
+        for address in [LIAR[self.family], HERE[self.family]] {
+            match address {
+                IpAddr::V4(address) => all.extend(address.octets()),
+                IpAddr::V6(address) => all.extend(address.octets()),
+            }
+        }
+        all.extend([0, 6]);
+        all.extend((segment.len() as u16).to_be_bytes());
+        all.extend(segment);
+        let words =
+            all.chunks(2).map(|pair| (u32::from(pair[0]) << 8) | u32::from(*pair.get(1).unwrap_or(&0)));
+        let mut sum: u32 = words.sum();
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        !(sum as u16)
     }
-    !(sum as u16)
-}
 
-/// A packet of IPv4 for us.
-fn parse(packet: &[u8]) -> Option<Segment> {
-    let header = usize::from(packet.first()? & 15) * 4;
-    let tcp = packet.get(header..)?;
-    if tcp.len() < 20 || tcp[2..4] != PORT.to_be_bytes() {
-        return None;
+    /// A packet for us. Raw sockets of IPv4 show its header, those of IPv6 do not.
+    fn parse(&self, packet: &[u8]) -> Option<Segment> {
+        let header = if self.family == 0 { usize::from(packet.first()? & 15) * 4 } else { 0 };
+        let tcp = packet.get(header..)?;
+        if tcp.len() < 20 || tcp[2..4] != PORT.to_be_bytes() {
+            return None;
+        }
+        let options = usize::from(tcp[12] >> 4) * 4;
+        Some(Segment {
+            port: u16::from_be_bytes([tcp[0], tcp[1]]),
+            sequence: u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]),
+            flags: tcp[13],
+            bytes: tcp.len().saturating_sub(options) as u32,
+        })
     }
-    let options = usize::from(tcp[12] >> 4) * 4;
-    Some(Segment {
-        port: u16::from_be_bytes([tcp[0], tcp[1]]),
-        sequence: u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]),
-        flags: tcp[13],
-        bytes: tcp.len().saturating_sub(options) as u32,
-    })
 }

@@ -21,6 +21,8 @@ pub struct AssignCounters {
     pub without_storage: u64,
     /// Events for which the ring buffer had no room.
     pub lost_events: u64,
+    /// Left alone: an attachment or a trial of a control group further inside had given them a control.
+    pub nested: u64,
 }
 
 /// A connection got its congestion control.
@@ -141,8 +143,13 @@ impl AssignEvent {
 }
 
 impl AssignCounters {
+    /// Another version's pins may have counters that this one does not know, or lack the last of these.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        read(bytes)
+        const FIRST_VERSION: usize = size_of::<AssignCounters>() - size_of::<u64>();
+        let known = bytes.get(..bytes.len().min(size_of::<Self>()))?;
+        let mut all = [0; size_of::<Self>()];
+        all[..known.len()].copy_from_slice(known);
+        (known.len() >= FIRST_VERSION).then(|| read(&all)).flatten()
     }
 }
 

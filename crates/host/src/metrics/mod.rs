@@ -158,6 +158,14 @@ fn of(attachments: &[Attachment]) -> String {
     for (counters, labels) in assigned() {
         out.sample("", labels, counters.chosen);
     }
+    out.family(
+        "ramp_cgroup_nested_total",
+        Kind::Counter,
+        "Connections of a control group that one further inside had given a congestion control.",
+    );
+    for (counters, labels) in assigned() {
+        out.sample("", labels, counters.nested);
+    }
     out.text()
 }
 

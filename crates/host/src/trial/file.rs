@@ -119,6 +119,7 @@ fn died(connections: &[Connection]) -> Ending {
         open: [0, 0],
         refused: [0, 0],
         chosen: 0,
+        nested: 0,
         without_storage: 0,
         lost_events: 0,
     }

@@ -46,6 +46,9 @@ pub struct Ending {
     pub refused: [u64; 2],
     /// Connections left alone: their application had chosen.
     pub chosen: u64,
+    /// Connections left alone: an attachment to a control group further inside had given them one.
+    #[serde(default)]
+    pub nested: u64,
     /// Assigned, but not followed for want of memory.
     pub without_storage: u64,
     /// Ends and beginnings that were not told for want of room.

@@ -334,6 +334,7 @@ impl Trial {
             open: self.open_by_arm(),
             refused: [counters.refused[0], counters.refused[1]],
             chosen: counters.chosen,
+            nested: counters.nested,
             without_storage: counters.without_storage,
             lost_events: counters.lost_events,
         }

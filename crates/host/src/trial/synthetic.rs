@@ -121,6 +121,7 @@ fn report(plan: &Plan, truth: Truth, per_block: u32, seed: u64) -> TrialReport {
         open: [0, 0],
         refused: [0, 0],
         chosen: 0,
+        nested: 0,
         without_storage: 0,
         lost_events: 0,
     };

@@ -69,6 +69,13 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
             ending.chosen
         ));
     }
+    if ending.nested > 0 {
+        notes.push(format!(
+            "{} connections were left alone: an attachment to a control group further inside had them (--all tries them \
+             too).",
+            ending.nested
+        ));
+    }
     if ending.open != [0, 0] {
         let [new, old] = ending.open;
         notes.push(format!(

@@ -8,7 +8,7 @@ use rampcc_linux::Options;
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::{
-    Cgroup, HERE, Place, algorithm, available, best, carry, connected, finish, foreign, listening, output,
+    Cgroup, HERE, Place, algorithm, available, best, carry, connected, connected_by, finish, foreign, listening, output,
     ready, run, usual, within_process,
 };
 
@@ -188,13 +188,62 @@ pub(crate) fn use_in_cgroup(words: &[&str]) {
         let (listener, to) = listening(HERE);
         let socket = connected(to);
         let active = carry(&socket, &listener);
-        let socket = connected(to);
+        // An application's own choice, if there is one.
+        let opened = match words.get(1) {
+            Some(control) => connected_by(to, control),
+            None => connected(to),
+        };
         let (accepted, _) = listener.accept().expect("accept");
         let passive = String::from_utf8_lossy(&accepted.tcp_congestion().expect("TCP_CONGESTION"))
             .trim_end_matches('\0')
             .to_owned();
-        drop(socket);
+        drop(opened);
         println!("used: {active} {passive}");
+    });
+}
+
+#[test]
+fn what_an_inner_control_group_gives_is_no_applications_choice() {
+    if !ready() {
+        return;
+    }
+    repeated(|| {
+        let (place, outer) = (Place::new(), Cgroup::new());
+        let host = place.host();
+        let inner = Cgroup::below(&outer);
+        let [around, within] = [&outer, &inner].map(|group| Scope::Cgroup(group.path.clone()));
+        let hystart = algorithm("hystart");
+        let first = host.attach(&around, best(), &usual(best())).expect("attaches");
+        let second = host.attach(&within, hystart, &usual(hystart)).expect("attaches");
+        let used = |group: &Cgroup, control: &str| {
+            let words = ["use", &group.path.to_string_lossy(), control];
+            let (status, said) = finish(place.child(&words).spawn().expect("a child"));
+            assert!(status.success(), "{said}");
+            let line = said.lines().find_map(|line| line.split_once("used: ")).expect("its answer").1;
+            line.split(' ').map(str::to_owned).collect::<Vec<_>>()
+        };
+        let counted = |scope: &Scope| {
+            let all = host.attachments().expect("status");
+            let one = all.iter().find(|one| one.scope == scope.to_string()).expect("attached");
+            let counters = one.attached.as_ref().and_then(|one| one.assigned).expect("counted");
+            (counters.assigned[0], counters.chosen, counters.nested)
+        };
+        // Two connections, both ends of which are the group's; one of the four has chosen for itself.
+        assert_eq!(used(&inner, "reno"), [second.name.clone(), second.name.clone()]);
+        assert_eq!(counted(&within), (3, 1, 0));
+        assert_eq!(counted(&around), (0, 1, 3));
+        assert_eq!(used(&outer, "reno"), [first.name.clone(), first.name.clone()]);
+        assert_eq!(counted(&within), (3, 1, 0));
+        assert_eq!(counted(&around), (3, 2, 3));
+        // Even an algorithm of ramp's is the application's choice where it has asked for it.
+        assert_eq!(used(&inner, &first.name), [second.name.clone(), second.name.clone()]);
+        assert_eq!(counted(&within), (6, 2, 0));
+        assert_eq!(counted(&around), (3, 3, 6));
+        host.detach(Some(&within)).expect("detaches");
+        assert_eq!(used(&inner, "reno"), [first.name.clone(), first.name.clone()]);
+        assert_eq!(counted(&around), (6, 4, 6));
+        host.detach(Some(&around)).expect("detaches");
+        place.assert_clean(&[first.name, second.name]);
     });
 }
 

@@ -238,6 +238,13 @@ impl Cgroup {
         fs::create_dir(&path).expect("a control group");
         Self { path }
     }
+
+    /// One within another, which must outlive it.
+    pub(crate) fn below(outer: &Self) -> Self {
+        let path = outer.path.join("inner");
+        fs::create_dir(&path).expect("a control group");
+        Self { path }
+    }
 }
 
 impl Drop for Cgroup {
@@ -300,6 +307,14 @@ pub(crate) fn listening(address: Ipv4Addr) -> (Socket, SocketAddr) {
 
 pub(crate) fn connected(to: SocketAddr) -> Socket {
     let socket = socket();
+    socket.connect(&to.into()).expect("connect");
+    socket
+}
+
+/// By an application that chooses its congestion control.
+pub(crate) fn connected_by(to: SocketAddr, control: &str) -> Socket {
+    let socket = socket();
+    socket.set_tcp_congestion(control.as_bytes()).expect("TCP_CONGESTION");
     socket.connect(&to.into()).expect("connect");
     socket
 }
