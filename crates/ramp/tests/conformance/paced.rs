@@ -410,3 +410,40 @@ fn acks_of_many_packets_leave_the_timers_aside() {
         assert!(outcome.exit_s.expect("an exit") < 1.5, "{case}: {:?}", outcome.exit_s);
     }
 }
+
+/// TLS: three packets, an answer, and then the rest. Believed, the pause makes trains that last for seconds.
+#[test]
+fn a_pause_of_the_application_is_no_gap_of_the_path() {
+    let mut startup = start(|c| set(c, row("paced"), "initial_train", 10));
+    let mut tell = |now_ns: u64, sent_ns: u64, [sent, arrived, acked]: [u64; 3]| {
+        startup.on_ack(&Ack {
+            now_ns,
+            newest_sent_ns: sent_ns,
+            sent_bytes: sent * SIZE,
+            newest_acked_bytes: arrived * SIZE,
+            delivered_bytes: arrived * SIZE,
+            in_flight_bytes: (sent - arrived + acked) * SIZE,
+            rtt_us: u32::try_from((now_ns - sent_ns) / 1000).expect("an RTT"),
+            ..ack(acked)
+        });
+        (startup.decision().phase(), startup.decision().pacing_bytes_per_s)
+    };
+    let (first, second) = (1_000_000_000, 1_000_000_000 + RTT_NS);
+    // The link keeps the newest of six ACKs, or of what has come within 10 ms.
+    let answers = [
+        tell(second, first, [3, 3, 3]),
+        tell(second + RTT_NS, second, [10, 9, 6]),
+        tell(second + RTT_NS + 10_000_000, second, [10, 10, 1]),
+    ];
+    assert_eq!(answers, [(Phase::Startup, BACK_TO_BACK); 3]);
+    let third = second + RTT_NS + 10_000_000;
+    let gap = GB_NS as u64;
+    let mut last = (Phase::Startup, 0);
+    for sixth in 1..=3 {
+        last = tell(third + RTT_NS + 6 * sixth * gap, third, [30, 10 + 6 * sixth, 6]);
+    }
+    assert_eq!(last, (Phase::Startup, BACK_TO_BACK));
+    let (phase, pacing) = tell(third + RTT_NS + 18 * gap + 10_000_000, third, [30, 30, 2]);
+    assert_eq!(phase, Phase::Startup);
+    near(pacing as f64, 1e9 * SIZE as f64 / (2.0 * GB_NS), 1.0);
+}
