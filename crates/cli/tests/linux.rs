@@ -291,13 +291,15 @@ fn a_signal_in_the_middle_of_a_run_ends_the_command_and_leaves_nothing() {
     }
     let _alone = alone();
     // A minute for each run, and three of them.
-    let path = ["--rate", "5mbit", "--rtt", "50ms", "--buffer", "1bdp", "--size", "100MB", "--duration", "60s"];
+    let path =
+        ["--rate", "5mbit", "--rtt", "50ms", "--buffer", "1bdp", "--size", "100MB", "--duration", "60s"];
     let rows = if cfg!(feature = "linux") { "best,cubic" } else { "cubic" };
     for signal in ["-INT", "-TERM"] {
         let place = Place::new(&format!("linux_signal{signal}"));
         let before = held();
         let mut command = place.command(
-            &[&["compare", "--on", "linux", "--algorithms", rows, "--runs", "3", "--out", "out"], &path[..]].concat(),
+            &[&["compare", "--on", "linux", "--algorithms", rows, "--runs", "3", "--out", "out"], &path[..]]
+                .concat(),
         );
         let mut child =
             command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -168,7 +168,8 @@ mod tests {
             assert_eq!(found(place).unwrap(), own.join(place));
         }
         let elsewhere = root.join("elsewhere");
-        let outside = ["", ".", "..", "../..", "../../elsewhere", "sim/../../geo", elsewhere.to_str().unwrap()];
+        let outside =
+            ["", ".", "..", "../..", "../../elsewhere", "sim/../../geo", elsewhere.to_str().unwrap()];
         for place in outside {
             let error = found(place).unwrap_err();
             assert!(error.is_input(), "{place}");

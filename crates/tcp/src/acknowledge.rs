@@ -43,7 +43,10 @@ impl Connection {
     }
 
     /// Takes an ACK in: what it and the first of its `blocks` deliver, and what can be measured by that.
-    #[expect(clippy::inline_always, reason = "otherwise what it delivers is made, then copied, for every ACK")]
+    #[expect(
+        clippy::inline_always,
+        reason = "otherwise what it delivers is made, then copied, for every ACK"
+    )]
     #[inline(always)]
     pub(crate) fn take_in(&mut self, now: Time, segment: &Segment, blocks: usize) -> Taken {
         let in_flight = self.board.in_flight();

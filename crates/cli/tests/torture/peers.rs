@@ -88,7 +88,8 @@ fn attacked(bench: &Bench, algorithm: &str, tally: &mut Tally) -> Result<(), Str
     let connected = sent.iter().map(|sent| sent.len() as u64).sum();
     tally.count("connections", connected);
     tally.count("kB taken from them", sent.iter().flatten().sum::<u64>() / 1000);
-    if let Some(silent) = LIAR.into_iter().zip(&sent).find_map(|(liar, sent)| sent.is_empty().then_some(liar)) {
+    if let Some(silent) = LIAR.into_iter().zip(&sent).find_map(|(liar, sent)| sent.is_empty().then_some(liar))
+    {
         return Err(format!("the peer {silent} answers nobody"));
     }
     bench.connects()?;

@@ -78,12 +78,11 @@ fn measured(bench: &Bench, reads: Reads) -> Result<u64, String> {
     let listener = bench.within("", || TcpListener::bind((HERE, 0))).map_err(|error| error.to_string())?;
     let to = listener.local_addr().expect("an address");
     let over = AtomicBool::new(false);
+    let clients = bench
+        .within("p", || (0..TOGETHER).map(|_| TcpStream::connect(to)).collect::<Result<Vec<_>, _>>())
+        .map_err(|error| format!("a client: {error}"))?;
+    let servers: Vec<_> = (0..TOGETHER).map(|_| listener.accept().expect("accept").0).collect();
     thread::scope(|scope| {
-        let clients = bench.within("p", || {
-            (0..TOGETHER).map(|_| TcpStream::connect(to)).collect::<Result<Vec<_>, _>>()
-        });
-        let clients = clients.map_err(|error| format!("a client: {error}"))?;
-        let servers: Vec<_> = (0..TOGETHER).map(|_| listener.accept().expect("accept").0).collect();
         if let Reads::Slowly = reads {
             clients.iter().for_each(|client| drop(scope.spawn(|| sip(client, &over))));
         }

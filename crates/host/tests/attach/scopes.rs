@@ -8,8 +8,8 @@ use rampcc_linux::Options;
 
 use crate::support::left_out::{complete, repeated};
 use crate::support::{
-    Cgroup, HERE, Place, algorithm, available, best, carry, connected, connected_by, finish, foreign, listening, output,
-    ready, run, usual, within_process,
+    Cgroup, HERE, Place, algorithm, available, best, carry, connected, connected_by, finish, foreign,
+    listening, output, ready, run, usual, within_process,
 };
 
 #[test]
