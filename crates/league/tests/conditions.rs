@@ -55,9 +55,9 @@ const STATED: [Stated; 15] = [
     },
     Stated {
         path: "shorter-route",
-        says: "the RTT falls to a third: the difference counts as noise, and it lands on twice the new BDP, which the queue holds",
+        says: "the RTT falls to a third: the difference counts as noise, and it lands on twice the new BDP, after the queue has overflowed once",
         exit: Exit::At([1.5, 2.5]),
-        lost: 0.0,
+        lost: 0.45,
         slower: 1.01,
     },
     Stated {

@@ -56,7 +56,6 @@ pub(crate) const EXPLAINED: &[(&str, &str, &str)] = &[
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "astart", GAPS),
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "swiftstart", GAPS),
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "rapid", FALLING),
-    ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "reach", CHANCE),
     ("40 Mbit/s, 60 ms, ACKs held for 4 ms", "bbr", OUTSIDE),
     ("25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost", "astart", GAPS),
     ("25 Mbit/s, 150 ms, 2 BDP, 0.05 % lost", "rapid", FALLING),
