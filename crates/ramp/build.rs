@@ -1,5 +1,5 @@
-//! Compiles the C core into one object, the table of algorithms that `abi` reads, makes Rust of the contract's lists,
-//! and gathers the algorithms' documents.
+//! Compiles the C core into one object, the table of algorithms that `abi` reads, makes Rust of the contract's lists
+//! and structures, and gathers the algorithms' documents.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -31,6 +31,9 @@ fn main() {
     let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
     let (contract, overridden) = lists(&preprocessed);
     write("lists.rs", contract);
+    let interface =
+        fs::read_to_string("include/ramp/interface.h").expect("the contract is part of the source");
+    write("structures.rs", STRUCTURES.iter().map(|each| structure(each, &interface)).collect());
     write("overrides.rs", overridden);
 }
 
@@ -213,6 +216,103 @@ fn overrides(list: &List) -> String {
         .expect("writing to a string");
     }
     rust + "];\n"
+}
+
+/// A structure of the contract that Rust has with the fields and the comments of C.
+struct Structure {
+    name: &'static str,
+    meaning: &'static str,
+    /// Fields that are numbers in C and an enumeration here.
+    enumerated: &'static [(&'static str, &'static str)],
+    /// Fields that only methods read.
+    private: &'static [&'static str],
+    /// Makes it with nothing in it; without it there is no such value.
+    has_zero: bool,
+}
+
+const STRUCTURES: &[Structure] = &[
+    Structure {
+        name: "Ack",
+        meaning: "One acknowledgement, as the sender saw it. Its newest packet is, of those that it newly acknowledges, the \
+                  one sent last.",
+        enumerated: &[],
+        private: &[],
+        has_zero: true,
+    },
+    Structure {
+        name: "Event",
+        meaning: "Something that happened besides ACKs.",
+        enumerated: &[("kind", "EventKind")],
+        private: &[],
+        has_zero: false,
+    },
+    Structure {
+        name: "Decision",
+        meaning: "Instructions to the host; every call reads and updates them.",
+        enumerated: &[],
+        private: &["phase", "exit_reason"],
+        has_zero: true,
+    },
+];
+
+/// The structure in Rust, each field with C's comment.
+fn structure(structure: &Structure, interface: &str) -> String {
+    let Structure { name, meaning, enumerated, private, has_zero } = structure;
+    let head = format!("struct ramp_{} {{", name.to_lowercase());
+    let (_, body) = interface.split_once(&head).unwrap_or_else(|| panic!("interface.h has no `{head}`"));
+    let (mut body, _) = body.split_once("};").expect("every structure ends");
+    let mut rust = format!(
+        "/// {meaning}
+#[repr(C)]
+#[cfg_attr(feature = \"serde\", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = \"serde\", expect(clippy::unsafe_derive_deserialize, reason = \"any numbers are a value\"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct {name} {{
+"
+    );
+    let mut zeros = String::new();
+    comment(&mut body);
+    while let Some((declaration, rest)) = body.split_once(';') {
+        let (c_type, field) = declaration.trim().split_once(' ').expect("a type and a name");
+        body = rest;
+        let meaning = comment(&mut body);
+        let of_c = match c_type {
+            "ramp_u64" => "u64",
+            "ramp_u32" => "u32",
+            other => {
+                panic!("ramp_{}.{field}: `{other}` is neither ramp_u64 nor ramp_u32", name.to_lowercase())
+            }
+        };
+        let type_name =
+            enumerated.iter().find(|(each, _)| *each == field).map_or(of_c, |(_, type_name)| type_name);
+        let public = if private.contains(&field) { "" } else { "pub " };
+        // Without a comment the field has no documentation, which the compiler reports.
+        let document = meaning.map_or_else(String::new, |text| format!("    /// {text}\n"));
+        writeln!(rust, "{document}    {public}{field}: {type_name},").expect("writing to a string");
+        write!(zeros, "{field}: 0, ").expect("writing to a string");
+    }
+    rust.push_str("}\n");
+    if *has_zero {
+        writeln!(rust, "impl {name} {{\n    const ZERO: Self = Self {{ {zeros}}};\n}}")
+            .expect("writing to a string");
+    }
+    rust
+}
+
+/// Takes the comment off that a text begins with, as a sentence with C's names in code font.
+fn comment(text: &mut &str) -> Option<String> {
+    let (comment, rest) = text.trim_start().strip_prefix("/*")?.split_once("*/")?;
+    *text = rest;
+    let words: Vec<_> = comment.split_whitespace().map(code).collect();
+    let sentence = words.join(" ");
+    let first = sentence.chars().next()?;
+    Some(format!("{}{}.", first.to_uppercase(), &sentence[first.len_utf8()..]))
+}
+
+/// A word, in code font where it is a name of C.
+fn code(word: &str) -> String {
+    let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    if name.contains('_') { word.replace(name, &format!("`{name}`")) } else { word.to_owned() }
 }
 
 /// The core's own sources by their paths.

@@ -111,7 +111,7 @@ struct ramp_config {
  * newest_acked_bytes > an earlier sent_bytes means: something sent after that moment has arrived.
  */
 struct ramp_ack {
-	ramp_u64 now_ns;
+	ramp_u64 now_ns;               /* when this ACK came */
 	ramp_u64 newest_sent_ns;       /* when its newest packet left; 0: unknown */
 	ramp_u64 sent_bytes;           /* ever sent, retransmissions included */
 	ramp_u64 newest_acked_bytes;   /* what sent_bytes was just after its newest packet had left */
@@ -125,8 +125,8 @@ struct ramp_ack {
 	ramp_u64 pacing_bytes_per_s;   /* at which the host spaces, or would; 0: none */
 	ramp_u32 rtt_us;               /* of its newest packet, the receiver's delay included; 0: no
 					  valid sample */
-	ramp_u32 mss_bytes;            /* now */
-	ramp_u32 flags;
+	ramp_u32 mss_bytes;            /* as it is now */
+	ramp_u32 flags;                /* RAMP_CWND_LIMITED to RAMP_RATE_APP_LIMITED, added up */
 	ramp_u32 tsval;                /* the receiver's clock, in its own ticks, when it sent this ACK
 					  (RFC 7323); 0: unknown */
 };
@@ -148,11 +148,11 @@ struct ramp_ack {
 RAMP_ENUMERATE(EVENT_, RAMP_EVENTS)
 
 struct ramp_event {
-	ramp_u64 now_ns;
+	ramp_u64 now_ns;          /* when it happened */
 	ramp_u64 lost_bytes;      /* found lost by this event; 0: none, or not known yet */
 	ramp_u64 in_flight_bytes; /* just before it: not acknowledged, those lost included */
-	ramp_u32 kind;
-	ramp_u32 mss_bytes;
+	ramp_u32 kind;            /* one of RAMP_EVENTS */
+	ramp_u32 mss_bytes;       /* as it is now */
 };
 
 /* ramp_decision.phase: X(NAME, word, meaning) */
@@ -238,19 +238,19 @@ RAMP_ENUMERATE(EXIT_, RAMP_EXITS)
 #define RAMP_BACK_TO_BACK RAMP_UNSET
 
 struct ramp_decision { /* updated by every call; between calls the host may write the first two */
-	ramp_u64 cwnd_bytes;
+	ramp_u64 cwnd_bytes;         /* congestion window */
 	ramp_u64 ssthresh_bytes;     /* RAMP_UNSET until somebody sets it */
-	ramp_u64 pacing_bytes_per_s;
+	ramp_u64 pacing_bytes_per_s; /* RAMP_AS_HOST_LIKES, RAMP_BACK_TO_BACK or a rate */
 	ramp_u64 burst_until_bytes;  /* 0: no burst */
 	ramp_u64 evidence;           /* for the exit, in its unit (RAMP_EXITS); from RAMP_LEAVING on */
 	ramp_u64 limit;              /* the other side of that comparison */
 	ramp_u32 pacing_burst_bytes; /* 0: a packet */
-	ramp_u32 pacing_percent;
+	ramp_u32 pacing_percent;     /* of cwnd / smoothed RTT; 0: as without the core */
 	ramp_u32 chirp_packets;      /* 0: no chirps */
 	ramp_u32 chirp_gap_ns;       /* after a chirp's first packet */
 	ramp_u32 chirp_step_ns;      /* by which each further gap is shorter */
 	ramp_u32 chirp_pause_ns;     /* after its last packet */
-	ramp_u32 phase;
+	ramp_u32 phase;              /* one of RAMP_PHASES */
 	ramp_u32 exit_reason;        /* RAMP_EXIT_NONE before RAMP_LEAVING */
 };
 

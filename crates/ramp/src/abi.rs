@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use crate::Algorithm;
 
 include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
 /// No value: `RAMP_UNSET`.
 pub const UNSET: u64 = u64::MAX;
@@ -185,109 +186,17 @@ impl Config {
     }
 }
 
-/// One acknowledgement, as the sender saw it.
-#[repr(C)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "documented in interface.h, field by field")]
-pub struct Ack {
-    pub now_ns: u64,
-    pub newest_sent_ns: u64,
-    pub sent_bytes: u64,
-    pub newest_acked_bytes: u64,
-    pub delivered_bytes: u64,
-    pub acked_bytes: u64,
-    pub in_flight_bytes: u64,
-    pub lost_bytes: u64,
-    pub receive_window_bytes: u64,
-    pub delivery_bytes_per_s: u64,
-    pub pacing_bytes_per_s: u64,
-    pub rtt_us: u32,
-    pub mss_bytes: u32,
-    pub flags: u32,
-    pub tsval: u32,
-}
-
 impl Default for Ack {
     /// All zero but the receive window, which is not in the way.
     fn default() -> Self {
-        Self {
-            now_ns: 0,
-            newest_sent_ns: 0,
-            sent_bytes: 0,
-            newest_acked_bytes: 0,
-            delivered_bytes: 0,
-            acked_bytes: 0,
-            in_flight_bytes: 0,
-            lost_bytes: 0,
-            receive_window_bytes: UNSET,
-            delivery_bytes_per_s: 0,
-            pacing_bytes_per_s: 0,
-            rtt_us: 0,
-            mss_bytes: 0,
-            flags: 0,
-            tsval: 0,
-        }
+        Self { receive_window_bytes: UNSET, ..Self::ZERO }
     }
-}
-
-/// Something that happened besides ACKs.
-#[repr(C)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "documented in interface.h, field by field")]
-pub struct Event {
-    pub now_ns: u64,
-    pub lost_bytes: u64,
-    pub in_flight_bytes: u64,
-    pub kind: EventKind,
-    pub mss_bytes: u32,
-}
-
-/// Instructions to the host; every call reads and updates them.
-#[repr(C)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", expect(clippy::unsafe_derive_deserialize, reason = "any numbers are a value"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "documented in interface.h, field by field")]
-pub struct Decision {
-    pub cwnd_bytes: u64,
-    pub ssthresh_bytes: u64,
-    pub pacing_bytes_per_s: u64,
-    pub burst_until_bytes: u64,
-    pub evidence: u64,
-    pub limit: u64,
-    pub pacing_burst_bytes: u32,
-    pub pacing_percent: u32,
-    pub chirp_packets: u32,
-    pub chirp_gap_ns: u32,
-    pub chirp_step_ns: u32,
-    pub chirp_pause_ns: u32,
-    phase: u32,
-    exit_reason: u32,
 }
 
 impl Decision {
     /// A decision before any algorithm has spoken.
     pub const fn new() -> Self {
-        Self {
-            cwnd_bytes: 0,
-            ssthresh_bytes: UNSET,
-            pacing_bytes_per_s: 0,
-            burst_until_bytes: 0,
-            evidence: 0,
-            limit: 0,
-            pacing_burst_bytes: 0,
-            pacing_percent: 0,
-            chirp_packets: 0,
-            chirp_gap_ns: 0,
-            chirp_step_ns: 0,
-            chirp_pause_ns: 0,
-            phase: 0,
-            exit_reason: 0,
-        }
+        Self { ssthresh_bytes: UNSET, ..Self::ZERO }
     }
 
     /// The same in this phase, for this reason.
