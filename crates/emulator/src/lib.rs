@@ -1,5 +1,7 @@
 //! The paths of scenarios under real IP packets.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! [`Emulator::start`] joins two network namespaces by TUN devices and plays a scenario's links between them: the
 //! same [`rampcc_path::Link`] as in the simulator, with the same seeds, under a real clock. Programs and sockets in the
 //! namespaces ([`Running::in_namespace`], [`Running::command`], [`Running::download`]) meet that path with the

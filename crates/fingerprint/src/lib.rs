@@ -1,6 +1,8 @@
 //! For build scripts: a number that changes with the sources that decide a result, so that a stored run is not found
 //! again after a change that could have moved it.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! ```no_run
 //! // build.rs
 //! rampcc_fingerprint::emit("SOURCES", &["src", "../tcp/src"]);

@@ -1,5 +1,7 @@
 //! Start-up algorithms on a live host.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! [`Host`] attaches an algorithm to a [`Scope`] (a network namespace, a control group, a route), remembers what it
 //! replaced, and puts that back exactly. What is attached outlives the process: the kernel's objects are pinned in a
 //! BPF file system, and what they replaced is on record before anything changes.

@@ -1,5 +1,7 @@
 //! From samples to judgement: metrics, statistics, comparison, reports.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! A [`Meter`] watches a run and measures it; a [`RunRecord`] keeps one finished run; [`judge`] makes a [`Comparison`] of
 //! many, which is what every report shows. This crate knows no scenario and no backend: the path comes in as a
 //! [`Context`].

@@ -1,5 +1,7 @@
 //! A league table of start-up algorithms: which one to choose when the path is not known.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! A [`Population`] of paths is data: drawn once from stated ranges for each type of access, or drawn afresh, or a user's own. A
 //! [`Request`] plays every algorithm on every path, on any backend, and keeps what is finished; [`League::judge`] compares
 //! download times with those of a sender that knows the path, and with what no sender can beat that learns from ACKs. An algorithm may

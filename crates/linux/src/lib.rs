@@ -1,5 +1,7 @@
 //! The start-up algorithms in the Linux kernel's own TCP.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! Every row of the registry is an eBPF congestion control `ramp_<id>`: the C core decides during start-up, the
 //! kernel's CUBIC (or Reno) does everything after it, and recovery throughout. [`load`] puts one into the kernel;
 //! [`Loaded`] gives its counters and events and takes it out again; [`Calls`] makes of its events what

@@ -1,5 +1,7 @@
 //! Packets under way: links with their capacity, queue, delay and loss.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! [`Link`] is one direction of one hop. It owns no clock and no socket: the simulator drives it in virtual
 //! time, the emulator in real time. It does not know TCP; see [`Packet`] for what it asks of a packet.
 

@@ -1,5 +1,7 @@
 //! QUIC in virtual time: two endpoints of noq-proto, a real QUIC stack, in the simulator's event loop over the same links.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! The sending end opens the connection, as in the simulator's TCP, and each write of the application has a stream of its
 //! own. A full datagram is as large on the wire as a full segment. Packets are not encrypted, and everything random comes
 //! from the run's seed, so that the same run is the same to the byte.

@@ -1,5 +1,7 @@
 //! Published experiments as data: played, their claims checked, drawn.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! One file below `experiments` is one figure or table of a paper: what is played, over which values, how it is drawn, and what
 //! the paper claims of it, as formulae over metrics ([docs/guide/reproduce.md]). [`Work::plan`] checks everything that is to
 //! be played, [`Work::play`] finds or plays every run and judges, [`write_gallery`] writes pages. Runs are kept under

@@ -1,5 +1,7 @@
 //! Sans-IO TCP: what the transport does with the decisions of a start-up algorithm.
 //!
+//! A part of ramp, not meant for other programs: any release may change it.
+//!
 //! A [`Sender`] and a [`Receiver`] exchange [`Segment`]s. [`SenderConfig`] and [`ReceiverConfig`] say which rules hold;
 //! [`Profile`] names the sets of rules that go together. This crate owns no clock, no socket and no path: time
 //! comes in with every call, and what leaves is asked for.
