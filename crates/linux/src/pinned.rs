@@ -65,7 +65,7 @@ impl Pinned {
 
     /// Number of places of which it remembers something; `None`: it needs no history, or this user may not look.
     pub fn places(&self) -> Option<usize> {
-        Some(self.map(HISTORY).ok()?.keys().count())
+        Some(held(&self.map(HISTORY).ok()?))
     }
 
     /// Takes it out of the kernel, and the directory away. Running connections finish with what they have.
@@ -76,6 +76,12 @@ impl Pinned {
     fn map(&self, name: &str) -> io::Result<MapHandle> {
         MapHandle::from_pinned_path(self.directory.join(name)).map_err(io::Error::other)
     }
+}
+
+/// Number of keys of a map in use. Whenever the key that it has come to is removed, the kernel begins anew: it would not
+/// come to an end where keys come and go faster than it counts.
+pub(crate) fn held(map: &impl MapCore) -> usize {
+    map.keys().take(map.max_entries() as usize).count()
 }
 
 /// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name nobody.
