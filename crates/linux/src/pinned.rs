@@ -156,3 +156,46 @@ fn missing_ok(result: io::Result<()>) -> io::Result<()> {
         other => other,
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/support/ready.rs"]
+mod ready;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use libbpf_rs::MapType;
+
+    use super::*;
+
+    #[test]
+    fn keys_that_come_and_go_are_counted_to_an_end() {
+        if !ready::ready() {
+            return;
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
+            ..Default::default()
+        };
+        let map = MapHandle::create(MapType::Hash, Some("ramp_count"), 4, 4, 8, &options).expect("a map");
+        let put = |key: u32| map.update(&key.to_ne_bytes(), &[0; 4], MapFlags::ANY).expect("room");
+        (0..8).for_each(put);
+        assert_eq!(held(&map), 8);
+        let over = AtomicBool::new(false);
+        let most = thread::scope(|scope| {
+            scope.spawn(|| {
+                for key in (0_u32..8).cycle().take_while(|_| !over.load(Ordering::Relaxed)) {
+                    map.delete(&key.to_ne_bytes()).expect("it is there");
+                    put(key);
+                }
+            });
+            let most = (0..200_000).map(|_| held(&map)).max();
+            over.store(true, Ordering::Relaxed);
+            most
+        });
+        assert_eq!(most, Some(8));
+        assert_eq!(held(&map), 8);
+    }
+}
