@@ -20,6 +20,9 @@ use crate::{all_events, replayed, settled};
 /// 40 Mbit/s and 20 ms hold 100 kB, of which headers take 3 %.
 const PATH: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '60 kB'";
 const BDP: u64 = 100_000;
+/// Places of each of those who open connections at the same time, and how many a memory holds.
+const VISITED: u32 = 3000;
+const HELD: usize = 4096;
 
 /// Registered under a name of the test's own, since tests run side by side.
 fn put_in(id: &str, tag: char, hint: Hint) -> Loaded {
@@ -148,9 +151,6 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
     if !ready() {
         return;
     }
-    /// Of each of those who open connections at the same time.
-    const VISITED: u32 = 3000;
-    const HELD: usize = 4096;
     let mut hint = Hint::of(HintSource::History);
     (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
     repeated(|| {
