@@ -16,6 +16,7 @@ pub(crate) struct CandidateArgs {
     /// A C header that defines one more algorithm, with parameters after a colon: FILE.h[:NAME=VALUE,...]
     ///
     /// It is compiled with $CC, or cc, and played in processes of its own that may open no file and no socket.
+    /// Runs in real time (--on linux) play none: the kernel never gets its code.
     /// docs/guide/algorithm.md says what it has to define and what it may do.
     #[arg(long = "candidate", value_name = "FILE.h")]
     pub(crate) headers: Vec<String>,

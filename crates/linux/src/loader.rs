@@ -21,7 +21,7 @@ use crate::error::LoadError;
 use crate::event::{Counters, Event};
 use crate::onlooker::{Onlooker, Table};
 use crate::options::{Access, Options, Record};
-use crate::pinned::{detach_pinned, share};
+use crate::pinned::{detach_pinned, held, share};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
@@ -252,7 +252,7 @@ impl Loaded {
 
     /// Number of places of which it remembers something; `None`: it needs no history.
     pub fn places(&self) -> Option<usize> {
-        self.object.maps().find(|map| map.name() == OsStr::new(HISTORY)).map(|map| map.keys().count())
+        self.object.maps().find(|map| map.name() == OsStr::new(HISTORY)).map(|map| held(&map))
     }
 
     /// The kernel's numbers of its maps, as `bpftool map` shows them.

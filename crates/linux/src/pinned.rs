@@ -65,7 +65,7 @@ impl Pinned {
 
     /// Number of places of which it remembers something; `None`: it needs no history, or this user may not look.
     pub fn places(&self) -> Option<usize> {
-        Some(self.map(HISTORY).ok()?.keys().count())
+        Some(held(&self.map(HISTORY).ok()?))
     }
 
     /// Takes it out of the kernel, and the directory away. Running connections finish with what they have.
@@ -76,6 +76,12 @@ impl Pinned {
     fn map(&self, name: &str) -> io::Result<MapHandle> {
         MapHandle::from_pinned_path(self.directory.join(name)).map_err(io::Error::other)
     }
+}
+
+/// Number of keys of a map in use. Whenever the key that it has come to is removed, the kernel begins anew: it would not
+/// come to an end where keys come and go faster than it counts.
+pub(crate) fn held(map: &impl MapCore) -> usize {
+    map.keys().take(map.max_entries() as usize).count()
 }
 
 /// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name nobody.
@@ -148,5 +154,48 @@ fn missing_ok(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/support/ready.rs"]
+mod ready;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use libbpf_rs::MapType;
+
+    use super::*;
+
+    #[test]
+    fn keys_that_come_and_go_are_counted_to_an_end() {
+        if !ready::ready() {
+            return;
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
+            ..Default::default()
+        };
+        let map = MapHandle::create(MapType::Hash, Some("ramp_count"), 4, 4, 8, &options).expect("a map");
+        let put = |key: u32| map.update(&key.to_ne_bytes(), &[0; 4], MapFlags::ANY).expect("room");
+        (0..8).for_each(put);
+        assert_eq!(held(&map), 8);
+        let over = AtomicBool::new(false);
+        let most = thread::scope(|scope| {
+            scope.spawn(|| {
+                for key in (0_u32..8).cycle().take_while(|_| !over.load(Ordering::Relaxed)) {
+                    map.delete(&key.to_ne_bytes()).expect("it is there");
+                    put(key);
+                }
+            });
+            let most = (0..200_000).map(|_| held(&map)).max();
+            over.store(true, Ordering::Relaxed);
+            most
+        });
+        assert_eq!(most, Some(8));
+        assert_eq!(held(&map), 8);
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
 use rampcc_host::{Health, HostError, Restored, Scope};
+use serde_json::{Value, json};
 
 use crate::support::{Place, algorithm, best, foreign, ready, run, usual};
 
@@ -299,6 +300,50 @@ fn a_later_versions_record_is_left_to_it() {
     fs::write(&file, text).expect("the old record");
     assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
     place.assert_clean(&[attached.name]);
+}
+
+/// What the first release put on record, with nothing that came later.
+fn as_first_released(record: &mut Value) {
+    record.as_object_mut().expect("an object").remove("unit");
+    for instance in record["instances"].as_array_mut().expect("a list") {
+        instance.as_object_mut().expect("an object").remove("limits").expect("it has come since");
+    }
+}
+
+/// What a later release of the same format may add.
+fn as_released_later(record: &mut Value) {
+    record["note"] = json!({"by": "a later release"});
+    record["instances"][0]["shares"] = json!([1, 2]);
+}
+
+#[test]
+fn another_releases_record_is_read_replaced_and_undone() {
+    if !ready() {
+        return;
+    }
+    let place = Place::new();
+    let (host, scope) = (place.host(), Scope::Netns(place.netns()));
+    let hystart = algorithm("hystart");
+    let releases: [fn(&mut Value); 2] = [as_first_released, as_released_later];
+    for (release, replaces) in releases.into_iter().flat_map(|one| [(one, false), (one, true)]) {
+        let attached = host.attach(&scope, best(), &usual(best())).expect("attaches");
+        let mut there: Value =
+            serde_json::from_slice(&fs::read(record(&place)).expect("the record")).expect("JSON");
+        release(&mut there);
+        // The only one that is left.
+        fs::remove_file(place.pins().join(key_of(&place)).join("record")).expect("the map");
+        fs::write(record(&place), there.to_string()).expect("their record");
+        let status = host.attachments().expect("status");
+        assert_eq!((status.len(), &status[0].health), (1, &Health::InForce));
+        let mut names = vec![attached.name];
+        if replaces {
+            names.push(host.attach(&scope, hystart, &usual(hystart)).expect("replaces it").name);
+            assert_eq!(place.default(), names[1]);
+        }
+        assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
+        assert_eq!(place.default(), "reno");
+        place.assert_clean(&names);
+    }
 }
 
 #[test]

@@ -1,18 +1,28 @@
 //! What the host remembers of a place: by connections in a row, each of which begins with what the one before has left.
 
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use rampcc::{Hint, HintSource, algorithm};
 use rampcc_linux::{Event, Loaded, Options, Record, load};
 use rampcc_trace::Told;
+use socket2::{Domain, Socket, Type};
 
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
 use crate::support::path::Path;
 use crate::support::{Bottleneck, Network, Open, ready};
-use crate::{all_events, replayed};
+use crate::{all_events, replayed, settled};
 
 /// 40 Mbit/s and 20 ms hold 100 kB, of which headers take 3 %.
 const PATH: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '60 kB'";
 const BDP: u64 = 100_000;
+/// Places of each of those who open connections at the same time, and how many a memory holds.
+const VISITED: u32 = 3000;
+const HELD: usize = 4096;
 
 /// Registered under a name of the test's own, since tests run side by side.
 fn put_in(id: &str, tag: char, hint: Hint) -> Loaded {
@@ -120,6 +130,68 @@ fn hosts_that_share_a_prefix_and_no_network_are_places_each() {
             assert_eq!(loaded.places(), Some(expected), "{prefix}");
         });
     }
+}
+
+/// All of 127.0.0.0/8 is this host, and each address a place.
+fn visit(name: &str, places: Range<u32>, listener: &Socket) {
+    let port = listener.local_addr().expect("an address").as_socket().expect("IPv4").port();
+    for number in places {
+        let to = SocketAddrV4::new(Ipv4Addr::from(Ipv4Addr::new(127, 1, 0, 1).to_bits() + number), port);
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        socket.set_tcp_congestion(name.as_bytes()).expect("TCP_CONGESTION");
+        // No port waits for anything afterwards.
+        socket.set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
+        socket.connect(&to.into()).expect("connect");
+        drop(listener.accept().expect("accept"));
+    }
+}
+
+#[test]
+fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
+    if !ready() {
+        return;
+    }
+    let mut hint = Hint::of(HintSource::History);
+    (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
+    repeated(|| {
+        let loaded = put_in("careful", 'm', hint);
+        let listen = || {
+            let listener = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+            listener.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0).into()).expect("bind");
+            listener.listen(64).expect("listen");
+            listener
+        };
+        let over = AtomicU32::new(0);
+        let most = thread::scope(|scope| {
+            for own in 0..2 {
+                let (loaded, over) = (&loaded, &over);
+                scope.spawn(move || {
+                    // The last of them at the same places.
+                    let listener = listen();
+                    visit(loaded.name(), own * VISITED..(own + 1) * VISITED, &listener);
+                    visit(loaded.name(), 0..VISITED / 10, &listener);
+                    over.fetch_add(1, Ordering::Release);
+                });
+            }
+            // Counted meanwhile: what is pushed out under the counting makes it begin anew.
+            let mut most = 0;
+            while over.load(Ordering::Acquire) < 2 {
+                most = most.max(loaded.places().expect("it has a history"));
+            }
+            most
+        });
+        let counters = loaded.counters().expect("counters");
+        let visits = u64::from(2 * VISITED + 2 * (VISITED / 10));
+        complete(counters.opened == visits, counters);
+        let left = loaded.places().expect("it has a history");
+        assert!(most <= HELD && (HELD / 2..=HELD).contains(&left), "{most} at most, then {left}");
+        // One that nobody has visited is told, and remembered, as the first was.
+        loaded.drain(Duration::ZERO).expect("events");
+        visit(loaded.name(), 3 * VISITED..3 * VISITED + 1, &listen());
+        let told = told(&settled(&loaded, visits + 1).0);
+        complete(told.len() == 1, &told);
+        assert_eq!(told[0], hint);
+    });
 }
 
 /// Ten times what the path and its queue hold: the next connection begins with what this one saw.
