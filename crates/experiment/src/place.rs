@@ -144,8 +144,9 @@ pub(crate) fn named(
     }
     Err(ExperimentError::input_help(
         format!(
-            "`{}`: `{field}` is {place:?}, which leads out of the results directory",
-            directory.join(plan).display()
+            "`{}`: `{field}` is `{}`, which leads out of the results directory",
+            directory.join(plan).display(),
+            place.display()
         ),
         "allowed: a directory below this one, such as `sim`, or one beside it, such as `../geo-1`, and no link elsewhere",
     ))
@@ -174,7 +175,7 @@ mod tests {
             let error = found(place).unwrap_err();
             assert!(error.is_input(), "{place}");
             let said = error.to_string();
-            for part in [SIDES_PLAN, "`sides[0][1]`", &format!("{place:?}")] {
+            for part in [SIDES_PLAN, "`sides[0][1]`", &format!("`{place}`")] {
                 assert!(said.contains(part), "{said}");
             }
         }
