@@ -166,7 +166,9 @@ fn a_plan_that_leads_out_of_its_directory_is_refused_before_anything_is_written(
     for named in ["../of/others", elsewhere.to_str().unwrap()] {
         plan["points"][1]["place"] = named.into();
         fs::write(&path, plan.to_string()).unwrap();
-        pages.iter().for_each(|page| drop(fs::remove_file(page)));
+        for page in &pages {
+            let _ = fs::remove_file(page);
+        }
         let error = judge_again(&out, None, &()).err().expect("it is refused");
         let said = error.to_string();
         assert!(error.is_input() && said.contains("sweep-plan.json`: `points[1].place`"), "{said}");

@@ -84,15 +84,21 @@ fn measured(bench: &Bench, reads: Reads) -> Result<u64, String> {
     let servers: Vec<_> = (0..TOGETHER).map(|_| listener.accept().expect("accept").0).collect();
     thread::scope(|scope| {
         if let Reads::Slowly = reads {
-            clients.iter().for_each(|client| drop(scope.spawn(|| sip(client, &over))));
+            for client in &clients {
+                scope.spawn(|| sip(client, &over));
+            }
         }
         let writers: Vec<_> = servers.iter().map(|server| scope.spawn(|| fill(server))).collect();
-        writers.into_iter().for_each(|writer| writer.join().expect("a server"));
+        for writer in writers {
+            writer.join().expect("a server");
+        }
         let shown = shell(&format!("ip netns exec {} ss -tmnHO src {to}", bench.netns));
         // While they are stuck, others are not.
         let connects = bench.connects();
         over.store(true, Ordering::Relaxed);
-        clients.iter().chain(&servers).for_each(|end| drop(end.shutdown(Shutdown::Both)));
+        for end in clients.iter().chain(&servers) {
+            let _ = end.shutdown(Shutdown::Both);
+        }
         connects?;
         let all: Vec<u64> = shown.lines().filter_map(memory).collect();
         if all.len() != TOGETHER {
