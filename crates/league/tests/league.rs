@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_experiment::{ExperimentError, Progress, Row};
-use rampcc_league::{Apart, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text};
+use rampcc_league::{
+    Apart, Case, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text,
+};
 use rampcc_scenario::Setting;
 use rampcc_sim::Simulator;
 use rampcc_tcp::ReceiverConfig;
@@ -156,6 +158,25 @@ fn what_ends_before_the_yardstick_is_left_out_and_counted() {
     assert_eq!(table.left_out, 1);
     assert!(text::legend(&table).contains("1 path and size is left out"));
     assert!(table.standings.iter().all(|standing| standing.ideal.worst_path != "short"));
+}
+
+#[test]
+fn a_path_left_out_leaves_its_weight_to_those_of_its_access_type() {
+    let place = Place::new("league-weight");
+    let text = PATHS
+        .replace("[short]\naccess = \"near\"", "[short]\naccess = \"far\"\nduration = \"0.2 s\"")
+        .replace("[long]\naccess = \"far\"", "[long]\naccess = \"near, by radio\"");
+    let population = Population::parse("mine.toml", &text, None).unwrap();
+    let league = play(&Request { population, ..request(&place, &NAMES) });
+    let times = league.times();
+    let row = league.row("slow_start").unwrap();
+    let over = |name: &str| {
+        let of_path = |case: &Case| league.paths[case.path].name == name && case.size == 1;
+        times.over[row][times.cases.iter().position(of_path).unwrap()].ideal
+    };
+    let mean = (over("long") * over("beside")).sqrt();
+    assert!((standing(&league, "slow_start").ideal.mean - mean).abs() < 1e-9, "{mean}");
+    assert!(text::csv(&league).contains("\nlong,\"near, by radio\",100000,slow_start,"));
 }
 
 /// Clean paths whose pipes hold from one packet to 3400.

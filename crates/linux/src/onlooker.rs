@@ -1,12 +1,17 @@
 //! View of an algorithm at work, for any process and without taking it from others.
 
-use std::fmt;
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, thread};
 
+use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle};
+use nix::sched::{CloneFlags, setns};
 use rampcc::{Decision, Time};
 
 use crate::event::{Counters, FlowEvent, Plain, Tuple, read};
@@ -94,16 +99,69 @@ pub(crate) enum Table {
     Name(PathBuf),
 }
 
-impl Onlooker {
-    /// All connections in start-up, in no order.
-    pub fn table(&self) -> io::Result<Vec<FlowRow>> {
+impl Table {
+    /// One iteration.
+    fn look(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        match &self.table {
-            Table::Link(link) => Iter::new(&link.lock().unwrap_or_else(PoisonError::into_inner))
+        match self {
+            Self::Link(link) => Iter::new(&link.lock().unwrap_or_else(PoisonError::into_inner))
                 .map_err(io::Error::other)?
                 .read_to_end(&mut bytes)?,
-            Table::Name(path) => File::open(path)?.read_to_end(&mut bytes)?,
+            Self::Name(path) => File::open(path)?.read_to_end(&mut bytes)?,
         };
+        Ok(bytes)
+    }
+
+    /// Whether it goes over the sockets of the reader's network namespace. Who may not ask may not enter another either.
+    fn is_of_one_namespace(&self) -> bool {
+        let info = match self {
+            Self::Link(link) => link.lock().unwrap_or_else(PoisonError::into_inner).info(),
+            Self::Name(path) => Link::open(path).and_then(|link| link.info()),
+        };
+        info.is_ok_and(|info| matches!(info.info, LinkTypeInfo::Iter(iter) if iter.target_name == "tcp"))
+    }
+}
+
+/// Network namespaces that a thread, a name or a descriptor of this process holds, but for this thread's.
+fn other_namespaces() -> Vec<File> {
+    let threads = entries(Path::new("/proc")).flat_map(|process| entries(&process.join("task")));
+    let of_threads = threads.map(|thread| thread.join("ns/net"));
+    let held = |path: &PathBuf| {
+        fs::read_link(path).is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"net:["))
+    };
+    let of_descriptors = entries(Path::new("/proc/self/fd")).filter(held);
+    let own = fs::metadata("/proc/thread-self/ns/net").map(|own| own.ino());
+    let mut seen: BTreeSet<u64> = own.into_iter().collect();
+    let mut found = Vec::new();
+    for path in of_threads.chain(entries(Path::new("/run/netns"))).chain(of_descriptors) {
+        let number = fs::metadata(&path).map(|namespace| namespace.ino());
+        if number.is_ok_and(|number| seen.insert(number)) {
+            found.extend(File::open(path));
+        }
+    }
+    found
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+impl Onlooker {
+    /// All connections in start-up, in no order: in every network namespace that this process may look into.
+    pub fn table(&self) -> io::Result<Vec<FlowRow>> {
+        let mut bytes = self.table.look()?;
+        if self.table.is_of_one_namespace() {
+            for namespace in other_namespaces() {
+                // One that is gone by now, or not ours to enter, shows nothing.
+                let there = thread::scope(|scope| {
+                    // `setns` moves the thread that calls it.
+                    let look =
+                        || setns(&namespace, CloneFlags::CLONE_NEWNET).ok().map(|()| self.table.look());
+                    scope.spawn(look).join().unwrap_or_default()
+                });
+                bytes.extend(there.transpose()?.unwrap_or_default());
+            }
+        }
         let rows = bytes.chunks(size_of::<FlowRow>()).map(read);
         rows.collect::<Option<_>>().ok_or_else(|| unexpected("the table of connections"))
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use socket2::SockRef;
+
 use crate::bench::{Bench, finish, shell, text};
 use crate::tally::Tally;
 
@@ -28,8 +30,7 @@ enum Reads {
 }
 
 pub(crate) fn readers(bench: &Bench, tally: &mut Tally) {
-    let cubic = under(bench, "cubic", || measured(bench, Reads::Nothing));
-    let plain = match cubic {
+    let plain = match measured(bench, Some("cubic"), Reads::Nothing) {
         Ok(bytes) => bytes,
         Err(error) => return tally.tried("cubic", Err(error)),
     };
@@ -50,9 +51,9 @@ fn read_from(bench: &Bench, algorithm: &str, plain: u64, tally: &mut Tally) -> R
     if !output.status.success() {
         return Err(format!("attach: {}", text(&output.stderr)));
     }
-    let unread = measured(bench, Reads::Nothing)?;
+    let unread = measured(bench, None, Reads::Nothing)?;
     tally.most("bytes each, at most", unread);
-    let slowly = measured(bench, Reads::Slowly)?;
+    let slowly = measured(bench, None, Reads::Slowly)?;
     tally.most("bytes each of those that read slowly", slowly);
     tally.count("clients", 2 * TOGETHER as u64);
     bench.restored()?;
@@ -62,20 +63,13 @@ fn read_from(bench: &Bench, algorithm: &str, plain: u64, tally: &mut Tally) -> R
     Ok(())
 }
 
-/// With this default of the kernel's own.
-fn under<T>(bench: &Bench, control: &str, work: impl FnOnce() -> T) -> T {
-    let set = |name: &str| {
-        shell(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_congestion_control={name}", bench.netns))
-    };
-    set(control);
-    let result = work();
-    set("reno");
-    result
-}
-
-/// Bytes of kernel memory of each connection, at the server, once all of them are stuck.
-fn measured(bench: &Bench, reads: Reads) -> Result<u64, String> {
+/// Bytes of kernel memory of each connection, at the server, once all of them are stuck; with this congestion control of the
+/// server's own, or the one that is attached.
+fn measured(bench: &Bench, own: Option<&str>, reads: Reads) -> Result<u64, String> {
     let listener = bench.within("", || TcpListener::bind((HERE, 0))).map_err(|error| error.to_string())?;
+    if let Some(own) = own {
+        SockRef::from(&listener).set_tcp_congestion(own.as_bytes()).map_err(|error| error.to_string())?;
+    }
     let to = listener.local_addr().expect("an address");
     let over = AtomicBool::new(false);
     let clients = bench
