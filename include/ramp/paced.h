@@ -175,17 +175,17 @@ RAMP_FN void ramp_paced_measure(struct ramp_paced *s, const struct ramp_ack *a)
 	ramp_u32 several = delayed && a->acked_bytes > a->mss_bytes && a->acked_bytes == most_bytes;
 	ramp_u64 ack_ns = ramp_sub(a->now_ns, s->last_ack_ns);
 	ramp_u64 source_ns = ramp_sub(a->newest_sent_ns, s->last_sent_ns);
-	ramp_u32 gap;
+	ramp_u32 counts;
 
 	s->several_seen |= several;
 	s->most_acked_bytes = most_bytes;
 	if (!a->newest_sent_ns || !s->last_sent_ns) /* the host does not know: as planned */
 		source_ns = ramp_mul_div(s->gap, a->acked_bytes, ramp_mul(a->mss_bytes, 256));
-	gap = s->last_ack_ns && (s->step != PACED_PAIR || ramp_mul(source_ns, 2) <= ack_ns);
-	if (gap && several && s->last_several) {
+	counts = s->last_ack_ns && (s->step != PACED_PAIR || ramp_mul(source_ns, 2) <= ack_ns);
+	if (counts && several && s->last_several) {
 		ramp_paced_add(&s->several, ack_ns, a->acked_bytes);
 		s->several.source_ns = ramp_add(s->several.source_ns, source_ns);
-	} else if (gap && !s->several_seen) {
+	} else if (counts && !s->several_seen) {
 		ramp_paced_add(&s->single, ack_ns, a->acked_bytes);
 		s->single.source_ns = ramp_add(s->single.source_ns, source_ns);
 	}

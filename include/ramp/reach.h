@@ -30,7 +30,7 @@
 	P(N, cap, "count", 3, 2, 255, "our choice",                                                 \
 	  "most growth of the window in a round trip, where that is short")                         \
 	P(N, far, "count", 32, 2, 255, "our choice",                                                \
-	  "the same where it is long, or ACKs are held and it is not short")                        \
+	  "the same where it is long, or a quarter as long and ACKs are held")                      \
 	P(N, trial, "percent", 70, 1, 100, "our choice",                                            \
 	  "of a clear proof's rate, sent until it comes back unslowed, before the fill")            \
 	P(N, beta, "percent", 70, 1, 100, "RFC 9438 §4.6", "of the window, the most a loss leaves") \
@@ -41,8 +41,8 @@
 RAMP_PARAMETERS(REACH)
 
 #define REACH_UNIT_NS 64u      /* 32 bits of them are 275 s */
-#define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far; */
-#define REACH_HELD_STEPS 4u    /* and so many for each where ACKs are held, and doubling is slow */
+#define REACH_GROWTH_US 25000u /* of base RTT: beyond cap, growth is one for each, up to far */
+#define REACH_HELD_STEPS 4u    /* of growth for each of those, where ACKs are held */
 #define REACH_PROBE 32u        /* in one part in so many of the base RTT an unclear proof's flight leaves */
 #define REACH_FILL 105u        /* percent of the rate */
 #define REACH_NO_END (~(ramp_u64)0)

@@ -38,6 +38,11 @@ pub trait Backend: Sync {
         Clock::Virtual
     }
 
+    /// Whether the machine takes back all that a run holds when the process ends in the middle of it.
+    fn ends_with_process(&self) -> bool {
+        true
+    }
+
     /// Congestion controls that it has beside the algorithms of the registry.
     fn controls(&self) -> &'static [Control] {
         &[]

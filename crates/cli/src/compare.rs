@@ -138,7 +138,7 @@ impl NeighbourArgs {
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let experiment = Experiment::plan(args.request()?, &Said)?;
     args.playing.spread();
-    let interrupted = progress::interruption_soon(provenance::typed());
+    let interrupted = progress::interruption_of(args.backends());
     let finished = match experiment.play(&Bar::default(), &interrupted) {
         Err(ExperimentError::Interrupted { finished, runs, place }) => {
             say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());

@@ -286,7 +286,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         pairs: beside,
         crowds: beside && args.which.paths.is_none(),
     };
-    let interrupted = progress::interruption_soon(provenance::typed());
+    let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
     let (runs, found) = league.runs;
     if found > 0 {

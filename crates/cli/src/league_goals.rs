@@ -55,7 +55,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     };
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
     let played = bench
-        .play(populations?, with, (&Bar::default(), &progress::interruption_soon(provenance::typed())))
+        .play(populations?, with, (&Bar::default(), &progress::interruption_soon()))
         .map_err(league::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => goals(&played, &row).to_vec(),

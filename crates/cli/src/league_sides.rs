@@ -27,7 +27,7 @@ pub(crate) fn league(
 ) -> Result<(), CliError> {
     let request = request(args, other)?;
     let place = request.out.clone();
-    let interrupted = progress::interruption_soon(provenance::typed());
+    let interrupted = progress::interruption_of(args.backends());
     let sides = request.play(&Bar::default(), &interrupted).map_err(league::kept)?;
     let (runs, found) = sides.runs;
     if found > 0 {

@@ -7,10 +7,12 @@ use std::time::Duration;
 use std::{process, thread};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rampcc_backend::Clock;
+use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{Ahead, Progress};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+use crate::provenance;
 
 /// Says on standard error what people should know, and no more.
 pub(crate) struct Said;
@@ -96,9 +98,8 @@ pub(crate) fn interruption() -> Arc<AtomicBool> {
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The same for work whose results are kept: where it has not ended of itself soon after the signal, the process ends. Everything that
-/// is finished is on disk, whole, and `kept` says how to go on. Of a run in real time the kernel takes back what it holds: namespaces and
-/// algorithms have no names that outlive the process, and other processes are killed with it.
-pub(crate) fn interruption_soon(kept: String) -> Arc<AtomicBool> {
+/// is finished is on disk, whole, and the same command goes on.
+pub(crate) fn interruption_soon() -> Arc<AtomicBool> {
     let raised = interruption();
     let seen = Arc::clone(&raised);
     thread::spawn(move || {
@@ -107,10 +108,15 @@ pub(crate) fn interruption_soon(kept: String) -> Arc<AtomicBool> {
             let _ = never.recv_timeout(GRACE / 20);
         }
         let _ = never.recv_timeout(GRACE);
-        say!("interrupted; what is finished is kept. To continue: {kept}");
+        say!("interrupted; what is finished is kept. To continue: {}", provenance::typed());
         process::exit(130);
     });
     raised
+}
+
+/// The same for a command that plays on these backends; one whose runs would leave something behind ends them in its own time.
+pub(crate) fn interruption_of(backends: impl IntoIterator<Item = &'static dyn Backend>) -> Arc<AtomicBool> {
+    if backends.into_iter().all(Backend::ends_with_process) { interruption_soon() } else { interruption() }
 }
 
 #[cfg(unix)]

@@ -141,7 +141,7 @@ pub(crate) fn reproduce(
     }
     let work = Work::plan(&experiments, args.extent())?;
     args.playing.spread();
-    let interrupted = progress::interruption_soon(provenance::typed());
+    let interrupted = progress::interruption_of([args.backend()]);
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let playing = Playing {

@@ -47,7 +47,7 @@ fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
     let plan: SweepPlan = files.read_json(SWEEP_PLAN)?;
     // All of them before anything is written.
     let places = plan.points.iter().enumerate().map(|(number, point)| {
-        place::named(directory, (SWEEP_PLAN, &format!("points[{number}].place")), &point.place)
+        place::named(directory, SWEEP_PLAN, &format!("points[{number}].place"), &point.place)
     });
     let places = places.collect::<Result<Vec<_>, _>>()?;
     let mut results = Vec::new();
@@ -76,7 +76,7 @@ fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
     let files = Store::bare(directory)?;
     let plan: SidesPlan = files.read_json(SIDES_PLAN)?;
     let places = plan.sides.iter().enumerate().map(|(number, (_, place))| {
-        place::named(directory, (SIDES_PLAN, &format!("sides[{number}][1]")), place)
+        place::named(directory, SIDES_PLAN, &format!("sides[{number}][1]"), place)
     });
     let places = places.collect::<Result<Vec<_>, _>>()?;
     let mut sides = Vec::new();

@@ -123,7 +123,8 @@ pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> 
 /// lies below `directory` or right beside it, where ramp puts results, links included.
 pub(crate) fn named(
     directory: &Path,
-    (plan, field): (&str, &str),
+    plan: &str,
+    field: &str,
     place: &Path,
 ) -> Result<PathBuf, ExperimentError> {
     let joined = directory.join(place);
@@ -164,7 +165,7 @@ mod tests {
         for directory in ["results/own/sim", "results/geo", "elsewhere"] {
             fs::create_dir_all(root.join(directory)).unwrap();
         }
-        let found = |place: &str| named(&own, (SIDES_PLAN, "sides[0][1]"), Path::new(place));
+        let found = |place: &str| named(&own, SIDES_PLAN, "sides[0][1]", Path::new(place));
         for place in ["sim", "not/there", "../geo", "../not_there"] {
             assert_eq!(found(place).unwrap(), own.join(place));
         }

@@ -26,8 +26,7 @@ pub(crate) struct Access {
     pub(crate) rate_mbit: [f64; 2],
     /// Smallest, median, largest.
     pub(crate) rtt_ms: [f64; 3],
-    #[serde(default)]
-    pub(crate) buffer_bdp: [f64; 2],
+    pub(crate) buffer_bdp: Option<[f64; 2]>,
     /// At the link's rate, instead of [`Self::buffer_bdp`]: the distance of a server does not size a modem's buffer.
     pub(crate) buffer_ms: Option<[f64; 2]>,
     pub(crate) return_share: [f64; 2],

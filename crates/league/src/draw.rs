@@ -199,7 +199,8 @@ impl Draw<'_> {
             _ => line(format!("path.rtt = \"{} ms\"", number(rtt_ms))),
         }
         let in_time = access.buffer_ms.map(|range| self.log(Of::Buffer, range));
-        let buffer = in_time.map_or_else(|| self.log(Of::Buffer, access.buffer_bdp), |ms| ms / rtt_ms);
+        let in_bdp = access.buffer_bdp.map(|range| self.log(Of::Buffer, range));
+        let buffer = in_time.map(|ms| ms / rtt_ms).or(in_bdp).expect("a buffer in one of both units");
         let packets = buffer * bdp_packets;
         let small = packets < SMALLEST_BUFFER && kind != "trace";
         line(if small {

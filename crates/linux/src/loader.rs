@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
@@ -43,10 +43,12 @@ pub(crate) const FLOWS: &str = "flows";
 pub(crate) const EXITS: &str = "exits";
 /// Of rows that need it.
 pub(crate) const HISTORY: &str = "history";
-/// Iterators over connections in start-up: of all network namespaces, and of the reader's alone.
-const TABLES: [&str; 2] = ["startup_table", "startup_table_here"];
-/// Which of [`TABLES`] the kernel takes: hardened ones refuse iterators over socket storage.
-static TABLE: AtomicUsize = AtomicUsize::new(0);
+/// Iterator over connections in start-up, of all network namespaces.
+const TABLE: &str = "startup_table";
+/// The same of the reader's network namespace alone.
+const TABLE_HERE: &str = "startup_table_here";
+/// Set once the kernel has refused [`TABLE`], and taken the other: hardened ones refuse iterators over socket storage.
+static ONLY_HERE: AtomicBool = AtomicBool::new(false);
 /// Names in a directory of pins; `events`, `flows` and `exits` keep theirs.
 pub(crate) const PINNED_LINK: &str = "link";
 pub(crate) const PINNED_OPERATIONS: &str = "operations";
@@ -122,24 +124,26 @@ fn prepare(algorithm: &'static Algorithm, options: &Options, heard: &Listening) 
     if !valid_name(&name) {
         return Err(LoadError::Name { name });
     }
-    let load = |link, table| open(algorithm, &name, options, link, table).and_then(OpenObject::load);
-    let mut table = TABLE.load(Ordering::Relaxed);
-    let mut loaded = load(options.link, table);
-    if table == 0 && loaded.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
-        table = 1;
-        loaded = load(options.link, table);
-    }
-    let (object, linked) = if let Ok(object) = loaded {
-        TABLE.store(table, Ordering::Relaxed);
-        (object, options.link)
-    } else {
-        let first = heard.so_far().len();
-        // Other trouble than the link's comes again, and alone.
-        let explain =
-            |error| LoadError::explain("loading the program", error, heard.so_far().split_off(first));
-        (load(false, table).map_err(explain)?, false)
+    let mut said_before = 0;
+    let mut load = |table| {
+        let with = |link| open(algorithm, &name, options, link, table).and_then(OpenObject::load);
+        with(options.link).map(|object| (object, options.link)).or_else(|_| {
+            // Other trouble than the link's comes again, and alone.
+            said_before = heard.so_far().len();
+            with(false).map(|object| (object, false))
+        })
     };
-    let table = attach_table(&object, TABLES[table])
+    let mut table = if ONLY_HERE.load(Ordering::Relaxed) { TABLE_HERE } else { TABLE };
+    let mut loaded = load(table);
+    if table == TABLE && loaded.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+        table = TABLE_HERE;
+        loaded = load(table);
+        ONLY_HERE.store(loaded.is_ok(), Ordering::Relaxed);
+    }
+    let (object, linked) = loaded.map_err(|error| {
+        LoadError::explain("loading the program", error, heard.so_far().split_off(said_before))
+    })?;
+    let table = attach_table(&object, table)
         .map_err(|source| LoadError::explain("attaching the iterator", source, heard.so_far()))?;
     Ok(Loaded {
         algorithm,
@@ -409,14 +413,15 @@ fn open(
     name: &str,
     options: &Options,
     link: bool,
-    table: usize,
+    table: &str,
 ) -> libbpf_rs::Result<OpenObject> {
     let own = options.object.as_deref().or_else(|| bpf_object(algorithm.id));
     let bytes = own.expect("the build compiles every row of the registry, and others bring their object");
     let mut object = ObjectBuilder::default().name("ramp")?.open_memory(bytes)?;
     for mut program in object.progs_mut() {
-        if let Some(position) = TABLES.iter().position(|known| program.name() == OsStr::new(known)) {
-            program.set_autoload(position == table);
+        let other = if table == TABLE { TABLE_HERE } else { TABLE };
+        if program.name() == OsStr::new(other) {
+            program.set_autoload(false);
         }
     }
     for mut map in object.maps_mut() {

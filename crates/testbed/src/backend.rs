@@ -67,6 +67,11 @@ impl Backend for Kernel {
         Clock::Real
     }
 
+    /// From Linux 6.4 on the registration of an algorithm belongs to a link, and ends with it.
+    fn ends_with_process(&self) -> bool {
+        has_links(&kernel_release())
+    }
+
     fn controls(&self) -> &'static [Control] {
         &CONTROLS
     }
@@ -122,6 +127,11 @@ impl Backend for Kernel {
     }
 }
 
+fn has_links(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
+    [numbers.next(), numbers.next()] >= [Some(6), Some(4)]
+}
+
 /// How true the path of a run was.
 pub fn emulation(played: &Played) -> Emulation {
     let report = &played.report;
@@ -159,4 +169,23 @@ fn sockets(played: &Played) -> String {
         mb(buffers.receive_max),
         mb(buffers.send_max)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_links;
+
+    #[test]
+    fn links_came_with_6_4() {
+        for (release, has) in [
+            ("6.1.0-56-cloud-amd64", false),
+            ("6.3", false),
+            ("6.4.0", true),
+            ("6.18.44-fc", true),
+            ("7.0-rc1", true),
+        ] {
+            assert_eq!(has_links(release), has, "{release}");
+        }
+        assert!(!has_links("unknown"));
+    }
 }
