@@ -32,6 +32,12 @@ reach: ## reach against its goals, and what each of its mechanisms brings; write
 	cargo run --release --locked -- league --goals --algorithms reach --held-out --fresh 2048 $(or $(ARGS),--into docs/algorithms/reach.md)
 	cargo run --release --locked -- league --ablation league/reach.toml --algorithms reach $(or $(ARGS),--into docs/algorithms/reach.md)
 
+.PHONY: gate
+gate: ## Each start-up header that has changed since BASE=HEAD^, the old text against the new one
+	@scripts/setup compare
+	cargo build --release --locked -p rampcc-cli
+	RAMP=$(CURDIR)/target/release/ramp packaging/gate/gate $(BASE)
+
 .PHONY: linux
 linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="..." go there. Best as root
 	@scripts/setup linux
@@ -101,7 +107,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint

@@ -92,6 +92,12 @@ pub(crate) enum CliError {
         expect(dead_code, reason = "trials need the algorithms in the kernel")
     )]
     RolledBack,
+    /// A gate's answer, which has been printed: the new start-up is worse.
+    #[error("worse")]
+    Worse,
+    /// A gate's answer, which has been printed: its runs do not suffice.
+    #[error("cannot tell")]
+    CannotTell,
     /// Ctrl-C; everything has been said.
     #[error("interrupted")]
     Interrupted,
@@ -119,7 +125,7 @@ impl CliError {
             Self::Input { .. } | Self::Scenario(_) => 2,
             Self::Experiment(error) if error.is_input() => 2,
             Self::Reproduce(error) if error.is_input() => 2,
-            Self::RolledBack => 3,
+            Self::RolledBack | Self::CannotTell => 3,
             Self::Interrupted => 130,
             Self::Experiment(_)
             | Self::Reproduce(_)
@@ -128,8 +134,14 @@ impl CliError {
             | Self::Run { .. }
             | Self::Refused { .. }
             | Self::File { .. }
-            | Self::Output(_) => 1,
+            | Self::Output(_)
+            | Self::Worse => 1,
         }
+    }
+
+    /// Whether all that it says has been printed.
+    pub(crate) fn is_said(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::RolledBack | Self::Worse | Self::CannotTell)
     }
 
     /// Whether the reader of our output left early, as `head` does.

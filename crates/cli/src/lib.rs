@@ -16,6 +16,7 @@ mod completions;
 mod document;
 mod error;
 mod explain;
+mod gate;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod league;
@@ -54,11 +55,12 @@ Examples:
   ramp compare --on linux                          the same with this kernel's own TCP
   ramp attach best                                 an algorithm for this host's own connections
   ramp league                                      every algorithm on 160 paths: which one if the path is not known
+  ramp gate old.h new.h                            whether a change makes a start-up worse
   ramp reproduce hystart-fig18b                    a figure of a paper, with its claims checked
   ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
 
-Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back or a gate cannot tell, 130 interrupted.";
 
 /// Which start-up algorithm is best on a path, by how much, with what certainty, and why
 #[derive(Parser, Debug)]
@@ -76,6 +78,7 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     Run(Box<run::RunArgs>),
     League(Box<league::LeagueArgs>),
+    Gate(Box<gate::GateArgs>),
     Replay(replay::ReplayArgs),
     Report(report::ReportArgs),
     Reproduce(reproduce::ReproduceArgs),
@@ -111,7 +114,7 @@ pub fn main() -> ExitCode {
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let code = ExitCode::from(error.exit_code());
-            if !matches!(error, CliError::Interrupted | CliError::RolledBack) {
+            if !error.is_said() {
                 say!("{:?}", miette::Report::new(error));
             }
             code
@@ -140,6 +143,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Compare(args) => compare::compare(&args, terminal, out),
         Command::Run(args) => run::run(&args, out),
         Command::League(args) => league::league(&args, terminal, out),
+        Command::Gate(args) => gate::gate(&args, terminal, out),
         Command::Replay(args) => replay::replay(&args, terminal, out),
         Command::Report(args) => report::report(&args, terminal, out),
         Command::Reproduce(args) => reproduce::reproduce(&args, terminal, out),

@@ -14,6 +14,7 @@ mod design;
 mod draw;
 mod elsewhere;
 mod features;
+pub mod gate;
 pub mod goals;
 mod judge;
 mod log;

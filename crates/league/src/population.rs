@@ -50,6 +50,13 @@ pub struct Path {
 }
 
 impl Path {
+    /// The same with a download of at most so many bytes.
+    pub(crate) fn up_to(&self, bytes: u64) -> Result<Self, ExperimentError> {
+        let larger = |flow: &FlowConfig| flow.under_test && flow.source.size_bytes() > bytes;
+        let first = self.scenario.flows.iter().find(|flow| flow.under_test);
+        if first.is_some_and(larger) { self.with_size(bytes) } else { Ok(self.clone()) }
+    }
+
     /// The same with a download of another size.
     pub(crate) fn with_size(&self, bytes: u64) -> Result<Self, ExperimentError> {
         let scenario = &self.scenario;
@@ -225,10 +232,7 @@ impl Population {
     /// The same with downloads of at most so many bytes.
     pub fn up_to(mut self, bytes: u64) -> Result<Self, ExperimentError> {
         for path in &mut self.paths {
-            let larger = |flow: &FlowConfig| flow.under_test && flow.source.size_bytes() > bytes;
-            if path.scenario.flows.iter().find(|flow| flow.under_test).is_some_and(larger) {
-                *path = path.with_size(bytes)?;
-            }
+            *path = path.up_to(bytes)?;
         }
         Ok(self)
     }

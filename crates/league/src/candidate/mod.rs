@@ -185,7 +185,7 @@ fn registry(stem: &str, header: &Path) -> String {
 }
 
 /// A directory of this user's alone, under a name that cannot be foreseen. It goes away with the value.
-fn scratch() -> Result<TempDir, ExperimentError> {
+pub(crate) fn scratch() -> Result<TempDir, ExperimentError> {
     let place = tempfile::Builder::new()
         .prefix("ramp-candidate-")
         .permissions(Permissions::from_mode(0o700))

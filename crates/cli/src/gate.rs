@@ -1,0 +1,250 @@
+//! `ramp gate`: whether a change of a start-up makes it worse.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rampcc_backend::Backend;
+use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
+use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Verdict, cells, markdown};
+use rampcc_league::{candidate, submittable};
+
+use crate::backends;
+use crate::candidate::apart;
+use crate::error::CliError;
+use crate::playing::PlayingArgs;
+use crate::progress::{self, Bar, Said};
+use crate::provenance;
+use crate::table::table;
+use crate::terminal::Terminal;
+
+/// Fail a change of a start-up only when it makes it worse
+///
+/// Plays the old and the new start-up over the same paths with the same seeds, a path at a time, and stops as soon as the answer is
+/// sure. Paths are drawn from the ranges of `ramp league`, by a seed that both start-ups decide, so that nobody has tuned to them.
+/// docs/guide/gate.md says what is looked at, and how sure the answer is.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ramp gate old/my_start.h new/my_start.h            a header before and after a change
+  ramp gate reach my_reach.h                         a row of the registry against a header
+  ramp gate my_start.h my_start.h:gain=3             a parameter
+  ramp gate old.h new.h --markdown gate.md           a table for a pull request
+  ramp gate --self-test                              how often it is wrong: minutes
+
+Exit codes: 0 not worse, 1 worse, 2 the input is wrong, 3 cannot tell, 130 interrupted.")]
+pub(crate) struct GateArgs {
+    /// The start-up as it was: FILE.h, or an algorithm, with parameters after a colon
+    #[arg(value_name = "OLD", required_unless_present = "self_test")]
+    old: Option<String>,
+    /// The start-up as it may become
+    #[arg(value_name = "NEW", required_unless_present = "self_test")]
+    new: Option<String>,
+    /// By how many per cent the download time may rise
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    margin: Option<f64>,
+    /// Chance of a false "worse", and of a false "not worse", at most
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    alpha: Option<f64>,
+    /// Pairs of runs after which it cannot tell
+    #[arg(long, value_name = "N", default_value_t = Terms::default().pairs, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pairs: u32,
+    /// Draw the paths by this seed [default: what both start-ups are decides it]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Write the answer as Markdown, for a pull request
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Test the gate: rows against themselves with other seeds, and against mutants of them
+    #[arg(long, conflicts_with_all = ["old", "new", "seed"])]
+    self_test: bool,
+    /// Gates between equals in --self-test
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "self_test")]
+    alike: u32,
+    /// Rows that --self-test uses [default: those of `ramp compare`]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', requires = "self_test")]
+    algorithms: Vec<String>,
+    /// Directory for results [default: ramp-results/gate]
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    playing: PlayingArgs,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
+    if number > 0.0 && number < 50.0 {
+        Ok(number / 100.0)
+    } else {
+        Err("more than 0 and less than 50".to_owned())
+    }
+}
+
+impl GateArgs {
+    fn terms(&self) -> Terms {
+        let mut terms = Terms { pairs: self.pairs, ..Terms::default() };
+        terms.alpha = self.alpha.unwrap_or(terms.alpha);
+        if let Some(margin) = self.margin {
+            terms.margins[0] = margin.ln_1p();
+        }
+        terms
+    }
+
+    fn out(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/gate"))
+    }
+}
+
+/// Run the command.
+pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    args.playing.spread();
+    if args.self_test {
+        return self_test(args, out);
+    }
+    let (Some(old), Some(new)) = (&args.old, &args.new) else {
+        return Err(CliError::input("OLD and NEW are missing"));
+    };
+    if let Some(path) = &args.markdown {
+        writable(path)?;
+    }
+    let backend = backends::ALL[0];
+    let old_row = row(old, backend, None)?;
+    let new_row = row(new, backend, Some(&old_row.label))?;
+    let question = Question {
+        old: old_row,
+        new: new_row,
+        terms: args.terms(),
+        seed: args.seed,
+        backend,
+        out: args.out(),
+        reuse: args.playing.reuse(),
+    };
+    let gate = question.ask(&Bar::default(), &progress::interruption_soon()).map_err(kept)?;
+    let replay = gate.worst.as_ref().map(|worst| replay(&worst.path, old, new));
+    if let Some(path) = &args.markdown {
+        let text = markdown(&gate, replay.as_deref());
+        write_whole(path, |file| file.write_all(text.as_bytes()))?;
+        say!("written: {}", path.display());
+    }
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &gate).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        print(&gate, replay.as_deref(), terminal, out)?;
+    }
+    out.flush()?;
+    match gate.verdict {
+        Verdict::NotWorse => Ok(()),
+        Verdict::Worse => Err(CliError::Worse),
+        Verdict::CannotTell => Err(CliError::CannotTell),
+    }
+}
+
+/// Says how to go on where it was interrupted: how many runs there will be nobody knows.
+fn kept(error: ExperimentError) -> CliError {
+    let ExperimentError::Interrupted { place, .. } = error else { return error.into() };
+    say!("interrupted: finished runs are kept in {}", place.display());
+    say!("to continue: {}", provenance::typed());
+    CliError::Interrupted
+}
+
+/// A header, or a row of the registry; one that is called as the other is "new".
+fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result<Row, CliError> {
+    let mut row = if is_header(text) {
+        candidate(text, &apart(), &[])?
+    } else {
+        let mut rows = Sweep::parse(&[])?.rows(&[text.to_owned()], &[backend])?;
+        match (rows.pop(), rows.pop()) {
+            (Some(row), None) => row,
+            _ => {
+                return Err(CliError::input_help(
+                    format!("`{text}` is not one start-up"),
+                    "a header, FILE.h, or the name of an algorithm, with parameters after a colon",
+                ));
+            }
+        }
+    };
+    submittable(&row)?;
+    if let Some(unmet) = row.unmet(backend) {
+        return Err(CliError::input_help(unmet, "a row that the simulator can play"));
+    }
+    if taken == Some(row.label.as_str()) {
+        row.label += " (new)";
+    }
+    Ok(row)
+}
+
+fn is_header(text: &str) -> bool {
+    text.ends_with(".h") || text.contains(".h:")
+}
+
+/// What plays both over a path again.
+fn replay(path: &str, old: &str, new: &str) -> String {
+    let option = |text: &str| if is_header(text) { "--candidate" } else { "--algorithms" };
+    format!("ramp compare {path} {} {old} {} {new}", option(old), option(new))
+}
+
+/// Fails early, not after minutes.
+fn writable(path: &Path) -> Result<(), CliError> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if path.is_dir() || directory.is_some_and(|directory| !directory.is_dir()) {
+        return Err(CliError::input_help(
+            format!("--markdown {} cannot be written", path.display()),
+            "a file in a directory that exists",
+        ));
+    }
+    Ok(())
+}
+
+fn print(
+    gate: &Gate,
+    replay: Option<&str>,
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let (head, rows) = cells(gate);
+    writeln!(out, "{}", terminal.bold(&gate.sentence()))?;
+    writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
+    if let Some(worst) = &gate.worst {
+        writeln!(out, "\n{}", textwrap::fill(&format!("{}.", worst.sentence()), terminal.width))?;
+        if let Some(replay) = replay {
+            writeln!(out, "To play it again: {replay}")?;
+        }
+    }
+    Ok(())
+}
+
+fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
+    let rows = args.algorithms.iter().map(|name| {
+        rampcc::algorithm(name).ok_or_else(|| {
+            CliError::input_help(
+                format!("--algorithms: there is no algorithm `{name}`"),
+                "`ramp list algorithms`",
+            )
+        })
+    });
+    let test = SelfTest {
+        alike: args.alike,
+        rows: rows.collect::<Result<_, _>>()?,
+        terms: args.terms(),
+        backend: backends::ALL[0],
+        apart: &apart(),
+        out: args.out(),
+        reuse: args.playing.reuse(),
+    };
+    let tested = test.play(&Said, &progress::interruption_soon()).map_err(kept)?;
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &tested).map_err(std::io::Error::from)?;
+        return Ok(writeln!(out)?);
+    }
+    let text = format!("{}\n`{}`\n", tested.markdown(), provenance::command());
+    if let Some(path) = &args.markdown {
+        fs::write(path, &text).map_err(CliError::file("write", path))?;
+        say!("written: {}", path.display());
+    }
+    Ok(write!(out, "{text}")?)
+}

@@ -1,0 +1,360 @@
+//! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths that nobody tuned to.
+//!
+//! [`Question::ask`] draws a path at a time from the league's ranges, plays both over it with the same seed, and stops as soon as
+//! it is sure ([`evidence`]). It says "worse" of a start-up that is within all margins with a chance of `alpha` at most, and "not
+//! worse" of one that is beyond a margin with the same.
+
+mod evidence;
+mod measure;
+mod mutants;
+mod self_test;
+mod text;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use rampcc_backend::Backend;
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Steering, context};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::design::ACCESS;
+use crate::outcome::holds;
+use crate::play::{League, Request};
+use crate::population::{EDITION, PREFIX, Path, Population, path};
+use evidence::Evidence;
+pub use evidence::Mean;
+use measure::{MEASURES, Pair};
+pub use mutants::{MUTATIONS, Mutation};
+pub use self_test::{Counted, SelfTest, Tested};
+pub use text::{cells, markdown};
+
+/// Sizes of downloads, bytes: one run serves them all.
+const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
+/// Paths that are played before anybody looks: enough for all cores.
+const BATCH: u32 = 32;
+/// Paths of each access type in a population.
+const OF_EACH: u32 = 20;
+/// Seeds of populations, below it: what people can type.
+const SEEDS: u64 = 1 << 32;
+
+/// What is asked.
+pub struct Question<'a> {
+    /// As it was.
+    pub old: Row,
+    /// As it may become.
+    pub new: Row,
+    /// How sure, and how far.
+    pub terms: Terms,
+    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    pub seed: Option<u64>,
+    /// Who plays.
+    pub backend: &'a dyn Backend,
+    /// Results directory.
+    pub out: PathBuf,
+    /// True to take results that are there.
+    pub reuse: bool,
+}
+
+/// How sure, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Terms {
+    /// Chance of a false "worse", and of a false "not worse", at most.
+    pub alpha: f64,
+    /// By how much means may rise: the logarithm of the download time, the share of pipe and buffer that is lost in start-up, and the
+    /// share of paths that are much slower.
+    pub margins: [f64; MEASURES.len()],
+    /// Pairs of runs after which it gives up.
+    pub pairs: u32,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { alpha: 0.05, margins: MEASURES.map(|measure| measure.margin), pairs: 2000 }
+    }
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Not by more than a margin.
+    NotWorse,
+    /// By more than a margin.
+    Worse,
+    /// The pairs did not suffice.
+    CannotTell,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gate {
+    /// Whether it is worse.
+    pub verdict: Verdict,
+    /// Label of the old row.
+    pub old: String,
+    /// Label of the new row.
+    pub new: String,
+    /// How sure, and how far.
+    pub terms: Terms,
+    /// Seed of the paths.
+    pub seed: u64,
+    /// Edition of the ranges that they are drawn from.
+    pub edition: &'static str,
+    /// Pairs of runs that it took.
+    pub pairs: u32,
+    /// What was looked at.
+    pub measures: Vec<Measured>,
+    /// Where the new one is slowest beside the old one; `None`: nowhere.
+    pub worst: Option<Worst>,
+}
+
+/// One of the things that were looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Key.
+    pub id: &'static str,
+    /// As tables call it.
+    pub name: &'static str,
+    /// By how much it may rise.
+    pub margin: f64,
+    /// By how much it rises.
+    #[serde(flatten)]
+    pub mean: Mean,
+    /// What the pairs say of it.
+    pub verdict: Verdict,
+}
+
+/// A download over one path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Worst {
+    /// For command lines: `league:fresh-7-wifi-03`.
+    pub path: String,
+    /// Seed of the run.
+    pub run_seed: u64,
+    /// Of the download.
+    pub bytes: u64,
+    /// Seconds of the old one; `None`: it did not finish.
+    pub old_s: Option<f64>,
+    /// Seconds of the new one.
+    pub new_s: Option<f64>,
+    /// New over old.
+    pub ratio: f64,
+}
+
+impl Question<'_> {
+    /// Plays until it is sure, or the pairs are used up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Request::play`].
+    pub fn ask(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate, ExperimentError> {
+        self.ask_of(Sides::Rows, progress, interrupted)
+    }
+
+    fn ask_of(
+        &self,
+        sides: Sides,
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
+    ) -> Result<Gate, ExperimentError> {
+        let seed = self.seed.unwrap_or_else(|| self.own_seed());
+        progress.on_backend(&Ahead {
+            backend: self.backend,
+            runs: 2 * self.terms.pairs as usize,
+            runs_here: 2 * self.terms.pairs as usize,
+            longest: rampcc::Time::ZERO,
+        });
+        let mut judge = Judge::new(self.terms);
+        let mut draws = Draws::new(seed);
+        while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell {
+            let count = BATCH.min(self.terms.pairs - judge.pairs);
+            let paths = (0..count).map(|_| draws.path()).collect::<Result<Vec<_>, _>>()?;
+            let holds: Vec<_> = paths.iter().map(|path| holds(&context(&path.scenario))).collect();
+            let league = self.request(paths, sides).play(&Within(progress), interrupted)?;
+            for (played, holds_bytes) in league.paths.iter().zip(holds) {
+                if judge.verdict() != Verdict::CannotTell {
+                    break;
+                }
+                let [old, new] = match sides {
+                    Sides::Rows => [0, 1].map(|row| &played.outcomes[row][0]),
+                    // A path without chance has one run.
+                    Sides::Seeds => [0, played.seeds.len() - 1].map(|seed| &played.outcomes[0][seed]),
+                };
+                let pair = Pair { old, new, holds_bytes };
+                judge.add(&pair, || Place { path: &played.name, run_seed: played.seeds[0], league: &league });
+            }
+        }
+        progress.on_end();
+        Ok(judge.gate(self, seed))
+    }
+
+    fn request(&self, paths: Vec<Path>, sides: Sides) -> Request<'_> {
+        let (entrants, seeds) = match sides {
+            Sides::Rows => (vec![self.old.clone(), self.new.clone()], 1),
+            Sides::Seeds => (vec![self.old.clone()], 2),
+        };
+        Request {
+            population: Population { name: "gate".to_owned(), paths, settings: Vec::new() },
+            entrants,
+            sizes: SIZES.to_vec(),
+            seeds,
+            backend: self.backend,
+            workers: None,
+            out: self.out.clone(),
+            reuse: self.reuse,
+            pairs: false,
+            crowds: false,
+        }
+    }
+
+    /// Of what both rows are: their settings and code.
+    fn own_seed(&self) -> u64 {
+        let mut text = Sha256::new();
+        text.update(EDITION);
+        for row in [&self.old, &self.new] {
+            if let Steering::Core(arm) = &row.steering {
+                text.update(format!("\n{} {:?} ", arm.algorithm.id, arm.set));
+            }
+            text.update(row.code.as_ref().map_or("", |code| code.digest.as_str()));
+        }
+        let digest = text.finalize();
+        digest[..4].iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+    }
+}
+
+/// What the two runs of a pair are.
+#[derive(Clone, Copy)]
+enum Sides {
+    /// Of the old row and the new one, with the same seed.
+    Rows,
+    /// Both of the old row, with two seeds.
+    Seeds,
+}
+
+/// Paths, each of a population of its own, so that they are independent of one another.
+struct Draws {
+    random: Pcg64Mcg,
+}
+
+impl Draws {
+    fn new(seed: u64) -> Self {
+        Self { random: Pcg64Mcg::seed_from_u64(seed) }
+    }
+
+    fn path(&mut self) -> Result<Path, ExperimentError> {
+        let access = ACCESS[self.random.random_range(0..ACCESS.len())];
+        let number = self.random.random_range(1..=OF_EACH);
+        let name = format!("fresh-{}-{access}-{number:02}", self.random.random_range(0..SEEDS));
+        let unknown =
+            || ExperimentError::Input { message: format!("the league has no path `{name}`"), help: None };
+        let scenario = path(&format!("{PREFIX}{name}"), &[]).ok_or_else(unknown)??;
+        Path { name, access: access.to_owned(), scenario }.up_to(SIZES[SIZES.len() - 1])
+    }
+}
+
+/// Tells of runs, not of batches.
+struct Within<'a>(&'a dyn Progress);
+
+impl Progress for Within<'_> {
+    fn on_start(&self, run: &str) {
+        self.0.on_start(run);
+    }
+    fn on_finish(&self, run: &str) {
+        self.0.on_finish(run);
+    }
+    fn on_note(&self, line: &str) {
+        self.0.on_note(line);
+    }
+}
+
+/// Where a pair was played.
+struct Place<'a> {
+    path: &'a str,
+    run_seed: u64,
+    league: &'a League,
+}
+
+/// The evidence so far.
+struct Judge {
+    terms: Terms,
+    pairs: u32,
+    evidence: [Evidence; MEASURES.len()],
+    worst: Option<Worst>,
+}
+
+impl Judge {
+    fn new(terms: Terms) -> Self {
+        let mut margins = terms.margins.iter().copied();
+        let evidence = MEASURES
+            .map(|m| Evidence::new(m.low, m.high, margins.next().unwrap_or(m.margin).clamp(m.low, m.high)));
+        Self { terms, pairs: 0, evidence, worst: None }
+    }
+
+    fn add<'p>(&mut self, pair: &Pair<'_>, place: impl FnOnce() -> Place<'p>) {
+        self.pairs += 1;
+        for (measure, evidence) in MEASURES.iter().zip(&mut self.evidence) {
+            evidence.add((measure.of)(pair));
+        }
+        let slowest = pair.ratios().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let Some((size, ratio)) = slowest.filter(|(_, ratio)| *ratio > 0.0) else { return };
+        let ratio = libm::exp(ratio);
+        if self.worst.as_ref().is_none_or(|worst| worst.ratio < ratio) {
+            let Place { path, run_seed, league } = place();
+            self.worst = Some(Worst {
+                path: format!("{PREFIX}{path}"),
+                run_seed,
+                bytes: league.sizes.get(size).copied().unwrap_or(0),
+                old_s: pair.old.seconds[size],
+                new_s: pair.new.seconds[size],
+                ratio,
+            });
+        }
+    }
+
+    /// One of several measures suffices for "worse", so each has its part of the chance; all of them must be sure for "not worse".
+    fn of(&self, evidence: &Evidence) -> Verdict {
+        if evidence.above() <= self.terms.alpha / MEASURES.len() as f64 {
+            Verdict::Worse
+        } else if evidence.below() <= self.terms.alpha {
+            Verdict::NotWorse
+        } else {
+            Verdict::CannotTell
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let all = || self.evidence.iter().map(|evidence| self.of(evidence));
+        if all().any(|one| one == Verdict::Worse) {
+            Verdict::Worse
+        } else if all().all(|one| one == Verdict::NotWorse) {
+            Verdict::NotWorse
+        } else {
+            Verdict::CannotTell
+        }
+    }
+
+    fn gate(self, question: &Question<'_>, seed: u64) -> Gate {
+        let measured = MEASURES.iter().zip(&self.evidence).zip(self.terms.margins);
+        let measured = measured.map(|((measure, evidence), margin)| Measured {
+            id: measure.id,
+            name: measure.name,
+            margin,
+            mean: evidence.mean(self.terms.alpha),
+            verdict: self.of(evidence),
+        });
+        Gate {
+            verdict: self.verdict(),
+            old: question.old.label.clone(),
+            new: question.new.label.clone(),
+            terms: self.terms,
+            seed,
+            edition: EDITION,
+            pairs: self.pairs,
+            measures: measured.collect(),
+            worst: self.worst,
+        }
+    }
+}

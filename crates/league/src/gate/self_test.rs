@@ -1,0 +1,149 @@
+//! Whether a gate can be believed: how often it says "worse" of what is the same, and how many faults it finds.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use rampcc::{Algorithm, Traits};
+use rampcc_backend::Backend;
+use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_scenario::Arm;
+use serde::Serialize;
+
+use super::{Gate, MUTATIONS, Question, Sides, Terms, Verdict};
+use crate::candidate::{Apart, candidate, scratch};
+
+/// A test of gates.
+pub struct SelfTest<'a> {
+    /// Gates between two runs of the same row, which differ by chance alone.
+    pub alike: u32,
+    /// The rows, in turn, and with each fault that changes them; empty: those that are compared where nobody says what.
+    pub rows: Vec<&'static Algorithm>,
+    /// Of every gate.
+    pub terms: Terms,
+    /// Who plays.
+    pub backend: &'a dyn Backend,
+    /// How mutants are compiled and played.
+    pub apart: &'a Apart,
+    /// Results directory.
+    pub out: PathBuf,
+    /// True to take results that are there.
+    pub reuse: bool,
+}
+
+/// What the gates said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tested {
+    /// Of every gate.
+    pub terms: Terms,
+    /// Of what is the same.
+    pub alike: Vec<Counted>,
+    /// Of what has a fault.
+    pub mutants: Vec<Counted>,
+}
+
+/// What one gate said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Counted {
+    /// Label of the row, or name of the mutant.
+    pub name: String,
+    /// What is wrong with it; empty: nothing.
+    pub fault: &'static str,
+    /// Seed of the paths.
+    pub seed: u64,
+    /// What it said.
+    pub verdict: Verdict,
+    /// After so many pairs.
+    pub pairs: u32,
+    /// Measures that said "worse".
+    pub by: Vec<&'static str>,
+}
+
+impl Tested {
+    /// How many gates between equals said "worse".
+    pub fn alarms(&self) -> usize {
+        self.alike.iter().filter(|one| one.verdict == Verdict::Worse).count()
+    }
+
+    /// How many mutants were found.
+    pub fn found(&self) -> usize {
+        self.mutants.iter().filter(|one| one.verdict == Verdict::Worse).count()
+    }
+}
+
+impl SelfTest<'_> {
+    /// Plays all of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Question::ask`], and where a mutant does not compile.
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Tested, ExperimentError> {
+        let rows = if self.rows.is_empty() { compared(self.backend) } else { self.rows.clone() };
+        let mut tested = Tested { terms: self.terms, alike: Vec::new(), mutants: Vec::new() };
+        for (number, row) in (0..u64::from(self.alike)).zip(rows.iter().cycle()) {
+            let question = self.question(plain(row), plain(row), Some(number));
+            let gate = question.ask_of(Sides::Seeds, progress, interrupted)?;
+            progress.on_note(&told(&gate, "with itself"));
+            tested.alike.push(counted(&gate, ""));
+        }
+        let place = scratch()?;
+        for row in rows {
+            for mutation in MUTATIONS.iter().filter(|mutation| mutation.applies(row)) {
+                let header = place.path().join(format!("{}.h", mutation.name(row)));
+                fs::write(&header, mutation.header(row)).map_err(|cause| ExperimentError::File {
+                    action: "write",
+                    path: header.clone(),
+                    cause,
+                })?;
+                let mutant = candidate(&header.to_string_lossy(), self.apart, &[])?;
+                let gate = self.question(plain(row), mutant, None).ask(progress, interrupted)?;
+                progress.on_note(&told(&gate, mutation.meaning));
+                tested.mutants.push(counted(&gate, mutation.meaning));
+            }
+        }
+        Ok(tested)
+    }
+
+    fn question(&self, old: Row, new: Row, seed: Option<u64>) -> Question<'_> {
+        Question {
+            old,
+            new,
+            terms: self.terms,
+            seed,
+            backend: self.backend,
+            out: self.out.clone(),
+            reuse: self.reuse,
+        }
+    }
+}
+
+/// Rows that are compared where nobody says what to compare, and that this backend can play.
+fn compared(backend: &dyn Backend) -> Vec<&'static Algorithm> {
+    let playable = |row: &&'static Algorithm| {
+        row.traits.has(Traits::DEFAULT)
+            && !row.traits.has(Traits::KNOWS_PATH)
+            && row.unmet(backend.lacks()).next().is_none()
+    };
+    rampcc::algorithms().iter().filter(playable).collect()
+}
+
+fn plain(row: &'static Algorithm) -> Row {
+    Arm { label: row.id.to_owned(), algorithm: row, set: Vec::new() }.into()
+}
+
+fn told(gate: &Gate, what: &str) -> String {
+    let verdict = super::text::verdict(gate.verdict);
+    format!("{}, {what}: {verdict} after {} pairs", gate.new, gate.pairs)
+}
+
+fn counted(gate: &Gate, fault: &'static str) -> Counted {
+    let worse = gate.measures.iter().filter(|measured| measured.verdict == Verdict::Worse);
+    Counted {
+        name: gate.new.clone(),
+        fault,
+        seed: gate.seed,
+        verdict: gate.verdict,
+        pairs: gate.pairs,
+        by: worse.map(|measured| measured.name).collect(),
+    }
+}

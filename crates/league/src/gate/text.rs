@@ -1,0 +1,146 @@
+//! Gates as text.
+
+use std::fmt::Write as _;
+
+use super::measure::MEASURES;
+use super::{Gate, Measured, Tested, Verdict, Worst};
+use crate::text::Cells;
+
+/// As sentences have it.
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::NotWorse => "not worse",
+        Verdict::Worse => "worse",
+        Verdict::CannotTell => "cannot tell",
+    }
+}
+
+fn words(id: &str, value: f64) -> String {
+    let measure = MEASURES.iter().find(|measure| measure.id == id);
+    measure.map_or_else(|| format!("{value:+}"), |measure| (measure.words)(value))
+}
+
+/// What was looked at.
+pub fn cells(gate: &Gate) -> Cells {
+    let sure = format!("{:.0} % interval", 100.0 * (1.0 - gate.terms.alpha));
+    let head = ["measure", "change", &sure, "margin", "verdict"].map(str::to_owned).to_vec();
+    let row = |one: &Measured| {
+        let said = |value| words(one.id, value);
+        vec![
+            one.name.to_owned(),
+            said(one.mean.mean),
+            format!("{} to {}", said(one.mean.low), said(one.mean.high)),
+            said(one.margin),
+            verdict(one.verdict).to_owned(),
+        ]
+    };
+    (head, gate.measures.iter().map(row).collect())
+}
+
+impl Gate {
+    /// The answer in a sentence.
+    pub fn sentence(&self) -> String {
+        let Self { old, new, pairs, .. } = self;
+        match self.verdict {
+            Verdict::NotWorse => {
+                format!("`{new}` is not worse than `{old}` by more than the margins ({pairs} pairs).")
+            }
+            Verdict::Worse => {
+                let by: Vec<&str> =
+                    self.measures.iter().filter(|m| m.verdict == Verdict::Worse).map(|m| m.name).collect();
+                format!("`{new}` is worse than `{old}`: {} ({pairs} pairs).", by.join("; "))
+            }
+            Verdict::CannotTell => {
+                format!("{pairs} pairs do not tell whether `{new}` is worse than `{old}`.")
+            }
+        }
+    }
+}
+
+impl Worst {
+    /// Where, and by how much.
+    pub fn sentence(&self) -> String {
+        let seconds = |s: Option<f64>| s.map_or("unfinished".to_owned(), |s| format!("{s:.3} s"));
+        format!(
+            "Slowest beside the old one: {}, {}: {} instead of {} ({:.2} times)",
+            self.path,
+            crate::text::size(self.bytes),
+            seconds(self.new_s),
+            seconds(self.old_s),
+            self.ratio
+        )
+    }
+}
+
+/// For a pull request. `replay` plays the worst path.
+pub fn markdown(gate: &Gate, replay: Option<&str>) -> String {
+    let (head, rows) = cells(gate);
+    let mut text = format!("**{}**\n\n", gate.sentence());
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    text += &line(&head);
+    text += &line(&vec!["---".to_owned(); head.len()]);
+    text.extend(rows.iter().map(|row| line(row)));
+    if let Some(worst) = &gate.worst {
+        let _ = write!(text, "\n{}.", worst.sentence());
+        if let Some(replay) = replay {
+            let _ = write!(text, " To play it again: `{replay}`");
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "\nPaths of `{}`, seed {}; a false \"worse\" and a false \"not worse\" have a chance of at most {:.0} % each.",
+        gate.edition,
+        gate.seed,
+        100.0 * gate.terms.alpha
+    );
+    text
+}
+
+impl Tested {
+    /// Markdown: how many of each, and which were not as they should be.
+    pub fn markdown(&self) -> String {
+        let mut text = format!(
+            "| gates | number | as they should be | pairs, median | most |\n|---|---|---|---|---|\n\
+             | of a row with itself, other seeds | {} | {} not called worse | {} |\n\
+             | of a row with a mutant of it | {} | {} called worse | {} |\n",
+            self.alike.len(),
+            self.alike.len() - self.alarms(),
+            pairs(&self.alike),
+            self.mutants.len(),
+            self.found(),
+            pairs(&self.mutants),
+        );
+        text += "\n| mutant | a sender that … | verdict | pairs | by |\n|---|---|---|---|---|\n";
+        for one in &self.mutants {
+            let by = if one.by.is_empty() { "–".to_owned() } else { one.by.join("; ") };
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} | {} | {by} |",
+                one.name,
+                one.fault,
+                verdict(one.verdict),
+                one.pairs
+            );
+        }
+        for one in self.alike.iter().filter(|one| one.verdict != Verdict::NotWorse) {
+            let said = verdict(one.verdict);
+            let _ = writeln!(
+                text,
+                "\n`{}` with itself, seed {}: {said} after {} pairs.",
+                one.name, one.seed, one.pairs
+            );
+        }
+        text
+    }
+}
+
+/// Median and largest number of pairs.
+fn pairs(of: &[super::Counted]) -> String {
+    let mut pairs: Vec<u32> = of.iter().map(|one| one.pairs).collect();
+    pairs.sort_unstable();
+    match pairs.as_slice() {
+        [] => "– | –".to_owned(),
+        all => format!("{} | {}", all[all.len() / 2], all[all.len() - 1]),
+    }
+}
