@@ -179,7 +179,7 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
 }
 
 fn is_header(text: &str) -> bool {
-    text.ends_with(".h") || text.contains(".h:")
+    text.split_once(".h").is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// What plays both over a path again.

@@ -76,7 +76,8 @@ impl Evidence {
         }
         self.count += 1.0;
         self.sum += value;
-        self.squares += (value - self.guess()).powi(2);
+        let distance = value - self.guess();
+        self.squares += distance * distance;
     }
 
     /// The mean so far, with one value in the middle that nobody has seen.

@@ -29,9 +29,11 @@ pub(crate) struct Pair<'a> {
     pub(crate) new: &'a Outcome,
     /// Bytes that pipe and buffer hold together; `None`: the buffer has no end.
     pub(crate) holds_bytes: Option<f64>,
+    /// Bytes of the download.
+    pub(crate) bytes: u64,
 }
 
-pub(crate) const MEASURES: [Measure; 3] = [
+pub(crate) const MEASURES: [Measure; 4] = [
     Measure {
         id: "time",
         name: "download time",
@@ -49,6 +51,15 @@ pub(crate) const MEASURES: [Measure; 3] = [
         margin: 0.05,
         words: |value| format!("{value:+.3}"),
         of: |pair| pair.startup_lost(),
+    },
+    Measure {
+        id: "sent_again",
+        name: "sent again, of the download",
+        low: -0.25,
+        high: 0.25,
+        margin: 0.01,
+        words: |value| format!("{:+.2} %", 100.0 * value),
+        of: |pair| pair.sent_again(),
     },
     Measure {
         id: "much_slower",
@@ -83,6 +94,10 @@ impl Pair<'_> {
         lost(self.new) - lost(self.old)
     }
 
+    fn sent_again(&self) -> f64 {
+        (self.new.again_bytes - self.old.again_bytes) / self.bytes.max(1) as f64
+    }
+
     fn much_slower(&self) -> f64 {
         let much = libm::log(MUCH);
         let (slowest, fastest) = self
@@ -101,6 +116,7 @@ mod tests {
             seconds: seconds.to_vec(),
             had_s: 10.0,
             lost_bytes: 50_000.0,
+            again_bytes: 60_000.0,
             startup_lost,
             ..Outcome::default()
         }
@@ -108,21 +124,21 @@ mod tests {
 
     #[test]
     fn values_are_of_the_new_over_the_old() {
-        let (old, new) =
-            (outcome(&[Some(1.0), Some(4.0)], Some(0.1)), outcome(&[Some(1.0), Some(5.2)], Some(0.3)));
-        let pair = Pair { old: &old, new: &new, holds_bytes: Some(100_000.0) };
-        let [time, lost, slower] = MEASURES.map(|measure| (measure.of)(&pair));
+        let old = Outcome { again_bytes: 50_000.0, ..outcome(&[Some(1.0), Some(4.0)], Some(0.1)) };
+        let new = outcome(&[Some(1.0), Some(5.2)], Some(0.3));
+        let pair = Pair { old: &old, new: &new, holds_bytes: Some(100_000.0), bytes: 1_000_000 };
+        let [time, lost, again, slower] = MEASURES.map(|measure| (measure.of)(&pair));
         assert!((time - libm::log(1.3) / 2.0).abs() < 1e-12 && (lost - 0.2).abs() < 1e-12, "{time} {lost}");
-        assert!((slower - 1.0).abs() < 1e-12);
+        assert!((again - 0.01).abs() < 1e-12 && (slower - 1.0).abs() < 1e-12, "{again}");
         let back = Pair { old: &new, new: &old, ..pair };
-        assert!(((MEASURES[2].of)(&back) + 1.0).abs() < 1e-12);
+        assert!(((MEASURES[3].of)(&back) + 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn what_did_not_finish_or_never_left_counts_as_that() {
         let (old, new) = (outcome(&[Some(4.0)], Some(0.1)), outcome(&[None], None));
-        let pair = Pair { old: &old, new: &new, holds_bytes: Some(100_000.0) };
-        let [time, lost, slower] = MEASURES.map(|measure| (measure.of)(&pair));
+        let pair = Pair { old: &old, new: &new, holds_bytes: Some(100_000.0), bytes: 1_000_000 };
+        let [time, lost, _, slower] = MEASURES.map(|measure| (measure.of)(&pair));
         assert!((time - LN_2).abs() < 1e-12, "10 s over 4 s, and a factor of two at most: {time}");
         assert!((lost - 0.4).abs() < 1e-12 && (slower - 1.0).abs() < 1e-12, "{lost} {slower}");
         let endless = Pair { holds_bytes: None, ..pair };

@@ -63,8 +63,8 @@ pub struct Question<'a> {
 pub struct Terms {
     /// Chance of a false "worse", and of a false "not worse", at most.
     pub alpha: f64,
-    /// By how much means may rise: the logarithm of the download time, the share of pipe and buffer that is lost in start-up, and the
-    /// share of paths that are much slower.
+    /// By how much means may rise: the logarithm of the download time, the share of pipe and buffer that is lost in start-up, the
+    /// share of the download that is sent again, and the share of paths that are much slower.
     pub margins: [f64; MEASURES.len()],
     /// Pairs of runs after which it gives up.
     pub pairs: u32,
@@ -183,7 +183,7 @@ impl Question<'_> {
                     // A path without chance has one run.
                     Sides::Seeds => [0, played.seeds.len() - 1].map(|seed| &played.outcomes[0][seed]),
                 };
-                let pair = Pair { old, new, holds_bytes };
+                let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
                 judge.add(&pair, || Place { path: &played.name, run_seed: played.seeds[0], league: &league });
             }
         }

@@ -11,11 +11,11 @@ pub struct Mutation {
     pub id: &'static str,
     /// What goes wrong, after "a sender …".
     pub meaning: &'static str,
-    /// After the row's init; `d` is the decision.
+    /// After the row's `init`; `d` is the decision.
     init: &'static str,
-    /// After the row's on_ack: `a` is the ACK, and `before` the decision before it.
+    /// After the row's `on_ack`: `a` is the ACK, and `before` the decision before it.
     on_ack: &'static str,
-    /// After the row's on_event: `e` is the event, and `before` the decision before it.
+    /// After the row's `on_event`: `e` is the event, and `before` the decision before it.
     on_event: &'static str,
     /// True if it changes something in this row.
     applies: fn(&Algorithm) -> bool,
