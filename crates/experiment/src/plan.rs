@@ -131,7 +131,8 @@ fn about(steering: &str) -> String {
         return format!("{name}: a header that is in no registry.");
     }
     let Some(algorithm) = rampcc::algorithm(name) else {
-        return format!("The {name}'s own {}.", words.next().unwrap_or(name));
+        let article = if name == "kernel" { "The " } else { "" };
+        return format!("{article}{name}'s own {}.", words.next().unwrap_or(name));
     };
     let unusual = |word: &&str| {
         word.split_once('=').is_some_and(|(name, value)| {

@@ -49,10 +49,12 @@ pub(super) fn page(comparison: &Comparison) -> String {
 
 fn summary_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<section id=\"summary\">\n<h2>Summary</h2>\n<p class=\"note\">");
-    html.add(format_args!(
-        "Means over {} runs, with 95 % intervals below them. The best of a column is bold.",
-        comparison.seeds.len()
-    ));
+    match comparison.seeds.len() {
+        1 => html.raw("Values of one run. The best of a column is bold."),
+        runs => html.add(format_args!(
+            "Means over {runs} runs, with 95 % intervals below them. The best of a column is bold."
+        )),
+    }
     if let Some(yardstick) = &comparison.yardstick {
         html.add(format_args!(" <b>{}</b> knows the path: a reference, not a contender.", Text(yardstick)));
     }
