@@ -8,7 +8,7 @@ use std::{fs, io, thread};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-use crate::bench::{Bench, finish, shell};
+use crate::bench::{Bench, finish, shell, text};
 use crate::tally::Tally;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -20,11 +20,16 @@ pub(crate) fn requests(bench: &Bench, rng: &mut Pcg64Mcg, tally: &mut Tally) {
     let port: u16 = 9641;
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let arguments = ["export", "--listen", &address.to_string()];
-    let child = bench.command(&arguments).spawn().expect("nsenter");
+    let mut child = bench.command(&arguments).spawn().expect("nsenter");
     let process = child.id();
     // It is there when it answers.
     let scrape = || bench.within("", || answer(address, SCRAPE.as_bytes()));
-    while scrape().is_err() {}
+    while scrape().is_err() {
+        if child.try_wait().expect("its state").is_some() {
+            let said = finish(child, &arguments).map(|output| text(&output.stderr));
+            return tally.tried("the exporter's start", Err(said.unwrap_or_else(|error| error)));
+        }
+    }
     while tally.goes_on() {
         let all: Vec<_> = (0..40).map(|_| (request(rng), rng.random_bool(0.5))).collect();
         tally.count("requests", all.len() as u64);
