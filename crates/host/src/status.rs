@@ -31,7 +31,7 @@ pub struct Attachment {
     pub key: String,
     /// Algorithm that is or was in force; `None`: unknown.
     pub attached: Option<AttachedAlgorithm>,
-    /// Setting that detaching restores; `None`: unknown.
+    /// Setting that detaching restores; `None`: unknown, or none.
     pub replaced: Option<String>,
     /// Connections now, by congestion control: all of the network namespace, or of the control group. `None`: it is
     /// gone, out of reach, or not asked for.
@@ -185,7 +185,7 @@ impl Host {
             health,
             key,
             attached,
-            replaced: Some(record.replaced.to_string()),
+            replaced: this_boot.then(|| record.replaced.to_string()),
             connections: None,
         }
     }
