@@ -196,7 +196,7 @@ fn plausible_trial(report: &Value) {
     let ending = &report["ending"];
     assert_eq!(ending["how"], "completed", "{report}");
     let after = ending["after_s"].as_f64().expect("seconds");
-    assert!((40.0..BOOT_S as f64).contains(&after), "{report}");
+    assert!((20.0..BOOT_S as f64).contains(&after), "{report}");
     let assigned = ending["assigned"].as_array().expect("of two arms").iter().filter_map(Value::as_u64);
     assert_eq!(assigned.sum::<u64>(), 9, "three fetches by each clock: {report}");
     let arms = report["arms"].as_array().expect("two arms");
