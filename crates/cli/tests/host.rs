@@ -314,10 +314,10 @@ mod with_the_kernel {
         let mut said = live.succeed(&[&["attach", "best"], &scope[..]].concat());
         said += &live.succeed(&["status"]);
         said += &live.succeed(&["status", "--json"]);
-        // A record's age may be anything.
+        // A record's date may be anything, and older versions had nothing else.
         let record = fs::read_dir(live.root.join("records")).expect("records").flatten().map(|e| e.path());
         for file in record.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
-            let text = fs::read_to_string(&file).expect("a record");
+            let text = fs::read_to_string(&file).expect("a record").replace("since_boot_s", "since");
             let (head, tail) = text.split_once("\"since_s\": ").expect("its age");
             let rest = tail.trim_start_matches(|c: char| c.is_ascii_digit());
             fs::write(&file, format!("{head}\"since_s\": {}{rest}", u64::MAX)).expect("a record");

@@ -1,10 +1,9 @@
 //! Attaching: on record first, then into the kernel, then in force.
 
-use std::time::SystemTime;
-
 use rampcc::Algorithm;
 use rampcc_linux::{Access, LoadError, Options, Pinned, Record as Events, load_pinned, valid_name};
 
+use crate::clock::Clock;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::record::{Entry, Instance, Phase, Record};
@@ -356,13 +355,14 @@ impl Instance {
 }
 
 fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result<Instance, HostError> {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let Clock { unix_s, boot_s } = Clock::now();
     Ok(Instance {
         number,
         algorithm: algorithm.id.to_owned(),
         parameters: options.parameters.to_vec(),
         name: free_name(algorithm)?,
-        since_s: since.map_or(0, |since| since.as_secs()),
+        since_s: unix_s,
+        since_boot_s: boot_s,
         limits: options.guard.into(),
     })
 }

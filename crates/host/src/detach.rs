@@ -323,6 +323,9 @@ impl Host {
     }
 }
 
+/// Where nobody knows what was there before.
+const NOW_SET: &str = "whatever is set now";
+
 /// Not there, or a link, behind which nothing is ours.
 fn is_none_of_ours(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData)
@@ -362,7 +365,7 @@ fn before_boot(record: Record) -> Detached {
     Detached {
         scope: record.scope,
         names: Vec::new(),
-        restored: Restored::WasThere(record.replaced.to_string()),
+        restored: Restored::WasThere(NOW_SET.into()),
         still_open: 0,
         notes: vec!["it was attached before the last boot, which has undone it".into()],
     }
@@ -372,7 +375,7 @@ fn without_record(key: &str) -> Detached {
     Detached {
         scope: key.to_owned(),
         names: Vec::new(),
-        restored: Restored::WasThere("whatever is set now".into()),
+        restored: Restored::WasThere(NOW_SET.into()),
         still_open: 0,
         notes: vec!["its record was lost; its pins were no longer in force and are gone".into()],
     }

@@ -11,6 +11,7 @@
 mod assign;
 mod attach;
 mod bpffs;
+mod clock;
 mod detach;
 pub mod doctor;
 mod error;

@@ -70,8 +70,11 @@ pub(crate) struct Instance {
     pub(crate) parameters: Vec<u64>,
     /// In the kernel.
     pub(crate) name: String,
-    /// Seconds since 1970.
+    /// Seconds since 1970, as the clock was then.
     pub(crate) since_s: u64,
+    /// Seconds since the boot, which nobody sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) since_boot_s: Option<u64>,
     #[serde(default)]
     pub(crate) limits: Limits,
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::SystemTime;
 use std::{fs, io};
 
 use rampcc::Algorithm;
@@ -10,6 +9,7 @@ use rampcc_linux::{Counters, Guard, Options, Pinned};
 
 use crate::assign::{Assign, AssignCounters};
 use crate::attach::is_ours;
+use crate::clock::Clock;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::namespace::Namespace;
@@ -31,7 +31,7 @@ pub struct Attachment {
     pub key: String,
     /// Algorithm that is or was in force; `None`: unknown.
     pub attached: Option<AttachedAlgorithm>,
-    /// Setting that detaching restores; `None`: unknown.
+    /// Setting that detaching restores; `None`: unknown, or none.
     pub replaced: Option<String>,
     /// Connections now, by congestion control: all of the network namespace, or of the control group. `None`: it is
     /// gone, out of reach, or not asked for.
@@ -49,8 +49,10 @@ pub struct AttachedAlgorithm {
     pub parameters: Vec<u64>,
     /// Its congestion control's name in the kernel.
     pub name: String,
-    /// Seconds since 1970.
+    /// Seconds since 1970, by this host's clock as it is now.
     pub since_s: u64,
+    /// Seconds for which it has been attached, however the clock was set meanwhile.
+    pub age_s: u64,
     /// The host's limits for it.
     pub guard: Guard,
     /// Its directory of pins.
@@ -107,12 +109,6 @@ impl Health {
 }
 
 impl AttachedAlgorithm {
-    /// For how long it has been attached, by this host's clock.
-    pub fn age_s(&self) -> u64 {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        now.saturating_sub(self.since_s)
-    }
-
     /// Time of attaching, in universal time: `2026-11-21 16:04 UTC`.
     pub fn since(&self) -> String {
         utc(self.since_s)
@@ -180,19 +176,23 @@ impl Host {
     }
 
     fn recorded(&self, key: String, record: Record, health: Health) -> Attachment {
-        let attached = record.instances.first().map(|instance| self.algorithm(&record, instance));
+        let this_boot = health != Health::Stale;
+        let first = record.instances.first();
+        let attached = first.map(|instance| self.algorithm(&record, instance, this_boot));
         Attachment {
             scope: record.scope,
             unit: record.unit,
             health,
             key,
             attached,
-            replaced: Some(record.replaced.to_string()),
+            replaced: this_boot.then(|| record.replaced.to_string()),
             connections: None,
         }
     }
 
-    fn algorithm(&self, record: &Record, instance: &Instance) -> AttachedAlgorithm {
+    fn algorithm(&self, record: &Record, instance: &Instance, this_boot: bool) -> AttachedAlgorithm {
+        let boot_s = instance.since_boot_s.filter(|_| this_boot);
+        let since = Clock::now().since(Clock { unix_s: instance.since_s, boot_s });
         let pins = self.instance(&record.target.key(), instance);
         let in_cgroup = matches!(record.target, Target::Cgroup { .. });
         AttachedAlgorithm {
@@ -200,7 +200,8 @@ impl Host {
             id: instance.algorithm.clone(),
             parameters: instance.parameters.clone(),
             name: instance.name.clone(),
-            since_s: instance.since_s,
+            since_s: since.unix_s,
+            age_s: since.age_s,
             guard: instance.limits.into(),
             counters: Pinned::open(&pins).and_then(|pinned| pinned.counters().ok()),
             places: Pinned::open(&pins).and_then(|pinned| pinned.places()),

@@ -59,7 +59,7 @@ fn row(attachment: &Attachment) -> Vec<String> {
     let name = attached.map(|attached| attached.name.clone());
     cells.push(name.or_else(|| attachment.health.left_in_force()).unwrap_or_else(unknown));
     cells.push(state(&attachment.health).to_owned());
-    cells.push(attached.map_or_else(unknown, |attached| age(attached.age_s())));
+    cells.push(attached.map_or_else(unknown, |attached| age(attached.age_s)));
     match attached.and_then(|attached| attached.counters) {
         Some(counters) => {
             cells.extend([counters.opened, counters.open(), plain(&counters)].map(|n| n.to_string()));
@@ -81,7 +81,7 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
         if let Some(unit) = &attachment.unit {
             lines.push(("unit", unit.clone()));
         }
-        lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s()))));
+        lines.push(("since", format!("{} ({})", attached.since(), age(attached.age_s))));
         if attached.guard != Guard::default() {
             lines.push(("limits", limits(attached.guard)));
         }

@@ -1,13 +1,12 @@
 //! The systemd units, under systemd: started, stopped, crossed and attacked as docs/guide/host.md has them installed.
 #![cfg(all(target_os = "linux", feature = "linux"))]
 
+mod guide;
 mod machine;
 #[path = "../../../linux/tests/support/ready.rs"]
 mod ready;
 
-use std::fs;
-use std::path::Path;
-
+use guide::{blocks, install_and_remove};
 use machine::{Machine, ready};
 use serde_json::Value;
 
@@ -20,30 +19,10 @@ Restart=always
 RestartSec=0
 ";
 
-fn guide() -> String {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/host.md");
-    fs::read_to_string(guide).expect("the guide")
-}
-
-/// The blocks of code of a section of the guide, without their indentation.
-fn blocks(section: &str) -> Vec<String> {
-    let guide = guide();
-    let (_, rest) = guide.split_once(&format!("{section}\n")).unwrap_or_else(|| panic!("no {section}"));
-    let level = format!("\n{} ", section.split(' ').next().expect("its level"));
-    let section = rest.split(&level).next().expect("a first part");
-    let fenced = section.split("```\n").skip(1).step_by(2);
-    fenced.map(|block| block.lines().flat_map(|line| [line.trim_start(), "\n"]).collect()).collect()
-}
-
-/// What the guide says, up to the line that detaches again.
+/// What the guide says.
 fn install(machine: &Machine) {
-    let commands = blocks("## As systemd units").swap_remove(0);
-    let (install, stop) = commands.split_once("systemctl stop").expect("it ends by stopping");
-    assert!(
-        install.contains("enable --now ramp-attach@best") && stop.contains("ramp-attach@best"),
-        "{commands}"
-    );
-    machine.script(install);
+    let [install, _] = install_and_remove();
+    machine.script(&install);
 }
 
 /// In order of their names.
@@ -127,6 +106,17 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
     let state = machine.try_run(&["systemctl", "is-failed", "ramp-attach@best"]);
     assert_eq!(String::from_utf8_lossy(&state.stdout), "inactive\n", "{}", machine.journal());
     assert_eq!(default(&machine), before);
+
+    // Removed while one is in force.
+    machine.run(&["systemctl", "start", "ramp-attach@best"]);
+    assert_eq!(in_force(&machine.status()), [attached("system", "best")]);
+    let [_, remove] = install_and_remove();
+    machine.script(&remove);
+    assert_eq!(default(&machine), before);
+    assert_eq!(machine.status(), serde_json::json!([]));
+    let places = "/etc/systemd /usr/lib/sysusers.d /usr/lib/tmpfiles.d /run /sys/fs/bpf";
+    let find = format!("find {places} -path /run/systemd -prune -o -name '*ramp*' -print");
+    assert_eq!(machine.script(&find), "");
 }
 
 #[test]

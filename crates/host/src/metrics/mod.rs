@@ -48,7 +48,11 @@ fn of(attachments: &[Attachment]) -> String {
             vec![("scope", attachment.scope.clone()), ("algorithm", algorithm), ("congestion_control", name)];
         out.sample("", &labels, 1);
     }
-    out.family("ramp_attached_since_seconds", Kind::Gauge, "When it was attached, in seconds since 1970.");
+    out.family(
+        "ramp_attached_since_seconds",
+        Kind::Gauge,
+        "When it was attached, in seconds since 1970 by the clock as it is now.",
+    );
     for (_, attached, labels) in &labelled {
         out.sample("", labels, attached.since_s);
     }
@@ -199,6 +203,7 @@ mod tests {
             parameters: Vec::new(),
             name: "ramp_best".into(),
             since_s: 1_700_000_000,
+            age_s: 60,
             guard: rampcc_linux::Guard::default(),
             pins: "/sys/fs/bpf/ramp/x/1".into(),
             counters: counters.copied(),

@@ -173,9 +173,11 @@ fn a_record_from_before_the_last_boot_undoes_nothing() {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("the boot's name");
     fs::write(&file, record.replace(boot.trim(), "another boot")).expect("the old record");
     place.set_default(foreign());
-    assert_eq!(host.attachments().expect("status")[0].health, rampcc_host::Health::Stale);
+    let status = host.attachments().expect("status");
+    assert_eq!((&status[0].health, &status[0].replaced), (&Health::Stale, &None));
     let detached = host.detach(None).expect("forgets it");
     assert!(detached[0].notes[0].contains("boot"), "{detached:?}");
+    assert_eq!(detached[0].restored, Restored::WasThere("whatever is set now".into()));
     assert_eq!(place.default(), foreign());
     place.assert_clean(&[attached.name]);
 }

@@ -1,20 +1,19 @@
-//! The same tests in older kernels, each in a machine of its own: QEMU's software emulation, in virtual time, so that
-//! nothing there depends on how busy this machine is.
+//! The same tests in older kernels, each in a machine of its own.
 
-use std::ffi::OsStr;
+#[path = "../support/machine.rs"]
+mod machine;
+
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::{env, fs, io};
 
+use machine::{Idle, Kernel, Tree};
+
 use crate::loaders::NO_LINKS;
-use crate::support::ready::{program_path, unobstructed};
+use crate::support::ready::{self, program_path};
 use crate::support::{EMULATED, NO_COMPILER};
 
-/// Left by `scripts/kernels`.
-const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
-const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red"];
+const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red", "sch_fq"];
 /// What the tests call; the rest of what a machine needs is `busybox`.
 const PROGRAMS: &[&str] = &["ip", "tc", "sysctl", "setpriv"];
 
@@ -48,14 +47,20 @@ fn boots_6_12() {
 }
 
 fn boots(series: &str, expected: &str) {
-    let kernel = Path::new(KERNELS).join(series);
-    let Some(release) = found(&kernel) else { return };
-    let machine = Machine::new(series, &kernel);
-    let output = machine.run(&kernel);
+    let Some(kernel) = Kernel::found(series, PROGRAMS) else { return };
+    let release = &kernel.release;
+    let files = files(series, &kernel);
+    let from = files.root().display();
+    let to = format!("{from}.cpio");
+    let pack = format!("cd '{from}' && find . | busybox cpio -o -H newc > '{to}'");
+    let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    let output = kernel.emulate(Idle::Skips, &["-initrd", &to], "");
+    let _ = fs::remove_file(to);
     let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
     let result = said.lines().find(|line| line.starts_with("test result: "));
     assert!(
-        output.status.success() && said.contains(&release) && said.contains("exit status 0"),
+        output.status.success() && said.contains(release) && said.contains("exit status 0"),
         "{series}: {}\n{said}\n{}",
         output.status,
         String::from_utf8_lossy(&output.stderr)
@@ -76,97 +81,17 @@ fn boots(series: &str, expected: &str) {
     let _ = writeln!(io::stderr(), "Linux {release}: {} algorithms {expected}; {result}", ways.len());
 }
 
-/// The kernel's release, if all that is needed is there.
-fn found(kernel: &Path) -> Option<String> {
-    for program in ["qemu-system-x86_64", "busybox", "ldd"].iter().chain(PROGRAMS) {
-        if program_path(program).is_none() {
-            unobstructed(Some(&format!("{program} is missing: run scripts/setup test")));
-            return None;
-        }
+/// The root file system.
+fn files(series: &str, kernel: &Kernel) -> Tree {
+    let files = Tree::new(&format!("linux-{series}"));
+    files.add_built(&env::current_exe().expect("this program"), "bin/tests");
+    for program in PROGRAMS {
+        let path = program_path(program).unwrap_or_else(|| panic!("{program} is missing"));
+        files.add_program(&path, &format!("bin/{program}"));
     }
-    let Ok(release) = fs::read_to_string(kernel.join("release")) else {
-        unobstructed(Some(&format!("{} is missing: run scripts/kernels", kernel.display())));
-        return None;
-    };
-    Some(release.trim().to_owned())
-}
-
-/// The root file system of a machine, made anew.
-struct Machine {
-    root: PathBuf,
-}
-
-impl Machine {
-    fn new(series: &str, kernel: &Path) -> Self {
-        let root =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("linux-{series}-{}", std::process::id()));
-        let machine = Self { root };
-        machine.add(&program_path("busybox").expect("found"), "busybox");
-        machine.add(&env::current_exe().expect("this program"), "bin/tests");
-        // Debugging symbols are most of it; without strip(1) it only takes longer.
-        let _ = Command::new("strip").arg(machine.root.join("bin/tests")).output();
-        for program in PROGRAMS {
-            let path = program_path(program).unwrap_or_else(|| panic!("{program} is missing"));
-            machine.add(&path, &format!("bin/{program}"));
-        }
-        for module in MODULES {
-            let file = format!("modules/{module}.ko");
-            machine.add(&kernel.join(&file), &file);
-        }
-        for program in PROGRAMS.iter().chain(&["tests"]) {
-            machine.add_libraries(program);
-        }
-        symlink("/busybox", machine.root.join("bin/sh")).expect("a link");
-        let init = machine.root.join("init");
-        fs::write(&init, INIT).expect("init");
-        fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).expect("chmod");
-        machine
+    for module in MODULES {
+        files.add(&kernel.module(module), &format!("modules/{module}.ko"));
     }
-
-    fn add(&self, from: &Path, to: &str) {
-        let to = self.root.join(to.trim_start_matches('/'));
-        fs::create_dir_all(to.parent().expect("within the root")).expect("a directory");
-        fs::copy(from, &to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    }
-
-    fn add_libraries(&self, program: &str) {
-        let output = Command::new("ldd").arg(self.root.join("bin").join(program)).output().expect("ldd");
-        for word in String::from_utf8_lossy(&output.stdout).split_whitespace() {
-            if word.starts_with('/') && !word.ends_with(':') {
-                self.add(Path::new(word), word);
-            }
-        }
-    }
-
-    fn run(&self, kernel: &Path) -> Output {
-        let mut archive = self.root.clone().into_os_string();
-        archive.push(".cpio");
-        let archive = PathBuf::from(archive);
-        let pack = format!(
-            "cd '{}' && find . | busybox cpio -o -H newc > '{}'",
-            self.root.display(),
-            archive.display()
-        );
-        let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
-        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
-        // One instruction takes 2 ns of the machine's time, and idle time passes at once. A minute here, half an hour
-        // where everything else comes first. The machine bounds the tests itself; six hours, in seconds, are for a kernel
-        // that never gets that far.
-        let output = Command::new("timeout")
-            .args(["21600", "nice", "qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=1,sleep=off"])
-            .args(["-cpu", "max", "-smp", "1", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none"])
-            .args([OsStr::new("-kernel"), kernel.join("vmlinuz").as_os_str()])
-            .args([OsStr::new("-initrd"), archive.as_os_str()])
-            .args(["-append", "console=ttyS0 panic=-1 quiet"])
-            .output()
-            .expect("timeout");
-        let _ = fs::remove_file(archive);
-        output
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
-    }
+    files.add_script(INIT, "init");
+    files
 }
