@@ -165,6 +165,13 @@ fn the_kernel_decides_as_the_native_core() {
     }
 }
 
+/// In an emulated machine, which is slow, each row goes over one of the first two paths: even rows over this one, and in
+/// the machine with the other kernel over the other one.
+fn half() -> usize {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
+    usize::from(release.starts_with("6.1."))
+}
+
 fn decides_as_the_native_core() {
     let mut recorded: Vec<_> = carried().map(|a| (put_in(a, "b", Record::All), Vec::new())).collect();
     for (loaded, ..) in &recorded {
@@ -176,19 +183,22 @@ fn decides_as_the_native_core() {
             break;
         }
         let path = Path::new(path);
-        for (loaded, events) in &mut recorded {
-            path.transfer(loaded.name(), Open::Passive, if small() { SIZE / 5 } else { SIZE });
-            events.extend(all_events(loaded, transfers as u64 + 1).0);
+        for (row, (loaded, events)) in recorded.iter_mut().enumerate() {
+            if !small() || (row + transfers) % 2 == half() {
+                path.transfer(loaded.name(), Open::Passive, if small() { SIZE / 5 } else { SIZE });
+                let earlier = if small() { 0 } else { transfers as u64 };
+                events.extend(all_events(loaded, earlier + 1).0);
+            }
         }
         path.stop();
     }
-    for (loaded, events) in recorded {
+    for (row, (loaded, events)) in recorded.into_iter().enumerate() {
         let id = loaded.algorithm().id;
         let counters = loaded.counters().expect("counters");
         assert_eq!(counters.lost_events, 0, "{id}: {counters:?}");
         // On the second path even slow start leaves. Adaptive Start may fit its threshold to it, and never does in a
         // short transfer.
-        let may_stay = small() && id == "astart";
+        let may_stay = small() && (row % 2 == half() || id == "astart");
         complete(counters.all_exits() >= 1 || may_stay, (id, counters));
         let compared = replayed(&events);
         let acks = events.iter().filter(|event| ack(event).is_some()).count();
@@ -268,21 +278,22 @@ fn survive_detach_and_replacement() {
     let mut first = Some(put_in(best, "e", Record::Flows));
     let name = first.as_ref().expect("loaded").name().to_owned();
     let mut second = None;
-    let arrived = network.transfer_with(&name, Open::Active, 6 * MEGABYTES, |_, written| {
-        if written > MEGABYTES
+    let unit = if small() { MEGABYTES / 4 } else { MEGABYTES };
+    let arrived = network.transfer_with(&name, Open::Active, 6 * unit, |_, written| {
+        if written > unit
             && let Some(first) = first.take()
         {
             assert!(matches!(load_again(best, &name), Err(LoadError::NameTaken { .. })));
             first.detach();
             assert!(!network.offers(&name));
         }
-        if written > 2 * MEGABYTES && second.is_none() {
+        if written > 2 * unit && second.is_none() {
             second = Some(load_again(best, &name).expect("the name is free again"));
         }
     });
-    assert_eq!(arrived, 6 * MEGABYTES);
+    assert_eq!(arrived, 6 * unit);
     let second = second.expect("loaded while the transfer ran");
-    assert_eq!(network.transfer(&name, Open::Passive, MEGABYTES), MEGABYTES);
+    assert_eq!(network.transfer(&name, Open::Passive, unit), unit);
     let counters = second.counters().expect("counters");
     complete(counters.opened >= 1, counters);
     assert_eq!(counters.opened, 1);
