@@ -18,7 +18,8 @@ kill_at() {
 	rm -f /run/steps
 	mkfifo /run/steps
 	# Behind whoever kills it.
-	nice -n 19 "$@" -v >/dev/null 2>/run/steps &
+	# shellcheck disable=SC2016
+	sh -c 'renice -n 19 -p $$; exec "$@"' sh "$@" -v >/dev/null 2>/run/steps &
 	victim=$!
 	while read -r line; do
 		if [ "$line" = "- $step" ]; then
