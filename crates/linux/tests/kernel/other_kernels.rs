@@ -14,7 +14,7 @@ use crate::support::{EMULATED, NO_COMPILER};
 
 /// Left by `scripts/kernels`.
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels");
-const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red"];
+const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red", "sch_fq"];
 /// What the tests call; the rest of what a machine needs is `busybox`.
 const PROGRAMS: &[&str] = &["ip", "tc", "sysctl", "setpriv"];
 
