@@ -109,11 +109,11 @@ def compare(
     Finished runs are kept: after Ctrl-C, the same call plays only the missing ones.
     """
     asked: dict[str, Any] = {
-        "algorithms": _texts(algorithms),
+        "algorithms": _texts("algorithms", algorithms),
         "sweep": [],
         "runs": runs,
         "seed": seed,
-        "uncertain": list((uncertain or {}).items()),
+        "uncertain": _entries("uncertain", uncertain),
         "neighbours": neighbours,
     }
     told = {**asked, "settings": settings, "uncertain": uncertain}
@@ -150,14 +150,15 @@ def sweep(
     value; an algorithm's parameter (`{"algorithm.hystart.low_window": [16, 32]}`) makes a row for each. The rest is as for
     `compare`, but that neighbouring paths of a swept field are played only if `neighbours` asks for them.
     """
-    if not fields:
+    named = _entries("fields", fields)
+    if not named:
         raise InputError("`fields` is empty\nhelp: a field with its values, as in {'path.buffer': ['0.25 bdp', '1 bdp']}")
-    swept = {field: _values(field, values) for field, values in fields.items()}
+    swept = {field: _values(field, values) for field, values in named}
     asked: dict[str, Any] = {
-        "algorithms": _texts(algorithms),
+        "algorithms": _texts("algorithms", algorithms),
         "runs": runs,
         "seed": seed,
-        "uncertain": list((uncertain or {}).items()),
+        "uncertain": _entries("uncertain", uncertain),
         "neighbours": neighbours,
     }
     told = {"fields": swept, **asked, "settings": settings, "uncertain": uncertain}
@@ -201,13 +202,13 @@ def league(
     downloads of 10 MB at most. `out`, `reuse`, `jobs`, `engine`: as for `compare`.
     """
     told = {
-        "algorithms": _texts(algorithms),
-        "candidates": _texts(candidates),
+        "algorithms": _texts("algorithms", algorithms),
+        "candidates": _texts("candidates", candidates),
         "held_out": held_out,
         "fresh": fresh,
         "paths": _place(paths),
-        "weights": None if weights is None else dict(weights),
-        "sizes": _texts(sizes),
+        "weights": None if weights is None else dict(_entries("weights", weights)),
+        "sizes": _texts("sizes", sizes),
         "seeds": seeds,
         "quick": quick,
     }
@@ -240,7 +241,7 @@ def reproduce(
     named = [experiments] if isinstance(experiments, str | os.PathLike) else experiments
     told = {
         "experiments": [os.fspath(name) for name in named],
-        "papers": _texts(papers),
+        "papers": _texts("papers", papers),
         "quick": quick,
     }
     asked: dict[str, Any] = {
@@ -263,6 +264,8 @@ def _hands(engine: Engine, jobs: int | None) -> dict[str, Any]:
     """Who plays, as the engine takes it."""
     if engine == "local":
         return {"jobs": jobs, "distribute": None}
+    if not isinstance(engine, str):
+        raise TypeError(f"`engine`: a text is expected, not {type(engine).__name__}")
     if engine != "ray":
         raise InputError(f'`engine` is {engine!r}\nhelp: "local" or "ray"')
     if jobs is not None and not 1 <= jobs <= 1_000_000:
@@ -279,25 +282,43 @@ def _place(place: str | os.PathLike[str] | None) -> str | None:
 def _path(scenario: Scenario, settings: Mapping[str, Value] | None) -> dict[str, Any]:
     """A path as the engine takes it."""
     place = dict(scenario) if isinstance(scenario, Mapping) else os.fspath(scenario)
-    return {"scenario": place, "settings": list((settings or {}).items())}
+    return {"scenario": place, "settings": _entries("settings", settings)}
 
 
-def _texts(texts: str | Iterable[str]) -> list[str]:
+def _entries(name: str, given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    """The entries of an argument that is a dict."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise TypeError(f"`{name}`: a dict is expected, not {type(given).__name__}")
+    return list(given.items())
+
+
+def _texts(name: str, texts: str | Iterable[str]) -> list[str]:
     """One text, or several."""
-    return [texts] if isinstance(texts, str) else list(texts)
+    if isinstance(texts, str):
+        return [texts]
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"`{name}`: a text or several are expected, not {type(texts).__name__}")
+    return list(texts)
 
 
 def _values(field: str, values: Iterable[Value]) -> list[Value]:
     """The values of a swept field; a text is not a list of letters."""
     if isinstance(values, str):
         raise InputError(f"`fields` has the text {values!r} for `{field}`\nhelp: a list of values")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"`fields`: a list of values is expected for `{field}`, not {type(values).__name__}")
     return list(values)
 
 
 def _command(function: str, scenario: Scenario | None, told: Mapping[str, Any]) -> str:
     """The call that makes a result again; it stands in the files."""
-    place = [] if scenario is None else [repr(scenario if isinstance(scenario, Mapping) else os.fspath(scenario))]
-    named = [f"{name}={value!r}" for name, value in told.items() if _said(value)]
+    try:
+        place = [] if scenario is None else [repr(scenario if isinstance(scenario, Mapping) else os.fspath(scenario))]
+        named = [f"{name}={value!r}" for name, value in told.items() if _said(value)]
+    except RecursionError:
+        raise InputError("an argument is nested too deeply") from None
     return f"rampcc.{function}({', '.join(place + named)})"
 
 

@@ -12,24 +12,8 @@
 
 #if TRAITS & RAMP_NEEDS_HISTORY
 
-#include <ramp/history.h>
-
+#include "places.h"
 #include "tuple.h"
-
-#define PLACES_MAX 4096 /* half a megabyte */
-
-struct place {
-	__u64 namespace;
-	__u64 address[2]; /* in the network's order; IPv4 as IPv6 maps it */
-	__u64 interface;  /* of a link-local address; otherwise 0 */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, PLACES_MAX);
-	__type(key, struct place);
-	__type(value, struct ramp_memory);
-} history SEC(".maps");
 
 static __always_inline _Bool is_link_local(const __u8 *byte)
 {
@@ -67,29 +51,39 @@ static __always_inline __u64 clock_ns(void)
 	return RAMP_MEMORY_LIFETIME_NS + bpf_ktime_get_boot_ns();
 }
 
-/* Tells a connection that begins what is remembered; what the loader was told counts as seen then. */
+/*
+ * Tells a connection that begins what is remembered; what the loader was told counts as seen then. Of
+ * two that begin at the same time one is told: the other finds that it was taken meanwhile.
+ */
 static __noinline void recall(struct sock *sk, struct flow *f)
 {
 	struct ramp_hint *hint = &f->hint;
 	struct place place = {};
-	struct ramp_memory told = {}, *known;
-	__u64 now_ns = clock_ns();
+	struct remembered told = {}, *known;
+	__u64 now_ns = clock_ns(), before_ns;
 
 	place_of(sk, &place);
 	known = bpf_map_lookup_elem(&history, &place);
 	if (known) {
-		f->told = ramp_recall(known, now_ns, hint);
+		if (!read_whole(known, &place, &told.memory))
+			return;
+		before_ns = told.memory.taken_ns;
+		if (!ramp_recall(&told.memory, now_ns, hint))
+			return;
+		f->told = take(known, before_ns, now_ns);
+		if (!f->told)
+			__builtin_memset(hint, 0, sizeof(*hint));
 		return;
 	}
 	/* Field by field: clang takes settings copied whole for the zeros they are compiled with. */
 	if (settings.config.hint.source != RAMP_HINT_HISTORY)
 		return;
-	told.window_bytes = settings.config.hint.window_bytes;
-	told.bytes_per_s = settings.config.hint.bytes_per_s;
-	told.rtt_us = settings.config.hint.rtt_us;
-	told.seen_ns = ramp_sub(now_ns, (__u64)settings.config.hint.age_s * 1000000000);
-	f->told = ramp_recall(&told, now_ns, hint);
-	bpf_map_update_elem(&history, &place, &told, BPF_NOEXIST);
+	told.memory.window_bytes = settings.config.hint.window_bytes;
+	told.memory.bytes_per_s = settings.config.hint.bytes_per_s;
+	told.memory.rtt_us = settings.config.hint.rtt_us;
+	told.memory.seen_ns = ramp_sub(now_ns, (__u64)settings.config.hint.age_s * 1000000000);
+	f->told = ramp_recall(&told.memory, now_ns, hint);
+	keep(&place, &told, BPF_NOEXIST);
 }
 
 /* Congestion is about to be told. */
@@ -106,7 +100,7 @@ static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct place place = {};
-	struct ramp_memory memory = {}, *known;
+	struct remembered now = {}, *known;
 	struct ramp_seen seen = {};
 
 	seen.now_ns = clock_ns();
@@ -127,10 +121,10 @@ static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
 		seen.flags |= RAMP_RATE_APP_LIMITED;
 	place_of(sk, &place);
 	known = bpf_map_lookup_elem(&history, &place);
-	if (known)
-		memory = *known;
-	if (ramp_observe(&memory, &seen))
-		bpf_map_update_elem(&history, &place, &memory, BPF_ANY);
+	if (known && !read_whole(known, &place, &now.memory))
+		return;
+	if (ramp_observe(&now.memory, &seen))
+		keep(&place, &now, BPF_ANY);
 }
 
 #else

@@ -22,6 +22,7 @@ mod beyond;
 mod connections;
 mod forms;
 mod guard;
+mod hammer;
 mod loaders;
 mod other_kernels;
 mod paced;
