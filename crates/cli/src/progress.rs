@@ -94,8 +94,8 @@ pub(crate) fn interruption() -> Arc<AtomicBool> {
     raised
 }
 
-/// How long what is no run, such as judging, may go on after an interruption.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long anything may go on after an interruption: with what the kernel then takes back, within two seconds.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The same for work whose results are kept: where it has not ended of itself soon after the signal, the process ends. Everything that
 /// is finished is on disk, whole, and the same command goes on.

@@ -130,8 +130,10 @@ pub fn play<O: Observer>(
     let mut attempts = 0;
     loop {
         attempts += 1;
+        begin(interrupted)?;
         // Loaded anew each time: what is told belongs to one attempt.
         let controls = Controls::new(&scenario, *row)?;
+        begin(interrupted)?;
         let decisions = observer.wants_decisions();
         let run = Run { scenario: &scenario, seed: *seed, controls: &controls, options, decisions };
         let last = attempts >= options.attempts;
@@ -148,6 +150,14 @@ pub fn play<O: Observer>(
             return Err(TestbedError::Refused { attempts, report: Box::new(played.report) });
         }
     }
+}
+
+/// Loading programs and making networks take a while, and are left alone once the run is not wanted any more.
+fn begin(interrupted: &AtomicBool) -> Result<(), TestbedError> {
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(TestbedError::Interrupted { at: Time::ZERO });
+    }
+    Ok(())
 }
 
 struct Run<'a> {
