@@ -74,9 +74,9 @@ in-python:
 	@MAKEFLAGS= $(PYTHON_TEST)
 
 .PHONY: host-torture
-host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1. Writes docs/host-report.md
+host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1 OTHER=path/of/another/release. Writes docs/host-report.md
 	@scripts/setup test
-	RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md \
+	RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_OTHER=$(abspath $(OTHER)) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md \
 		cargo test --release --locked -p rampcc-cli --features linux --test torture -- --nocapture 2>&1 | scripts/count-tests
 
 .PHONY: bench

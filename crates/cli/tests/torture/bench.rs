@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 use std::{process, thread};
@@ -28,10 +29,15 @@ pub(crate) struct Bench {
     pub(crate) cgroup: PathBuf,
     /// What the namespace shows before anything is attached.
     before: String,
+    /// The command of another release.
+    other: Option<PathBuf>,
+    /// Whether it takes turns with this one's, and how many turns there have been.
+    in_turns: AtomicBool,
+    turns: AtomicU64,
 }
 
 impl Bench {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(other: Option<PathBuf>) -> Self {
         let netns = format!("rampt{}", process::id());
         let root = Path::new("/run").join(&netns);
         fs::create_dir_all(root.join("bpf")).expect("a mount point");
@@ -49,7 +55,8 @@ impl Bench {
             ip -n {netns} -6 route add fd00:80::/32 via fd00:79::2 metric 77 initcwnd 20
             ip netns exec {netns} sysctl -qw net.ipv4.tcp_congestion_control=reno"
         ));
-        let mut bench = Self { root, netns, cgroup, before: String::new() };
+        let (in_turns, turns) = (AtomicBool::new(false), AtomicU64::new(0));
+        let mut bench = Self { root, netns, cgroup, before: String::new(), other, in_turns, turns };
         bench.before = bench.state();
         bench
     }
@@ -74,6 +81,23 @@ impl Bench {
         self.root.join("records")
     }
 
+    /// Meanwhile every second command is the other release's, if there is one: what one attaches the other replaces,
+    /// shows or detaches.
+    pub(crate) fn in_turns<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.in_turns.store(true, Ordering::Relaxed);
+        let result = work();
+        self.in_turns.store(false, Ordering::Relaxed);
+        result
+    }
+
+    fn program(&self) -> &Path {
+        let own = Path::new(env!("CARGO_BIN_EXE_ramp"));
+        let Some(other) = self.other.as_deref().filter(|_| self.in_turns.load(Ordering::Relaxed)) else {
+            return own;
+        };
+        if self.turns.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) { own } else { other }
+    }
+
     /// The command, inside the namespace.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         self.command_with(arguments, &self.records())
@@ -82,7 +106,7 @@ impl Bench {
     /// With another place for records.
     pub(crate) fn command_with(&self, arguments: &[&str], records: &Path) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/run/netns/{}", self.netns)).arg(env!("CARGO_BIN_EXE_ramp"));
+        command.arg(format!("--net=/run/netns/{}", self.netns)).arg(self.program());
         command.args(arguments).arg("--pins").arg(self.pins()).arg("--records").arg(records);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env_remove("COLUMNS").env_remove("NO_COLOR");

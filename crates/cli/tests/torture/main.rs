@@ -15,7 +15,8 @@ mod tally;
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use std::{env, io};
 
@@ -44,20 +45,22 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     }
     let (seconds, seed) = (number("RAMP_TORTURE_SECONDS", 60), number("RAMP_TORTURE_SEED", 1));
     let mut kernel = KernelLog::open();
-    let bench = Bench::new();
+    let other = env::var_os("RAMP_TORTURE_OTHER").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let beside = other.as_deref().map(version);
+    let bench = Bench::new(other);
     let whole = commands::whole(&bench);
     // Together less than all: the last of each takes its time.
     let time = |percent: u64| Duration::from_millis(seconds * 10 * percent);
     let rng = |number: u64| Pcg64Mcg::seed_from_u64(seed << 8 | number);
     let mut kills =
         Tally::new("attach, replace, detach or trial, killed at a random time", "restored", time(24));
-    commands::kills(&bench, &mut rng(1), whole, &mut kills);
+    bench.in_turns(|| commands::kills(&bench, &mut rng(1), whole, &mut kills));
     let mut races = Tally::new("eight commands at once, a quarter of them killed", "restored", time(12));
-    commands::races(&bench, &mut rng(2), whole, &mut races);
+    bench.in_turns(|| commands::races(&bench, &mut rng(2), whole, &mut races));
     let mut disks = Tally::new("records or pins full or read-only", "restored", time(12));
     commands::disks(&bench, &mut rng(3), &mut disks);
     let mut records = Tally::new("a record planted or changed", "restored", time(12));
-    records::records(&bench, &mut rng(4), &mut records);
+    bench.in_turns(|| records::records(&bench, &mut rng(4), &mut records));
     let mut requests = Tally::new("40 hostile requests, then a scrape", "answered", time(9));
     requests::requests(&bench, &mut rng(5), &mut requests);
     let mut peers =
@@ -73,7 +76,7 @@ fn the_host_is_as_before_whatever_happens_to_it() {
 
     let all = [kills, races, disks, records, requests, peers, readers];
     let complaints = kernel.complaints();
-    let report = report(seconds, seed, whole, &all) + kernel.verdict(&complaints);
+    let report = report(seconds, seed, beside.as_deref(), whole, &all) + kernel.verdict(&complaints);
     let _ = io::stderr().write_all(report.as_bytes());
     let failures: Vec<_> = all.iter().flat_map(|tally| &tally.failures).collect();
     for failure in &failures {
@@ -95,11 +98,21 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     }
 }
 
-fn report(seconds: u64, seed: u64, whole: Duration, all: &[Tally]) -> String {
+/// What another release says of itself.
+fn version(command: &Path) -> String {
+    let output = Command::new(command).arg("--version").output();
+    let output = output.unwrap_or_else(|error| panic!("RAMP_TORTURE_OTHER={}: {error}", command.display()));
+    bench::text(&output.stdout).trim().to_owned()
+}
+
+fn report(seconds: u64, seed: u64, beside: Option<&str>, whole: Duration, all: &[Tally]) -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
     let build = if cfg!(debug_assertions) { "a build for tests" } else { "a release build" };
+    let beside = beside.map_or(String::new(), |version| {
+        format!(", kills, races and records in turns with another release ({version})")
+    });
     let mut text = format!(
-        "Linux {}, {build}, {seconds} s, seed {seed}; attaching takes {} ms here.\n\n\
+        "Linux {}, {build}, {seconds} s, seed {seed}{beside}; attaching takes {} ms here.\n\n\
          | what | times | outcome | beside it |\n|---|---|---|---|\n",
         release.trim(),
         whole.as_millis()
