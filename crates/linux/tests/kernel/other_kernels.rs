@@ -12,6 +12,7 @@ use machine::{Idle, Kernel, Tree};
 use crate::loaders::NO_LINKS;
 use crate::support::ready::{self, program_path};
 use crate::support::{EMULATED, NO_COMPILER};
+use crate::{queueing, stamps};
 
 const MODULES: &[&str] = &["veth", "tun", "sch_tbf", "sch_netem", "sch_red", "sch_fq"];
 /// What the tests call; the rest of what a machine needs is `busybox`.
@@ -77,6 +78,8 @@ fn boots(series: &str, expected: &str) {
     let carried = rampcc::algorithms().iter().filter(|row| row.runs_without(rampcc::LINUX_LACKS));
     assert_eq!(ways.len(), carried.count(), "{series}: {said}");
     assert!(ways.iter().all(|way| way.contains(expected)), "{series}: {ways:?}");
+    assert!(said.contains(queueing::PLAYED), "{series}: without fq\n{said}");
+    assert_eq!(said.contains(stamps::MICROSECONDS), series != "6.1", "{series}\n{said}");
     // Not by a macro, whose words the test harness keeps for itself.
     let _ = writeln!(io::stderr(), "Linux {release}: {} algorithms {expected}; {result}", ways.len());
 }
