@@ -204,7 +204,8 @@ fn decides_as_the_native_core() {
         complete(counters.all_exits() >= 1 || may_stay, (id, counters));
         let compared = replayed(&events);
         let acks = events.iter().filter(|event| ack(event).is_some()).count();
-        assert!(acks >= 2 && compared > acks as u64, "{id}: {acks} ACKs");
+        // Who knows the path is done with its first ACK.
+        assert!(acks >= if small() { 1 } else { 2 } && compared > acks as u64, "{id}: {acks} ACKs");
         contract_holds(id, &events);
         let pacing = |event: &Event| ack(event).is_some_and(|e| e.call.after.pacing_bytes_per_s > 0);
         assert!(loaded.paces() || !events.iter().any(pacing), "{id} paces unheard");
