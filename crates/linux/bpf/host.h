@@ -145,7 +145,10 @@ static __always_inline __u64 spacing(const struct ramp_decision *d)
 	return d->pacing_percent ? MARK_SHARE : 0;
 }
 
-/* sk_pacing_status NEEDED is TCP's own pacing, which works under every queueing discipline. */
+/*
+ * sk_pacing_status NEEDED is TCP's own pacing, which works under every queueing discipline. fq sets
+ * FQ with a connection's first packet, and from Linux 6.7 on with every one: what it has taken it keeps.
+ */
 static __always_inline void pace(struct sock *sk, struct flow *f)
 {
 	const __u64 spaced = MARK_PACING | MARK_SHARE;
@@ -155,30 +158,18 @@ static __always_inline void pace(struct sock *sk, struct flow *f)
 		return;
 	if (wanted & spaced && !(m & spaced)) {
 		f->pacing_status = sk->sk_pacing_status;
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-	} else if (!(wanted & spaced) && m & spaced) {
+		if (sk->sk_pacing_status != SK_PACING_FQ)
+			sk->sk_pacing_status = SK_PACING_NEEDED;
+	} else if (!(wanted & spaced) && m & spaced && sk->sk_pacing_status != SK_PACING_FQ) {
 		sk->sk_pacing_status = f->pacing_status;
 	}
 	set_marks(sk, (m & ~(spaced | MARK_AT_ONCE)) | wanted);
 }
 
-/*
- * fq takes pacing to itself with a connection's first packet, which on a server comes after the first
- * decision. It would space by the times that TCP gives packets, but nothing would then call for the next
- * one where the window is held down to space them. TCP keeps it, and fq finds each packet due.
- */
-static __always_inline void keep_pacing(struct sock *sk, struct flow *f)
-{
-	if (sk->sk_pacing_status == SK_PACING_NEEDED)
-		return;
-	f->pacing_status = sk->sk_pacing_status;
-	sk->sk_pacing_status = SK_PACING_NEEDED;
-}
-
 /* Before somebody else has the connection. */
 static __always_inline void pace_no_more(struct sock *sk, struct flow *f)
 {
-	if (marks(sk) & (MARK_PACING | MARK_SHARE))
+	if (marks(sk) & (MARK_PACING | MARK_SHARE) && sk->sk_pacing_status != SK_PACING_FQ)
 		sk->sk_pacing_status = f->pacing_status;
 }
 
@@ -299,6 +290,9 @@ static __always_inline _Bool wants_buffer(struct sock *sk, const struct flow *f)
  * paces batches: only a window with room for no more makes every gap exact, and its timer calls
  * again for the next. A burst's last packet is the first of the spaced ones, since without the timer
  * nothing would call for what follows it. Returns how many.
+ *
+ * Where fq spaces, no timer of TCP's calls for what a narrow window left behind. So the window is shown
+ * as it is, and fq spaces it at the core's rate, a burst too, in the kernel's batches of a millisecond.
  */
 static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 {
@@ -306,6 +300,12 @@ static __always_inline __u32 release_some(struct sock *sk, struct flow *f)
 	__u64 sent = tp->bytes_sent - f->sent_base, rate = f->decision.pacing_bytes_per_s;
 	__u32 mss = tp->mss_cache, some = 1, room, window, in_flight = tcp_packets_in_flight(tp);
 
+	if (sk->sk_pacing_status == SK_PACING_FQ) {
+		set_rate(sk, rate);
+		if (tp->snd_cwnd == f->cwnd_packets)
+			write_cwnd(tp, f, f->window_packets);
+		return some;
+	}
 	if (sent + mss < f->decision.burst_until_bytes) {
 		some = packets(f->decision.burst_until_bytes - sent - mss, mss);
 		rate = BURST_BYTES_PER_S;

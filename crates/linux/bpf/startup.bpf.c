@@ -248,8 +248,6 @@ __u32 BPF_PROG(startup_min_tso_segs, struct sock *sk)
 	__u64 m = marks(sk);
 	struct flow *f = m & (MARK_SHARE | MARK_PACING) ? flow_of(sk) : 0;
 
-	if (f)
-		keep_pacing(sk, f);
 	if (m & MARK_AT_ONCE) {
 		sk->sk_pacing_rate = sk->sk_max_pacing_rate;
 	} else if (m & MARK_SHARE) {
