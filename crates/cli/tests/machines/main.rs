@@ -137,7 +137,7 @@ fn clock_was_set(said: &Transcript) {
             said.ok(&format!("{name}-fetch-{file}"));
         }
         let status = said.one(&format!("{name}-status"));
-        in_force(&status, "slow_start");
+        in_force(&status, "best");
         assert!(opened(&status) > before, "{name}: {status}");
         before = opened(&status);
         let now = said.number(&format!("{name}-now"));

@@ -77,7 +77,7 @@ ip link set lo mtu 1500
 mkdir /sys/fs/cgroup/shop
 # shellcheck disable=SC2016
 sh -c 'echo $$ >/sys/fs/cgroup/shop/cgroup.procs; exec httpd -f -p 127.0.0.1:81 -h /served' &
-say clock-attach ramp attach slow_start --yes
+say clock-attach ramp attach best --yes
 ramp export --listen 127.0.0.1:9641 >/run/export 2>&1 &
 exporter=$!
 ramp watch --json >/run/watch 2>&1 &
