@@ -1,7 +1,7 @@
 //! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths that nobody tuned to.
 //!
 //! [`Question::ask`] draws a path at a time from the league's ranges, plays both over it with the same seed, and stops as soon as
-//! it is sure ([`evidence`]). It says "worse" of a start-up that is within all margins with a chance of `alpha` at most, and "not
+//! it is sure (evidence.rs). It says "worse" of a start-up that is within all margins with a chance of `alpha` at most, and "not
 //! worse" of one that is beyond a margin with the same.
 
 mod evidence;
