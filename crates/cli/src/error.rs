@@ -92,7 +92,7 @@ pub(crate) enum CliError {
         expect(dead_code, reason = "trials need the algorithms in the kernel")
     )]
     RolledBack,
-    /// A gate's answer, which has been printed: the new start-up is worse.
+    /// A gate's answer, which has been printed: the new start-up, or the gate itself, is worse than it may be.
     #[error("worse")]
     Worse,
     /// A gate's answer, which has been printed: its runs do not suffice.

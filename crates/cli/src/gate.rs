@@ -1,6 +1,5 @@
 //! `ramp gate`: whether a change of a start-up makes it worse.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +32,8 @@ Examples:
   ramp gate old.h new.h --markdown gate.md           a table for a pull request
   ramp gate --self-test                              how often it is wrong: minutes
 
-Exit codes: 0 not worse, 1 worse, 2 the input is wrong, 3 cannot tell, 130 interrupted.")]
+Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than said, or fewer than nine of ten faults found),
+2 the input is wrong, 3 cannot tell, 130 interrupted.")]
 pub(crate) struct GateArgs {
     /// The start-up as it was: FILE.h, or an algorithm, with parameters after a colon
     #[arg(value_name = "OLD", required_unless_present = "self_test")]
@@ -102,15 +102,15 @@ impl GateArgs {
 /// Run the command.
 pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     args.playing.spread();
+    if let Some(path) = &args.markdown {
+        writable(path)?;
+    }
     if args.self_test {
         return self_test(args, out);
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(CliError::input("OLD and NEW are missing"));
     };
-    if let Some(path) = &args.markdown {
-        writable(path)?;
-    }
     let backend = backends::ALL[0];
     let old_row = row(old, backend, None)?;
     let new_row = row(new, backend, Some(&old_row.label))?;
@@ -239,12 +239,15 @@ fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
     let tested = test.play(&Said, &progress::interruption_soon()).map_err(kept)?;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &tested).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", tested.markdown())?;
     }
-    let text = format!("{}\n`{}`\n", tested.markdown(), provenance::command());
     if let Some(path) = &args.markdown {
-        fs::write(path, &text).map_err(CliError::file("write", path))?;
+        let text = format!("{}\n`{}`\n", tested.markdown(), provenance::command());
+        write_whole(path, |file| file.write_all(text.as_bytes()))?;
         say!("written: {}", path.display());
     }
-    Ok(write!(out, "{text}")?)
+    out.flush()?;
+    if tested.as_it_should_be() { Ok(()) } else { Err(CliError::Worse) }
 }

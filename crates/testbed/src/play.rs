@@ -130,10 +130,10 @@ pub fn play<O: Observer>(
     let mut attempts = 0;
     loop {
         attempts += 1;
-        begin(interrupted)?;
+        go_on(interrupted)?;
         // Loaded anew each time: what is told belongs to one attempt.
         let controls = Controls::new(&scenario, *row)?;
-        begin(interrupted)?;
+        go_on(interrupted)?;
         let decisions = observer.wants_decisions();
         let run = Run { scenario: &scenario, seed: *seed, controls: &controls, options, decisions };
         let last = attempts >= options.attempts;
@@ -152,8 +152,8 @@ pub fn play<O: Observer>(
     }
 }
 
-/// Loading programs and making networks take a while, and are left alone once the run is not wanted any more.
-fn begin(interrupted: &AtomicBool) -> Result<(), TestbedError> {
+/// An error once the run is interrupted: loading programs and making networks take a while.
+fn go_on(interrupted: &AtomicBool) -> Result<(), TestbedError> {
     if interrupted.load(Ordering::Relaxed) {
         return Err(TestbedError::Interrupted { at: Time::ZERO });
     }

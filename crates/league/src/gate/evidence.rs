@@ -95,9 +95,9 @@ impl Evidence {
         libm::exp(-self.margin.below.best)
     }
 
-    /// Where the mean lies, with a chance of `alpha` at most that it ever lies elsewhere.
+    /// Where the mean lies: each end is wrong at any time with a chance of `alpha` at most.
     pub(crate) fn mean(&self, alpha: f64) -> Mean {
-        let enough = -libm::log(alpha / 2.0);
+        let enough = -libm::log(alpha);
         let mut possible =
             self.grid.iter().filter(|bets| bets.above.best < enough && bets.below.best < enough);
         let mean = self.sum / self.count.max(1.0);

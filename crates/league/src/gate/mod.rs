@@ -22,12 +22,12 @@ use sha2::{Digest, Sha256};
 
 use crate::design::ACCESS;
 use crate::outcome::holds;
-use crate::play::{League, Request};
+use crate::play::{PlayedPath, Request};
 use crate::population::{EDITION, PREFIX, Path, Population, path};
 use evidence::Evidence;
 pub use evidence::Mean;
-use measure::{MEASURES, Pair};
-pub use mutants::{MUTATIONS, Mutation};
+use measure::{MEASURES, Measure, Pair};
+use mutants::MUTATIONS;
 pub use self_test::{Counted, SelfTest, Tested};
 pub use text::{cells, markdown};
 
@@ -105,6 +105,8 @@ pub struct Gate {
     pub edition: &'static str,
     /// Pairs of runs that it took.
     pub pairs: u32,
+    /// True if the two runs of any pair differ in anything.
+    pub differs: bool,
     /// What was looked at.
     pub measures: Vec<Measured>,
     /// Where the new one is slowest beside the old one; `None`: nowhere.
@@ -184,7 +186,8 @@ impl Question<'_> {
                     Sides::Seeds => [0, played.seeds.len() - 1].map(|seed| &played.outcomes[0][seed]),
                 };
                 let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
-                judge.add(&pair, || Place { path: &played.name, run_seed: played.seeds[0], league: &league });
+                judge.add(&pair);
+                judge.slowest(Worst::of(&pair, played, &league.sizes));
             }
         }
         progress.on_end();
@@ -234,6 +237,23 @@ enum Sides {
     Seeds,
 }
 
+impl Worst {
+    /// The download of a pair that takes longest beside the old one.
+    fn of(pair: &Pair<'_>, played: &PlayedPath, sizes: &[u64]) -> Self {
+        let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
+        let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
+        let ((ratio, bytes), (old_s, new_s)) = slowest.expect("a path is played for a size at least");
+        Self {
+            path: format!("{PREFIX}{}", played.name),
+            run_seed: played.seeds[0],
+            bytes: *bytes,
+            old_s: *old_s,
+            new_s: *new_s,
+            ratio: libm::exp(ratio),
+        }
+    }
+}
+
 /// Paths, each of a population of its own, so that they are independent of one another.
 struct Draws {
     random: Pcg64Mcg,
@@ -270,47 +290,36 @@ impl Progress for Within<'_> {
     }
 }
 
-/// Where a pair was played.
-struct Place<'a> {
-    path: &'a str,
-    run_seed: u64,
-    league: &'a League,
-}
-
 /// The evidence so far.
 struct Judge {
     terms: Terms,
     pairs: u32,
+    differs: bool,
     evidence: [Evidence; MEASURES.len()],
     worst: Option<Worst>,
 }
 
 impl Judge {
     fn new(terms: Terms) -> Self {
-        let mut margins = terms.margins.iter().copied();
-        let evidence = MEASURES
-            .map(|m| Evidence::new(m.low, m.high, margins.next().unwrap_or(m.margin).clamp(m.low, m.high)));
-        Self { terms, pairs: 0, evidence, worst: None }
+        let evidence = std::array::from_fn(|index| {
+            let Measure { low, high, .. } = MEASURES[index];
+            Evidence::new(low, high, terms.margins[index].clamp(low, high))
+        });
+        Self { terms, pairs: 0, differs: false, evidence, worst: None }
     }
 
-    fn add<'p>(&mut self, pair: &Pair<'_>, place: impl FnOnce() -> Place<'p>) {
+    fn add(&mut self, pair: &Pair<'_>) {
         self.pairs += 1;
+        self.differs |= pair.old != pair.new;
         for (measure, evidence) in MEASURES.iter().zip(&mut self.evidence) {
             evidence.add((measure.of)(pair));
         }
-        let slowest = pair.ratios().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
-        let Some((size, ratio)) = slowest.filter(|(_, ratio)| *ratio > 0.0) else { return };
-        let ratio = libm::exp(ratio);
-        if self.worst.as_ref().is_none_or(|worst| worst.ratio < ratio) {
-            let Place { path, run_seed, league } = place();
-            self.worst = Some(Worst {
-                path: format!("{PREFIX}{path}"),
-                run_seed,
-                bytes: league.sizes.get(size).copied().unwrap_or(0),
-                old_s: pair.old.seconds[size],
-                new_s: pair.new.seconds[size],
-                ratio,
-            });
+    }
+
+    fn slowest(&mut self, found: Worst) {
+        let slower = self.worst.as_ref().map_or(1.0, |worst| worst.ratio);
+        if found.ratio > slower {
+            self.worst = Some(found);
         }
     }
 
@@ -353,6 +362,7 @@ impl Judge {
             seed,
             edition: EDITION,
             pairs: self.pairs,
+            differs: self.differs,
             measures: measured.collect(),
             worst: self.worst,
         }

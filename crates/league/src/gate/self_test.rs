@@ -13,11 +13,14 @@ use serde::Serialize;
 use super::{Gate, MUTATIONS, Question, Sides, Terms, Verdict};
 use crate::candidate::{Apart, candidate, scratch};
 
+/// Part of the mutants that a gate has to find: a fault may stay within the margins.
+const LEAST_FOUND: f64 = 0.9;
+
 /// A test of gates.
 pub struct SelfTest<'a> {
     /// Gates between two runs of the same row, which differ by chance alone.
     pub alike: u32,
-    /// The rows, in turn, and with each fault that changes them; empty: those that are compared where nobody says what.
+    /// The rows, in turn, and with each fault; empty: those that are compared where nobody says what.
     pub rows: Vec<&'static Algorithm>,
     /// Of every gate.
     pub terms: Terms,
@@ -55,6 +58,8 @@ pub struct Counted {
     pub verdict: Verdict,
     /// After so many pairs.
     pub pairs: u32,
+    /// True if any pair differed: a fault that never shows cannot be found.
+    pub differs: bool,
     /// Measures that said "worse".
     pub by: Vec<&'static str>,
 }
@@ -65,9 +70,17 @@ impl Tested {
         self.alike.iter().filter(|one| one.verdict == Verdict::Worse).count()
     }
 
-    /// How many mutants were found.
-    pub fn found(&self) -> usize {
-        self.mutants.iter().filter(|one| one.verdict == Verdict::Worse).count()
+    /// How many mutants showed in any run, and how many of these were found.
+    pub fn found(&self) -> [usize; 2] {
+        let shown = self.mutants.iter().filter(|one| one.differs);
+        [shown.clone().count(), shown.filter(|one| one.verdict == Verdict::Worse).count()]
+    }
+
+    /// True if there are no more alarms than said, and nine of ten mutants that showed were found.
+    pub fn as_it_should_be(&self) -> bool {
+        let [shown, found] = self.found();
+        self.alarms() as f64 <= self.terms.alpha * self.alike.len() as f64
+            && found as f64 >= LEAST_FOUND * shown as f64
     }
 }
 
@@ -88,7 +101,7 @@ impl SelfTest<'_> {
         }
         let place = scratch()?;
         for row in rows {
-            for mutation in MUTATIONS.iter().filter(|mutation| mutation.applies(row)) {
+            for mutation in MUTATIONS {
                 let header = place.path().join(format!("{}.h", mutation.name(row)));
                 fs::write(&header, mutation.header(row)).map_err(|cause| ExperimentError::File {
                     action: "write",
@@ -144,6 +157,7 @@ fn counted(gate: &Gate, fault: &'static str) -> Counted {
         seed: gate.seed,
         verdict: gate.verdict,
         pairs: gate.pairs,
+        differs: gate.differs,
         by: worse.map(|measured| measured.name).collect(),
     }
 }

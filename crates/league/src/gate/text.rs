@@ -22,7 +22,7 @@ fn words(id: &str, value: f64) -> String {
 
 /// What was looked at.
 pub fn cells(gate: &Gate) -> Cells {
-    let sure = format!("{:.0} % interval", 100.0 * (1.0 - gate.terms.alpha));
+    let sure = format!("{:.0} % interval", 100.0 * (1.0 - 2.0 * gate.terms.alpha));
     let head = ["measure", "change", &sure, "margin", "verdict"].map(str::to_owned).to_vec();
     let row = |one: &Measured| {
         let said = |value| words(one.id, value);
@@ -100,15 +100,14 @@ pub fn markdown(gate: &Gate, replay: Option<&str>) -> String {
 impl Tested {
     /// Markdown: how many of each, and which were not as they should be.
     pub fn markdown(&self) -> String {
+        let [shown, found] = self.found();
         let mut text = format!(
             "| gates | number | as they should be | pairs, median | most |\n|---|---|---|---|---|\n\
              | of a row with itself, other seeds | {} | {} not called worse | {} |\n\
-             | of a row with a mutant of it | {} | {} called worse | {} |\n",
+             | of a row with a mutant whose fault shows in any run | {shown} | {found} called worse | {} |\n",
             self.alike.len(),
             self.alike.len() - self.alarms(),
             pairs(&self.alike),
-            self.mutants.len(),
-            self.found(),
             pairs(&self.mutants),
         );
         text += "\n| mutant | a sender that … | verdict | pairs | by |\n|---|---|---|---|---|\n";
@@ -119,7 +118,7 @@ impl Tested {
                 "| `{}` | {} | {} | {} | {by} |",
                 one.name,
                 one.fault,
-                verdict(one.verdict),
+                if one.differs { verdict(one.verdict) } else { "does not show" },
                 one.pairs
             );
         }
@@ -137,7 +136,7 @@ impl Tested {
 
 /// Median and largest number of pairs.
 fn pairs(of: &[super::Counted]) -> String {
-    let mut pairs: Vec<u32> = of.iter().map(|one| one.pairs).collect();
+    let mut pairs: Vec<u32> = of.iter().filter(|one| one.differs).map(|one| one.pairs).collect();
     pairs.sort_unstable();
     match pairs.as_slice() {
         [] => "– | –".to_owned(),
