@@ -89,6 +89,25 @@ fn bad_input_names_the_field_and_what_is_allowed() {
     assert!(place.files(".") == before && !place.path("ramp-results").exists(), "something was written");
 }
 
+/// A file without an end is refused, not read until memory is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_without_an_end_is_too_large() {
+    let place = Place::new("endless");
+    std::os::unix::fs::symlink("/dev/zero", place.path("endless.toml")).unwrap();
+    for words in [
+        &["league", "--paths", "endless.toml"][..],
+        &["league", "--weights", "endless.toml"],
+        &["league", "--algorithms", "reach", "--ablation", "endless.toml"],
+        &["reproduce", "endless.toml"],
+        &["compare", "endless.toml"],
+    ] {
+        let output = place.ramp(words);
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(2) && said.contains("larger than 4 MiB"), "{words:?}: {said}");
+    }
+}
+
 #[test]
 fn an_output_that_cannot_be_written_is_a_failure() {
     let place = Place::new("unwritable");

@@ -101,7 +101,7 @@ impl Population {
                 Self::parse(&name, &draw::population(&name, *seed), None)
             }
             Which::File(path) => {
-                let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::Request {
+                let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
                     field: "paths",
                     problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
                     help: None,

@@ -57,7 +57,7 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
-        let text = std::fs::read_to_string(path).map_err(|cause| ReproduceError::Input {
+        let text = rampcc_scenario::read_small(path).map_err(|cause| ReproduceError::Input {
             message: format!("cannot read {}: {cause}", path.display()),
             help: Some(
                 "name a file with an experiment (docs/guide/reproduce.md), or one of `ramp reproduce --list`"

@@ -42,6 +42,6 @@ pub use model::{
 };
 pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
 pub use settings::Setting;
-pub use traces::TraceFile;
+pub use traces::{TraceFile, read_small};
 pub use uncertain::{Range, Uncertain, Values};
 pub use units::{bytes as parse_bytes, time as parse_time};

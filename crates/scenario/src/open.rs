@@ -6,7 +6,7 @@ use crate::built_in;
 use crate::error::{ScenarioError, listed, nearest, shortened};
 use crate::model::Scenario;
 use crate::settings::Setting;
-use crate::traces::{SCENARIO_MAX, read_text};
+use crate::traces::read_small;
 
 impl Scenario {
     /// A scenario that comes with ramp.
@@ -45,7 +45,7 @@ impl Scenario {
 
     /// The scenario of a file.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
-        let text = read_text(path, SCENARIO_MAX)
+        let text = read_small(path)
             .map_err(|e| ScenarioError::Read { path: path.to_owned(), source: std::io::Error::other(e) })?;
         Self::parse(&path.display().to_string(), &text, path.parent())
     }
@@ -59,7 +59,7 @@ impl Scenario {
             return Self::parse_with(name_or_path, text, None, settings);
         }
         let path = Path::new(name_or_path);
-        match read_text(path, SCENARIO_MAX) {
+        match read_small(path) {
             Ok(text) => Self::parse_with(name_or_path, &text, path.parent(), settings),
             Err(_) => Self::open(name_or_path),
         }

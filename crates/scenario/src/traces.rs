@@ -205,6 +205,11 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// a sweep and each neighbour.
 static PIPED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
+/// The text of a small file or a pipe, as a scenario is one: of `/dev/zero` or a trace, that it is too large.
+pub fn read_small(path: &Path) -> Result<String, String> {
+    read_text(path, SCENARIO_MAX)
+}
+
 /// The text of a file or a pipe, decompressed if it begins as gzip does, and never more than `limit` bytes of it.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, String> {
     let plain = |e: std::io::Error| e.to_string();

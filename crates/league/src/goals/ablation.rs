@@ -29,7 +29,7 @@ struct Arm {
 impl Arms {
     /// From a TOML file.
     pub fn load(path: &Path) -> Result<Self, ExperimentError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::Request {
+        let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
             field: "ablation",
             problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
             help: None,

@@ -24,7 +24,7 @@ pub struct Weights(BTreeMap<String, f64>);
 impl Weights {
     /// From a TOML file, a line such as `cable = 3` for each access type; the others count nothing.
     pub fn load(path: &Path, population: &Population) -> Result<Self, ExperimentError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| ExperimentError::Request {
+        let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
             field: "weights",
             problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
             help: None,
