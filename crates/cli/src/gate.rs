@@ -7,7 +7,7 @@ use clap::Args;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
 use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Verdict, cells, markdown};
-use rampcc_league::{candidate, submittable};
+use rampcc_league::{candidate, header, submittable};
 
 use crate::backends;
 use crate::candidate::apart;
@@ -154,7 +154,7 @@ fn kept(error: ExperimentError) -> CliError {
 
 /// A header, or a row of the registry; one that is called as the other is "new".
 fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result<Row, CliError> {
-    let mut row = if is_header(text) {
+    let mut row = if header(text).is_some() {
         candidate(text, &apart(), &[])?
     } else {
         let mut rows = Sweep::parse(&[])?.rows(&[text.to_owned()], &[backend])?;
@@ -178,13 +178,9 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
     Ok(row)
 }
 
-fn is_header(text: &str) -> bool {
-    text.split_once(".h").is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(':'))
-}
-
 /// What plays both over a path again.
 fn replay(path: &str, old: &str, new: &str) -> String {
-    let option = |text: &str| if is_header(text) { "--candidate" } else { "--algorithms" };
+    let option = |text: &str| if header(text).is_some() { "--candidate" } else { "--algorithms" };
     format!("ramp compare {path} {} {old} {} {new}", option(old), option(new))
 }
 

@@ -33,7 +33,7 @@ mod yardstick;
 pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
 #[doc(hidden)]
 pub use candidate::said_again;
-pub use candidate::{Apart, candidate, candidates, serve_candidate};
+pub use candidate::{Apart, candidate, candidates, header, serve_candidate};
 pub use crowds::{Among, Crowd, Crowds, SHARES_AFTER_S};
 pub use design::{ACCESS, about};
 pub use elsewhere::perform;

@@ -43,6 +43,7 @@ fn host(series: &str, kernel_state: &str, linked: bool) {
     attached_and_detached(&first, linked);
     killed(&first);
     clock_was_set(&first);
+    nested(&first);
 
     let second = disk.boot(&kernel, "/steps/second.sh");
     power_was_cut(&first, &second);
@@ -170,6 +171,25 @@ fn clock_was_set(said: &Transcript) {
     plausible_trial(&said.json("trial"));
     said.ok("clock-detach");
     nothing_left(said, "clock", "cubic");
+}
+
+fn nested(said: &Transcript) {
+    for name in ["outer", "inner", "fetch-1", "fetch-2", "fetch-3", "detach", "fetch-4"] {
+        said.ok(&format!("nested-{name}"));
+    }
+    let counted = |name: &str, group: &str| {
+        let all = said.json(name);
+        let all = all.as_array().expect("attachments");
+        let one = all.iter().find(|one| one["scope"].as_str().is_some_and(|scope| scope.ends_with(group)));
+        let counters = &one.unwrap_or_else(|| panic!("no {group}: {all:?}"))["assigned"];
+        ["assigned", "chosen", "nested"].map(|field| counters[field].as_u64())
+    };
+    // Only the servers' ends are the groups': one connection of the outer group, two of the inner one.
+    assert_eq!(counted("nested", "/outer"), [1, 0, 2].map(Some));
+    assert_eq!(counted("nested", "/inner"), [2, 0, 0].map(Some));
+    assert_eq!(counted("unnested", "/outer"), [2, 0, 2].map(Some));
+    said.ok("unnested-detach");
+    nothing_left(said, "unnested", "cubic");
 }
 
 /// A date that is no more than a boot ago.

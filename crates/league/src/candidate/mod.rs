@@ -27,15 +27,20 @@ pub use wire::said_again;
 
 use crate::log::hexadecimal;
 
+/// The file and the settings of `FILE.h` or `FILE.h:NAME=VALUE,…`; `None` if `text` names no header.
+pub fn header(text: &str) -> Option<(&str, Option<&str>)> {
+    // A directory may be called as a header is, or with a colon.
+    let name = text.rfind('/').map_or(0, |slash| slash + 1);
+    let end = text[name..].find(':').map_or(text.len(), |colon| name + colon);
+    text[name..end].ends_with(".h").then(|| (&text[..end], text.get(end + 1..)))
+}
+
 /// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
 /// functions, as a header of the core does, and may define `RAMP_STEM_TRAITS`; `taken` are labels that it may not have.
 pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, ExperimentError> {
-    let (file, settings) = match text.split_once(".h:") {
-        Some((stem, settings)) => (format!("{stem}.h"), Some(settings)),
-        None => (text.to_owned(), None),
-    };
-    let (object, mut code) = compile(Path::new(&file), &apart.compiler)?;
-    let processes = Processes::new(file.clone(), apart.clone(), (object, code.digest.clone()));
+    let (file, settings) = header(text).unwrap_or((text, None));
+    let (object, mut code) = compile(Path::new(file), &apart.compiler)?;
+    let processes = Processes::new(file.to_owned(), apart.clone(), (object, code.digest.clone()));
     let algorithm = processes.describe()?;
     code.player = Some(processes);
     let mut arm = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
@@ -46,7 +51,7 @@ pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, Exp
         arm = arm.with(name.trim(), value.trim())?;
     }
     if taken.contains(&arm.label) {
-        let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
         arm.label = format!("{} ({})", arm.label, name.unwrap_or_default());
     }
     Ok(Row { code: Some(code), ..arm.into() })
@@ -195,4 +200,21 @@ pub(crate) fn scratch() -> Result<TempDir, ExperimentError> {
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> ExperimentError {
     move |cause| ExperimentError::File { action, path: path.to_path_buf(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::header;
+
+    #[test]
+    fn a_header_may_have_settings_and_any_directory() {
+        assert_eq!(header("mine.h"), Some(("mine.h", None)));
+        assert_eq!(
+            header("/tmp/a.hB/mine.h:gain=3,cap=.5"),
+            Some(("/tmp/a.hB/mine.h", Some("gain=3,cap=.5")))
+        );
+        assert_eq!(header("at:9/mine.h"), Some(("at:9/mine.h", None)));
+        assert_eq!(header("reach:cap=2"), None);
+        assert_eq!(header("mine.h/reach"), None);
+    }
 }

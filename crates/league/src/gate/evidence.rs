@@ -160,17 +160,23 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_the_mean_and_narrows() {
-        let (mut random, mut evidence) = (Pcg64Mcg::seed_from_u64(7), Evidence::new(-1.0, 1.0, 0.02));
-        let mut width = 2.0;
-        for round in 1..=4 {
-            (0..200 * round).for_each(|_| evidence.add(random.random_range(-0.1..0.3)));
+    fn intervals_narrow_and_hold_the_mean_as_often_as_said() {
+        let mut missed = 0;
+        for seed in 0..200 {
+            let (mut random, mut evidence) = (Pcg64Mcg::seed_from_u64(seed), Evidence::new(-1.0, 1.0, 0.02));
+            let mut width = 2.0;
+            for values in [200, 400, 600, 800] {
+                (0..values).for_each(|_| evidence.add(random.random_range(-0.1..0.3)));
+                let found = evidence.mean(ALPHA);
+                assert!(found.high - found.low < width, "{found:?} after {width}");
+                width = found.high - found.low;
+            }
+            assert!(width < 0.06, "{width}");
             let found = evidence.mean(ALPHA);
-            assert!(found.low <= 0.1 && 0.1 <= found.high, "{found:?}");
-            assert!(found.high - found.low < width, "{found:?} after {width}");
-            width = found.high - found.low;
+            missed += u32::from(found.low > 0.1 || found.high < 0.1);
         }
-        assert!(width < 0.06, "{width}");
+        // Twenty of 200 are expected at most: each end may be wrong one time in twenty. 35 or more have a chance below 0.1 %.
+        assert!(missed < 35, "{missed}");
     }
 
     #[test]

@@ -116,6 +116,29 @@ say clock-control control
 say clock-left left
 /usr/bin/tc qdisc del dev lo root
 
+# An attachment inside another: each counts what it gives, and the outer one what it leaves to the inner one.
+outer=/sys/fs/cgroup/outer
+mkdir $outer $outer/inner
+# within PORT GROUP: a server in it.
+within() {
+	# shellcheck disable=SC2016
+	sh -c 'echo $$ >"$1/cgroup.procs"; exec httpd -f -p "127.0.0.1:$0" -h /served' "$1" "$2" &
+}
+within 82 $outer
+within 83 $outer/inner
+say nested-outer ramp attach hystart --yes --scope cgroup $outer
+say nested-inner ramp attach slow_start --yes --scope cgroup $outer/inner
+say nested-fetch-1 retry fetch 82 file
+say nested-fetch-2 retry fetch 83 file
+say nested-fetch-3 fetch 83 file
+say nested ramp status --json
+say nested-detach ramp detach --scope cgroup $outer/inner
+say nested-fetch-4 fetch 83 file
+say unnested ramp status --json
+say unnested-detach ramp detach
+say unnested-control control
+say unnested-left left
+
 # Records there survive a power cut, as those in /run do not.
 say power-attach ramp attach slow_start --yes --records /var/lib/ramp
 say power-status ramp status --json --records /var/lib/ramp
