@@ -231,7 +231,7 @@ fn contradictions_are_named() {
     let found = error(&format!("size = \"1 MB\"\n{PATH}[[flow]]\nsize = \"2 MB\"\n")).explain();
     assert_eq!(
         found,
-        "my-path.toml line 1, size: flows are listed as well; expected `size` in each `[[flow]]`"
+        "my-path.toml line 1, size: flows are listed as well; expected `size`, or `responses.size`, in each `[[flow]]`"
     );
     let found = error(&format!("stop = \"complete\"\n{PATH}")).explain();
     assert_eq!(

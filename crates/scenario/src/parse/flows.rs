@@ -63,7 +63,7 @@ pub(crate) fn flows(
         }]);
     };
     if let Some(size) = size {
-        return Err(size.error("flows are listed as well", "`size` in each `[[flow]]`"));
+        return Err(size.error("flows are listed as well", "`size`, or `responses.size`, in each `[[flow]]`"));
     }
     let mut flows = Vec::new();
     for value in list.elements() {
