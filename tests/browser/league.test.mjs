@@ -39,7 +39,7 @@ test("ranks follow weights and what counts, and sort by any column", async () =>
   assert.equal(await page.$eval('[data-weight="geo"]', (input) => input.value), "1", "something counts");
   await page.click("#all-alike");
   assert.deepEqual(await indices(page), before);
-  for (const [what, usual] of [["loss", 1], ["harm", 0]]) {
+  for (const [what, usual] of [["loss", 0], ["harm", 0]]) {
     await slide(page, `#count-${what}`, 2);
     assert.notDeepEqual(await indices(page), before, what);
     await slide(page, `#count-${what}`, usual);
@@ -51,6 +51,33 @@ test("ranks follow weights and what counts, and sort by any column", async () =>
   await page.click("#standings thead th:nth-child(1) button");
   assert.deepEqual((await ranks(page)).slice(0, 4), ["best", "hystart", "limited", "slow_start"]);
   assert.equal(await page.$eval("#standings thead th", (th) => th.getAttribute("aria-sort")), "ascending");
+});
+
+test("the headline and the address follow the weights", async () => {
+  const page = await open(browser, file);
+  const lead = (which, of) => page.locator(`[data-lead="${which}"] [data-of="${of}"]`).textContent();
+  const times = () => page.$$eval("#standings tbody tr", (rows) => rows.map((row) => [row.dataset.row, row.querySelectorAll("td")[1].textContent]));
+  const agrees = async () => {
+    const [[label, time]] = await times();
+    assert.equal(await lead("fastest", "label"), label, "the headline names the first row");
+    assert.equal(await lead("fastest", "time"), time);
+    assert.equal(await lead("linux", "time"), (await times()).find(([row]) => row === "hystart")[1]);
+  };
+  await agrees();
+  const before = await lead("linux", "time");
+  for (const id of ["data-centre", "fibre", "cable", "dsl", "wifi", "cellular", "leo"]) await slide(page, `[data-weight="${id}"]`, 0);
+  await agrees();
+  assert.notEqual(await lead("linux", "time"), before);
+  assert.equal(await page.locator("#standings .tag", { hasText: "tied" }).count(), 0, "ties are of the given weights");
+  await slide(page, "#count-loss", 2);
+  const [address, shown] = [page.url(), await ranks(page)];
+  assert.match(address, /#view\?weights=.*loss=2/);
+  const other = await open(browser, file);
+  await other.evaluate((hash) => { location.hash = hash; }, new URL(address).hash);
+  await settled(other);
+  assert.deepEqual(await ranks(other), shown);
+  assert.equal(await other.$eval("#count-loss", (input) => input.value), "2");
+  assert.equal(await page.locator("#standings .spread circle").count(), 5);
 });
 
 test("the plane has every algorithm, marks the chosen one, and follows the weights", async () => {
@@ -104,5 +131,5 @@ test("fits a phone, and says the ranks without scripts", async () => {
   assert.ok(await overflow(phone) <= 0);
   const plain = await open(browser, file, { javaScriptEnabled: false });
   assert.equal(await plain.locator("#standings tbody tr").count(), 5);
-  assert.match(await plain.locator(".verdict").textContent(), /times the download time/);
+  assert.match(await plain.locator(".verdict").textContent(), /Fastest: .* × the time of ideal/);
 });

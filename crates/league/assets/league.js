@@ -11,7 +11,7 @@ const BOUNDS = {
 const LARGE_BDP = data.large_bdp, NEAR = data.near;
 
 const state = {
-  weights: access.map(({ weight }) => weight), size: "pooled", time: 1, loss: 1, harm: 0,
+  weights: access.map(({ weight }) => weight), size: "pooled", time: 1, loss: 0, harm: 0,
   selected: contenders[0], cell: null, map: "winner", path: null, sort: ["index", 1],
 };
 
@@ -68,7 +68,7 @@ function standings(list) {
     const queue = weighted.map(([path, weight]) => [data.queue[index][path], weight]);
     const found = {
       row: index, label: row.label, yardstick: row.yardstick,
-      time: geometric(values), p95: quantile(values, 0.95), worst: Math.max(...values.map(([value]) => value)),
+      time: geometric(values), median: quantile(values, 0.5), p95: quantile(values, 0.95), worst: Math.max(...values.map(([value]) => value)),
       bound: quantile(list.filter(([, , path]) => paths[path].clean).map(([at, weight]) => [data.causal[index][at], weight]), 0.95),
       two: share((at) => own[at] > 2),
       best: row.yardstick ? NaN : share((at) => own[at] <= fastest.get(at) * 1.001),
@@ -91,13 +91,13 @@ const milliseconds = (value) => (Number.isFinite(value) ? `${value < 10 ? value.
 const COLUMNS = [
   ["label", "Algorithm", "", (value) => value],
   ["index", "Index", "what counts", ratio],
-  ["time", "Time", "× ideal, mean", ratio],
+  ["time", "Time", "× ideal: mean, and median to 95 %", ratio],
   ["p95", "95 %", "× ideal", ratio],
   ["worst", "Worst", "× ideal", ratio],
   ["bound", "Clean paths", "× bound, 95 %", ratio],
   ["two", "Over twice", "share", percent],
-  ["best", "Best", "share", percent],
-  ["near", "Within 5 %", "of the best", percent],
+  ["best", "Fastest", "share", percent],
+  ["near", "Within 5 %", "of the fastest", percent],
   ["slower", "Slower", "than slow start", percent],
   ["lost", "Lost", "start-up / (BDP + buffer)", ratio],
   ["lost95", "Lost, 95 %", "of paths", ratio],
@@ -107,12 +107,47 @@ const COLUMNS = [
   ["together", "Two together", "share ratio, 10 s", ratio],
 ];
 
+/* Ties were found with the weights and sizes of the command. */
+const given = access.map(({ weight }) => weight);
+const judgedFirst = contenders.find((row) => !data.against[row]);
+const weighted = () => state.size !== "pooled" || !alikeWeights(state.weights, given);
+function alikeWeights(some, others) {
+  const scale = Math.max(...some) / Math.max(...others);
+  return some.every((weight, kind) => Math.abs(weight - scale * others[kind]) < 1e-9);
+}
+
 /* What stands beside a label. */
 function tagOf({ row, yardstick }) {
   const against = data.against[row];
   const words = yardstick ? "knows the path" : rows[row].candidate ? "candidate" : rows[row].same ? `is ${rows[row].same} here`
-    : against && against.low <= 1 && against.high >= 1 ? "time tied with the first" : null;
+    : !weighted() && against && against.low <= 1 && against.high >= 1 ? `time tied with ${rows[judgedFirst].label}` : null;
   return words ? element("span", { class: "tag" }, words) : null;
+}
+
+/* Time over ideal's on a logarithmic scale: a dot for the mean, a line from the median to the 95th percentile. */
+function spread({ label, time, median, p95 }, farthest) {
+  const width = 150, x = (value) => 5 + (width - 10) * Math.log(Math.max(value, 0.9) / 0.9) / Math.log(farthest / 0.9);
+  return svg("svg", { class: "spread", viewBox: `0 0 ${width} 16`, width, height: 16, role: "img", "aria-label": `${label}: mean ${ratio(time)}, median ${ratio(median)}, 95 % ${ratio(p95)}` },
+    svg("title", {}, `mean ${ratio(time)}, median ${ratio(median)}, 95 % ${ratio(p95)}; grey: 1, 2, 5, 10, 20 … × ideal`),
+    ...[1, 2, 5, 10, 20, 50, 100].filter((value) => value <= farthest).map((value) => svg("line", { x1: x(value), x2: x(value), y1: 0, y2: 16, class: value === 1 ? "one" : "grid" })),
+    svg("line", { x1: x(median), x2: x(p95), y1: 8, y2: 8, class: "range" }),
+    svg("circle", { cx: x(time), cy: 8, r: 3.5 }));
+}
+
+/* The headline, by the same weights. */
+function drawLeads(all) {
+  const byTime = all.filter(({ yardstick }) => !yardstick).sort((a, b) => a.time - b.time);
+  const most = all.find(({ label }) => label === data.standard)?.lost;
+  const found = {
+    fastest: byTime[0],
+    gentle: byTime.find(({ lost }) => !(lost > most)),
+    linux: byTime.find(({ label }) => label === data.linux),
+  };
+  for (const line of document.querySelectorAll("[data-lead]")) {
+    const row = found[line.dataset.lead];
+    line.querySelector('[data-of="label"]').textContent = row.label;
+    line.querySelector('[data-of="time"]').textContent = ratio(row.time);
+  }
 }
 
 function drawStandings(all) {
@@ -127,7 +162,7 @@ function drawStandings(all) {
     element("th", { scope: "col", "aria-sort": key === id ? (direction > 0 ? "ascending" : "descending") : null },
       element("button", { type: "button", onclick: () => { state.sort = [id, key === id ? -direction : 1]; redraw(); document.querySelector(`#standings thead th:nth-child(${COLUMNS.findIndex(([c]) => c === id) + 1}) button`)?.focus(); } },
         element("span", {}, name, unit ? element("span", { class: "unit" }, unit) : null)))));
-  const largest = Math.max(...all.map((row) => row.index));
+  const farthest = Math.max(...all.map(({ p95 }) => p95));
   const body = [...all].sort(order).map((row) =>
     element("tr", { "aria-selected": String(row.row === state.selected), "data-row": row.label },
       ...COLUMNS.map(([id, , , show], column) => {
@@ -136,8 +171,7 @@ function drawStandings(all) {
             element("button", { type: "button", "aria-pressed": String(row.row === state.selected), onclick: () => { state.selected = row.row; redraw(); } }, row.label),
             tagOf(row));
         }
-        const bar = id === "index" ? element("span", { class: "track" }, element("i", { style: `width: ${(100 * row.index / largest).toFixed(1)}%` })) : null;
-        return element("td", {}, show(row[id]), bar);
+        return element("td", {}, show(row[id]), id === "time" ? spread(row, farthest) : null);
       })));
   const table = document.querySelector("#standings table");
   table.querySelector("thead").replaceChildren(head);
@@ -321,6 +355,7 @@ function drawFails() {
 function redraw() {
   const list = counted();
   const all = standings(list);
+  drawLeads(all);
   drawStandings(all);
   drawPlane(all);
   drawMap(list);
@@ -328,7 +363,43 @@ function redraw() {
   drawFails();
   drawDetail();
   const leader = all.filter((row) => !row.yardstick).sort((a, b) => a.index - b.index)[0];
+  writeView();
   document.querySelector("#announce").textContent = `${leader.label} leads with an index of ${ratio(leader.index)}.`;
+}
+
+/* The address says what is chosen, so that it can be sent to somebody else. */
+const MARK = "#view?";
+const atFirst = { weights: [...given], size: state.size, time: state.time, loss: state.loss, harm: state.harm };
+let first = null;
+function viewText() {
+  const view = new URLSearchParams();
+  if (!alikeWeights(state.weights, atFirst.weights)) view.set("weights", state.weights.map((weight) => Number(weight.toPrecision(4))).join("_"));
+  for (const what of ["size", "time", "loss", "harm"]) if (state[what] !== atFirst[what]) view.set(what, state[what]);
+  if (first !== null && state.selected !== first) view.set("row", rows[state.selected].label);
+  return view.toString();
+}
+function writeView() {
+  if (first === null) return;
+  const text = viewText();
+  if (!text && !location.hash.startsWith(MARK)) return;
+  try { history.replaceState(null, "", text ? MARK + text : "#standings"); } catch { /* some viewers keep their address */ }
+}
+function readView() {
+  if (!location.hash.startsWith(MARK)) return;
+  const view = new URLSearchParams(location.hash.slice(MARK.length));
+  const weights = (view.get("weights") ?? "").split("_").map(Number);
+  const usable = weights.length === access.length && weights.every((weight) => weight >= 0 && Number.isFinite(weight)) && weights.some((weight) => weight > 0);
+  state.weights = usable ? weights : [...atFirst.weights];
+  const size = view.get("size");
+  state.size = size !== null && sizes[Number(size)] && /^[0-9]+$/.test(size) ? size : atFirst.size;
+  for (const what of ["time", "loss", "harm"]) {
+    const value = Number(view.get(what) ?? atFirst[what]);
+    state[what] = value >= 0 && value <= 2 ? value : atFirst[what];
+  }
+  const row = rows.findIndex(({ label }) => label === view.get("row"));
+  state.selected = row >= 0 ? row : first;
+  showControls();
+  redraw();
 }
 
 /* Controls. At least one access type counts. */
@@ -340,28 +411,26 @@ access.forEach(({ id, what }, kind) => {
   });
   document.querySelector("#weights").append(element("label", { title: what }, id, input, output));
 });
-function setWeights(weight) {
-  for (const input of document.querySelectorAll("[data-weight]")) { input.value = weight; input.nextElementSibling.textContent = weight; }
-}
-/* Ranges have whole numbers: they show given weights as tenths of the largest, and what counts is as given. */
-const most = Math.max(...access.map(({ weight }) => weight));
-document.querySelectorAll("[data-weight]").forEach((input, kind) => {
-  input.value = Math.round(access[kind].weight / most * (access.every(({ weight }) => Math.abs(weight - most) < 1e-9) ? 1 : 10));
-  input.nextElementSibling.textContent = input.value;
-  state.weights[kind] = access[kind].weight;
-});
-document.querySelector("#all-alike").addEventListener("click", () => { state.weights.fill(1); setWeights(1); redraw(); });
-const mix = document.querySelector("#today");
-mix.hidden = access.every(({ today }) => !today);
-mix.addEventListener("click", () => {
-  const largest = Math.max(...access.map(({ today }) => today));
+/* Ranges have whole numbers: they show weights as tenths of the largest, and what counts is as given. */
+function showControls() {
+  const most = Math.max(...state.weights), whole = state.weights.every((weight) => Number.isInteger(weight) && weight <= 10);
+  const factor = whole ? 1 : state.weights.every((weight) => Math.abs(weight - most) < 1e-9) ? 1 / most : 10 / most;
   document.querySelectorAll("[data-weight]").forEach((input, kind) => {
-    state.weights[kind] = access[kind].today;
-    input.value = Math.round(access[kind].today / largest * 10);
+    input.value = Math.round(factor * state.weights[kind]);
     input.nextElementSibling.textContent = input.value;
   });
-  redraw();
-});
+  for (const what of ["time", "loss", "harm"]) {
+    const input = document.querySelector(`#count-${what}`);
+    input.value = state[what];
+    input.nextElementSibling.textContent = input.value;
+  }
+  document.querySelector("#size").value = state.size;
+}
+function weigh(weights) { state.weights = weights; showControls(); redraw(); }
+document.querySelector("#all-alike").addEventListener("click", () => weigh(access.map(() => 1)));
+const mix = document.querySelector("#today");
+mix.hidden = access.every(({ today }) => !today);
+mix.addEventListener("click", () => weigh(access.map(({ today }) => today)));
 for (const what of ["time", "loss", "harm"]) {
   const input = document.querySelector(`#count-${what}`);
   input.disabled = what === "harm" && data.among.every((row) => !row);
@@ -374,4 +443,8 @@ for (const button of document.querySelectorAll("[data-map]")) button.addEventLis
 document.querySelector("#all-paths").addEventListener("click", () => { state.cell = null; redraw(); });
 /* The first look is at the leader. */
 state.selected = standings(counted()).filter((row) => !row.yardstick).sort((a, b) => a.index - b.index)[0].row;
+first = state.selected;
+showControls();
 redraw();
+readView();
+window.addEventListener("hashchange", readView);

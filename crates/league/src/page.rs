@@ -24,6 +24,8 @@ struct Data<'a> {
     arms: [(); 0],
     prefix: &'static str,
     standard: &'static str,
+    /// What Linux's CUBIC does.
+    linux: &'static str,
     large_bdp: f64,
     near: f64,
     sizes: Vec<Size>,
@@ -128,21 +130,22 @@ fn body(table: &Table, command: &str) -> String {
     let mut html = String::new();
     write!(
         html,
-        "<div>\n<h1>Start-up algorithms over <b>{} paths</b> of <b>{} access types</b>, {}</h1>\n<p class=\"verdict\">{}</p>\n</div>\n",
+        "<div>\n<h1>Start-up algorithms over <b>{} paths</b> of <b>{} access types</b>, {}</h1>\n<ul class=\"verdict leads\">{}</ul>\n</div>\n",
         table.paths,
         table.weights.len(),
         escaped(&table.population),
-        escaped(&verdict(table)),
+        leads(table),
     )
     .expect("a string grows");
     html += "<section id=\"standings\">\n<h2>Ranks</h2>\n<p class=\"note\">Download time over that of <b>ideal</b>, a sender that knows the \
              path. Choose what your paths are and what counts; choose an algorithm to see where it fails. The index is time<sup>a</sup> × \
-             (1 + lost)<sup>b</sup> × harm<sup>c</sup>, with the exponents below: 1 is as fast as ideal, without a loss, as gentle as slow start.</p>\n\
+             (1 + lost)<sup>b</sup> × harm<sup>c</sup>, with the exponents below: 1 is as fast as ideal, without a loss, as gentle as slow start. \
+             It begins as time alone, which is the order that <code>ramp league</code> prints. The address keeps what you choose.</p>\n\
              <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n\
              <div class=\"controls needs-script\"><fieldset id=\"weights\"><legend>Weights of access types</legend></fieldset>\
              <fieldset><legend>What counts</legend>\
              <label>Time (a)<input type=\"range\" id=\"count-time\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
-             <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"1\"><output>1</output></label>\
+             <label>Loss (b)<input type=\"range\" id=\"count-loss\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
              <label>Harm (c)<input type=\"range\" id=\"count-harm\" min=\"0\" max=\"2\" step=\"0.5\" value=\"0\"><output>0</output></label>\
              <p>Loss: packets lost in start-up over what pipe and buffer hold, mean. Harm: how much longer others take under a web load of \
              which the algorithm is half than with slow start in its place (95th percentile).</p>\
@@ -170,10 +173,11 @@ fn body(table: &Table, command: &str) -> String {
              <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Paths\"><table><thead></thead><tbody></tbody></table></div>\n</section>\n";
     write!(
         html,
-        "<section id=\"again\">\n<h2>Method</h2>\n<p class=\"note\">{}</p>\n<div class=\"copy\"><pre>{}</pre><button type=\"button\" \
+        "<section id=\"again\">\n<h2>Method</h2>\n<p class=\"note\">{}</p>\n<p class=\"note\">With the weights of the command: {}</p>\n<div class=\"copy\"><pre>{}</pre><button type=\"button\" \
          class=\"needs-script\" data-copy>Copy</button></div>\n<h3>What it costs</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Costs\">{}</div>\n</section>\n",
         escaped(&text::legend(table).replace('`', "")),
+        escaped(&verdict(table)),
         escaped(command),
         plain_table(&text::cost(table)),
     )
@@ -193,6 +197,29 @@ fn plane(table: &Table) -> String {
          </section>\n",
         plain_table(&among)
     )
+}
+
+/// Who leads in three lines. The script fills `data-of` of each `data-lead` anew when the weights change.
+fn leads(table: &Table) -> String {
+    let line = |id: &str, before: &str, standing: &Standing| {
+        format!(
+            "<li data-lead=\"{id}\">{before}<b data-of=\"label\">{}</b>, <span data-of=\"time\">{:.2}</span> × the time of ideal</li>",
+            escaped(&standing.label),
+            standing.ideal.mean
+        )
+    };
+    let contenders = || table.standings.iter().filter(|standing| !standing.yardstick);
+    let lost = |standing: &Standing| standing.cost.startup_lost[0];
+    let named = |id: &str| contenders().find(|standing| standing.label == id);
+    let (standard, linux) = (rampcc::standard().id, rampcc::of_cubic().id);
+    let gentle = named(standard)
+        .and_then(|standard| contenders().find(|standing| lost(standing) <= lost(standard)))
+        .map(|standing| {
+            line("gentle", &format!("Fastest that loses no more in start-up than {standard}: "), standing)
+        });
+    let fastest = contenders().next().map(|standing| line("fastest", "Fastest: ", standing));
+    let linux = named(linux).map(|standing| line("linux", "Linux today: ", standing));
+    [fastest, gentle, linux].into_iter().flatten().collect()
 }
 
 /// Who leads, by how much and at what price, who leads of those that lose no more than slow start, and what Linux does.
@@ -329,6 +356,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         arms: [],
         prefix: PREFIX,
         standard: rampcc::standard().id,
+        linux: rampcc::of_cubic().id,
         large_bdp: LARGE_BDP_PACKETS,
         near: NEAR,
         sizes: league.sizes.iter().map(|bytes| Size { name: text::size(*bytes) }).collect(),
