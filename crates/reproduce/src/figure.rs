@@ -43,10 +43,11 @@ pub(crate) fn figure(
         kind: experiment.kind.word().to_owned(),
         computed: experiment.kind == Kind::Analytic,
         about: experiment.about.clone(),
+        quick: quick(plan),
         substitute: experiment.substitute.clone(),
         taken: plan.taken(),
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
-        claims: claims.iter().map(claim).collect(),
+        claims: claims.iter().map(|verdict| claim(verdict, !tables.is_empty())).collect(),
         choices: choices(experiment, claims, tables),
         facts: facts(plan, runs, took_s),
         commands: commands(plan),
@@ -54,7 +55,28 @@ pub(crate) fn figure(
     }
 }
 
-fn claim(verdict: &Verdict) -> Claim {
+/// What a reason says where the claims under other choices follow it.
+const BELOW: &str = " (see below)";
+
+/// What a quick run leaves out, and how to have it.
+fn quick(plan: &Plan<'_>) -> Option<String> {
+    let experiment = plan.experiment;
+    if !plan.extent.quick || !experiment.is_played() {
+        return None;
+    }
+    let (some, all) = (plan.points.len(), experiment.points.len());
+    let points = if some < all { format!("{some} of {all} points, ") } else { String::new() };
+    let runs = match plan.seeds.len() {
+        1 => "one run of each row".to_owned(),
+        runs => format!("{runs} runs of each row"),
+    };
+    let choices = if experiment.choices.is_empty() { "" } else { ", none of what the paper leaves open" };
+    let name = catalogue::name(experiment);
+    Some(format!("{points}{runs}{choices}. ramp reproduce {name} plays all."))
+}
+
+/// `choices`: whether the claims under other choices are on the page.
+fn claim(verdict: &Verdict, choices: bool) -> Claim {
     Claim {
         text: verdict.text.clone(),
         place: verdict.place.clone(),
@@ -62,7 +84,8 @@ fn claim(verdict: &Verdict) -> Claim {
         measured: verdict.measured.clone(),
         check: verdict.check.clone(),
         holds: verdict.holds,
-        reason: verdict.reason.clone(),
+        reason: (verdict.reason.as_ref())
+            .map(|reason| if choices { reason.clone() } else { reason.replace(BELOW, "") }),
         reason_fails: verdict.reason_fails.clone(),
     }
 }
@@ -117,8 +140,14 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
         }
     }
     if experiment.is_played() {
-        for dimension in &experiment.dimensions {
-            let labels: Vec<&str> = dimension.points.iter().map(|point| point.label.as_str()).collect();
+        for (number, dimension) in experiment.dimensions.iter().enumerate() {
+            let played = |at: usize| {
+                plan.points.iter().any(|point| experiment.points[*point].get(number) == Some(&at))
+            };
+            let labels: Vec<&str> = (dimension.points.iter().enumerate())
+                .filter(|(at, _)| played(*at))
+                .map(|(_, point)| point.label.as_str())
+                .collect();
             fact(&dimension.name, labels.join(", "));
         }
         fact("Played on", plan.extent.backend.title().to_owned());

@@ -103,7 +103,7 @@ impl Paper {
                  ICNP 2003"
             }
             Self::Best => {
-                "M. Ataei Kachooei and others: the paper on BEST, a bandwidth estimate for slow start over satellite links. 2023"
+                "M. Ataei Kachooei and others (Worcester Polytechnic Institute and Viasat): the paper on BEST, a bandwidth estimate for slow start over satellite links, 2023; presented before by M. Ataei Kachooei, P. Zhao, F. Li, J. Chung, M. Claypool: \"Fixing TCP Slow Start for Slow Fat Links\". NetDev 0x16, 2022"
             }
             Self::Enhanced => {
                 "X. Lu, K. Zhang, C. P. Fu, C. H. Foh: A sender-side TCP enhancement for startup performance in high-speed \

@@ -82,7 +82,7 @@ text = "Slow start is the faster one."
 where = "nowhere"
 check = "download_time[SS] < download_time[told]"
 [claim.reason]
-why = "Nobody has claimed it."
+why = "Nobody has claimed it (see below)."
 found = ["1.1 <= download_time[SS@5 packets] / download_time[told@5 packets] <= 9"]
 [[claim]]
 text = "Both are slow."
@@ -178,7 +178,9 @@ fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
 
     write_gallery(&place.0, &first.experiments, "ramp reproduce sample.toml").unwrap();
     let page = fs::read_to_string(place.0.join("sample-fig1.html")).unwrap();
-    assert!(page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it."));
+    assert!(
+        page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it (see below).")
+    );
     assert!(page.contains("id=\"choices\"") && page.contains("every second"));
     assert!(
         page.contains("ramp reproduce &#39;sample.toml&#39;")
@@ -213,6 +215,16 @@ fn what_a_quick_run_cannot_show_is_not_checked() {
     let holds: Vec<Option<bool>> = done.experiments[0].claims.iter().map(|claim| claim.holds).collect();
     assert_eq!(holds[0], Some(true));
     assert_eq!(holds[1], None, "its point is not played");
+    let figure = &done.experiments[0].figure;
+    assert_eq!(
+        figure.quick.as_deref(),
+        Some(
+            "1 of 2 points, one run of each row, none of what the paper leaves open. ramp reproduce sample-fig1 plays all."
+        )
+    );
+    let reasons: Vec<&str> = figure.claims.iter().filter_map(|claim| claim.reason.as_deref()).collect();
+    assert!(reasons.contains(&"Nobody has claimed it."), "nothing is below: {reasons:?}");
+    assert!(figure.facts.contains(&("buffer".to_owned(), "5 packets".to_owned())), "{:?}", figure.facts);
 }
 
 /// Stops after the first result.

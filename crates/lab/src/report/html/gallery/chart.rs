@@ -1,7 +1,7 @@
 //! A plot as SVG, in three sizes: for a screen, for a phone, and as a thumbnail.
 
 use super::axis::{Scale, name};
-use super::{Panel, Series, Shape};
+use super::{Dot, Panel, Series, Shape};
 use crate::report::html::summary::dash_of;
 use crate::report::html::text::{Html, Text};
 
@@ -52,7 +52,7 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
     let (x_end, y_end) = (width - right, height - bottom);
     let x = x_scale(panel, (left, x_end));
     let count = if size == Size::Wide { 6 } else { 4 };
-    let ends = |dot: &super::Dot| {
+    let ends = |dot: &Dot| {
         let (low, high) = dot.interval.unwrap_or((dot.y, dot.y));
         [low, dot.y, high]
     };
@@ -72,9 +72,9 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
     }
     for (index, series) in panel.series.iter().enumerate() {
         if panel.shape == Shape::Bars {
-            bars(html, (panel, index), series, (&x, &y), y_end);
+            bars(html, (panel, index), series, (&x, &y), (y_end, size));
         } else {
-            line(html, panel.shape, series, (&x, &y), size);
+            line(html, panel, series, (&x, &y), size);
         }
     }
     html.raw("</svg>\n");
@@ -137,7 +137,32 @@ fn axes(
     ));
 }
 
-fn line(html: &mut Html, shape: Shape, series: &Series, (x, y): (&Scale, &Scale), size: Size) {
+/// What a point is, when it is pointed at.
+fn title(html: &mut Html, panel: &Panel, series: &Series, dot: &Dot) {
+    let at = if panel.categories.is_empty() {
+        name(dot.x)
+    } else {
+        panel.categories.get(dot.x as usize).cloned().unwrap_or_default()
+    };
+    let at = if at.is_empty() { at } else { format!(" at {at}") };
+    let ends = match dot.interval.filter(|(low, high)| low < high) {
+        Some((low, high)) => format!(" ({} to {})", short(low), short(high)),
+        None => String::new(),
+    };
+    html.add(format_args!("<title>{}{}: {}{ends}</title>", Text(&series.label), Text(&at), short(dot.y)));
+}
+
+/// Three significant digits.
+fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = libm::floor(libm::log10(value.abs())) as i32;
+    format!("{value:.*}", usize::try_from(2 - magnitude).unwrap_or(0))
+}
+
+fn line(html: &mut Html, panel: &Panel, series: &Series, (x, y): (&Scale, &Scale), size: Size) {
+    let shape = panel.shape;
     let colour = format!("var(--arm-{})", series.style % 8);
     let thin = size == Size::Thumbnail;
     if shape != Shape::Dots {
@@ -171,9 +196,13 @@ fn line(html: &mut Html, shape: Shape, series: &Series, (x, y): (&Scale, &Scale)
             ));
         }
         html.add(format_args!(
-            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\" fill=\"{colour}\"/>",
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\" fill=\"{colour}\">",
             if thin { 1.5 } else { 3.0 }
         ));
+        if !thin {
+            title(html, panel, series, dot);
+        }
+        html.raw("</circle>");
     }
     html.raw("\n");
 }
@@ -183,7 +212,7 @@ fn bars(
     (panel, index): (&Panel, usize),
     series: &Series,
     (x, y): (&Scale, &Scale),
-    y_end: f64,
+    (y_end, size): (f64, Size),
 ) {
     let count = panel.series.len().max(1) as f64;
     let width = (x.place(1.0) - x.place(0.0)) * 0.8 / count;
@@ -191,12 +220,26 @@ fn bars(
         let from = x.place(dot.x) + width * (index as f64 - count / 2.0);
         let top = y.place(dot.y);
         html.add(format_args!(
-            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"var(--arm-{})\"/>",
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"var(--arm-{})\">",
             from,
             (width * 0.92).max(0.5),
             (y_end - top).max(0.0),
             series.style % 8
         ));
+        if size != Size::Thumbnail {
+            title(html, panel, series, dot);
+        }
+        html.raw("</rect>");
+        // A number over each bar that is wide enough for it.
+        if size == Size::Wide && width >= 34.0 {
+            let above = dot.interval.map_or(top, |(_, high)| y.place(high));
+            html.add(format_args!(
+                "<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                from + width * 0.46,
+                (above - 4.0).max(10.0),
+                short(dot.y)
+            ));
+        }
         if let Some((low, high)) = dot.interval.filter(|(low, high)| low < high) {
             html.add(format_args!(
                 "<line class=\"axis\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\"/>",

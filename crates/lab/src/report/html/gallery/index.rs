@@ -77,9 +77,8 @@ fn counts<'f>(figures: impl Iterator<Item = &'f Figure>) -> (usize, usize) {
 fn card(html: &mut Html, figure: &Figure) {
     let (held, checked) = counts(std::iter::once(figure));
     html.add(format_args!("<li class=\"card\"><a href=\"{}.html\">", Text(&figure.id)));
-    match figure.panels.first() {
-        Some(panel) => chart(html, panel, Size::Thumbnail),
-        None => html.add(format_args!("<span class=\"thumbnail empty\">{}</span>", Text(&figure.kind))),
+    if let Some(panel) = figure.panels.first() {
+        chart(html, panel, Size::Thumbnail);
     }
     html.add(format_args!(
         "<b>{}</b><span>{}</span></a><p class=\"marks\">",

@@ -28,6 +28,8 @@ pub struct Figure {
     pub computed: bool,
     /// In a few sentences.
     pub about: String,
+    /// What a quick run leaves out.
+    pub quick: Option<String>,
     /// What was played instead of the original.
     pub substitute: Option<String>,
     /// What the paper leaves open, and what was taken.

@@ -1,7 +1,7 @@
 //! The page of one figure.
 
 use super::chart::{Size, chart};
-use super::{Choice, Claim, Figure, Panel};
+use super::{Choice, Claim, Figure, Panel, Shape};
 use crate::report::html::frame::{Script, brand, document_head, page_end, theme_button};
 use crate::report::html::summary::swatch_of;
 use crate::report::html::tables::copyable;
@@ -33,6 +33,9 @@ pub fn render_figure(figure: &Figure) -> String {
         Text(&figure.title),
         Text(figure.about.trim())
     ));
+    if let Some(quick) = &figure.quick {
+        html.add(format_args!("<p class=\"warning\">Quick: {}</p>\n", Text(quick)));
+    }
     if let Some(substitute) = &figure.substitute {
         html.add(format_args!("<p class=\"warning\">Played instead: {}</p>\n", Text(substitute)));
     }
@@ -52,6 +55,7 @@ fn panels(html: &mut Html, panels: &[Panel]) {
     if shared {
         legend(html, first);
     }
+    html.raw(if panels.len() > 1 { "<div class=\"plot-grid\">\n" } else { "<div>\n" });
     for panel in panels {
         html.raw("<figure class=\"plot-figure\">\n");
         if !panel.title.is_empty() {
@@ -64,14 +68,21 @@ fn panels(html: &mut Html, panels: &[Panel]) {
         chart(html, panel, Size::Narrow);
         html.raw("</figure>\n");
     }
-    html.raw("</section>\n");
+    html.raw("</div>\n</section>\n");
 }
 
 fn legend(html: &mut Html, panel: &Panel) {
     html.raw("<ul class=\"legend\">");
     for series in &panel.series {
         html.raw("<li>");
-        swatch_of(html, series.style);
+        if panel.shape == Shape::Bars {
+            html.add(format_args!(
+                "<i class=\"swatch bar\" style=\"background: var(--arm-{})\"></i>",
+                series.style % 8
+            ));
+        } else {
+            swatch_of(html, series.style);
+        }
         html.add(format_args!("{}</li>", Text(&series.label)));
     }
     html.raw("</ul>\n");

@@ -50,6 +50,10 @@ fn a_page_has_every_plot_twice_and_every_claim() {
     assert_eq!(page.matches("<svg class=\"plot-narrow\"").count(), 4);
     assert_eq!(page.matches("<rect").count(), 20, "ten bars in each size");
     assert!(page.contains("1 of 2 checked claims hold"));
+    assert!(page.contains("<title>arm &lt;1&gt; at c: 4.00 (3.90 to 4.10)</title>"), "a bar says what it is");
+    assert!(page.contains("plot-grid") && !page.contains("Quick:"));
+    let quick = render_figure(&Figure { quick: Some("2 of 5 points".to_owned()), ..figure() });
+    assert!(quick.contains("<p class=\"warning\">Quick: 2 of 5 points</p>"));
     assert_eq!(page.matches("aria-label=\"holds\"").count(), 1);
     assert_eq!(page.matches("aria-label=\"does not hold\"").count(), 1);
     assert!(!page.contains("<title>A <") && !page.contains("<grows>") && !page.contains("arm <0>"));
@@ -72,6 +76,7 @@ fn the_index_leads_to_every_page_and_counts() {
     assert!(page.contains("href=\"sample-fig1.html\"") && page.contains("href=\"sample-fig2.html\""));
     assert!(page.contains("2 of 4 checked claims hold"));
     assert_eq!(page.matches("<svg class=\"thumbnail\"").count(), 1);
+    assert_eq!(page.matches("class=\"thumbnail").count(), 1, "no box where nothing is drawn");
     assert!(page.contains("ramp reproduce --all"));
 }
 
