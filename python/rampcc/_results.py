@@ -61,7 +61,7 @@ class _Compared(_Main):
     pairs: Table
     """Algorithms against one another, seed by seed: difference, ratio, intervals, tests, finding."""
     neighbours: Table
-    """One line per algorithm and neighbouring path: the uncertain fields, the deciding metric, how far behind the best."""
+    """One line per algorithm and neighbouring path: the uncertain fields, the deciding metric, how far behind the leader there."""
     report: Path
     """The HTML report, in the results directory."""
     json: str
@@ -81,7 +81,7 @@ class Comparison(_Compared):
     """Algorithms compared on one path. As a table, it is `summary`."""
 
     leader: str | None
-    """The contender with the best mean of the deciding metric."""
+    """The contender that leads by its mean of the deciding metric."""
     verdict: str
     """The answer in words."""
 

@@ -92,6 +92,17 @@ test("neighbouring paths are drawn, hidden with their row, and can be taken away
   assert.equal(await page.locator("#carries details tbody tr").count(), 64);
 });
 
+test("curves come before the neighbours, and the leader's line is over the others with its name", async () => {
+  const page = await open(browser, report);
+  const order = await page.$$eval("main > section", (all) => all.map((section) => section.id));
+  assert.ok(order.indexOf("time") < order.indexOf("carries"), String(order));
+  const links = await page.$$eval("nav a", (all) => all.map((link) => link.hash));
+  assert.ok(links.indexOf("#time") < links.indexOf("#carries"), String(links));
+  assert.ok(await page.$eval('.chart[data-panel="cwnd"] .plot', (plot) => Number(plot.dataset.names)) >= 1);
+  const data = JSON.parse(await page.locator("#report-data").textContent());
+  assert.equal(data.arms[data.leader].label, "best");
+});
+
 test("a hover is seen in every panel", async () => {
   const page = await open(browser, report);
   const { x, y } = await middle(page, "cwnd", 0.6);

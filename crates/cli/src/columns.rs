@@ -8,7 +8,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ),
     (
         "vs leader",
-        "`leader`: the best mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor; `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `≥`: the row has runs that did not finish",
+        "`leader`: the shortest mean, and of rows within a thousandth of it the one that queues and loses least; a certain difference, in percent or as a factor; `+2.7 %, under 5 %`: an equivalence test puts the true difference below the margin, 5 %; `+12 %, uncertain`: the runs do not decide; `≥`: the row has runs that did not finish",
     ),
     ("left start-up", "when the algorithm decided to leave, counted from the opening of the flow"),
     ("because of", "the most frequent reason"),

@@ -137,6 +137,7 @@ impl Row {
         let other: Vec<String> = parameters
             .filter(|(parameter, value)| *value != parameter.default)
             .map(|(parameter, value)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .filter(|said| self.label.split([' ', ',']).all(|word| word != said))
             .collect();
         (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
     }
@@ -297,6 +298,7 @@ mod tests {
     fn what_is_not_in_the_table_is_told_wherever_it_comes_from() {
         let told = |row: &str, settings: &str| Row::parse(row, &[]).unwrap().departures(&scenario(settings));
         assert_eq!(told("best", ""), None);
+        assert_eq!(told("hystart:low_window=1", ""), None, "the label says it");
         assert_eq!(told("paced", "").unwrap(), "paced plays with max_overshoot=256");
         assert_eq!(
             told("paced", "profile = 'era'").unwrap(),

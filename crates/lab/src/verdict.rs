@@ -218,7 +218,10 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let mut text = match info.id.as_str() {
         metric::DOWNLOAD_TIME => format!("{} downloads {size} in {value}", leader.label),
         metric::GOODPUT => format!("{} gets {value}", leader.label),
-        _ => format!("{} has the best {}, {value}", leader.label, info.name),
+        _ => {
+            let end = if info.better == Better::Higher { "highest" } else { "lowest" };
+            format!("{} has the {end} {}, {value}", leader.label, info.name)
+        }
     };
     match summary.unfinished() {
         0 if summary.n < leader.n => {

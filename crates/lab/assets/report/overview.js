@@ -30,7 +30,8 @@ function facetChart(host) {
     const all = shown.flatMap((value) => value.slice(0, 3)), low = Math.min(...all), high = Math.max(...all);
     const logarithmic = low > 0 && high / low > 6;
     const space = (high - low || Math.abs(high) || 1) * 0.06;
-    const y = logarithmic ? scale(low / 1.12, high * 1.12, bottom, top, true) : scale(low >= 0 ? Math.max(0, low - space) : low - space, high + space, bottom, top);
+    // From 0, so that rows that are alike look alike.
+    const y = logarithmic ? scale(low / 1.12, high * 1.12, bottom, top, true) : scale(low >= 0 ? 0 : low - space, high + space, bottom, top);
     x = horizontal(left, right);
     const picture = svg("svg", { width, height, "aria-hidden": "true" });
     if (!all.length) return picture;

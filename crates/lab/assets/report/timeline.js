@@ -90,7 +90,7 @@ function build(chart) {
 
 function options(chart, width) {
   const series = arms.map((arm, index) => ({
-    label: arm.label, show: visible.has(index), stroke: armColour(arm), width: arm.yardstick ? 1.6 : 1.9, dash: armDash(arm),
+    label: arm.label, show: visible.has(index), stroke: armColour(arm), width: arm.yardstick ? 1.6 : index === data.leader ? 3 : 1.9, dash: armDash(arm),
     points: { show: false },
   }));
   if (chart.capacity) series.push({ label: "capacity", stroke: cssValue("--reference"), width: 1.4, dash: [5, 4], points: { show: false } });
@@ -115,7 +115,7 @@ function options(chart, width) {
       bind: { dblclick: () => () => setView(data.view.startup) },
     },
     hooks: {
-      draw: [(u) => drawReferences(chart, u), (u) => drawExits(chart, u)],
+      draw: [drawLeader, (u) => drawReferences(chart, u), (u) => drawExits(chart, u), (u) => drawNames(chart, u)],
       setCursor: [(u) => hovered(chart, u)],
       setScale: [(u, axis) => { if (axis === "x") Object.assign(chart.area.dataset, { from: u.scales.x.min, to: u.scales.x.max }); }],
       setSelect: [(u) => selected(u)],
@@ -210,6 +210,53 @@ function capacityLabel(u, ratio) {
   if (time < u.scales.x.min || time > u.scales.x.max) return null;
   const x = u.valToPos(time, "x", true) - 6 * ratio;
   return x - u.bbox.left < 60 * ratio ? null : [u.valToPos(bytes, "y", true), "capacity", x];
+}
+
+/* The leader's line once more, over all others. */
+function drawLeader(u) {
+  const series = data.leader === null ? null : u.series[data.leader + 1], path = series?.show && series._paths?.stroke;
+  if (!path) return;
+  const { ctx, bbox } = u, ratio = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath(); ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height); ctx.clip();
+  ctx.globalAlpha = series.alpha;
+  ctx.strokeStyle = armColour(arms[data.leader]);
+  ctx.lineWidth = 3 * ratio;
+  ctx.setLineDash(armDash(arms[data.leader]).map((length) => length * ratio));
+  ctx.lineJoin = "round";
+  ctx.stroke(path);
+  ctx.restore();
+}
+
+/* Names at the ends of the lines in view, the leader's first, as far as they do not cover each other. */
+function drawNames(chart, u) {
+  if (narrow()) return;
+  const { ctx, bbox } = u, ratio = devicePixelRatio, taken = [];
+  ctx.save();
+  ctx.font = `600 ${11.5 * ratio}px system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif`;
+  ctx.textAlign = "right";
+  const order = arms.map((_, index) => index).sort((a, b) => (b === data.leader) - (a === data.leader) || a - b);
+  for (const index of order) {
+    const run = runOf(index), curve = run?.series[chart.key];
+    if (!visible.has(index) || !curve?.t.length) continue;
+    let last = lastAt(curve.t, view[1]);
+    while (last >= 0 && curve.y[last] === null) last -= 1;
+    if (last < 0 || curve.t[last] < view[0]) continue;
+    const wide = ctx.measureText(arms[index].label).width;
+    const x = Math.max(bbox.left + wide + 8 * ratio, u.valToPos(curve.t[last], "x", true) - 4 * ratio);
+    const y = Math.max(bbox.top + 12 * ratio, u.valToPos(curve.y[last], "y", true) - 5 * ratio);
+    const box = [x - wide - 3 * ratio, y - 11 * ratio, x + 3 * ratio, y + 3 * ratio];
+    if (y > bbox.top + bbox.height || taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
+    taken.push(box);
+    ctx.lineWidth = 3 * ratio;
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = cssValue("--paper");
+    ctx.strokeText(arms[index].label, x, y);
+    ctx.fillStyle = armColour(arms[index]);
+    ctx.fillText(arms[index].label, x, y);
+  }
+  ctx.restore();
+  chart.area.dataset.names = taken.length;
 }
 
 /* Where start-up ended: a ring on the window, elsewhere a tick on the time axis. */

@@ -23,7 +23,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     }
     let place = if carries.backend.is_some() { "simulated neighbouring paths" } else { "neighbouring paths" };
     let margin = share(comparison.margin);
-    let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "best one" };
+    let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "leader there" };
     if carries.holds == carries.decided {
         let all = format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
         return all + &against(comparison, carries, leader) + &rest;
@@ -151,7 +151,7 @@ pub(super) fn method(comparison: &Comparison, carries: &Carries) -> String {
     };
     format!(
         "How far the answer carries: {} paths drawn from the ranges of {fields} uncertain {} (Sobol's sequence with Owen's \
-         scrambling), one run of each row on each, all rows with the path's own seed. A row is within {} of the best contender or it is not; \
+         scrambling), one run of each row on each, all rows with the path's own seed. A row is within {} of the leader there or it is not; \
          a run that does not finish counts with the time at which it was cut off. What turns the answer: first-order Sobol indices of \
          ln(1 + regret) by ranks (Gamboa et al. 2022), {} shuffles, Holm over the fields. The nearest loss is of more than {}, by the root \
          mean square over all ranges.{simulated}",

@@ -12,6 +12,11 @@ use crate::{ArmSummary, Comparison};
 const STYLE: &str = include_str!("../../../assets/report/carries.css");
 /// Rows drawn beside the leader.
 const RIVALS: usize = 3;
+/// Fields that are shown at once: those whose influence is certain, but no fewer and no more than these.
+const FEWEST: usize = 2;
+const MOST: usize = 3;
+/// Below this a field's influence is certain.
+const CERTAIN: f64 = 0.05;
 /// Of a figure, in the units of its view box.
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 170.0;
@@ -31,17 +36,32 @@ pub(super) fn section(html: &mut Html, comparison: &Comparison) {
     html.add(format_args!("<p class=\"note\">{}", Text(&carries.sentence)));
     html.add(format_args!(
         " Played: one run of each algorithm on {} paths drawn from what the scenario does not know. Regret is how much worse an \
-         algorithm is there than the best contender.</p>\n",
+         algorithm is there than the contender that leads there.</p>\n",
         carries.neighbourhood.paths.len()
     ));
     let drawn = drawn(comparison, carries);
     if !drawn.is_empty() {
-        html.raw("<div class=\"carries-grid\" data-carries>\n");
-        for influence in order(carries) {
-            figure(html, comparison, carries, (&influence, &drawn));
-        }
-        html.raw("</div>\n");
+        let fields = order(carries);
+        let certain = fields.iter().filter(|influence| influence.p < CERTAIN).count();
+        let (first, rest) = fields.split_at(certain.clamp(FEWEST, MOST).min(fields.len()));
+        let figures = |html: &mut Html, fields: &[Influence]| {
+            html.raw("<div class=\"carries-grid\" data-carries>\n");
+            for influence in fields {
+                figure(html, comparison, carries, (influence, &drawn));
+            }
+            html.raw("</div>\n");
+        };
+        figures(html, first);
         key(html, comparison, &drawn);
+        if !rest.is_empty() {
+            let fields = if rest.len() == 1 { "field" } else { "fields" };
+            html.add(format_args!(
+                "<details class=\"others\"><summary>The other {} {fields}</summary>\n",
+                rest.len()
+            ));
+            figures(html, rest);
+            html.raw("</details>\n");
+        }
     }
     nearest(html, comparison, carries);
     shares(html, comparison, carries);
@@ -87,7 +107,7 @@ fn figure(
     if carries.influences.is_empty() {
         html.add(format_args!("{}</p></figcaption>", Text(&field.values)));
     } else {
-        let certain = if influence.p < 0.05 { "" } else { ", not certain" };
+        let certain = if influence.p < CERTAIN { "" } else { ", not certain" };
         let explains = share(influence.index);
         html.add(format_args!("explains {} of the regret{certain}</p></figcaption>", Text(&explains)));
     }
@@ -193,7 +213,7 @@ fn key(html: &mut Html, comparison: &Comparison, drawn: &[(usize, &CarriedRow)])
         ));
     }
     html.add(format_args!(
-        "Dashed: the described path. Shaded: within {} of the best.</p>\n",
+        "Dashed: the described path. Shaded: within {} of the leader there.</p>\n",
         Text(&share(comparison.margin))
     ));
 }
@@ -251,7 +271,7 @@ fn shares(html: &mut Html, comparison: &Comparison, carries: &Carries) {
          <caption class=\"visually-hidden\">Each algorithm over all neighbouring paths</caption>\n<thead><tr><th scope=\"col\">Algorithm</th>",
     );
     html.add(format_args!(
-        "<th scope=\"col\">Within {} of the best</th><th scope=\"col\">Median regret</th><th scope=\"col\">Largest regret</th>\
+        "<th scope=\"col\">Within {} of the leader there</th><th scope=\"col\">Median regret</th><th scope=\"col\">Largest regret</th>\
          <th scope=\"col\">Unfinished</th></tr></thead>\n<tbody>\n",
         Text(&share(comparison.margin))
     ));

@@ -16,6 +16,8 @@ const CAPACITY_POINTS: usize = 400;
 #[derive(Serialize)]
 pub(super) struct Data {
     arms: Vec<Arm>,
+    /// Index of the row that leads: drawn over the others.
+    leader: Option<usize>,
     /// Seeds of all runs; `values` of distributions have one entry for each.
     seeds: Vec<u64>,
     drawn: Vec<Drawn>,
@@ -85,6 +87,7 @@ pub(super) fn data(comparison: &Comparison) -> Data {
     });
     Data {
         arms: arms.collect(),
+        leader: comparison.arms.iter().position(|arm| Some(&arm.label) == comparison.leader.as_ref()),
         seeds: comparison.seeds.clone(),
         drawn: drawn.collect(),
         distributions: charts::distributions(comparison),

@@ -17,8 +17,8 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
     let sizes = charts::sizes_of(comparison).len() > 1;
     let sections = [
         ("summary", "Summary", true),
-        ("carries", "How far", comparison.carries.is_some()),
         ("time", "Over time", curves),
+        ("carries", "How far", comparison.carries.is_some()),
         ("sizes", "By size", sizes),
         ("trade-off", "Costs", comparison.arms.len() > 1),
         ("distributions", "Runs", true),

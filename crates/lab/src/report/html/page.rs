@@ -30,10 +30,10 @@ pub(super) fn page(comparison: &Comparison) -> String {
     document_head(&mut html, &comparison.provenance.version, &title);
     head::opening(&mut html, comparison);
     summary_section(&mut html, comparison);
-    carries::section(&mut html, comparison);
     if data::has_curves(comparison) {
         time_section(&mut html, comparison);
     }
+    carries::section(&mut html, comparison);
     if charts::sizes_of(comparison).len() > 1 {
         sizes_section(&mut html, comparison);
     }
@@ -50,9 +50,9 @@ pub(super) fn page(comparison: &Comparison) -> String {
 fn summary_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<section id=\"summary\">\n<h2>Summary</h2>\n<p class=\"note\">");
     match comparison.seeds.len() {
-        1 => html.raw("Values of one run. The best of a column is bold."),
+        1 => html.raw("Values of one run. The leading value of a column is bold."),
         runs => html.add(format_args!(
-            "Means over {runs} runs, with 95 % intervals below them. The best of a column is bold."
+            "Means over {runs} runs, with 95 % intervals below them. The leading value of a column is bold."
         )),
     }
     if let Some(yardstick) = &comparison.yardstick {
@@ -162,8 +162,8 @@ fn seed_choice(html: &mut Html, comparison: &Comparison) {
     for (index, drawn) in comparison.drawn.iter().enumerate() {
         let role = match drawn.role {
             DrawnRole::Median => format!("median of {leader}"),
-            DrawnRole::Best => format!("best of {leader}"),
-            DrawnRole::Worst => format!("worst of {leader}"),
+            DrawnRole::Best => format!("most favourable to {leader}"),
+            DrawnRole::Worst => format!("least favourable to {leader}"),
             DrawnRole::First => "the first".to_owned(),
         };
         html.add(format_args!("<option value=\"{index}\">seed {}: {}</option>", drawn.seed, Text(&role)));
@@ -257,8 +257,8 @@ fn cdf(html: &mut Html, comparison: &Comparison) {
     let place = distributions.iter().position(|distribution| distribution.id == comparison.primary);
     let (Some(index), true) = (place, comparison.seeds.len() > 1) else { return };
     html.add(format_args!(
-        "<div class=\"chart needs-script\" data-cdf=\"{index}\"><header><h3>{} over runs</h3><p>share of runs at or below; a run that did not \
-         finish counts and never does</p></header><div class=\"plot\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" \
+        "<div class=\"chart needs-script\" data-cdf=\"{index}\"><header><h3>{} over runs</h3><p>share of runs that had finished by then; those that did not \
+         finish are in the total</p></header><div class=\"plot\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" \
          aria-label=\"Cumulative distribution. Arrow keys go from run to run.\"></div><div class=\"values\" aria-hidden=\"true\"></div></div>\n",
         Text(&capital(&distributions[index].title))
     ));
@@ -422,7 +422,7 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
     }
     if let Some(yardstick) = &comparison.yardstick {
         html.add(format_args!(
-            "<li><b>{}</b> is told the path’s rate and BDP. It takes no part in the search for the best; a contender may still \
+            "<li><b>{}</b> is told the path’s rate and BDP. It is no contender, though one may \
              beat it where the path varies.</li>\n",
             Text(yardstick)
         ));

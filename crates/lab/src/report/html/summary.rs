@@ -114,7 +114,9 @@ fn heading(html: &mut Html, column: &Column<'_>) {
     };
     let class = if column.shows == Shows::Exit { " class=\"text\"" } else { "" };
     let meaning = match (column.shows, column.info) {
-        (Shows::Carries, _) => "share of the neighbouring paths on which it is as good as the best",
+        (Shows::Carries, _) => {
+            "share of the neighbouring paths on which it is within the margin of the leader there"
+        }
         (Shows::Standing, _) => "paired, seed by seed; see the differences below",
         (_, Some(info)) => &info.meaning,
         _ => "",

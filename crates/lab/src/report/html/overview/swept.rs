@@ -137,7 +137,7 @@ impl<'a> Swept<'a> {
         let equal = everywhere(|finding| finding == Finding::Equivalent);
         let unclear = everywhere(|finding| matches!(finding, Finding::Equivalent | Finding::CannotTell));
         let at = if decided.len() == all {
-            format!("all {all} values of {fields}")
+            format!("{} values of {fields}", all_of(all))
         } else {
             format!("{} of {all} values of {fields}", decided.len())
         };
@@ -148,7 +148,7 @@ impl<'a> Swept<'a> {
             ahead.iter().map(part).collect::<Vec<_>>().join(", ")
         };
         let mut text = if contenders > 1 && equal.len() == contenders {
-            format!("In {name}, all {contenders} algorithms are {apart} at {at}.")
+            format!("In {name}, {} algorithms are {apart} at {at}.", all_of(contenders))
         } else if let [(label, _)] = ahead.as_slice() {
             format!("{label} leads in {name} at {at}.")
         } else if let Some(label) = equal.first() {
@@ -254,6 +254,10 @@ impl<'a> Swept<'a> {
             },
         }
     }
+}
+
+fn all_of(count: usize) -> String {
+    if count == 2 { "both".to_owned() } else { format!("all {count}") }
 }
 
 /// Whether a row leads, or stands to the leader as `close` says.

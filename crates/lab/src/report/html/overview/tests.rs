@@ -119,7 +119,7 @@ fn who_leads_depends_on_the_values_only_where_nobody_could_lead_at_all_of_them()
     );
     assert_eq!(
         headline(&turns, Some(Finding::Equivalent)),
-        "In download time, all 2 algorithms are less than 5 % apart at all 2 values of path.buffer."
+        "In download time, both algorithms are less than 5 % apart at both values of path.buffer."
     );
     let unclear = headline(&turns, Some(Finding::CannotTell));
     assert!(unclear.contains("the runs do not show that who leads depends on path.buffer"), "{unclear}");
