@@ -109,11 +109,12 @@ fn json_and_csv_are_for_machines() {
         json["arms"].as_array().unwrap().iter().filter_map(|a| a["label"].as_str()).collect();
     assert_eq!(labels, ["slow_start", "hystart"]);
     assert_eq!(json["seeds"], serde_json::json!([1, 2]));
+    assert_eq!(json["format"], 1);
     assert!(!json["verdict"].as_str().unwrap().is_empty());
     let csv = place.stdout(&small(&["--out", "out", "--csv"]));
     let rows = csv.lines().filter(|line| !line.starts_with('#')).count();
     assert!(rows > 2, "{csv}");
-    assert!(csv.contains("hystart"), "{csv}");
+    assert!(csv.contains("hystart") && csv.contains("\n# format: 1\n"), "{csv}");
 }
 
 #[test]

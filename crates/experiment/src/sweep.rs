@@ -163,6 +163,7 @@ fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, E
         comparisons.push(json!({ "values": values, "comparison": results.json_value()? }));
     }
     let document = json!({
+        "format": rampcc_lab::report::FORMAT,
         "version": plan.version,
         "command": plan.command,
         "fields": plan.fields,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rampcc::Traits;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+use rampcc_lab::report::FORMAT;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -131,7 +132,7 @@ impl League {
             write_whole(&path, |file| file.write_all(text.as_bytes()))?;
             Ok(path)
         };
-        let json = Document { version: VERSION, command, seeds: self.seeds, table: judged };
+        let json = Document { format: FORMAT, version: VERSION, command, seeds: self.seeds, table: judged };
         let json = serde_json::to_string_pretty(&json)? + "\n";
         let csv = text::csv(self);
         write(".json", &json)?;
@@ -168,6 +169,7 @@ impl League {
 /// A table and where it comes from.
 #[derive(Serialize)]
 struct Document<'a> {
+    format: u32,
     version: &'a str,
     command: &'a str,
     /// Runs of each algorithm on each path that has anything random.

@@ -20,7 +20,7 @@ pub fn time(table: &Table) -> Cells {
         "clean paths, × bound",
         "extra RTTs",
         "> 2×",
-        "best",
+        "fastest",
         "within 5 %",
         "slower than slow start",
     ]
@@ -285,7 +285,8 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
             }
         }
     }
-    format!("# version: {version:?}\n# command: {command:?}\n{}", table(&lines))
+    let format = rampcc_lab::report::FORMAT;
+    format!("# version: {version:?}\n# command: {command:?}\n# format: {format}\n{}", table(&lines))
 }
 
 /// As CSV.

@@ -99,6 +99,7 @@ fn results(judged: &[Judged], command: &str) -> Value {
         })
     };
     json!({
+        "format": rampcc_lab::report::FORMAT,
         "version": version(),
         "command": command,
         "held": counts.held,

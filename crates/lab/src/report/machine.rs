@@ -1,35 +1,67 @@
 //! A comparison for programs.
 
+use serde::Serialize;
+
 use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative, Test};
+
+/// Number of the form of files for programs. It grows when something is removed, renamed or means something else; what is added
+/// leaves it as it is.
+pub const FORMAT: u32 = 1;
+
+/// Columns of [`csv`]: name and meaning, in Markdown. Without a value a cell is empty.
+pub const CSV_COLUMNS: [(&str, &str); 24] = [
+    ("algorithm", "label of the row"),
+    ("yardstick", "whether it knows the path"),
+    ("metric", "identifier, as `ramp list metrics` has it"),
+    ("unit", "unit of the values"),
+    ("better", "`lower`, `higher` or `neither`"),
+    ("runs", "finished runs of the row"),
+    ("n", "runs with a value"),
+    ("unfinished", "values that the end of a run cut off: they count as at least so much"),
+    ("mean", "mean"),
+    ("median", "median"),
+    ("sd", "standard deviation (n - 1)"),
+    ("low_95", "lower end of the 95 % interval of the mean"),
+    ("high_95", "upper end of it"),
+    ("interval", "its method: `t`, `bca`, or `range`, which is the smallest and largest value"),
+    ("bimodal_p", "Hartigan's dip test; empty: one mode"),
+    ("leader", "label of the leader"),
+    ("difference_from_leader", "mean paired difference from the leader, in the unit"),
+    ("ratio_to_leader", "geometric mean of the paired ratios to the leader"),
+    ("test", "what decided: `t`, `signed_rank`, or `certain` where nothing is left to chance"),
+    ("p_holm", "probability of such a difference by chance, corrected by Holm"),
+    ("p_equivalence", "probability of such closeness if the true difference were the margin"),
+    ("finding", "`lower`, `higher`, `equivalent` or `cannot_tell`, against the leader"),
+    ("runs_needed", "about how many runs would decide"),
+    ("carries", "share of the neighbouring paths on which the row is within the margin of the leader there"),
+];
+
+/// Columns of [`runs_csv`]; a run without a value has no line.
+pub const RUNS_COLUMNS: [(&str, &str); 5] = [
+    ("algorithm", "label of the row"),
+    ("seed", "seed of the run"),
+    ("metric", "identifier"),
+    ("unit", "unit of the value"),
+    ("value", "value"),
+];
+
+/// A document for programs, which begins with the number of its form.
+#[derive(Serialize)]
+pub(super) struct Numbered<T> {
+    format: u32,
+    #[serde(flatten)]
+    document: T,
+}
+
+impl<T> Numbered<T> {
+    pub(super) fn new(document: T) -> Self {
+        Self { format: FORMAT, document }
+    }
+}
 
 /// One row per algorithm and metric, after the provenance as comments.
 pub fn csv(comparison: &Comparison) -> String {
-    let mut table = Table::new(&[
-        "algorithm",
-        "yardstick",
-        "metric",
-        "unit",
-        "better",
-        "runs",
-        "n",
-        "unfinished",
-        "mean",
-        "median",
-        "sd",
-        "low_95",
-        "high_95",
-        "interval",
-        "bimodal_p",
-        "leader",
-        "difference_from_leader",
-        "ratio_to_leader",
-        "test",
-        "p_holm",
-        "p_equivalence",
-        "finding",
-        "runs_needed",
-        "carries",
-    ]);
+    let mut table = Table::new(&CSV_COLUMNS.map(|(name, _)| name));
     for arm in &comparison.arms {
         for info in &comparison.metrics {
             let Some(summary) = arm.metric(&info.id) else { continue };
@@ -64,12 +96,12 @@ pub fn csv(comparison: &Comparison) -> String {
             ]);
         }
     }
-    comparison.provenance.comment() + &table.text
+    comparison.provenance.comment() + &numbered() + &table.text
 }
 
 /// One row per algorithm, seed and metric, after the provenance as comments.
 pub fn runs_csv(comparison: &Comparison) -> String {
-    let mut table = Table::new(&["algorithm", "seed", "metric", "unit", "value"]);
+    let mut table = Table::new(&RUNS_COLUMNS.map(|(name, _)| name));
     for arm in &comparison.arms {
         for info in &comparison.metrics {
             let Some(summary) = arm.metric(&info.id) else { continue };
@@ -85,12 +117,17 @@ pub fn runs_csv(comparison: &Comparison) -> String {
             }
         }
     }
-    comparison.provenance.comment() + &table.text
+    comparison.provenance.comment() + &numbered() + &table.text
 }
 
-/// The whole comparison but its curves, provenance first.
+/// The number of the form, as a comment.
+pub(super) fn numbered() -> String {
+    format!("# format: {FORMAT}\n")
+}
+
+/// The whole comparison but its curves, after the number of the form.
 pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&without_curves(comparison))? + "\n")
+    Ok(serde_json::to_string_pretty(&Numbered::new(without_curves(comparison)))? + "\n")
 }
 
 /// What [`json`] writes, as a part of a larger document.

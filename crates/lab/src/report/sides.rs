@@ -169,12 +169,12 @@ pub fn sides_csv(both: &SideBySide) -> String {
             ]);
         }
     }
-    both.provenance.comment() + &table.text
+    both.provenance.comment() + &super::machine::numbered() + &table.text
 }
 
 /// Everything but curves.
 pub fn sides_json(both: &SideBySide) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&without_curves(both))? + "\n")
+    Ok(serde_json::to_string_pretty(&super::machine::Numbered::new(without_curves(both)))? + "\n")
 }
 
 /// What [`sides_json`] writes, as a part of a larger document.
