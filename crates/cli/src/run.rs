@@ -1,6 +1,6 @@
 //! `ramp run`: one run with all its samples and events.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,8 @@ use crate::scenario_args::ScenarioArgs;
 /// Play one run and write all its samples and events
 ///
 /// One line per ACK of a flow under test, per packet that reaches the bottleneck, and per event. Without --samples
-/// and --decisions they go to standard output; the summary always goes to standard error.
+/// and --decisions they go to standard output, unless that is a terminal and --json is not given; the summary always goes to
+/// standard error.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -123,6 +124,11 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         samples(args, out, |sink| play(&run, sink, None, &interrupted))?
     };
     summarise(&record, &run);
+    if only_summary(args) {
+        say!(
+            "samples: not written; --samples FILE keeps every ACK, packet and event, a pipe or --json prints them"
+        );
+    }
     for (what, path) in [("samples", &args.samples), ("decisions", &args.decisions)] {
         if let Some(path) = path {
             say!("{what}: {}", path.display());
@@ -163,12 +169,17 @@ fn samples(
             let format = format_of("--samples", path)?;
             whole_file(path, |file| play(Some(Sink { out: file, format, path: Some(path) })))
         }
-        None if args.decisions.is_some() => play(None),
+        None if args.decisions.is_some() || only_summary(args) => play(None),
         None => {
             let format = if args.json { Format::JsonLines } else { Format::Csv };
             play(Some(Sink { out, format, path: None }))
         }
     }
+}
+
+/// Whether nobody asks for the samples: a person reads what would be megabytes.
+fn only_summary(args: &RunArgs) -> bool {
+    args.samples.is_none() && args.decisions.is_none() && !args.json && io::stdout().is_terminal()
 }
 
 /// A file that is there only if it is complete.

@@ -53,6 +53,7 @@ mod with_the_kernel {
             (&["attach", "bset"], &["bset", "best"]),
             (&["attach", "ideal"], &["know its path"]),
             (&["attach", "best", "--scope", "host"], &["host", "cgroup PATH"]),
+            (&["attach", "best", "--scope", "cgrp", "/x"], &["no scope `cgrp`", "did you mean `cgroup`"]),
             (&["attach", "best", "--scope", "netns"], &["which", "netns NAME"]),
             (&["attach", "best", "--scope", "netns", "no-such"], &["no-such"]),
             (&["attach", "--scope", "system", "best", "paced"], &["one algorithm"]),

@@ -69,6 +69,27 @@ fn a_run_writes_every_sample_after_how_to_make_it_again() {
 }
 
 #[test]
+fn a_run_on_a_terminal_prints_its_summary_and_no_samples() {
+    let place = Place::new("run_terminal");
+    let ramp = env!("CARGO_BIN_EXE_ramp");
+    let on_terminal = |more: &str| {
+        let command = format!("{ramp} run --algorithm slow_start {} {more}", PATH.join(" "));
+        let output = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(place.path(""))
+            .stdin(Stdio::null())
+            .output()
+            .expect("util-linux");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = on_terminal("");
+    assert!(said.contains("download time") && said.contains("--samples FILE"), "{said}");
+    assert!(said.lines().count() < 60 && !said.contains("# version"), "{said}");
+    assert!(on_terminal("--json").contains("\"completed\""), "who asks has them there, too");
+}
+
+#[test]
 fn samples_go_to_a_file_by_its_ending() {
     let place = Place::new("run_file");
     let mut command = vec!["run", "--samples", "run.jsonl"];

@@ -48,9 +48,10 @@ pub enum Unsupported {
     )]
     Client { traffic: String, other: String, client: String },
     #[error(
-        "traffic `{traffic}`: nginx serves its pages, and is not installed (Debian: `apt-get install nginx-light`)"
+        "traffic {}: nginx serves its pages, and is not installed (Debian: `apt-get install nginx-light`)",
+        .traffic.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     )]
-    Nginx { traffic: String },
+    Nginx { traffic: Vec<String> },
     #[error("one round more in start-up is a question for the simulator")]
     ExtraRounds,
 }
@@ -69,6 +70,7 @@ pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     }
     let kinds = kinds(scenario);
     all.extend(scenario.traffic.iter().flat_map(|traffic| web(scenario, traffic)));
+    all.extend(without_nginx(scenario));
     all.extend(scenario.traffic.iter().filter_map(|traffic| listed_at_a_client(scenario, traffic, row)));
     for flow in &kinds {
         all.extend(sender(flow, row));
@@ -178,10 +180,15 @@ fn web(scenario: &Scenario, traffic: &Traffic) -> Vec<Unsupported> {
         let client = scenario.topology.nodes[node].clone();
         all.push(Unsupported::Client { traffic: name(), other: other.name.clone(), client });
     }
-    if nginx().is_none() {
-        all.push(Unsupported::Nginx { traffic: name() });
-    }
     all
+}
+
+/// All web sessions together, where their server is not installed.
+fn without_nginx(scenario: &Scenario) -> Option<Unsupported> {
+    let web = |traffic: &&Traffic| matches!(traffic.kind, TrafficKind::Web { .. });
+    let traffic: Vec<String> =
+        scenario.traffic.iter().filter(web).map(|traffic| traffic.name.clone()).collect();
+    (!traffic.is_empty() && nginx().is_none()).then_some(Unsupported::Nginx { traffic })
 }
 
 /// A listed flow to a client of web sessions: the route to that client steers it as well.

@@ -216,7 +216,8 @@ fn show(
     writeln!(out, "{}\n", heading(report))?;
     writeln!(out, "{}\n", connections(report, terminal))?;
     if report.rows.iter().any(|row| row.counts != [0, 0]) {
-        writeln!(out, "{}\n", figures(report, terminal))?;
+        writeln!(out, "{}", figures(report, terminal))?;
+        writeln!(out, "{}\n", textwrap::fill(BASIS, terminal.width))?;
     }
     for line in textwrap::wrap(&report.verdict, terminal.width) {
         writeln!(out, "{}", terminal.bold(&line))?;
@@ -228,6 +229,10 @@ fn show(
     }
     Ok(())
 }
+
+/// Why the difference may have another sign than the two columns.
+const BASIS: &str = "Each arm's column is over all its connections; the difference and the finding compare the arms block by block and size \
+                     by size, so they can disagree with the columns.";
 
 fn heading(report: &TrialReport) -> String {
     let plan = &report.plan;
