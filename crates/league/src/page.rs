@@ -203,7 +203,7 @@ fn plane(table: &Table) -> String {
 fn leads(table: &Table) -> String {
     let line = |id: &str, before: &str, standing: &Standing| {
         format!(
-            "<li data-lead=\"{id}\">{before}<b data-of=\"label\">{}</b>, <span data-of=\"time\">{:.2}</span> × the time of ideal</li>",
+            "<li data-lead=\"{id}\">{before}<b data-of=\"label\">{}</b>, <span data-of=\"time\">{:.2}</span> × ideal</li>",
             escaped(&standing.label),
             standing.ideal.mean
         )

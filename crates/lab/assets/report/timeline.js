@@ -184,11 +184,13 @@ function drawReferences(chart, u) {
   if (chart.capacity && pathShown().capacity.length > 1) labels.push(capacityLabel(u, ratio));
   ctx.setLineDash([]);
   let above = -Infinity;
+  chart.labelled = [];
   for (const [y, text, x] of labels.filter(Boolean).sort((a, b) => a[0] - b[0])) {
     const clear = x === undefined ? Math.max(y, above + 14 * ratio) : y;
     if (x === undefined) above = clear;
     const at = x ?? bbox.left + bbox.width - 5 * ratio;
     const width = ctx.measureText(text).width;
+    chart.labelled.push([at - width - 3 * ratio, clear - 10.5 * ratio, at + 3 * ratio, clear + 3.5 * ratio]);
     ctx.globalAlpha = 0.82;
     ctx.fillStyle = cssValue("--paper");
     ctx.fillRect(at - width - 3 * ratio, clear - 10.5 * ratio, width + 6 * ratio, 14 * ratio);
@@ -228,10 +230,10 @@ function drawLeader(u) {
   ctx.restore();
 }
 
-/* Names at the ends of the lines in view, the leader's first, as far as they do not cover each other. */
+/* Names at the ends of the lines in view, the leader's first, where they cover no other label: above the end, below it, or left of it. */
 function drawNames(chart, u) {
   if (narrow()) return;
-  const { ctx, bbox } = u, ratio = devicePixelRatio, taken = [];
+  const { ctx, bbox } = u, ratio = devicePixelRatio, taken = [...chart.labelled];
   ctx.save();
   ctx.font = `600 ${11.5 * ratio}px system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif`;
   ctx.textAlign = "right";
@@ -243,11 +245,14 @@ function drawNames(chart, u) {
     while (last >= 0 && curve.y[last] === null) last -= 1;
     if (last < 0 || curve.t[last] < view[0]) continue;
     const wide = ctx.measureText(arms[index].label).width;
-    const x = Math.max(bbox.left + wide + 8 * ratio, u.valToPos(curve.t[last], "x", true) - 4 * ratio);
-    const y = Math.max(bbox.top + 12 * ratio, u.valToPos(curve.y[last], "y", true) - 5 * ratio);
-    const box = [x - wide - 3 * ratio, y - 11 * ratio, x + 3 * ratio, y + 3 * ratio];
-    if (y > bbox.top + bbox.height || taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
-    taken.push(box);
+    const end = u.valToPos(curve.t[last], "x", true), height = u.valToPos(curve.y[last], "y", true);
+    const spot = [[4, -5], [4, 15], [110, -5], [110, 15]].map(([left, down]) => {
+      const x = Math.max(bbox.left + wide + 8 * ratio, end - left * ratio), y = Math.max(bbox.top + 12 * ratio, height + down * ratio);
+      return { x, y, box: [x - wide - 3 * ratio, y - 11 * ratio, x + 3 * ratio, y + 3 * ratio] };
+    }).find(({ y, box }) => y < bbox.top + bbox.height && taken.every((other) => box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]));
+    if (!spot) continue;
+    const { x, y } = spot;
+    taken.push(spot.box);
     ctx.lineWidth = 3 * ratio;
     ctx.lineJoin = "round";
     ctx.strokeStyle = cssValue("--paper");
@@ -256,7 +261,7 @@ function drawNames(chart, u) {
     ctx.fillText(arms[index].label, x, y);
   }
   ctx.restore();
-  chart.area.dataset.names = taken.length;
+  chart.area.dataset.names = taken.length - chart.labelled.length;
 }
 
 /* Where start-up ended: a ring on the window, elsewhere a tick on the time axis. */

@@ -77,7 +77,7 @@ fn legend(html: &mut Html, panel: &Panel) {
         html.raw("<li>");
         if panel.shape == Shape::Bars {
             html.add(format_args!(
-                "<i class=\"swatch bar\" style=\"background: var(--arm-{})\"></i>",
+                "<i class=\"bar-swatch\" style=\"background: var(--arm-{})\"></i>",
                 series.style % 8
             ));
         } else {
