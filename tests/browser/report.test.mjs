@@ -69,6 +69,7 @@ test("every algorithm is in the table, the legend and the exits", async () => {
 
 test("neighbouring paths are drawn, hidden with their row, and can be taken away", async () => {
   const page = await open(browser, report);
+  await page.$$eval("#carries details.others", (all) => all.forEach((folded) => { folded.open = true; }));
   const fields = await page.$$eval("#carries figure", (all) => all.map((figure) => figure.dataset.field));
   assert.equal(fields[0], "path.reverse.rate", "what decides most comes first");
   assert.equal(new Set(fields).size, 3);
