@@ -48,6 +48,11 @@ pub trait Backend: Sync {
         &[]
     }
 
+    /// Whether algorithms of the registry can steer its flows.
+    fn steers(&self) -> bool {
+        true
+    }
+
     /// Availability of one of its [`controls`](Self::controls) here; the error says what to do.
     fn offers(&self, _: &Control) -> Result<(), String> {
         Ok(())
@@ -108,6 +113,11 @@ pub struct Control {
     pub meaning: &'static str,
     /// The trait of the algorithm that leaves start-up as it does; `None`: there is none.
     pub simulated_by: Option<Traits>,
+    /// The same by its name, where a user has said so.
+    pub like: Option<&'static str>,
+    /// Everything beside the name that decides its runs, in one line, for controls that users define; empty: the backend's
+    /// [`identity`](Backend::identity) covers it.
+    pub definition: &'static str,
 }
 
 /// One run.

@@ -5,7 +5,7 @@ use rampcc_backend::Backend;
 use rampcc_quic_sim::VirtualQuic;
 use rampcc_sim::Simulator;
 #[cfg(target_os = "linux")]
-use rampcc_testbed::Kernel;
+use rampcc_testbed::{Kernel, Programs};
 
 /// Every backend, the simulator first. A new one is one line more.
 pub(crate) static ALL: &[&dyn Backend] = &[
@@ -15,16 +15,38 @@ pub(crate) static ALL: &[&dyn Backend] = &[
     &Kernel,
 ];
 
+/// What `ramp compare` knows beside them: programs, whose rows the command line brings.
+static BROUGHT: &[&dyn Backend] = &[
+    #[cfg(target_os = "linux")]
+    &Programs::NONE,
+];
+
 /// One of [`ALL`], on a command line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct On(pub(crate) &'static dyn Backend);
 
 /// By its name.
 pub(crate) fn by_name() -> impl TypedValueParser<Value = On> {
-    let names = ALL.iter().map(|backend| PossibleValue::new(backend.name()).help(backend.meaning()));
-    PossibleValuesParser::new(names).map(|name| {
-        On(ALL.iter().copied().find(|backend| backend.name() == name).expect("clap takes only these names"))
+    of(|| ALL.iter().copied())
+}
+
+/// By its name, programs among them.
+pub(crate) fn by_name_or_programs() -> impl TypedValueParser<Value = On> {
+    of(|| ALL.iter().chain(BROUGHT).copied())
+}
+
+fn of<B: Iterator<Item = &'static dyn Backend>>(
+    all: impl Fn() -> B + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = On> {
+    let names = all().map(|backend| PossibleValue::new(backend.name()).help(backend.meaning()));
+    PossibleValuesParser::new(names).map(move |name| {
+        On(all().find(|backend| backend.name() == name).expect("clap takes only these names"))
     })
+}
+
+/// Whether this is the backend of programs.
+pub(crate) fn is_brought(backend: &dyn Backend) -> bool {
+    BROUGHT.iter().any(|brought| brought.name() == backend.name())
 }
 
 #[cfg(test)]

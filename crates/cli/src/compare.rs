@@ -13,6 +13,7 @@ use crate::candidate::CandidateArgs;
 use crate::completions;
 use crate::error::CliError;
 use crate::playing::PlayingArgs;
+use crate::programs::ProgramArgs;
 use crate::progress::{self, Bar, Said};
 use crate::provenance;
 use crate::report::{FormatArgs, show};
@@ -38,13 +39,14 @@ Examples:
   ramp compare --candidate my_start.h             a header that is in no registry, as one more row
   ramp compare --uncertain path.reverse.rate=1mbit..50mbit       paths on which the answer holds
   ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB  with this kernel's own TCP
-  ramp compare --on sim,linux --algorithms hystart,best          simulator and kernel")]
+  ramp compare --on sim,linux --algorithms hystart,best          simulator and kernel
+  ramp compare --on program geo-jitter --row caddy-h2 --row caddy-h3   servers and clients (docs/guide/programs.md)")]
 pub(crate) struct CompareArgs {
-    /// Backend: sim, linux, or both side by side
+    /// Backend: sim, linux, program, or two of them side by side
     ///
     /// `sim` is the simulator. `linux` is this kernel's own TCP over an emulated path, in real time, one run at a time
-    /// (docs/guide/linux.md).
-    #[arg(long, value_parser = backends::by_name(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
+    /// (docs/guide/linux.md). `program` is a server and a client of your own over that path (docs/guide/programs.md).
+    #[arg(long, value_parser = backends::by_name_or_programs(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
     on: Vec<On>,
     /// Algorithms and groups to compare, separated by commas [default: the group `default`]
     ///
@@ -55,6 +57,8 @@ pub(crate) struct CompareArgs {
     algorithms: Vec<String>,
     #[command(flatten)]
     candidates: CandidateArgs,
+    #[command(flatten)]
+    programs: ProgramArgs,
     /// Runs per algorithm; run i of every algorithm meets the same random numbers [default: the scenario's; at most 3
     /// on linux, where runs are in real time]
     ///
@@ -93,10 +97,20 @@ impl CompareArgs {
     }
 
     fn request(&self) -> Result<Request<'_>, CliError> {
-        let beside = Sweep::parse(&self.sweep)?.rows(&self.algorithms, backends::ALL)?;
+        let brought = self.programs.brought(self.backends().any(backends::is_brought))?;
+        let on = self.backends().map(|on| {
+            let made = brought.backends.iter().find(|backend| backend.name() == on.name());
+            *made.unwrap_or(&on)
+        });
+        let on: Vec<&'static dyn Backend> = on.collect();
+        // Without names each backend has its usual rows: programs those that were brought.
+        let named = !self.algorithms.is_empty() || on.iter().copied().all(backends::is_brought);
+        let brought_rows = if named { brought.rows } else { Vec::new() };
+        let algorithms = [self.algorithms.clone(), brought_rows].concat();
+        let beside = Sweep::parse(&self.sweep)?.rows(&algorithms, brought.backends)?;
         Ok(Request {
-            on: self.backends().collect(),
-            algorithms: self.algorithms.clone(),
+            on,
+            algorithms,
             candidates: self.candidates.rows(&beside)?,
             sweep: self.sweep.clone(),
             runs: self.runs,
@@ -106,7 +120,7 @@ impl CompareArgs {
             reuse: self.playing.reuse(),
             command: provenance::command(),
             typed: provenance::typed(),
-            ..Request::new(backends::ALL, |settings| self.scenario.scenario(settings))
+            ..Request::new(brought.backends, |settings| self.scenario.scenario(settings))
         })
     }
 }

@@ -24,6 +24,7 @@ mod league_goals;
 mod league_sides;
 mod list;
 mod playing;
+mod programs;
 mod progress;
 mod provenance;
 mod replay;

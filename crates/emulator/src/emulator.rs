@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -42,10 +42,23 @@ pub struct Options {
     pub sample_queue: bool,
     /// Keep every packet that a link drops.
     pub record_drops: bool,
+    /// Keep every packet that a host sends.
+    pub record_packets: bool,
     /// Settings of the hosts' TCP.
     pub tcp: HostTcp,
     /// Play what is faster than [`crate::RATED`].
     pub beyond_rating: bool,
+}
+
+/// Two namespaces with a path between them whose time has not begun: packets wait.
+#[derive(Debug)]
+pub struct Ready {
+    namespaces: [Namespace; 2],
+    devices: [OwnedFd; 2],
+    plan: Plan,
+    scenario: Scenario,
+    seed: u64,
+    options: Options,
 }
 
 /// A path that is being played. Dropping it ends it, as does the end of the process.
@@ -69,6 +82,7 @@ impl Default for Options {
             device_queue_packets: 40_000,
             sample_queue: false,
             record_drops: false,
+            record_packets: false,
             tcp: HostTcp::default(),
             beyond_rating: false,
         }
@@ -80,6 +94,11 @@ impl Emulator {
     ///
     /// Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, here or within a user namespace.
     pub fn start(scenario: &Scenario, seed: u64, options: &Options) -> Result<Running, EmulatorError> {
+        Self::ready(scenario, seed, options)?.start()
+    }
+
+    /// The same, up to the moment before time begins.
+    pub fn ready(scenario: &Scenario, seed: u64, options: &Options) -> Result<Ready, EmulatorError> {
         let scenario = scenario.at_seed(seed);
         let plan = Plan::new(&scenario, options.beyond_rating)?;
         if let Some(capability) = missing_capabilities().first() {
@@ -97,7 +116,19 @@ impl Emulator {
             })
         };
         let devices = [set_up(End::Sender)?, set_up(End::Receiver)?];
-        let recorded = Recorded { queue: options.sample_queue, drops: options.record_drops };
+        Ok(Ready { namespaces, devices, plan, scenario, seed, options: options.clone() })
+    }
+}
+
+impl Ready {
+    /// Plays the links from now on.
+    pub fn start(self) -> Result<Running, EmulatorError> {
+        let Self { namespaces, devices, plan, scenario, seed, options } = self;
+        let recorded = Recorded {
+            queue: options.sample_queue,
+            drops: options.record_drops,
+            packets: options.record_packets,
+        };
         let network = Network::new(&scenario, &plan, seed, recorded);
         let stop = Arc::new(Stop::new().map_err(|cause| EmulatorError::io("making an eventfd", cause))?);
         let clock = Clock::start();
@@ -122,6 +153,41 @@ impl Emulator {
         let _ = started.recv();
         Ok(running)
     }
+
+    /// As [`Running::hosts`].
+    pub fn hosts(&self) -> &[Host] {
+        &self.plan.hosts
+    }
+
+    /// As [`Running::in_namespace`].
+    pub fn in_namespace<T: Send>(
+        &self,
+        end: End,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, EmulatorError> {
+        in_namespace(&self.namespaces, end, work)
+    }
+
+    /// As [`Running::command`].
+    pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
+        command(&self.namespaces, end, program)
+    }
+}
+
+fn in_namespace<T: Send>(
+    namespaces: &[Namespace; 2],
+    end: End,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, EmulatorError> {
+    namespaces[end as usize]
+        .run(work)
+        .map_err(|cause| EmulatorError::io("entering a network namespace", cause))
+}
+
+fn command(namespaces: &[Namespace; 2], end: End, program: &str) -> Result<Command, EmulatorError> {
+    namespaces[end as usize]
+        .command(program)
+        .map_err(|cause| EmulatorError::io("copying a descriptor", cause))
 }
 
 impl Running {
@@ -158,9 +224,7 @@ impl Running {
         end: End,
         work: impl FnOnce() -> T + Send,
     ) -> Result<T, EmulatorError> {
-        self.namespaces[end as usize]
-            .run(work)
-            .map_err(|cause| EmulatorError::io("entering a network namespace", cause))
+        in_namespace(&self.namespaces, end, work)
     }
 
     /// [`Self::in_namespace`] at the sender's end.
@@ -170,9 +234,7 @@ impl Running {
 
     /// A program that will run in the namespace of `end`, and be killed when the thread that started it ends.
     pub fn command(&self, end: End, program: &str) -> Result<Command, EmulatorError> {
-        self.namespaces[end as usize]
-            .command(program)
-            .map_err(|cause| EmulatorError::io("copying a descriptor", cause))
+        command(&self.namespaces, end, program)
     }
 
     /// Servers answer connections from `node` with this congestion control: the route to its address names it.
@@ -213,6 +275,7 @@ impl Running {
         };
         let (queue, queue_samples_lost) = played.network.take_samples();
         let (drops, drops_lost) = played.network.take_drops();
+        let (packets, packets_lost) = played.network.take_packets();
         Ok(ErrorReport {
             verdict: Verdict::new(&lateness, tolerated, &ports),
             lateness,
@@ -224,6 +287,8 @@ impl Running {
             queue_samples_lost,
             drops,
             drops_lost,
+            packets,
+            packets_lost,
             played: played.span,
             cpu_share: played.busy.secs_f64() / played.span.secs_f64().max(1e-9),
             realtime: played.realtime,

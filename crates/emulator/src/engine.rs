@@ -166,6 +166,8 @@ impl Turn {
                 Ok(_) => add(&mut self.ports[port].written, bytes.len()),
                 Err(_) => self.ports[port].refused += 1,
             }
+            let written = self.engine.clock.now();
+            self.engine.network.written(written);
             self.engine.network.recycle(bytes);
             // What the host answers at once it would have answered at once when the packet was due: its lateness
             // must not add up over a connection's life.

@@ -11,7 +11,7 @@ use rampcc_trace::LinkSample;
 
 use crate::packet::IpPacket;
 use crate::plan::Plan;
-use crate::report::Dropped;
+use crate::report::{Dropped, Seen};
 
 /// Most samples of a queue that are kept.
 const SAMPLES_MAX: usize = 1 << 20;
@@ -30,6 +30,7 @@ pub(crate) struct Network {
     samples: Vec<LinkSample>,
     samples_lost: u64,
     drops: Drops,
+    packets: Packets,
 }
 
 /// What links dropped, as far as there is room.
@@ -55,6 +56,44 @@ impl Drops {
     }
 }
 
+/// What hosts sent, as far as there is room.
+#[derive(Debug, Default)]
+struct Packets {
+    wanted: bool,
+    kept: Vec<Seen>,
+    lost: u64,
+    /// Position of the one that was delivered last.
+    latest: Option<usize>,
+}
+
+impl Packets {
+    /// The position of a new one; `None`: it is not kept.
+    fn push(&mut self, now: Time, packet: &IpPacket) -> Option<usize> {
+        if !self.wanted {
+            return None;
+        }
+        if self.kept.len() == SAMPLES_MAX {
+            self.lost += 1;
+            return None;
+        }
+        self.kept.push(packet.seen(now));
+        Some(self.kept.len() - 1)
+    }
+
+    fn dropped(&mut self, parcel: &Parcel, now: Time) {
+        if let Some(seen) = parcel.number.and_then(|number| self.kept.get_mut(number)) {
+            seen.dropped = now;
+        }
+    }
+
+    fn delivered(&mut self, parcel: &Parcel, due: Time) {
+        self.latest = parcel.number;
+        if let Some(seen) = parcel.number.and_then(|number| self.kept.get_mut(number)) {
+            seen.due = due;
+        }
+    }
+}
+
 /// What is kept beside totals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recorded {
@@ -62,6 +101,8 @@ pub(crate) struct Recorded {
     pub(crate) queue: bool,
     /// Every drop.
     pub(crate) drops: bool,
+    /// Every packet of a host.
+    pub(crate) packets: bool,
 }
 
 #[derive(Debug)]
@@ -80,6 +121,8 @@ struct Parcel {
     packet: IpPacket,
     route: u32,
     hop: u32,
+    /// Position among the packets that are kept.
+    number: Option<usize>,
 }
 
 impl Packet for Parcel {
@@ -116,6 +159,7 @@ impl Network {
             samples: Vec::new(),
             samples_lost: 0,
             drops: Drops { wanted: recorded.drops, ..Drops::default() },
+            packets: Packets { wanted: recorded.packets, ..Packets::default() },
             stages,
         }
     }
@@ -143,7 +187,9 @@ impl Network {
             self.recycle(packet.bytes);
             return false;
         };
-        self.enter(now, Parcel { packet, route, hop: 0 });
+        let first = self.hops[route as usize][0] as usize;
+        let number = self.packets.push(now.max(self.stages[first].entered), &packet);
+        self.enter(now, Parcel { packet, route, hop: 0, number });
         true
     }
 
@@ -161,8 +207,10 @@ impl Network {
                 return None;
             }
             let (spare, drops, number) = (&mut self.spare, &mut self.drops, stage.index);
+            let packets = &mut self.packets;
             let packet = stage.link.poll_packet(due, &mut |at, parcel: Parcel, _| {
                 drops.push(at, number, &parcel.packet);
+                packets.dropped(&parcel, at);
                 spare.push(parcel.packet.bytes);
             });
             stage.next = stage.link.poll_timeout();
@@ -170,9 +218,17 @@ impl Network {
             let Some(mut parcel) = packet else { continue };
             parcel.hop += 1;
             if parcel.hop as usize == self.hops[parcel.route as usize].len() {
+                self.packets.delivered(&parcel, due);
                 return Some((due, parcel.packet.bytes));
             }
             self.enter(due, parcel);
+        }
+    }
+
+    /// The packet that [`Self::poll_packet`] gave last is with its host.
+    pub(crate) fn written(&mut self, now: Time) {
+        if let Some(seen) = self.packets.latest.take().and_then(|number| self.packets.kept.get_mut(number)) {
+            seen.written = now;
         }
     }
 
@@ -191,14 +247,21 @@ impl Network {
         (std::mem::take(&mut self.drops.kept), self.drops.lost)
     }
 
+    /// What hosts sent, and how many found no room.
+    pub(crate) fn take_packets(&mut self) -> (Vec<Seen>, u64) {
+        (std::mem::take(&mut self.packets.kept), self.packets.lost)
+    }
+
     fn enter(&mut self, now: Time, parcel: Parcel) {
         let index = self.hops[parcel.route as usize][parcel.hop as usize];
         let stage = &mut self.stages[index as usize];
         let now = now.max(stage.entered);
         stage.entered = now;
         let (spare, drops, number) = (&mut self.spare, &mut self.drops, stage.index);
+        let packets = &mut self.packets;
         stage.link.handle_packet(now, parcel, &mut |at, parcel, _| {
             drops.push(at, number, &parcel.packet);
+            packets.dropped(&parcel, at);
             spare.push(parcel.packet.bytes);
         });
         stage.next = stage.link.poll_timeout();
@@ -225,7 +288,7 @@ mod tests {
     fn network(text: &str) -> Network {
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
         let plan = Plan::new(&scenario, false).expect("the emulator plays it");
-        Network::new(&scenario, &plan, 1, Recorded { queue: true, drops: true })
+        Network::new(&scenario, &plan, 1, Recorded { queue: true, drops: true, packets: true })
     }
 
     const DOWN: ([u8; 4], [u8; 4]) = ([10, 77, 0, 1], [10, 77, 128, 1]);
@@ -291,5 +354,11 @@ mod tests {
         let (drops, lost) = network.take_drops();
         assert_eq!((drops.len() as u64, lost), (totals.dropped().packets, 0));
         assert!(drops.iter().all(|drop| drop.data && drop.wire_bytes == 1500 && drop.from.port() == 1));
+        let (packets, lost) = network.take_packets();
+        assert_eq!((packets.len(), lost), (1_000, 0));
+        let count = |which: fn(&Seen) -> bool| packets.iter().filter(|seen| which(seen)).count() as u64;
+        assert_eq!(count(|seen| seen.dropped != Time::NEVER), totals.dropped().packets);
+        assert_eq!(count(|seen| seen.due != Time::NEVER), totals.delivered.packets);
+        assert!(packets.iter().all(|seen| seen.dropped == Time::NEVER || seen.due == Time::NEVER));
     }
 }

@@ -2,7 +2,10 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use rampcc::Time;
 use rampcc_path::Packet;
+
+use crate::report::Seen;
 
 /// A real packet under way.
 #[derive(Debug)]
@@ -17,6 +20,9 @@ pub(crate) struct IpPacket {
     flow: u32,
     pure_ack: bool,
     data: bool,
+    tcp: bool,
+    payload_bytes: u32,
+    ecn: u8,
 }
 
 impl IpPacket {
@@ -33,6 +39,9 @@ impl IpPacket {
             flow: headers.flow,
             pure_ack: headers.pure_ack,
             data: headers.data,
+            tcp: headers.tcp,
+            payload_bytes: headers.payload_bytes,
+            ecn: headers.ecn,
             bytes,
         })
     }
@@ -45,6 +54,22 @@ impl IpPacket {
     /// Whether it carries payload.
     pub(crate) fn data(&self) -> bool {
         self.data
+    }
+
+    /// What a watcher at the entry of the path notes of it.
+    pub(crate) fn seen(&self, taken: Time) -> Seen {
+        let [from, to] = self.ends();
+        Seen {
+            taken,
+            from,
+            to,
+            tcp: self.tcp,
+            payload_bytes: self.payload_bytes,
+            ecn: self.ecn,
+            due: Time::NEVER,
+            written: Time::NEVER,
+            dropped: Time::NEVER,
+        }
     }
 }
 
@@ -67,6 +92,9 @@ struct Headers {
     flow: u32,
     pure_ack: bool,
     data: bool,
+    tcp: bool,
+    payload_bytes: u32,
+    ecn: u8,
 }
 
 const TCP: u8 = 6;
@@ -98,6 +126,9 @@ impl Headers {
             flow: fnv1a([protocol].iter().chain(&fixed[12..20]).chain(&ports)),
             pure_ack: protocol == TCP && first_fragment && is_pure_ack(body),
             data: protocol != TCP || !first_fragment || has_payload(body),
+            tcp: protocol == TCP,
+            payload_bytes: payload_bytes(protocol, body),
+            ecn: fixed[1] & 3,
         })
     }
 }
@@ -109,6 +140,16 @@ fn is_pure_ack(tcp: &[u8]) -> bool {
 
 fn has_payload(tcp: &[u8]) -> bool {
     tcp.get(12).is_some_and(|offset| tcp.len() > usize::from(offset >> 4) * 4)
+}
+
+/// Of the transport; of anything else, and of fragments after the first, all behind the IP header.
+fn payload_bytes(protocol: u8, body: &[u8]) -> u32 {
+    let header = match protocol {
+        TCP => body.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+        UDP => 8,
+        _ => 0,
+    };
+    body.len().saturating_sub(header) as u32
 }
 
 /// FNV-1a, 32 bits (Fowler, Noll, Vo).
@@ -170,6 +211,18 @@ pub(crate) mod tests {
         udp[9] = UDP;
         assert_ne!(base, flow(udp.clone()));
         assert!(!parsed(udp).pure_ack());
+    }
+
+    #[test]
+    fn a_watcher_notes_transport_payload_and_ecn() {
+        let noted = |bytes| parsed(bytes).seen(Time::from_us(7));
+        let seen = noted(tcp(A, B, (1, 2), 0x10, 1000));
+        assert_eq!((seen.tcp, seen.payload_bytes, seen.ecn, seen.taken), (true, 1000, 0, Time::from_us(7)));
+        assert_eq!((seen.due, seen.written, seen.dropped), (Time::NEVER, Time::NEVER, Time::NEVER));
+        let mut udp = tcp(A, B, (1, 2), 0x10, 1000);
+        (udp[1], udp[9]) = (2, UDP);
+        let seen = noted(udp);
+        assert_eq!((seen.tcp, seen.payload_bytes, seen.ecn), (false, 1012, 2));
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub struct ErrorReport {
     pub drops: Vec<Dropped>,
     /// Drops that found no room among them; the links' totals have them.
     pub drops_lost: u64,
+    /// Packets that hosts sent, in the order in which the path took them in, if asked for.
+    pub packets: Vec<Seen>,
+    /// Packets that found no room among them.
+    pub packets_lost: u64,
     /// Time for which the emulator ran.
     pub played: Time,
     /// Share of one processor that its thread took.
@@ -101,6 +105,29 @@ pub struct Dropped {
     pub wire_bytes: u32,
     /// True if it carried payload.
     pub data: bool,
+}
+
+/// A packet of a host, as a watcher at the path sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// When the path took it in, on [`crate::Clock`].
+    pub taken: Time,
+    /// Sender.
+    pub from: SocketAddrV4,
+    /// To whom.
+    pub to: SocketAddrV4,
+    /// True if it is a TCP segment.
+    pub tcp: bool,
+    /// Payload of its transport; of anything but TCP and UDP all behind the IP header.
+    pub payload_bytes: u32,
+    /// The two bits of ECN in its IP header, as the sender set them.
+    pub ecn: u8,
+    /// When the scenario has it reach its host; `Time::NEVER`: it did not.
+    pub due: Time,
+    /// When the emulator handed it to its host: `due` and the emulator's lateness.
+    pub written: Time,
+    /// When a link dropped it; `Time::NEVER`: none did.
+    pub dropped: Time,
 }
 
 /// Verdict on the results of a run.

@@ -16,6 +16,7 @@ use nix::libc;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
+use nix::unistd::setsid;
 
 /// Opens a TUN device of this name in the calling thread's network namespace, without blocking.
 pub(crate) fn open_tun(name: &str) -> io::Result<OwnedFd> {
@@ -143,14 +144,15 @@ pub(crate) fn set_paced(socket: BorrowedFd<'_>) -> io::Result<()> {
     })
 }
 
-/// Has `command` start in a network namespace, and end with the thread that started it.
+/// Has `command` start in a network namespace and a session of its own, and end with the thread that started it.
 pub(crate) fn start_in(command: &mut Command, namespace: OwnedFd) {
     let enter = move || {
         prctl::set_pdeathsig(Signal::SIGKILL)?;
+        setsid()?;
         setns(namespace.as_fd(), CloneFlags::CLONE_NEWNET)?;
         Ok(())
     };
-    // SAFETY: both are plain system calls, which a forked child may make.
+    // SAFETY: all are plain system calls, which a forked child may make.
     unsafe { command.pre_exec(enter) };
 }
 

@@ -106,7 +106,8 @@ impl Row {
     /// The same in the simulator; `None`: the simulator has nothing like it.
     pub fn simulated(&self) -> Option<Self> {
         let Steering::Own(control) = self.steering else { return Some(self.clone()) };
-        let arm = Arm::parse(rampcc::having(control.simulated_by?).next()?.id).ok()?;
+        let by_traits = || Some(rampcc::having(control.simulated_by?).next()?.id);
+        let arm = Arm::parse(control.like.or_else(by_traits)?).ok()?;
         Some(Self { steering: Steering::Core(arm), ..self.clone() })
     }
 
@@ -125,7 +126,10 @@ impl Row {
                 }
                 text
             }
-            Steering::Own(control) => format!("{} {}", control.owner, control.name),
+            Steering::Own(control) if control.definition.is_empty() => {
+                format!("{} {}", control.owner, control.name)
+            }
+            Steering::Own(control) => format!("{} {} {}", control.owner, control.name, control.definition),
         }
     }
 
@@ -209,7 +213,12 @@ pub fn playable(
     (named, alone): (bool, bool),
 ) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
-    let foreign = |row: &&Row| row.control().is_some_and(|control| !backend.controls().contains(control));
+    let foreign = |row: &&Row| match row.control() {
+        Some(control) => !backend.controls().contains(control),
+        None => !backend.steers(),
+    };
+    // What nobody named is not missed.
+    let rows: Vec<Row> = rows.into_iter().filter(|row| !(row.brought && foreign(&row))).collect();
     if let Some(row) = rows.iter().find(foreign).filter(|_| alone) {
         return Err(foreign_row(row, backend));
     }
@@ -335,6 +344,8 @@ mod tests {
         backend: "other",
         meaning: "a control for this test",
         simulated_by: Some(Traits::STANDARD),
+        like: None,
+        definition: "",
     };
 
     static LACKS: [rampcc::Lacking; 1] =

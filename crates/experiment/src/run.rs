@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_backend::{Backend, BackendError, Play, Played};
-use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord};
+use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord, wire_metrics};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
 
@@ -112,12 +112,14 @@ impl Run<'_> {
         let Both(Both(meter, recorder), _) = all;
         let end = played.outcome.end;
         let series = recorder.map(Recorder::finish);
+        let mut measured = meter.finish(end);
+        measured.metrics.extend(wire_metrics(played.emulation.as_ref()));
         Ok(RunRecord {
             steering: self.steering.to_owned(),
             extra_startup_rounds: self.extra_startup_rounds,
             path: self.path(&context, end),
             emulation: played.emulation,
-            ..meter.finish(end).into_record(self.provenance(command), series)
+            ..measured.into_record(self.provenance(command), series)
         })
     }
 }

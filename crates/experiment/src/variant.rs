@@ -146,7 +146,12 @@ impl<'a> Variant<'a> {
             curves,
         };
         let rows = self.plan.played_rows();
-        let of_seed = |seed| rows.iter().map(move |row| run(*row, seed));
+        // In real time the machine's own drift must not always meet the same row last.
+        let of_seed = |seed: u64| {
+            let turned = real_time && (seed - self.plan.first_seed) % 2 == 1;
+            let order: Vec<usize> = if turned { rows.iter().rev().copied().collect() } else { rows.clone() };
+            order.into_iter().map(move |row| run(row, seed))
+        };
         let (real, played) = play_all(self.plan.seeds().flat_map(of_seed), store, options)?;
         if played.finished() + played.refused.len() < self.runs_here() {
             return Ok((None, played));

@@ -19,6 +19,8 @@ static QUICK: Control = Control {
     backend: "test",
     meaning: "a control that a backend has of its own",
     simulated_by: None,
+    like: None,
+    definition: "",
 };
 
 /// Every algorithm as it is and with each parameter at the ends of its range and beside its default, twice: under its

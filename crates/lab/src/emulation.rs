@@ -30,6 +30,12 @@ pub struct EmulationSummary {
     pub samples_lost: u64,
     /// Setup of the sockets.
     pub sockets: String,
+    /// Largest median turn-around of a program, seconds; `None`: no program played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_around_median_s: Option<f64>,
+    /// Largest 90 %, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_around_p90_s: Option<f64>,
     /// The reason of the first marked run.
     pub reason: Option<String>,
 }
@@ -52,6 +58,8 @@ impl EmulationSummary {
                 samples: 0,
                 samples_lost: 0,
                 sockets: run.sockets.clone(),
+                turn_around_median_s: None,
+                turn_around_p90_s: None,
                 reason: None,
             });
             sum.runs += 1;
@@ -61,6 +69,10 @@ impl EmulationSummary {
             sum.lateness_p99_us = sum.lateness_p99_us.max(run.lateness_p99_us);
             sum.lateness_max_us = sum.lateness_max_us.max(run.lateness_max_us);
             sum.realtime &= run.realtime;
+            let most = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+            let wire = run.wire.unwrap_or_default();
+            sum.turn_around_median_s = most(sum.turn_around_median_s, wire.turn_around_median_s);
+            sum.turn_around_p90_s = most(sum.turn_around_p90_s, wire.turn_around_p90_s);
             sum.samples += run.samples;
             sum.samples_lost += run.samples_lost;
             sum.reason = sum.reason.take().or_else(|| run.marked.first().cloned());
@@ -89,6 +101,12 @@ impl EmulationSummary {
             0 => "no sample lost".to_owned(),
             lost => format!("{lost} of {} samples lost", self.samples + lost),
         });
+        if let (Some(median), Some(p90)) = (self.turn_around_median_s, self.turn_around_p90_s) {
+            let (median, p90) = (crate::format::seconds(median), crate::format::seconds(p90));
+            text.push_str(&format!(
+                "; servers answered within {median} in half of the cases and {p90} in 90 %, in the slowest run"
+            ));
+        }
         if !self.realtime {
             text.push_str("; without real-time priority");
         }
@@ -102,6 +120,8 @@ fn runs(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rampcc_trace::Wire;
+
     use super::*;
 
     #[test]
@@ -129,6 +149,10 @@ mod tests {
         let text = EmulationSummary::of(busy.iter()).unwrap().sentence();
         assert!(text.contains("1 of 2 runs marked, 1 run played again after a refusal"), "{text}");
         assert!(text.contains("3 of 23 samples lost; without real-time priority"), "{text}");
+        let (turn_around_median_s, turn_around_p90_s) = (Some(40e-6), Some(90e-6));
+        busy[0].wire = Some(Wire { turn_around_median_s, turn_around_p90_s, ..Wire::default() });
+        let text = EmulationSummary::of(busy.iter()).unwrap().sentence();
+        assert!(text.contains("answered within 40.0 us in half of the cases and 90.0 us in 90 %"), "{text}");
         assert_eq!(EmulationSummary::of([].iter()), None);
     }
 }

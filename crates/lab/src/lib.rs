@@ -43,7 +43,7 @@ pub use emulation::EmulationSummary;
 pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
-pub use metric::{Definition, definitions};
+pub use metric::{Definition, definitions, wire_metrics};
 pub use rampcc::ExitReason;
 pub use rampcc_trace::Emulation;
 pub use record::{Download, ExitRecord, RunKey, RunPath, RunRecord};

@@ -90,6 +90,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
             ));
         }
     }
+    notes.extend(comparison.arms.iter().filter_map(bursts));
     notes.extend(marked(comparison));
     if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
         let all = emulation.samples + emulation.samples_lost;
@@ -114,6 +115,20 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
         notes.push("One run each: nothing here has an interval.".to_owned());
     }
     notes
+}
+
+/// "h3 sends up to 118 packets back to back in start-up, 61 of them lost; its first flight is 32 packets.": means over runs.
+fn bursts(arm: &ArmSummary) -> Option<String> {
+    let mean = |id: &str| arm.metric(id).map(|summary| summary.mean);
+    let (burst, flight) = (mean(metric::BURST)?, mean(metric::FIRST_FLIGHT)?);
+    let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
+    let lost = lost.map_or(String::new(), |lost| format!(", {} of them lost", number(lost)));
+    Some(format!(
+        "{} sends up to {} packets back to back in start-up{lost}; its first flight is {} packets.",
+        arm.label,
+        number(burst),
+        number(flight)
+    ))
 }
 
 /// Rows whose interval is narrower than it says, because their runs have a tail.

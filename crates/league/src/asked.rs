@@ -197,6 +197,8 @@ mod tests {
             backend: "kernel",
             meaning,
             simulated_by: Some(rampcc::Traits::OF_BBR),
+            like: None,
+            definition: "",
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) static CONTROLS: &[Control] = &[
         backend: NAME,
         meaning: "noq-proto's CUBIC: classic slow start until the first loss, paced at 5/4 of the window in a round trip",
         simulated_by: Some(Traits::STANDARD),
+        like: None,
+        definition: "",
     },
     Control {
         name: "noq_newreno",
@@ -28,6 +30,8 @@ pub(crate) static CONTROLS: &[Control] = &[
         backend: NAME,
         meaning: "noq-proto's NewReno: as noq_cubic, with Reno after the first loss",
         simulated_by: Some(Traits::STANDARD),
+        like: None,
+        definition: "",
     },
 ];
 

@@ -36,6 +36,8 @@ const fn control(row: Row) -> Control {
         backend: NAME,
         meaning: row.meaning(),
         simulated_by: row.simulated_by(),
+        like: None,
+        definition: "",
     }
 }
 
@@ -154,6 +156,7 @@ pub fn emulation(played: &Played) -> Emulation {
         samples: played.samples.looks + played.samples.kernel_events,
         samples_lost: played.samples.lost(),
         sockets: sockets(played),
+        wire: None,
     }
 }
 

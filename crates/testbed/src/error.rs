@@ -52,6 +52,25 @@ pub enum TestbedError {
         /// Of the last attempt.
         report: Box<ErrorReport>,
     },
+    /// A server did not get the processor when it could have run.
+    #[error(
+        "the server waited for a processor for {:.0} % of the run; tried {attempts} times with this seed",
+        share * 100.0
+    )]
+    Starved {
+        /// Number of attempts.
+        attempts: u32,
+        /// Of the last attempt.
+        share: f64,
+    },
+    /// A row's programs did not do what a row's programs do.
+    #[error("row `{row}`: {problem}")]
+    Program {
+        /// Its name.
+        row: String,
+        /// What they did.
+        problem: String,
+    },
     /// The caller asked to stop.
     #[error("interrupted at {at}")]
     Interrupted {

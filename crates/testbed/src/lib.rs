@@ -9,6 +9,8 @@
 //! steered by the algorithms of the registry, put into the kernel by `rampcc-linux`; without it, by the kernel's own
 //! congestion controls alone ([`Row`]).
 //!
+//! [`Programs`] plays two programs over such a path, any server and any client, with what the path sees of them.
+//!
 //! This crate decides nothing that TCP or a link decides, and measures nothing.
 #![cfg(target_os = "linux")]
 
@@ -23,6 +25,7 @@ mod kernel_events;
 mod kinds;
 mod log;
 mod play;
+mod program;
 mod row;
 mod seen;
 mod told;
@@ -34,6 +37,7 @@ pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;
 pub use play::{Options, Played, SampleCounts, Task, play};
+pub use program::{Program, ProgramError, Programs, ready_made};
 pub use rampcc_emulator::{
     Buffers, ErrorReport, Lateness, Verdict, enter_user_namespace, missing_capabilities,
 };

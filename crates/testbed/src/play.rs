@@ -393,7 +393,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// The first kind's: [`check`] has made sure that all ask the same.
-fn host_tcp(scenario: &Scenario) -> HostTcp {
+pub(crate) fn host_tcp(scenario: &Scenario) -> HostTcp {
     let Some(flow) = kinds(scenario).into_iter().next() else { return HostTcp::default() };
     HostTcp {
         initial_window_packets: Some(flow.sender.initial_window_packets).filter(|packets| *packets != 10),
@@ -405,7 +405,7 @@ fn host_tcp(scenario: &Scenario) -> HostTcp {
 }
 
 /// Every link of the scenario; those that no flow crosses have seen nothing.
-fn links(scenario: &Scenario, report: &ErrorReport) -> Vec<LinkTotals> {
+pub(crate) fn links(scenario: &Scenario, report: &ErrorReport) -> Vec<LinkTotals> {
     let mut links = vec![LinkTotals::default(); scenario.topology.links.len()];
     for link in &report.links {
         let totals = &link.totals;

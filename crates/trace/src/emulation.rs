@@ -31,4 +31,35 @@ pub struct Emulation {
     pub samples_lost: u64,
     /// Setup of the sockets.
     pub sockets: String,
+    /// What the path saw of a program that sent; `None`: nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+}
+
+/// What the path saw of a program that sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Seconds from the client's first packet to its request.
+    pub request_s: Option<f64>,
+    /// Seconds from the request to the last byte; `None`: it did not arrive.
+    pub response_s: Option<f64>,
+    /// Packets of the answer that left before news of the first could be back.
+    pub first_flight_packets: u64,
+    /// Mean seconds between them; `None`: there was one.
+    pub first_flight_gap_s: Option<f64>,
+    /// Most packets back to back in start-up.
+    pub burst_packets: u64,
+    /// Of these, dropped.
+    pub burst_lost: u64,
+    /// Median seconds from the arrival of a packet at the server that had sent since the last to its next packet, until
+    /// start-up ended.
+    pub turn_around_median_s: Option<f64>,
+    /// Seconds that 90 % of these did not exceed.
+    pub turn_around_p90_s: Option<f64>,
+    /// Connections that the client opened.
+    pub connections: u64,
+    /// Packets of the server that ECN would let a link mark.
+    pub ecn_packets: u64,
+    /// Share of the run for which the server's threads, taken together, waited for a processor.
+    pub starved_share: f64,
 }

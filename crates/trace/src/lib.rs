@@ -19,7 +19,7 @@ mod series;
 
 pub use decision::{Call, FlowDecision, Opening, Told};
 pub use decision_file::{DecisionWriter, read_decisions};
-pub use emulation::Emulation;
+pub use emulation::{Emulation, Wire};
 pub use file::{Format, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};

@@ -12,6 +12,7 @@ mod others;
 mod overshoot;
 mod queue;
 mod startup;
+mod wire;
 
 use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample};
 
@@ -22,6 +23,8 @@ pub(crate) use download::DOWNLOAD_TIME;
 pub(crate) use download::{Sizes, at_least_s};
 pub(crate) use goodput::GOODPUT;
 pub(crate) use others::HARM;
+pub use wire::wire_metrics;
+pub(crate) use wire::{BURST, BURST_LOST, FIRST_FLIGHT};
 
 /// One or more values of a run that are found together.
 ///
@@ -87,11 +90,13 @@ pub(crate) fn all() -> Vec<Box<dyn Metric>> {
     ]
 }
 
-/// Descriptions of all values, in the order of reports; harm, which takes two runs, comes last.
+/// Descriptions of all values, in the order of reports: what a run's own samples and events say, then what the path saw of
+/// a program, and harm, which takes two runs, last.
 pub fn definitions() -> Vec<Definition> {
     all()
         .iter()
         .flat_map(|metric| metric.definitions().iter().copied())
+        .chain(wire::definitions())
         .chain(HARM.iter().map(|harm| harm.definition))
         .collect()
 }

@@ -1,0 +1,221 @@
+//! `--on program`: rows of two programs each.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use rampcc_backend::Backend;
+#[cfg(target_os = "linux")]
+use rampcc_testbed::{Program, Programs, ready_made};
+
+use crate::backends;
+use crate::error::{CliError, nearest};
+
+/// Most bytes of a file of rows.
+const FILE_MAX: u64 = 1 << 20;
+
+/// Servers and clients as rows.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Programs (--on program)")]
+pub(crate) struct ProgramArgs {
+    /// A row: the name of a ready-made one, or NAME='SERVER COMMAND' (docs/guide/programs.md)
+    ///
+    /// Ready-made are caddy-h2, caddy-h3, nginx, nginx-h2, ngtcp2-bbr2, ngtcp2-cubic, ngtcp2-reno and python. The server
+    /// listens at {address}:{port} and serves {dir}, where `object` has {bytes} bytes. The client gets {url}; a row with
+    /// {certificate} and {key} has an https address.
+    #[arg(long = "row", value_name = "NAME[=COMMAND]")]
+    rows: Vec<String>,
+    /// The client's command of all rows, or of NAME alone; a row without one has ramp's own HTTP/1.1 client
+    #[arg(long = "client", value_name = "[NAME=]COMMAND")]
+    clients: Vec<String>,
+    /// A file of rows, which --row then names as well as the ready-made ones
+    #[arg(long = "programs", value_name = "FILE.toml")]
+    file: Option<PathBuf>,
+}
+
+/// Backends of a comparison, and the rows that programs bring.
+pub(crate) struct Brought {
+    /// All that rows may be of.
+    pub(crate) backends: &'static [&'static dyn Backend],
+    /// Names of the rows, in order.
+    pub(crate) rows: Vec<String>,
+}
+
+impl ProgramArgs {
+    /// With programs among the backends if they are `asked` for.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn brought(&self, _asked: bool) -> Result<Brought, CliError> {
+        match self.rows.first() {
+            Some(_) => Err(CliError::input("--row needs Linux: programs play in its namespaces")),
+            None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
+        }
+    }
+
+    /// With programs among the backends if they are `asked` for.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn brought(&self, asked: bool) -> Result<Brought, CliError> {
+        if !asked {
+            let given = [("row", !self.rows.is_empty()), ("client", !self.clients.is_empty())];
+            let given = given.into_iter().chain([("programs", self.file.is_some())]);
+            return match given.into_iter().find(|(_, given)| *given) {
+                Some((option, _)) => Err(CliError::input(format!("--{option} is for --on program"))),
+                None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
+            };
+        }
+        let known = self.known()?;
+        let mut programs = Vec::new();
+        for text in &self.rows {
+            let program = self.row(text, &known)?;
+            if programs.iter().any(|other: &Program| other.name == program.name) {
+                return Err(CliError::input(format!("--row names the row `{}` twice", program.name)));
+            }
+            let controls = backends::ALL.iter().flat_map(|backend| backend.controls());
+            if controls.into_iter().any(|control| control.name == program.name) {
+                return Err(CliError::input(format!(
+                    "--row `{}`: this is the name of a congestion control",
+                    program.name
+                )));
+            }
+            programs.push(program);
+        }
+        if programs.is_empty() {
+            let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
+            return Err(CliError::input_help(
+                "--on program plays the rows that --row names",
+                format!("--row NAME='SERVER COMMAND', or one of {}", names.join(", ")),
+            ));
+        }
+        let mut absent = Vec::new();
+        programs.retain(|program| {
+            let missing = program.missing();
+            let here = missing.is_empty();
+            if !here {
+                absent.push(format!("without {}: {}", program.name, missing.join(", ")));
+            }
+            here
+        });
+        if programs.is_empty() {
+            return Err(CliError::Kernel {
+                message: "no program of a row is here".to_owned(),
+                help: Some(absent.join("; ")),
+            });
+        }
+        absent.iter().for_each(|absent| say!("{absent}"));
+        let rows = programs.iter().map(|program| program.name.clone()).collect();
+        // As long as the process, as all backends.
+        let made: &'static dyn Backend = Box::leak(Box::new(Programs::new(programs)));
+        let backends = [backends::ALL, &[made]].concat().leak();
+        Ok(Brought { backends, rows })
+    }
+
+    /// Rows that have names: the ready-made ones and those of the file, which may replace them.
+    #[cfg(target_os = "linux")]
+    fn known(&self) -> Result<Vec<Program>, CliError> {
+        let mut known = ready_made();
+        let Some(path) = &self.file else { return Ok(known) };
+        let size = fs::metadata(path).map_err(CliError::file("read", path))?;
+        if !size.is_file() || size.len() > FILE_MAX {
+            return Err(CliError::input(format!(
+                "{}: a file of rows is a file of at most {} MB",
+                path.display(),
+                FILE_MAX >> 20
+            )));
+        }
+        let text = fs::read_to_string(path).map_err(CliError::file("read", path))?;
+        let own = Program::parse_all(&text)
+            .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
+        known.retain(|program| own.iter().all(|other| other.name != program.name));
+        known.extend(own);
+        Ok(known)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+        let (name, server) = match text.split_once('=') {
+            Some((name, server)) => (name.trim(), Some(server.trim())),
+            None => (text.trim(), None),
+        };
+        let client = self.client(name)?;
+        let wrong = |error: rampcc_testbed::ProgramError| CliError::input(format!("--row: {error}"));
+        if let Some(server) = server {
+            return Program::new(name, server, client).map_err(wrong);
+        }
+        let Some(program) = known.iter().find(|program| program.name == name) else {
+            let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
+            return Err(CliError::input_help(
+                format!(
+                    "--row: there is no row `{name}`; did you mean `{}`?",
+                    nearest(name, &names, 1).join("")
+                ),
+                format!("NAME='SERVER COMMAND', or one of {}", names.join(", ")),
+            ));
+        };
+        let client = client.map(str::to_owned).or_else(|| program.client.clone());
+        Ok(Program { client, ..program.clone() })
+    }
+
+    /// The client's command of a row; what names no row of this call is a command for all.
+    #[cfg(target_os = "linux")]
+    fn client(&self, name: &str) -> Result<Option<&str>, CliError> {
+        let names = || self.rows.iter().map(|row| row.split('=').next().unwrap_or(row).trim());
+        let own = |text: &'_ str| {
+            text.split_once('=')
+                .filter(|(row, _)| names().any(|name| name == row.trim()))
+                .map(|(row, _)| row.len())
+        };
+        let of = |wanted: bool| {
+            self.clients.iter().filter_map(move |text| match own(text) {
+                Some(length) if wanted && text[..length].trim() == name => Some(text[length + 1..].trim()),
+                None if !wanted => Some(text.trim()),
+                _ => None,
+            })
+        };
+        let found: Vec<&str> =
+            if of(true).next().is_some() { of(true).collect() } else { of(false).collect() };
+        match found.as_slice() {
+            [] => Ok(None),
+            [""] => Err(CliError::input("--client is empty")),
+            [one] => Ok(Some(one)),
+            _ => Err(CliError::input(format!("--client gives the row `{name}` two commands"))),
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn args(rows: &[&str], clients: &[&str]) -> ProgramArgs {
+        let strings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None }
+    }
+
+    #[test]
+    fn a_client_is_of_all_rows_or_of_one() {
+        let args = args(&["a=sleep 1", "b=sleep 2", "c=sleep 3"], &["curl x=y {url}", "b=wget {url}"]);
+        assert_eq!(args.client("a").unwrap(), Some("curl x=y {url}"));
+        assert_eq!(args.client("b").unwrap(), Some("wget {url}"));
+        let twice = ProgramArgs { clients: vec!["x".to_owned(), "y".to_owned()], ..args };
+        assert!(twice.client("a").unwrap_err().to_string().contains("two commands"));
+    }
+
+    #[test]
+    fn rows_are_commands_or_names() {
+        let row = |text| args(&[text], &[]).row(text, &ready_made());
+        assert_eq!(row("mine=sleep {port}").unwrap().server, "sleep {port}");
+        assert!(row("caddy-h3").unwrap().client.unwrap().contains("gtlsclient"));
+        let error = format!("{:?}", miette::Report::new(row("caddy-h4").unwrap_err()));
+        assert!(error.contains("did you mean `caddy-h3`?"), "{error}");
+        let unasked = args(&["a=sleep 1"], &[]).brought(false);
+        assert!(unasked.err().unwrap().to_string().contains("--on program"));
+        let twice = args(&["a=sleep 1", "a=sleep 2"], &[]).brought(true);
+        assert!(twice.err().unwrap().to_string().contains("twice"));
+        let kernels = args(&["cubic=sleep 1"], &[]).brought(true);
+        assert!(kernels.err().unwrap().to_string().contains("name of a congestion control"));
+        let brought = args(&["a=sleep 1", "b=sleep 2"], &[]).brought(true).unwrap();
+        assert_eq!(
+            (brought.rows, brought.backends.len()),
+            (vec!["a".to_owned(), "b".to_owned()], backends::ALL.len() + 1)
+        );
+    }
+}

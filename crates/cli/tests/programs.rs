@@ -1,0 +1,266 @@
+//! `--on program`: servers and clients as rows, well behaved and not.
+#![cfg(target_os = "linux")]
+
+#[path = "../../linux/tests/support/ready.rs"]
+mod ready;
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use support::{Place, stderr};
+
+/// One at a time: runs in real time have the machine for themselves.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this user may emulate paths at all, and has the test's server.
+fn ready() -> bool {
+    let python = ready::program_path("python3").is_none().then(|| "python3 is missing".to_owned());
+    let obstacle = (!ready::root()).then(|| "not root".to_owned());
+    ready::unobstructed(obstacle.or_else(ready::no_tun).or(python).as_deref())
+}
+
+const PATH: [&str; 9] =
+    ["--rate", "20mbit", "--rtt", "40ms", "--buffer", "1bdp", "--size", "300kB", "--exact"];
+const SERVER: &str = "python3 -m http.server {port} --bind {address} --directory {dir}";
+
+fn compare<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["compare", "--on", "program"], &PATH[..], more].concat()
+}
+
+/// The command until no run is refused: a busy machine refuses some, and what is finished is kept.
+fn patiently(place: &Place, arguments: &[&str]) -> Output {
+    for _ in 0..10 {
+        let output = place.ramp(arguments);
+        if output.status.success() || !stderr(&output).contains("refused") {
+            return output;
+        }
+    }
+    panic!("refused ten times: {arguments:?}");
+}
+
+/// What it says, on one line: lines are wrapped to the width of a pipe.
+fn said(output: &Output) -> String {
+    stderr(output).replace(['\n', '│'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Runs that a directory keeps.
+fn runs(place: &Place, directory: &str) -> usize {
+    fs::read_dir(place.path(directory).join("runs")).map_or(0, |runs| {
+        runs.flatten().filter(|run| run.path().extension().is_some_and(|kind| kind == "json")).count()
+    })
+}
+
+/// Processes whose command line has this word.
+fn with_word(word: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| {
+        let line = fs::read(process.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    lines.filter(|line| line.contains(word)).collect()
+}
+
+#[test]
+fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_row");
+    let server = format!("own={SERVER}");
+    let arguments =
+        compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--format", "json"]);
+    let output = patiently(&place, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let arms = found["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 2);
+    for arm in arms {
+        let metric = |id: &str| arm["metrics"][id]["mean"].as_f64().unwrap_or_else(|| panic!("{id}: {arm}"));
+        // 300 kB at 19.3 Mbit/s take 124 ms, beside a handshake and several round trips of 40 ms.
+        assert!((0.2..2.0).contains(&metric("download_time")), "{arm}");
+        assert!(metric("queue_peak") > 0.0 && metric("unfinished") == 0.0);
+        assert!(arm["steering"].as_str().is_none_or(|text| text.contains("http.server")));
+    }
+    let again = place.ramp(&arguments);
+    assert!(stderr(&again).contains("4 of 4 runs were finished already"), "{}", stderr(&again));
+    // Another command is another row, whatever it is called.
+    let other = format!("own=exec {SERVER}");
+    let arguments = compare(&["--row", "python", "--row", &other, "--runs", "2", "--out", "other"]);
+    assert!(patiently(&place, &arguments).status.success());
+    let keys: Vec<Value> = fs::read_dir(place.path("other/runs"))
+        .unwrap()
+        .map(|run| serde_json::from_slice(&fs::read(run.unwrap().path()).unwrap()).unwrap())
+        .collect();
+    assert!(keys.iter().any(|run| run["steering"].as_str().unwrap().contains("exec python3")));
+    assert!(keys.iter().all(|run| run["steering"].as_str().unwrap().contains("files=")));
+}
+
+#[test]
+fn programs_and_kernel_rows_meet_on_the_same_draws() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_linux");
+    let mut arguments = vec!["compare", "--on", "linux,program"];
+    arguments.extend(PATH);
+    arguments.extend(["-a", "reno", "--row", "python", "--runs", "2", "--out", "out", "--format", "json"]);
+    let output = patiently(&place, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let both: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(both["sides"], serde_json::json!(["linux", "program"]));
+    let rows: Vec<&str> =
+        both["rows"].as_array().unwrap().iter().map(|row| row["label"].as_str().unwrap()).collect();
+    assert!(rows.contains(&"reno") && rows.contains(&"python") && rows.len() == 2, "{rows:?}");
+}
+
+#[test]
+fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_wrong");
+    let script = |name: &str, text: &str| place.write(name, text).to_string_lossy().into_owned();
+    let short = script(
+        "short.py",
+        "import http.server, sys\n\
+         class H(http.server.BaseHTTPRequestHandler):\n  \
+           def do_GET(self):\n    \
+             self.send_response(200); self.send_header('Content-Length', '1000'); self.end_headers()\n    \
+             self.wfile.write(bytes(1000))\n\
+         http.server.HTTPServer((sys.argv[1], int(sys.argv[2])), H).serve_forever()\n",
+    );
+    let ssh = script(
+        "ssh.py",
+        "import socket, sys\n\
+         s = socket.create_server((sys.argv[1], int(sys.argv[2])))\n\
+         while True:\n  \
+           c, _ = s.accept(); c.sendall(b'SSH-2.0-no\\r\\n\\r\\n'); c.recv(1000)\n",
+    );
+    let mute = script(
+        "mute.py",
+        "import socket, sys\n\
+         s = socket.create_server((sys.argv[1], int(sys.argv[2])))\n\
+         while True:\n  \
+           c, _ = s.accept(); c.close()\n",
+    );
+    let fork = script("fork.py", "import os, time\nif os.fork() == 0:\n  time.sleep(987)\n");
+    let away = format!("a=python3 {fork} 987654");
+    let (short, ssh, mute) =
+        [short, ssh, mute].map(|file| format!("a=python3 {file} {{address}} {{port}}")).into();
+    let served = format!("a={SERVER}");
+    let elsewhere = "a=python3 -m http.server 8000 --bind 127.0.0.1";
+    let cases: [(&str, Option<&str>, &[&str]); 14] = [
+        ("a=nosuchserver {port}", None, &["the shell does not find the server's command", "nosuchserver"]),
+        ("a=exit 3", None, &["ended before it was ready with exit status 3"]),
+        ("a=echo broken >&2; exit 1", None, &["exit status 1; its last words: broken"]),
+        (&away, None, &["exit status 0; it must stay in the foreground"]),
+        ("a=kill -9 $$", None, &["ended before it was ready with signal 9"]),
+        ("a=sleep 987", None, &["after 10 s nobody listens at 10.77.0.1:8443; it listens nowhere"]),
+        (elsewhere, None, &["nobody listens at 10.77.0.1:8443; it listens at 127.0.0.1:8000 (TCP)"]),
+        (
+            "a=yes 0123456789012345678901234567890123456789",
+            None,
+            &["wrote more than 16 MB to its standard output"],
+        ),
+        ("a=exec < /dev/tty", None, &["ended before it was ready", "/dev/tty"]),
+        (&short, None, &["the server sent 1000 bytes of 300000"]),
+        (&ssh, None, &["the server does not speak HTTP/1.1"]),
+        (&mute, None, &["the server closed the connection without an answer"]),
+        (&served, Some("nosuchclient {url}"), &["the shell does not find the client's command"]),
+        (&served, Some("true"), &["the client ended well, but only 0 of 300000 bytes crossed the path"]),
+    ];
+    for (row, client, expected) in cases {
+        let client = client.map_or_else(Vec::new, |client| vec!["--client", client]);
+        let output =
+            place.ramp(&compare(&[&["--row", row, "--runs", "1", "--out", "out"], &client[..]].concat()));
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{row}: {text}");
+        for words in ["run a, seed 1 failed: row `a`:"].iter().chain(expected) {
+            assert!(text.contains(words), "{row} does not say `{words}`: {text}");
+        }
+        assert_eq!(runs(&place, "out"), 0, "{row} counts");
+    }
+    for word in
+        ["987", "http.server", "ssh.py", "mute.py", "short.py", "0123456789012345678901234567890123456789"]
+    {
+        assert_eq!(with_word(word), [""; 0], "{word} is still there");
+    }
+}
+
+#[test]
+fn bad_requests_are_refused_before_anything_is_written() {
+    let place = Place::new("programs_input");
+    place.write("bad.toml", "[a]\nserver = 'x'\ncolour = 'red'\n");
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["compare", "--on", "program"], &["the rows that --row names", "caddy-h3"]),
+        (&["compare", "--row", "python"], &["--row is for --on program"]),
+        (&["compare", "--on", "program", "--row", "pythn"], &["no row `pythn`; did you mean `python`?"]),
+        (&["compare", "--on", "program", "--row", "a={adress}"], &["no template `{adress}`", "{address}"]),
+        (&["compare", "--on", "program", "--row", "best=x"], &["the name of an algorithm"]),
+        (&["compare", "--on", "program", "--row", "reno=x"], &["the name of a congestion control"]),
+        (&["compare", "--on", "program", "--row", "a=x", "--row", "a=y"], &["the row `a` twice"]),
+        (
+            &["compare", "--on", "program", "--programs", "bad.toml", "--row", "a"],
+            &["bad.toml", "line 3", "unknown field `colour`", "`server`"],
+        ),
+        (&["run", "--on", "program", "geo-jitter"], &["program"]),
+    ];
+    for (arguments, expected) in cases {
+        let output = place.ramp(arguments);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        for words in expected {
+            assert!(text.contains(words), "{arguments:?} does not say `{words}`: {text}");
+        }
+    }
+    assert!(!place.path("ramp-results").exists(), "something was written");
+}
+
+#[test]
+fn nothing_outlives_a_ramp_that_is_killed() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_killed");
+    // It leaves its process group and its session, and waits there: with its child, and its child's child.
+    let stubborn = place.write(
+        "stubborn.py",
+        "import os, signal, sys, time\n\
+         signal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+         if os.fork() == 0:\n  \
+           os.setsid()\n  \
+           os.fork()\n  \
+           print('up', file=open(sys.argv[1], 'a'), flush=True)\n\
+         while True:\n  time.sleep(1)\n",
+    );
+    let fifo = place.path("up");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let row = format!("a=python3 {} {}", stubborn.display(), fifo.display());
+    let mut ramp = place.command(&compare(&["--row", &row, "--runs", "1"]));
+    let mut ramp = ramp.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut up = BufReader::new(fs::File::open(&fifo).unwrap());
+    let mut line = String::new();
+    up.read_line(&mut line).unwrap();
+    assert_eq!(line, "up\n");
+    assert!(with_word("stubborn.py").len() >= 3);
+    ramp.kill().unwrap();
+    ramp.wait().unwrap();
+    // The kernel ends them one after the other: the pipe's end is closed with the last that holds it.
+    let left = (0..100_000).find(|_| {
+        std::thread::yield_now();
+        with_word("stubborn.py").is_empty()
+    });
+    assert!(left.is_some(), "{:?}", with_word("stubborn.py"));
+}
