@@ -35,7 +35,7 @@ pub(crate) struct ReportArgs {
     /// A results directory of `ramp compare`
     directory: PathBuf,
     /// Backend whose results to judge, where the directory has those of two
-    #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND")]
+    #[arg(long, value_parser = backends::by_name_or_programs(), value_name = "BACKEND")]
     on: Option<On>,
     #[command(flatten)]
     format: FormatArgs,

@@ -48,7 +48,12 @@ fn patiently(place: &Place, arguments: &[&str]) -> Output {
 
 /// What it says, on one line: lines are wrapped to the width of a pipe.
 fn said(output: &Output) -> String {
-    stderr(output).replace(['\n', '│'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    stderr(output)
+        .replace(['\n', '│'], " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" | ", " ")
 }
 
 /// Runs that a directory keeps.
@@ -76,8 +81,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
     let _alone = alone();
     let place = Place::new("programs_row");
     let server = format!("own={SERVER}");
-    let arguments =
-        compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--format", "json"]);
+    let arguments = compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--json"]);
     let output = patiently(&place, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -113,7 +117,7 @@ fn programs_and_kernel_rows_meet_on_the_same_draws() {
     let place = Place::new("programs_linux");
     let mut arguments = vec!["compare", "--on", "linux,program"];
     arguments.extend(PATH);
-    arguments.extend(["-a", "reno", "--row", "python", "--runs", "2", "--out", "out", "--format", "json"]);
+    arguments.extend(["-a", "reno", "--row", "python", "--runs", "2", "--out", "out", "--json"]);
     let output = patiently(&place, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let both: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -152,7 +156,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         "import socket, sys\n\
          s = socket.create_server((sys.argv[1], int(sys.argv[2])))\n\
          while True:\n  \
-           c, _ = s.accept(); c.close()\n",
+           c, _ = s.accept(); c.recv(1000); c.close()\n",
     );
     let fork = script("fork.py", "import os, time\nif os.fork() == 0:\n  time.sleep(987)\n");
     let away = format!("a=python3 {fork} 987654");
@@ -180,16 +184,17 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         (&served, Some("nosuchclient {url}"), &["the shell does not find the client's command"]),
         (&served, Some("true"), &["the client ended well, but only 0 of 300000 bytes crossed the path"]),
     ];
-    for (row, client, expected) in cases {
+    for (number, (row, client, expected)) in cases.into_iter().enumerate() {
+        let out = format!("out-{number}");
         let client = client.map_or_else(Vec::new, |client| vec!["--client", client]);
         let output =
-            place.ramp(&compare(&[&["--row", row, "--runs", "1", "--out", "out"], &client[..]].concat()));
+            place.ramp(&compare(&[&["--row", row, "--runs", "1", "--out", &out], &client[..]].concat()));
         let text = said(&output);
         assert_eq!(output.status.code(), Some(1), "{row}: {text}");
         for words in ["run a, seed 1 failed: row `a`:"].iter().chain(expected) {
             assert!(text.contains(words), "{row} does not say `{words}`: {text}");
         }
-        assert_eq!(runs(&place, "out"), 0, "{row} counts");
+        assert_eq!(runs(&place, &out), 0, "{row} counts");
     }
     for word in
         ["987", "http.server", "ssh.py", "mute.py", "short.py", "0123456789012345678901234567890123456789"]

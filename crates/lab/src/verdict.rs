@@ -122,12 +122,10 @@ fn bursts(arm: &ArmSummary) -> Option<String> {
     let mean = |id: &str| arm.metric(id).map(|summary| summary.mean);
     let (burst, flight) = (mean(metric::BURST)?, mean(metric::FIRST_FLIGHT)?);
     let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
-    let lost = lost.map_or(String::new(), |lost| format!(", {} of them lost", number(lost)));
+    let lost = lost.map_or(String::new(), |lost| format!(", {lost:.0} of them lost"));
     Some(format!(
-        "{} sends up to {} packets back to back in start-up{lost}; its first flight is {} packets.",
-        arm.label,
-        number(burst),
-        number(flight)
+        "{} sends up to {burst:.0} packets back to back in start-up{lost}; its first flight is {flight:.0} packets.",
+        arm.label
     ))
 }
 

@@ -52,16 +52,19 @@ pub enum TestbedError {
         /// Of the last attempt.
         report: Box<ErrorReport>,
     },
-    /// A server did not get the processor when it could have run.
+    /// Others had the processor that a server needed.
     #[error(
-        "the server waited for a processor for {:.0} % of the run; tried {attempts} times with this seed",
+        "the server's threads waited for a processor for {:.0} % of the run while others kept {processors:.1} of them busy; \
+         tried {attempts} times with this seed",
         share * 100.0
     )]
     Starved {
         /// Number of attempts.
         attempts: u32,
-        /// Of the last attempt.
+        /// In the last attempt, all threads together.
         share: f64,
+        /// In the last attempt.
+        processors: f64,
     },
     /// A row's programs did not do what a row's programs do.
     #[error("row `{row}`: {problem}")]

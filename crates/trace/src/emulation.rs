@@ -62,4 +62,6 @@ pub struct Wire {
     pub ecn_packets: u64,
     /// Share of the run for which the server's threads, taken together, waited for a processor.
     pub starved_share: f64,
+    /// Processors that others than the two programs and ramp kept busy meanwhile.
+    pub others_busy: f64,
 }

@@ -16,3 +16,4 @@ mod wire;
 
 pub use backend::Programs;
 pub use row::{Program, ProgramError, ready_made};
+pub use wire::exit_on_wire;

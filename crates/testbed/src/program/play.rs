@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use nix::unistd::Pid;
-use rampcc::{Rate, Time};
+use rampcc::Time;
 use rampcc_emulator::{Emulator, End, ErrorReport, Ready, Running, Verdict};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome, next_round_number};
@@ -29,12 +29,15 @@ const ATTEMPTS: u32 = 3;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often somebody looks.
 const LOOK: Duration = Duration::from_millis(10);
+/// Of the kernel's clock in its tables (`USER_HZ`).
+const TICK_MS: u64 = 10;
 /// The shell's word for a command that it does not find.
 const NOT_FOUND: i32 = 127;
-/// Share of the run for which the server's threads waited for a processor: above the first it is marked, above the second
-/// refused. A fiftieth of a round trip is what the emulator tolerates of itself in every packet; a server that waits
-/// for a twentieth of the time is late by more than that somewhere.
-const STARVED: (f64, f64) = (0.05, 0.25);
+/// Share of the run for which the server's threads, taken together, waited for a processor, above which the run is marked:
+/// programs that have hosts of their own elsewhere stood in each other's way here.
+const STARVED: f64 = 0.25;
+/// Processors that others kept busy, above which a marked run of a server that waited so long is refused.
+const BUSY: f64 = 0.5;
 
 /// What there is to know of a run beside samples and events.
 pub(super) struct Played {
@@ -69,16 +72,20 @@ pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Play
     loop {
         attempts += 1;
         let (log, mut played) = task.play_once()?;
-        let starved = played.wire.starved_share > STARVED.1;
-        let refused = matches!(played.report.verdict, Verdict::Refused(_)) || starved;
+        let busy = played.wire.starved_share > STARVED && played.wire.others_busy > BUSY;
+        let refused = matches!(played.report.verdict, Verdict::Refused(_)) || busy;
         if !refused {
             played.attempts = attempts;
             log.tell(played.outcome.end, observer);
             return Ok(played);
         }
         if attempts == ATTEMPTS {
-            if starved {
-                return Err(TestbedError::Starved { attempts, share: played.wire.starved_share });
+            if busy {
+                return Err(TestbedError::Starved {
+                    attempts,
+                    share: played.wire.starved_share,
+                    processors: played.wire.others_busy,
+                });
             }
             return Err(TestbedError::Refused { attempts, report: Box::new(played.report) });
         }
@@ -113,17 +120,17 @@ impl Task<'_> {
         self.wait_until_ready(&ready, (from.end, from.address), &mut server, &folder)?;
         let running = ready.start()?;
         running.steer(flow.to, &self.program.tcp_control())?;
-        let waited = waited(server.first());
+        let before = Processors::now(server.first());
         let opening = scenario.opening_times(self.seed).first().map_or(Time::ZERO, |opening| opening.0);
         self.pause(&running, opening)?;
         let seen = match &self.program.client {
             None => self.load(&running, (to.end, from.address), &mut server, &folder)?,
             Some(client) => self.run_client(&running, (to.end, client), &mut server, &folder)?,
         };
-        let waited = self::waited(server.first()) - waited;
+        let used = Processors::now(server.first()).since(&before);
         let report = running.stop()?;
         drop(server);
-        self.measure(from.address, &seen, report, waited)
+        self.measure(from.address, &seen, report, used)
     }
 
     /// Its samples, events and totals.
@@ -132,15 +139,11 @@ impl Task<'_> {
         server: Ipv4Addr,
         seen: &Seen,
         report: ErrorReport,
-        waited: Time,
+        used: Processors,
     ) -> Result<(Log, Played), TestbedError> {
         let scenario = self.scenario;
         let size_bytes = scenario.flows[0].source.size_bytes();
-        let facts = scenario.facts(0);
-        let rate = facts.capacity.iter().map(|(_, rate)| *rate).max().unwrap_or(Rate::from_bits_per_s(0));
-        let mtu = u64::from(scenario.flows[0].sender.mss_bytes + scenario.flows[0].sender.header_bytes);
-        let packet_time = Time::from_ns(mtu * 8_000_000_000 / rate.bits_per_s().max(1));
-        let wire = Wire::new(&report.packets, server, (facts.base_rtt, packet_time));
+        let wire = Wire::between(&report, scenario, server);
         let completed = match (&seen.loaded, seen.ended) {
             (Some(loaded), _) => loaded.completed,
             (None, Some(ended)) => wire.last_delivery(ended),
@@ -148,7 +151,8 @@ impl Task<'_> {
         };
         let end = completed.unwrap_or(scenario.stop.after);
         let crossed = wire.delivered_bytes(end);
-        if completed.is_some() && crossed < size_bytes {
+        let ended_well = completed.is_some() || seen.ended.is_some();
+        if ended_well && crossed < size_bytes {
             return Err(self.failed(format!(
                 "the client ended well, but only {crossed} of {size_bytes} bytes crossed the path"
             )));
@@ -219,16 +223,18 @@ impl Task<'_> {
             }],
         };
         let left = exit.map_or(end, |exit| exit.at);
-        let starved = waited.secs_f64() / report.played.secs_f64().max(1e-9);
+        let share = |time: Time| time.secs_f64() / report.played.secs_f64().max(1e-9);
+        let (starved, busy) = (share(used.waited), share(used.all - used.own));
         let seen = rampcc_trace::Wire {
             response_s: completed.zip(wire.requested()).map(|(end, asked)| (end - asked).secs_f64()),
             starved_share: starved,
+            others_busy: busy,
             ..wire.facts(&report.packets, left)
         };
         let mut marked = Vec::new();
-        if starved > STARVED.0 {
+        if starved > STARVED {
             let share = starved * 100.0;
-            marked.push(format!("the server waited for a processor for {share:.0} % of the run"));
+            marked.push(format!("the server's threads waited for a processor for {share:.0} % of the run"));
         }
         if report.packets_lost > 0 {
             marked.push(format!("{} packets found no room in the record of the path", report.packets_lost));
@@ -448,27 +454,63 @@ fn received(packets: &[rampcc_emulator::Seen], server: Ipv4Addr, size_bytes: u64
     told
 }
 
-/// How long the threads of a process namespace have waited for a processor while they could have run, by its first
-/// process. A kernel that does not tell says zero.
-fn waited(first: Pid) -> Time {
+/// Time of processors so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Processors {
+    /// For which the server's threads have waited while they could have run.
+    waited: Time,
+    /// That the programs and this process have had.
+    own: Time,
+    /// That anybody has had.
+    all: Time,
+}
+
+impl Processors {
+    /// With the server's namespace, by its first process. Clients count once they have ended.
+    fn now(first: Pid) -> Self {
+        let (ran, waited) = in_namespace(first);
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        // Behind the name, which may have anything in it: user, system, and both of children.
+        let stat = read("/proc/self/stat");
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let own: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+        // user, nice, system, idle, iowait, irq, softirq, steal.
+        let stat = read("/proc/stat");
+        let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1).take(8).enumerate();
+        let busy = fields.filter(|(at, _)| ![3, 4].contains(at));
+        let all: u64 = busy.filter_map(|(_, field)| field.parse::<u64>().ok()).sum();
+        Self { waited, own: Time::from_ms(own * TICK_MS) + ran, all: Time::from_ms(all * TICK_MS) }
+    }
+
+    /// Zero, where a tick was counted here and not there.
+    fn since(&self, before: &Self) -> Self {
+        let own = self.own - before.own;
+        Self { waited: self.waited - before.waited, own, all: (self.all - before.all).max(own) }
+    }
+}
+
+/// Of the threads in a process namespace: time on a processor, and time for which they waited for one. A kernel that does not
+/// tell says zero.
+fn in_namespace(first: Pid) -> (Time, Time) {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
-    let Some(own) = namespace(&first.to_string()) else { return Time::ZERO };
+    let Some(own) = namespace(&first.to_string()) else { return Default::default() };
     let entries = |path: String| -> io::Result<Vec<String>> {
         Ok(fs::read_dir(path)?
             .flatten()
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect())
     };
-    let mut ns = 0;
+    let (mut ran, mut waited) = (0, 0);
     for pid in entries("/proc".to_owned()).unwrap_or_default() {
         if !pid.starts_with(|c: char| c.is_ascii_digit()) || namespace(&pid).as_ref() != Some(&own) {
             continue;
         }
         for task in entries(format!("/proc/{pid}/task")).unwrap_or_default() {
             let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
-            // Time on a processor, time waiting for one, turns.
-            ns += stat.split_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+            let mut words = stat.split_whitespace().map(|word| word.parse::<u64>().unwrap_or(0));
+            ran += words.next().unwrap_or(0);
+            waited += words.next().unwrap_or(0);
         }
     }
-    Time::from_ns(ns)
+    (Time::from_ns(ran), Time::from_ns(waited))
 }

@@ -1,10 +1,11 @@
 //! What a watcher at the path knows of a download.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use rampcc::{ExitReason, Phase, Time, UNSET};
-use rampcc_emulator::Seen;
+use rampcc_emulator::{ErrorReport, Seen};
+use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowSample, SenderState, Wire as Facts};
 
 /// Most packets of a server's handshake flight: it may send three times the 1200 bytes of a client it does not know (RFC
@@ -24,6 +25,14 @@ pub(super) struct Wire<'a> {
     base_rtt: Time,
     /// Packets closer than this are back to back.
     gap: Time,
+}
+
+/// The end of start-up as the path shows it of a run whose packets were recorded, for one flow.
+///
+/// It is the rule by which programs are judged; of a kernel's flow the true end is known, so its error can be measured.
+pub fn exit_on_wire(report: &ErrorReport, scenario: &Scenario) -> Option<(Time, ExitReason)> {
+    let wire = Wire::of(report, scenario)?;
+    wire.exit().map(|exit| (exit.at, exit.reason))
 }
 
 /// Rounds as packets make them: a round ends when the news of its first packet is back at the server.
@@ -52,8 +61,27 @@ pub(super) struct WireExit {
 }
 
 impl<'a> Wire<'a> {
+    /// The packets of the first flow; the server is who sent the most. `None`: nobody sent anything.
+    fn of(report: &'a ErrorReport, scenario: &Scenario) -> Option<Self> {
+        let mut bytes: BTreeMap<Ipv4Addr, u64> = BTreeMap::new();
+        for seen in &report.packets {
+            *bytes.entry(*seen.from.ip()).or_default() += u64::from(seen.payload_bytes);
+        }
+        let server = bytes.into_iter().max_by_key(|(_, bytes)| *bytes)?.0;
+        Some(Self::between(report, scenario, server))
+    }
+
+    /// The packets of the first flow, from this server.
+    pub(super) fn between(report: &'a ErrorReport, scenario: &Scenario, server: Ipv4Addr) -> Self {
+        let facts = scenario.facts(0);
+        let rate = facts.capacity.iter().map(|(_, rate)| rate.bits_per_s()).max().unwrap_or(0);
+        let bytes = scenario.flows.first().map_or(0, |flow| flow.sender.mss_bytes + flow.sender.header_bytes);
+        let packet_time = Time::from_ns(u64::from(bytes) * 8_000_000_000 / rate.max(1));
+        Self::new(&report.packets, server, (facts.base_rtt, packet_time))
+    }
+
     /// `packet_time`: of a full packet at the bottleneck.
-    pub(super) fn new(packets: &'a [Seen], server: Ipv4Addr, (base_rtt, packet_time): (Time, Time)) -> Self {
+    fn new(packets: &'a [Seen], server: Ipv4Addr, (base_rtt, packet_time): (Time, Time)) -> Self {
         let of = |own: bool| packets.iter().filter(move |seen| (*seen.from.ip() == server) == own);
         let gap = Time::from_ns(packet_time.ns() / 2).min(GAP_MAX);
         let mut sent: Vec<&Seen> = of(true).filter(|seen| seen.payload_bytes > 0).collect();
@@ -86,7 +114,8 @@ impl<'a> Wire<'a> {
 
     /// Connections that the client has opened.
     pub(super) fn connections(&self) -> usize {
-        self.answers.iter().map(|seen| (seen.from, seen.to, seen.tcp)).collect::<BTreeSet<_>>().len()
+        let with_ports = self.answers.iter().filter(|seen| seen.from.port() != 0);
+        with_ports.map(|seen| (seen.from, seen.to, seen.tcp)).collect::<BTreeSet<_>>().len()
     }
 
     /// Position of the first packet of the answer's first flight: of those that follow half a round trip of silence,
