@@ -7,6 +7,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -268,4 +269,61 @@ fn nothing_outlives_a_ramp_that_is_killed() {
         with_word("stubborn.py").is_empty()
     });
     assert!(left.is_some(), "{:?}", with_word("stubborn.py"));
+}
+
+/// The user of that name, everywhere.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn somebody_without_privileges_plays_programs_in_a_user_namespace() {
+    let obstacle =
+        ["unshare", "setpriv", "mknod"].into_iter().find(|name| ready::program_path(name).is_none());
+    let obstacle = obstacle.map(|missing| format!("{missing} is missing"));
+    if !ready() || !ready::unobstructed(obstacle.as_deref()) {
+        return;
+    }
+    let _alone = alone();
+    let directory = std::env::temp_dir().join(format!("ramp-programs-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    chown(&directory, Some(NOBODY), Some(NOBODY)).unwrap();
+    let program = directory.join("ramp");
+    fs::copy(env!("CARGO_BIN_EXE_ramp"), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Everybody may open TUN devices there, as udev lets them, and whatever this machine's own device is like.
+    let script = "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec setpriv \"$@\"";
+    let user = NOBODY.to_string();
+    // A server that needs nothing of a home: the machine's Python may be somebody's own.
+    let server = "a=/usr/bin/python3 -m http.server {port} --bind {address} --directory {dir}";
+    let ramp = || {
+        let mut command = Command::new("unshare");
+        command.args([
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            "--reuid",
+            &user,
+            "--regid",
+            &user,
+            "--clear-groups",
+        ]);
+        command.arg(&program).current_dir(&directory).env("COLUMNS", "400");
+        command.args(compare(&["--row", server, "--runs", "1", "--out", "out"])).output().unwrap()
+    };
+    let mut output = ramp();
+    for _ in 0..10 {
+        if !stderr(&output).contains("refused") {
+            break;
+        }
+        output = ramp();
+    }
+    let kept = fs::read_dir(directory.join("out/runs")).map_or(0, Iterator::count);
+    fs::remove_dir_all(&directory).unwrap();
+    let text = stderr(&output);
+    if text.contains("does not let this user make") || text.contains("limit user.max_user_namespaces") {
+        ready::unobstructed(Some("no user namespaces for this user"));
+        return;
+    }
+    assert!(output.status.success() && kept == 1, "{text}");
 }

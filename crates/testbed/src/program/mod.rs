@@ -11,6 +11,7 @@ mod folder;
 mod listening;
 mod play;
 mod process;
+mod processors;
 mod row;
 mod wire;
 

@@ -1,13 +1,10 @@
 //! One run of two programs over a path.
 
-use std::fs;
-use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nix::unistd::Pid;
 use rampcc::Time;
 use rampcc_emulator::{Emulator, End, ErrorReport, Ready, Running, Verdict};
 use rampcc_scenario::Scenario;
@@ -17,6 +14,7 @@ use super::client::{self, Loaded};
 use super::folder::{Folder, PORT};
 use super::listening::Listener;
 use super::process::{OUTPUT_MAX, Process};
+use super::processors::Processors;
 use super::row::Program;
 use super::wire::Wire;
 use crate::TestbedError;
@@ -29,15 +27,12 @@ const ATTEMPTS: u32 = 3;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often somebody looks.
 const LOOK: Duration = Duration::from_millis(10);
-/// Of the kernel's clock in its tables (`USER_HZ`).
-const TICK_MS: u64 = 10;
 /// The shell's word for a command that it does not find.
 const NOT_FOUND: i32 = 127;
-/// Share of the run for which the server's threads, taken together, waited for a processor, above which the run is marked:
-/// programs that have hosts of their own elsewhere stood in each other's way here.
-const STARVED: f64 = 0.25;
-/// Processors that others kept busy, above which a marked run of a server that waited so long is refused.
-const BUSY: f64 = 0.5;
+/// Time for which the server's threads waited for a processor, added up, over that of the run: above the first the run is
+/// marked, above the second, where at any moment one of them waited, refused. Programs that have hosts of their own elsewhere stood
+/// in each other's way, or others in theirs.
+const STARVED: (f64, f64) = (0.25, 1.0);
 
 /// What there is to know of a run beside samples and events.
 pub(super) struct Played {
@@ -72,15 +67,15 @@ pub(super) fn play(task: &Task<'_>, observer: &mut impl Observer) -> Result<Play
     loop {
         attempts += 1;
         let (log, mut played) = task.play_once()?;
-        let busy = played.wire.starved_share > STARVED && played.wire.others_busy > BUSY;
-        let refused = matches!(played.report.verdict, Verdict::Refused(_)) || busy;
+        let starved = played.wire.starved_share > STARVED.1;
+        let refused = matches!(played.report.verdict, Verdict::Refused(_)) || starved;
         if !refused {
             played.attempts = attempts;
             log.tell(played.outcome.end, observer);
             return Ok(played);
         }
         if attempts == ATTEMPTS {
-            if busy {
+            if starved {
                 return Err(TestbedError::Starved {
                     attempts,
                     share: played.wire.starved_share,
@@ -232,9 +227,12 @@ impl Task<'_> {
             ..wire.facts(&report.packets, left)
         };
         let mut marked = Vec::new();
-        if starved > STARVED {
+        if starved > STARVED.0 {
             let share = starved * 100.0;
-            marked.push(format!("the server's threads waited for a processor for {share:.0} % of the run"));
+            marked.push(format!(
+                "the server's threads waited for a processor for {share:.0} % of the run, while others kept {busy:.1} of them \
+                 busy"
+            ));
         }
         if report.packets_lost > 0 {
             marked.push(format!("{} packets found no room in the record of the path", report.packets_lost));
@@ -452,65 +450,4 @@ fn received(packets: &[rampcc_emulator::Seen], server: Ipv4Addr, size_bytes: u64
         }
     }
     told
-}
-
-/// Time of processors so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct Processors {
-    /// For which the server's threads have waited while they could have run.
-    waited: Time,
-    /// That the programs and this process have had.
-    own: Time,
-    /// That anybody has had.
-    all: Time,
-}
-
-impl Processors {
-    /// With the server's namespace, by its first process. Clients count once they have ended.
-    fn now(first: Pid) -> Self {
-        let (ran, waited) = in_namespace(first);
-        let read = |path| fs::read_to_string(path).unwrap_or_default();
-        // Behind the name, which may have anything in it: user, system, and both of children.
-        let stat = read("/proc/self/stat");
-        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let own: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
-        // user, nice, system, idle, iowait, irq, softirq, steal.
-        let stat = read("/proc/stat");
-        let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1).take(8).enumerate();
-        let busy = fields.filter(|(at, _)| ![3, 4].contains(at));
-        let all: u64 = busy.filter_map(|(_, field)| field.parse::<u64>().ok()).sum();
-        Self { waited, own: Time::from_ms(own * TICK_MS) + ran, all: Time::from_ms(all * TICK_MS) }
-    }
-
-    /// Zero, where a tick was counted here and not there.
-    fn since(&self, before: &Self) -> Self {
-        let own = self.own - before.own;
-        Self { waited: self.waited - before.waited, own, all: (self.all - before.all).max(own) }
-    }
-}
-
-/// Of the threads in a process namespace: time on a processor, and time for which they waited for one. A kernel that does not
-/// tell says zero.
-fn in_namespace(first: Pid) -> (Time, Time) {
-    let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
-    let Some(own) = namespace(&first.to_string()) else { return Default::default() };
-    let entries = |path: String| -> io::Result<Vec<String>> {
-        Ok(fs::read_dir(path)?
-            .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect())
-    };
-    let (mut ran, mut waited) = (0, 0);
-    for pid in entries("/proc".to_owned()).unwrap_or_default() {
-        if !pid.starts_with(|c: char| c.is_ascii_digit()) || namespace(&pid).as_ref() != Some(&own) {
-            continue;
-        }
-        for task in entries(format!("/proc/{pid}/task")).unwrap_or_default() {
-            let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
-            let mut words = stat.split_whitespace().map(|word| word.parse::<u64>().unwrap_or(0));
-            ran += words.next().unwrap_or(0);
-            waited += words.next().unwrap_or(0);
-        }
-    }
-    (Time::from_ns(ran), Time::from_ns(waited))
 }
