@@ -1,5 +1,6 @@
 //! `--on program`: rows of two programs each.
 
+#[cfg(target_os = "linux")]
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,9 +10,12 @@ use rampcc_backend::Backend;
 use rampcc_testbed::{Program, Programs, ready_made};
 
 use crate::backends;
-use crate::error::{CliError, nearest};
+use crate::error::CliError;
+#[cfg(target_os = "linux")]
+use crate::error::nearest;
 
 /// Most bytes of a file of rows.
+#[cfg(target_os = "linux")]
 const FILE_MAX: u64 = 1 << 20;
 
 /// Servers and clients as rows.
@@ -100,7 +104,9 @@ impl ProgramArgs {
                 help: Some(absent.join("; ")),
             });
         }
-        absent.iter().for_each(|absent| say!("{absent}"));
+        for row in absent {
+            say!("{row}");
+        }
         let rows = programs.iter().map(|program| program.name.clone()).collect();
         // As long as the process, as all backends.
         let made: &'static dyn Backend = Box::leak(Box::new(Programs::new(programs)));

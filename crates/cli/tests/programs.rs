@@ -212,7 +212,7 @@ fn bad_requests_are_refused_before_anything_is_written() {
         (&["compare", "--on", "program"], &["the rows that --row names", "caddy-h3"]),
         (&["compare", "--row", "python"], &["--row is for --on program"]),
         (&["compare", "--on", "program", "--row", "pythn"], &["no row `pythn`; did you mean `python`?"]),
-        (&["compare", "--on", "program", "--row", "a={adress}"], &["no template `{adress}`", "{address}"]),
+        (&["compare", "--on", "program", "--row", "a={host}"], &["no template `{host}`", "{address}"]),
         (&["compare", "--on", "program", "--row", "best=x"], &["the name of an algorithm"]),
         (&["compare", "--on", "program", "--row", "reno=x"], &["the name of a congestion control"]),
         (&["compare", "--on", "program", "--row", "a=x", "--row", "a=y"], &["the row `a` twice"]),

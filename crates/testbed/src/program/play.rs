@@ -172,7 +172,9 @@ impl Task<'_> {
         } else {
             received.iter().filter(|(at, _)| *at <= end).map(|(_, bytes)| *bytes).max().unwrap_or(0)
         };
-        received.iter().for_each(|(now, bytes)| event(*now, FlowEventKind::Received { bytes: *bytes }));
+        for (now, bytes) in received {
+            event(now, FlowEventKind::Received { bytes });
+        }
         match completed {
             Some(now) => event(now, FlowEventKind::Completed { bytes: size_bytes }),
             None => event(end, FlowEventKind::Unfinished { bytes: received_bytes }),

@@ -169,7 +169,7 @@ impl Shared {
         while waitid(Id::Pid(first), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
             == Err(nix::errno::Errno::EINTR)
         {}
-        let at = clock.map_or(Time::ZERO, |clock| clock.now());
+        let at = clock.map_or(Time::ZERO, Clock::now);
         let mut ended = self.ended();
         let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0));
         *ended = Some(Ended { status, at });

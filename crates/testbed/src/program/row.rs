@@ -232,8 +232,8 @@ impl Program {
             add("limit_s", &limit.secs_f64());
         }
         add("congestion_control", &self.tcp_control());
-        let digest: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        write!(text, " files={digest}").expect("a string grows");
+        let digest = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        write!(text, " files={digest:016x}").expect("a string grows");
         text
     }
 
@@ -293,7 +293,7 @@ mod tests {
             ("[a]\nserver = ' '\n", "row `a`: its server has no command"),
             ("[A]\nserver = 'x'\n", "row `A`: a name has"),
             ("[hystart]\nserver = 'x'\n", "the name of an algorithm"),
-            ("[a]\nserver = 'x {adress}'\n", "no template `{adress}`; allowed are {address}"),
+            ("[a]\nserver = 'x {host}'\n", "no template `{host}`; allowed are {address}"),
             ("[a]\nserver = 'x {certificate}'\n", "name a client"),
             ("[a]\nserver = 'x'\nlike = 'nosuch'\n", "no algorithm"),
             ("[a]\nserver = 'x'\nlimit-s = 0\n", "1 to 86400"),

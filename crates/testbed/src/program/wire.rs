@@ -128,7 +128,7 @@ impl<'a> Wire<'a> {
             let until = self.sent[at].taken + self.base_rtt;
             self.sent[at..].iter().take_while(|seen| seen.taken < until).count() > HANDSHAKE_PACKETS
         };
-        candidates().find(long).or_else(|| candidates().last())
+        candidates().find(long).or_else(|| candidates().next_back())
     }
 
     /// When the request left: the client's last packet that had arrived when the answer's first flight began.
