@@ -159,8 +159,8 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
          while True:\n  \
            c, _ = s.accept(); c.recv(1000); c.close()\n",
     );
-    let fork = script("fork.py", "import os, time\nif os.fork() == 0:\n  time.sleep(987)\n");
-    let away = format!("a=python3 {fork} 987654");
+    let fork = script("fork.py", "import os, time\nif os.fork() == 0:\n  time.sleep(98.765)\n");
+    let away = format!("a=python3 {fork}");
     let (short, ssh, mute) =
         [short, ssh, mute].map(|file| format!("a=python3 {file} {{address}} {{port}}")).into();
     let served = format!("a={SERVER}");
@@ -171,7 +171,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         ("a=echo broken >&2; exit 1", None, &["exit status 1; its last words: broken"]),
         (&away, None, &["exit status 0; it must stay in the foreground"]),
         ("a=kill -9 $$", None, &["ended before it was ready with signal 9"]),
-        ("a=sleep 987", None, &["after 10 s nobody listens at 10.77.0.1:8443; it listens nowhere"]),
+        ("a=sleep 98.765", None, &["after 10 s nobody listens at 10.77.0.1:8443; it listens nowhere"]),
         (elsewhere, None, &["nobody listens at 10.77.0.1:8443; it listens at 127.0.0.1:8000 (TCP)"]),
         (
             "a=yes 0123456789012345678901234567890123456789",
@@ -197,9 +197,14 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         }
         assert_eq!(runs(&place, &out), 0, "{row} counts");
     }
-    for word in
-        ["987", "http.server", "ssh.py", "mute.py", "short.py", "0123456789012345678901234567890123456789"]
-    {
+    for word in [
+        "sleep 98.765",
+        "fork.py",
+        "ssh.py",
+        "mute.py",
+        "short.py",
+        "0123456789012345678901234567890123456789",
+    ] {
         assert_eq!(with_word(word), [""; 0], "{word} is still there");
     }
 }
