@@ -210,7 +210,7 @@ mod tests {
         let row = |text| args(&[text], &[]).row(text, &ready_made());
         assert_eq!(row("mine=sleep {port}").unwrap().server, "sleep {port}");
         assert!(row("caddy-h3").unwrap().client.unwrap().contains("gtlsclient"));
-        let error = format!("{:?}", miette::Report::new(row("caddy-h4").unwrap_err()));
+        let error = format!("{:?}", miette::Report::new(row("caddi-h3").unwrap_err()));
         assert!(error.contains("did you mean `caddy-h3`?"), "{error}");
         let unasked = args(&["a=sleep 1"], &[]).brought(false);
         assert!(unasked.err().unwrap().to_string().contains("--on program"));
