@@ -91,7 +91,7 @@
 	X(search, SEARCH, RAMP_MODERN | RAMP_REARMS, "search", "SEARCH 3.1 for Linux [SE25]",      \
 	  "leave when a window brings clearly less than twice what it brought an RTT before")      \
 	X(search4, SEARCH4, RAMP_MODERN | RAMP_READS_RATE | RAMP_REARMS, "search-4",               \
-	  "draft-chung-ccwg-search-09",                                                            \
+	  "SEARCH 4.0 for Linux and FreeBSD [SE25]",                                               \
 	  "leave when a window brings clearly less than was sent an RTT before; drain the queue")  \
 	X(hoe, HOE, RAMP_PAPERS, "hoe", "[HOE96]",                                                 \
 	  "end slow start at the rate of the first pair of ACKs times the RTT")                    \

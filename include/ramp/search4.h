@@ -13,7 +13,8 @@
  * bins that cover the first RTT: the path without a queue.
  *
  * Source:   the authors' tcp_cubic_search4_0.c for Linux and cc_newreno_search.c 4.0 for FreeBSD
- *           [SE25], which draft-chung-ccwg-search-09 and -10 describe; neqo's search.rs.
+ *           [SE25], whose draft is draft-chung-ccwg-search-09; neqo's search.rs. Version
+ *           10 of the draft has not been compared.
  * Deviates: totals are whole bytes, and times nanoseconds; the modules keep totals in 16 bits with a
  *           common shift, and times in microseconds.
  * Deviates: bytes delivered include those reported by SACK; the modules count bytes_acked.
@@ -32,13 +33,13 @@
 #define RAMP_SEARCH4_PARAMETERS(P, N)                                                          \
 	P(N, window, "1/10", 35, 10, 100, "[SE25] search_window_duration_factor",              \
 	  "length of a window in first RTTs")                                                  \
-	P(N, thresh, "percent", 26, 1, 99, "draft-chung-ccwg-search-09 THRESH; Linux 4.0: 35", \
+	P(N, thresh, "percent", 26, 1, 99, "[SE25] FreeBSD, neqo; Linux 4.0: 35",              \
 	  "how far below the bytes sent an RTT before the bytes delivered must fall")          \
 	P(N, extra_bins, "count", 40, 2, 50, "[SE25] SEARCH_EXTRA_SENT_BINS; neqo: 15",        \
 	  "nothing is decided at an RTT of these many bins, less one")                         \
 	P(N, missed_bins, "count", 0, 0, 1000000, "[SE25]; neqo: 10",                          \
 	  "bins without an ACK beyond which it measures anew; 0: any")                         \
-	P(N, drain, "choice:off|on", 1, 0, 1, "draft-chung-ccwg-search-09; neqo: off",         \
+	P(N, drain, "choice:off|on", 1, 0, 1, "[SE25]; neqo: off",                             \
 	  "shrink the window to what the path holds before it leaves")                         \
 	P(N, drain_packets, "packets", 3, 1, 1000, "[SE25] SEARCH_DRAIN_ACKEDSEG_THRESH",      \
 	  "packets acknowledged for each one sent during the drain")                           \

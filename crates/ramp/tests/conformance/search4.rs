@@ -1,4 +1,4 @@
-//! The modules 4.0 for Linux and FreeBSD, draft-chung-ccwg-search-09, and the inputs of neqo's tests.
+//! The modules 4.0 for Linux and FreeBSD, and the inputs of neqo's tests.
 
 use rampcc::{Ack, AckFlags, Config, Event, EventKind, ExitReason, Phase, Startup};
 
