@@ -12,7 +12,8 @@
  *
  * Source:   picoquic c4.c [PQ].
  * Deviates: what was delivered since a packet was sent is the rate sample times the RTT.
- * Deviates: it grows only where the window is the limit.
+ * Deviates: it grows only where the window is the limit; during a repair, where half of what it would be
+ *           afterwards is in flight.
  * Deviates: a mark and a timeout end it, as TCP answers them; C4 weighs marks, and has no timeout
  *           but the probe's.
  * Deviates: the loss rate is counted in packets of the ACKs' totals, not by packet numbers.
@@ -216,7 +217,7 @@ RAMP_FN void ramp_c4_last_era(struct ramp_c4 *s, const struct ramp_ack *a, struc
 
 RAMP_FN void ramp_c4_on_ack(struct ramp_c4 *s, const struct ramp_ack *a, struct ramp_decision *d)
 {
-	ramp_u64 before = s->rate;
+	ramp_u64 before = s->rate, credit;
 
 	if (d->phase == RAMP_DONE)
 		return;
@@ -238,10 +239,10 @@ RAMP_FN void ramp_c4_on_ack(struct ramp_c4 *s, const struct ramp_ack *a, struct 
 	if (s->idle_eras > 1 && s->old_rate >= s->rate && ramp_c4_delayed(s, a, d))
 		return;
 	ramp_c4_measure(s, a);
-	s->window_bytes = ramp_min(ramp_add(s->window_bytes,
-					    ramp_used_credit(&s->growth, &s->usage, a, d) >>
-						    ramp_min(s->growth_shift * s->idle_eras, 63)),
-				   RAMP_CWND_MAX_BYTES);
+	credit = ramp_used_credit(&s->growth, &s->usage, a, d) >>
+		ramp_min(s->growth_shift * s->idle_eras, 63);
+	if (ramp_mul(s->usage.flight_bytes, 2) >= s->window_bytes) /* larger than d's during a repair */
+		s->window_bytes = ramp_min(ramp_add(s->window_bytes, credit), RAMP_CWND_MAX_BYTES);
 	if (ramp_round_advance(&s->era, a))
 		ramp_c4_end_era(s, a, d);
 	if (d->phase != RAMP_STARTUP)

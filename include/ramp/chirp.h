@@ -15,6 +15,8 @@
  * Deviates: packets in flight are counted once a chirp for the weight of a received gap.
  * Deviates: a mark ends it; the source leaves marks unanswered while it chirps.
  * Deviates: a sender with less to send than a chirp goes on with slow start; the source chirps again later.
+ * Deviates: the window is at most three times what was in flight; the source asks nobody whether its window
+ *           is used.
  * Deviates: a load gap below 20 us is too short, the source's bound under fq; where TCP's own timer
  *           spaces packets its bound is 40 us (lowest_internal_pacing_gap).
  * Deviates: it gives up after 200 chirps; the source numbers them from 1 and gives up at 200, a chirp
@@ -60,6 +62,7 @@ RAMP_PARAMETERS(CHIRP)
 #define CHIRP_LUMP 2u          /* packets served together from which it does */
 #define CHIRP_SIZES 8u
 #define CHIRP_AT_ONCE 8u
+#define CHIRP_FLIGHTS 3u /* of the most in flight: no larger window is opened */
 #define CHIRP_MARK (~(ramp_u32)0)
 
 /* Chirps from this place in the stream on have so many packets. */
@@ -351,7 +354,7 @@ RAMP_FN void ramp_chirp_learn(struct ramp_chirp *s, const struct ramp_ack *a,
 {
 	const struct ramp_chirp_heard *h = &s->heard;
 	ramp_u64 gap_ns = ramp_chirp_mean(&s->heard), served_ns = s->received_ns, allowed_us;
-	ramp_u64 in_flight = a->in_flight_bytes / ramp_max(a->mss_bytes, 1);
+	ramp_u64 in_flight = a->in_flight_bytes / ramp_max(a->mss_bytes, 1), window, most;
 	ramp_u32 flight_log = ramp_log2(in_flight + 1), chirp_log = ramp_log2(h->packets + 1);
 	ramp_u32 shift = flight_log > chirp_log ? flight_log - chirp_log : 1;
 
@@ -378,9 +381,9 @@ RAMP_FN void ramp_chirp_learn(struct ramp_chirp *s, const struct ramp_ack *a,
 	} else if (s->load_ns < s->shortest_ns) {
 		ramp_chirp_give_up(s, a, d);
 	} else {
-		ramp_hold(ramp_min(ramp_mul((s->smoothed_us >> 3) * 1000 / s->load_ns, a->mss_bytes),
-				   d->ssthresh_bytes),
-			  a->mss_bytes, d);
+		window = ramp_mul((s->smoothed_us >> 3) * 1000 / s->load_ns, a->mss_bytes);
+		most = ramp_max(d->cwnd_bytes, ramp_mul(s->usage.flight_bytes, CHIRP_FLIGHTS));
+		ramp_hold(ramp_min(ramp_min(window, most), d->ssthresh_bytes), a->mss_bytes, d);
 	}
 }
 
@@ -443,7 +446,7 @@ RAMP_FN void ramp_chirp_hear(struct ramp_chirp *s, const struct ramp_ack *a,
 RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 			       struct ramp_decision *d)
 {
-	ramp_u64 queued_us;
+	ramp_u64 queued_us, credit;
 
 	if (d->phase == RAMP_DONE)
 		return;
@@ -453,8 +456,9 @@ RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 	else if (a->rtt_us)
 		s->smoothed_us = (ramp_u64)a->rtt_us * 8;
 	ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
+	credit = ramp_used_credit(&s->growth, &s->usage, a, d);
 	if (s->slow) {
-		ramp_grow(ramp_used_credit(&s->growth, &s->usage, a, d), a->mss_bytes, d);
+		ramp_grow(credit, a->mss_bytes, d);
 		ramp_leave_at_ssthresh(d);
 		return;
 	}

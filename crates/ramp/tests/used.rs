@@ -20,7 +20,15 @@ const RTT_US: u64 = 50_000;
 /// An ACK, or an event, of a connection whose application has less than the window.
 #[derive(Clone, Debug)]
 enum Told {
-    Ack { packets: u64, late_us: u64, flags: u32 },
+    Ack {
+        packets: u64,
+        late_us: u64,
+        flags: u32,
+    },
+    /// So many of the packets in flight, and that they are.
+    Lost {
+        packets: u64,
+    },
     Event(EventKind),
 }
 
@@ -38,7 +46,8 @@ fn told() -> impl Strategy<Value = Vec<Told>> {
     });
     let kinds = vec![EventKind::IdleRestart, EventKind::Timeout, EventKind::Undone, EventKind::Recovered];
     let event = prop::sample::select(kinds).prop_map(Told::Event);
-    vec(prop_oneof![200 => ack, 1 => event], 1..800)
+    let lost = (1..4_u64).prop_map(|packets| Told::Lost { packets });
+    vec(prop_oneof![200 => ack, 1 => event, 4 => lost], 1..800)
 }
 
 /// A sender with at most `most` packets to send in a round trip, which come back as evenly as they left, a little late.
@@ -48,6 +57,9 @@ struct Limited {
     now_us: u64,
     sent: u64,
     arrived: u64,
+    lost: u64,
+    /// What had been sent when a loss was found: the repair ends there.
+    repaired_at: Option<u64>,
     most_in_flight: u64,
 }
 
@@ -58,19 +70,37 @@ impl Limited {
         (config.receive_window_bytes, config.size_bytes) = (300 * PACKET, 0);
         config.hint = algorithm.admitted(hint);
         let startup = Startup::new(algorithm, &config);
-        Self { startup, most, now_us: 2_000_000, sent: 0, arrived: 0, most_in_flight: 0 }
+        Self {
+            startup,
+            most,
+            now_us: 2_000_000,
+            sent: 0,
+            arrived: 0,
+            lost: 0,
+            repaired_at: None,
+            most_in_flight: 0,
+        }
+    }
+
+    fn happen(&mut self, kind: EventKind) {
+        self.startup.on_event(&Event {
+            now_ns: self.now_us * 1000,
+            lost_bytes: self.lost,
+            in_flight_bytes: self.sent - self.arrived,
+            kind,
+            mss_bytes: MSS,
+        });
     }
 
     fn tell(&mut self, told: &Told) {
         match *told {
-            Told::Event(kind) => {
-                self.startup.on_event(&Event {
-                    now_ns: self.now_us * 1000,
-                    lost_bytes: 0,
-                    in_flight_bytes: self.sent - self.arrived,
-                    kind,
-                    mss_bytes: MSS,
-                });
+            Told::Event(kind) => self.happen(kind),
+            Told::Lost { packets } => {
+                self.lost += (packets * PACKET).min(self.sent - self.arrived);
+                if self.repaired_at.is_none() {
+                    self.repaired_at = Some(self.sent);
+                    self.happen(EventKind::Loss);
+                }
             }
             Told::Ack { packets, late_us, flags } => {
                 let room = (self.startup.decision().cwnd_bytes / PACKET).clamp(1, self.most) * PACKET;
@@ -81,6 +111,11 @@ impl Limited {
                 self.arrived += acked;
                 self.most_in_flight = self.most_in_flight.max(in_flight);
                 let now_us = self.now_us + late_us;
+                if self.repaired_at.is_some_and(|sent| self.arrived > sent) {
+                    self.repaired_at = None;
+                    self.happen(EventKind::Recovered);
+                }
+                let recovering = if self.repaired_at.is_some() { AckFlags::RECOVERING } else { 0 };
                 self.startup.on_ack(&Ack {
                     now_ns: now_us * 1000,
                     newest_sent_ns: (self.now_us - RTT_US) * 1000,
@@ -93,8 +128,9 @@ impl Limited {
                     delivery_bytes_per_s: in_flight * 1_000_000 / RTT_US,
                     pacing_bytes_per_s: self.startup.decision().pacing_bytes_per_s,
                     rtt_us: (RTT_US + late_us) as u32,
+                    lost_bytes: self.lost,
                     mss_bytes: MSS,
-                    flags,
+                    flags: flags | recovering,
                     ..Ack::default()
                 });
             }
@@ -140,7 +176,7 @@ fn a_window_that_is_not_filled_does_not_grow_whatever_the_host_says() {
                 host.tell(told);
                 let decision = host.startup.decision();
                 if decision.phase() == Phase::Done {
-                    break;
+                    continue;
                 }
                 let allowed = match bound {
                     Bound::Flights(tenths) => first.max(tenths * host.most_in_flight / 10 + PACKET),
