@@ -6,7 +6,7 @@ use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::carries::Carries;
-use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath};
+use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
 
 /// All runs of one scenario, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -278,6 +278,9 @@ pub struct Representative {
     pub seed: u64,
     /// Exit from start-up.
     pub exit: Option<ExitRecord>,
+    /// As in [`RunRecord::stay`](crate::RunRecord::stay).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stay: Option<StayRecord>,
     /// The exit in words, with what one round more would have brought where that was played.
     pub explanation: String,
     /// The path it met; `None`: every run of the comparison met the same one, that of its context.

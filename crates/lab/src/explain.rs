@@ -1,14 +1,16 @@
 //! An exit in words.
 
 use crate::format::{bit_rate, bytes, count, number, of_bdp, seconds};
-use crate::{Context, ExitReason, ExitRecord, RunRecord};
+use crate::{Context, ExitReason, ExitRecord, RunRecord, StayRecord};
 
 /// Explanation of a run's exit from start-up: reason, time, window, and the effect of one more round.
 ///
 /// `what_if` is the run of the same arm and seed with `extra_startup_rounds` set.
 pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunRecord>) -> String {
     let Some(exit) = &record.exit else {
-        return "never left start-up while the run lasted".to_owned();
+        let standing =
+            record.stay.as_ref().map_or(String::new(), |stay| format!("; {}", standing(stay, context)));
+        return format!("never left start-up while the run lasted{standing}");
     };
     let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
     if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
@@ -78,6 +80,26 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
         (ExitReason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
         (reason, _) => reason.clause(),
     }
+}
+
+/// Where a flow stood that stayed in start-up, and what had made it grow more slowly: "its growth had slowed at 6.00 s,
+/// with 0.4 % of the BDP, when the RTT was 48.0 ms above the smallest, 2.00 ms of it at the bottleneck; ...".
+pub(crate) fn standing(stay: &StayRecord, context: &Context) -> String {
+    let window_of = |cwnd_bytes: u64| {
+        context.over_bdp(cwnd_bytes as f64).map_or_else(|| bytes(cwnd_bytes as f64), window)
+    };
+    let last = format!("its last window was {}", window_of(stay.cwnd_bytes));
+    let Some(slowing) = stay.slowing else { return last };
+    let rise = (slowing.rtt_s - slowing.min_rtt_s).max(0.0);
+    let queued = slowing.queueing_s.map_or(String::new(), |queued| {
+        format!(", of which at most {} were queueing at the bottleneck", seconds(queued.min(rise)))
+    });
+    format!(
+        "its growth had slowed at {} with {}, where the RTT was {} above the smallest{queued}; {last}",
+        seconds(slowing.time_s),
+        window_of(slowing.cwnd_bytes),
+        seconds(rise),
+    )
 }
 
 /// A test that fired on something else than a full path.

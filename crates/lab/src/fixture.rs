@@ -247,6 +247,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
         extra_startup_rounds: 0,
         metrics: metrics.into_iter().map(|(id, value)| (id.to_owned(), value)).collect(),
         exit: Some(exit),
+        stay: None,
         downloads: downloads.to_vec(),
         download_at_least_s: None,
         path: None,

@@ -274,6 +274,7 @@ impl<'a> Runs<'a> {
         Some(Representative {
             seed,
             exit: run.exit.clone(),
+            stay: run.stay.clone(),
             explanation: explain_exit(run, &options.context.of_run(run.path.as_ref()), what_if),
             path: run.path.clone(),
             series: run.series.clone(),

@@ -7,7 +7,7 @@ use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample};
 
 use crate::exit::{CwndHistory, QueueHistory};
 use crate::startup::Startup;
-use crate::{Context, ExitRecord};
+use crate::{Context, ExitRecord, Slowing, StayRecord};
 
 /// Every flow of a run, with the path they share.
 #[derive(Debug)]
@@ -56,6 +56,7 @@ pub(crate) struct TestFlow {
     cwnd: CwndHistory,
     /// When the packet left whose ACK made growth slower: what that saw is judged when start-up ends.
     slower_sent: Option<Time>,
+    slowing: Option<Slowing>,
 }
 
 impl Ledger {
@@ -94,6 +95,15 @@ impl Ledger {
         self.mean_of(|flow, test| if test.sampled { value(flow, test) } else { None })
     }
 
+    /// As in [`crate::RunRecord::stay`].
+    pub(crate) fn stay(&self) -> Option<StayRecord> {
+        if self.under_test().any(|(_, test)| test.exit.is_some()) {
+            return None;
+        }
+        let (flow, test) = self.under_test().find(|(_, test)| test.sampled)?;
+        Some(StayRecord { flow: flow.id, cwnd_bytes: test.last.cwnd_bytes, slowing: test.slowing })
+    }
+
     /// When a flow was over: complete, or the run at its end.
     pub(crate) fn over(&self, flow: &Flow) -> Time {
         flow.completed.unwrap_or(self.end)
@@ -110,8 +120,9 @@ impl Ledger {
     /// Take in the sample of a flow under test; `None` if it is not one.
     pub(crate) fn take_sample(&mut self, sample: &FlowSample) -> Option<(&Context, &Flow, &TestFlow)> {
         self.end = self.end.max(sample.now);
-        let flow = self.flow(sample.flow)?;
-        let dropped = flow.dropped_packets;
+        self.flow(sample.flow)?;
+        let flow = self.flows.get_mut(self.latest)?;
+        let (opened, dropped) = (flow.opened, flow.dropped_packets);
         let test = flow.test.as_deref_mut()?;
         test.last = *sample;
         test.sampled = true;
@@ -122,6 +133,20 @@ impl Ledger {
                 Phase::Startup => None,
                 _ => test.slower_sent,
             };
+            match sample.phase {
+                Phase::Conservative if test.slowing.is_none() => {
+                    let queued = self.queue.largest(sample.now - sample.rtt - sample.rtt, sample.now);
+                    test.slowing = Some(Slowing {
+                        time_s: (sample.now - opened).secs_f64(),
+                        cwnd_bytes: sample.cwnd_bytes,
+                        rtt_s: sample.rtt.secs_f64(),
+                        min_rtt_s: sample.min_rtt.secs_f64(),
+                        queueing_s: queued.map(|bytes| self.context.queueing_s(bytes, sample.now.secs_f64())),
+                    });
+                }
+                Phase::Startup => test.slowing = None,
+                _ => {}
+            }
         }
         test.startup.on_sample(sample, dropped);
         let flow = self.flows.get(self.latest)?;
@@ -186,6 +211,7 @@ impl Ledger {
                 exit: None,
                 cwnd: CwndHistory::default(),
                 slower_sent: None,
+                slowing: None,
             })
         });
         self.flows.push(Flow {

@@ -46,6 +46,6 @@ pub use meter::{Measurements, Meter};
 pub use metric::{Definition, definitions, wire_metrics};
 pub use rampcc::ExitReason;
 pub use rampcc_trace::Emulation;
-pub use record::{Download, ExitRecord, RunKey, RunPath, RunRecord};
+pub use record::{Download, ExitRecord, RunKey, RunPath, RunRecord, Slowing, StayRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};

@@ -7,7 +7,7 @@ use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample, Observer, Prove
 
 use crate::ledger::Ledger;
 use crate::metric::{self, Metric, Sizes};
-use crate::{Context, Download, ExitRecord, RunRecord};
+use crate::{Context, Download, ExitRecord, RunRecord, StayRecord};
 
 /// All metrics of one run, as an [`Observer`].
 ///
@@ -25,6 +25,8 @@ pub struct Measurements {
     pub metrics: BTreeMap<String, f64>,
     /// As in [`RunRecord::exit`].
     pub exit: Option<ExitRecord>,
+    /// As in [`RunRecord::stay`].
+    pub stay: Option<StayRecord>,
     /// As in [`RunRecord::downloads`].
     pub downloads: Vec<Download>,
     /// As in [`RunRecord::download_at_least_s`].
@@ -53,6 +55,7 @@ impl Meter {
         Measurements {
             metrics,
             exit: exits.min_by(|a, b| a.at_s.total_cmp(&b.at_s)).cloned(),
+            stay: self.ledger.stay(),
             downloads: self.sizes.downloads(&self.ledger),
             download_at_least_s: metric::at_least_s(&self.ledger),
         }
@@ -101,6 +104,7 @@ impl Measurements {
             extra_startup_rounds: 0,
             metrics: self.metrics,
             exit: self.exit,
+            stay: self.stay,
             downloads: self.downloads,
             download_at_least_s: self.download_at_least_s,
             path: None,

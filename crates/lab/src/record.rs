@@ -40,6 +40,9 @@ pub struct RunRecord {
     pub metrics: BTreeMap<String, f64>,
     /// Exit of the first flow under test that left start-up; `None`: none did.
     pub exit: Option<ExitRecord>,
+    /// How the first flow under test stood at the end, where none left start-up; `None`: one left, or nothing was sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stay: Option<StayRecord>,
     /// Time to the first so many bytes, ascending by size.
     pub downloads: Vec<Download>,
     /// Lower bound of the download time, where the end of the run cut a download off: the mean over the flows under test
@@ -133,6 +136,32 @@ pub struct ExitRecord {
     /// Smallest round-trip time the sender had seen, seconds; `None`: no sample.
     pub min_rtt_s: Option<f64>,
     /// Longest wait in the bottleneck's queue while the deciding packet was under way, seconds; `None`: unknown.
+    pub queueing_s: Option<f64>,
+}
+
+/// One flow that stayed in start-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StayRecord {
+    /// Flow.
+    pub flow: u32,
+    /// Window at its end or the run's, payload bytes.
+    pub cwnd_bytes: u64,
+    /// When it last began to grow more slowly than start-up does; `None`: it did not, or grew as before in the end.
+    pub slowing: Option<Slowing>,
+}
+
+/// The ACK with which growth became slower.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slowing {
+    /// Seconds since the flow was opened.
+    pub time_s: f64,
+    /// Window, payload bytes.
+    pub cwnd_bytes: u64,
+    /// Its round-trip time, seconds.
+    pub rtt_s: f64,
+    /// Smallest round-trip time the sender had seen, seconds.
+    pub min_rtt_s: f64,
+    /// Longest wait in the bottleneck's queue within the last two round trips, seconds; `None`: unknown.
     pub queueing_s: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Verdict of a comparison, in words.
 
 use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair, Summary};
-use crate::explain::short_cause;
+use crate::explain::{short_cause, standing};
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::metric;
 use crate::statistics::skewness;
@@ -81,7 +81,16 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
         if cut_off > 0 {
             let lost = arm.metric("connections_lost");
             let lost = lost.map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
-            let why = if lost > 0 { format!(": {lost} lost the connection") } else { String::new() };
+            let shown = arm.representative.as_ref();
+            let why = match shown.and_then(|run| Some((run, run.stay.as_ref()?))) {
+                _ if lost > 0 => format!(": {lost} lost the connection"),
+                Some((run, stay)) => {
+                    let context = comparison.context.of_run(run.path.as_ref());
+                    let which = if arm.n > 1 { format!(" (seed {})", run.seed) } else { String::new() };
+                    format!(": it never left start-up{which}, and {}", standing(stay, &context))
+                }
+                None => String::new(),
+            };
             notes.push(format!(
                 "{}: {cut_off} of {} runs did not finish within {}{why}.",
                 arm.label,
