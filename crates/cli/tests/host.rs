@@ -46,7 +46,7 @@ mod with_the_kernel {
     #[test]
     fn bad_input_names_what_is_wrong_and_what_is_allowed() {
         let place = Place::new("host_input");
-        let cases: [(&[&str], &[&str]); 20] = [
+        let cases: [(&[&str], &[&str]); 21] = [
             (&["attach", "best"], &["--yes", "every new TCP connection of system", "cgroup"]),
             (&["attach", "best", "--scope", "route", "default"], &["--yes", "route default"]),
             (&["attach"], &["which algorithm", "best"]),

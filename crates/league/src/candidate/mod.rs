@@ -32,7 +32,8 @@ pub fn header(text: &str) -> Option<(&str, Option<&str>)> {
     // A directory may be called as a header is, or with a colon.
     let name = text.rfind('/').map_or(0, |slash| slash + 1);
     let end = text[name..].find(':').map_or(text.len(), |colon| name + colon);
-    text[name..end].ends_with(".h").then(|| (&text[..end], text.get(end + 1..)))
+    let named = text[name..end].rsplit_once('.').is_some_and(|(_, extension)| extension == "h");
+    named.then(|| (&text[..end], text.get(end + 1..)))
 }
 
 /// A row from `FILE.h` or `FILE.h:NAME=VALUE,…`. The file defines `struct ramp_STEM`, its table of parameters and its three
