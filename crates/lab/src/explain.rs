@@ -83,7 +83,7 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
 }
 
 /// Where a flow stood that stayed in start-up, and what had made it grow more slowly: "its growth had slowed at 6.00 s,
-/// with 0.4 % of the BDP, when the RTT was 48.0 ms above the smallest, 2.00 ms of it at the bottleneck; ...".
+/// with 0.4 % of the BDP, when the RTT was 48.0 ms above the smallest, of which at most 2.00 ms was queueing at the bottleneck; ...".
 pub(crate) fn standing(stay: &StayRecord, context: &Context) -> String {
     let window_of = |cwnd_bytes: u64| {
         context.over_bdp(cwnd_bytes as f64).map_or_else(|| bytes(cwnd_bytes as f64), window)
@@ -91,9 +91,13 @@ pub(crate) fn standing(stay: &StayRecord, context: &Context) -> String {
     let last = format!("its last window was {}", window_of(stay.cwnd_bytes));
     let Some(slowing) = stay.slowing else { return last };
     let rise = (slowing.rtt_s - slowing.min_rtt_s).max(0.0);
-    let queued = slowing.queueing_s.map_or(String::new(), |queued| {
-        format!(", of which at most {} were queueing at the bottleneck", seconds(queued.min(rise)))
-    });
+    let queued = match slowing.queueing_s {
+        None => String::new(),
+        Some(0.0) => " though nothing had queued at the bottleneck".to_owned(),
+        Some(queued) => {
+            format!(", of which at most {} was queueing at the bottleneck", seconds(queued.min(rise)))
+        }
+    };
     format!(
         "its growth had slowed at {} with {}, where the RTT was {} above the smallest{queued}; {last}",
         seconds(slowing.time_s),

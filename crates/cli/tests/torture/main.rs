@@ -102,7 +102,8 @@ fn the_host_is_as_before_whatever_happens_to_it() {
 fn version(command: &Path) -> String {
     let output = Command::new(command).arg("--version").output();
     let output = output.unwrap_or_else(|error| panic!("RAMP_TORTURE_OTHER={}: {error}", command.display()));
-    bench::text(&output.stdout).trim().to_owned()
+    // What it was built with stands in further lines.
+    bench::text(&output.stdout).lines().next().unwrap_or_default().to_owned()
 }
 
 fn report(seconds: u64, seed: u64, beside: Option<&str>, whole: Duration, all: &[Tally]) -> String {
