@@ -219,7 +219,7 @@ fn what_a_quick_run_cannot_show_is_not_checked() {
     assert_eq!(
         figure.quick.as_deref(),
         Some(
-            "1 of 2 points, one run of each row, none of what the paper leaves open. ramp reproduce sample-fig1 plays all."
+            "1 of 2 points, one run of each row, none of what the paper leaves open. ramp reproduce sample.toml plays all."
         )
     );
     let reasons: Vec<&str> = figure.claims.iter().filter_map(|claim| claim.reason.as_deref()).collect();
