@@ -30,20 +30,20 @@
 #include "bins.h"
 #include "window.h"
 
-#define RAMP_SEARCH4_PARAMETERS(P, N)                                                          \
-	P(N, window, "1/10", 35, 10, 100, "[SE25] search_window_duration_factor",              \
-	  "length of a window in first RTTs")                                                  \
-	P(N, thresh, "percent", 26, 1, 99, "[SE25] FreeBSD, neqo; Linux 4.0: 35",              \
-	  "how far below the bytes sent an RTT before the bytes delivered must fall")          \
-	P(N, extra_bins, "count", 40, 2, 50, "[SE25] SEARCH_EXTRA_SENT_BINS; neqo: 15",        \
-	  "nothing is decided at an RTT of these many bins, less one")                         \
-	P(N, missed_bins, "count", 0, 0, 1000000, "[SE25]; neqo: 10",                          \
-	  "bins without an ACK beyond which it measures anew; 0: any")                         \
-	P(N, drain, "choice:off|on", 1, 0, 1, "[SE25]; neqo: off",                             \
-	  "shrink the window to what the path holds before it leaves")                         \
-	P(N, drain_packets, "packets", 3, 1, 1000, "[SE25] SEARCH_DRAIN_ACKEDSEG_THRESH",      \
-	  "packets acknowledged for each one sent during the drain")                           \
-	P(N, look_back, "choice:newest|first", 0, 0, 1, "[SE25]; first: our choice",           \
+#define RAMP_SEARCH4_PARAMETERS(P, N)                                                     \
+	P(N, window, "1/10", 35, 10, 100, "[SE25] search_window_duration_factor",         \
+	  "length of a window in first RTTs")                                             \
+	P(N, thresh, "percent", 26, 1, 99, "[SE25] FreeBSD, neqo; Linux 4.0: 35",         \
+	  "how far below the bytes sent an RTT before the bytes delivered must fall")     \
+	P(N, extra_bins, "count", 40, 2, 50, "[SE25] SEARCH_EXTRA_SENT_BINS; neqo: 15",   \
+	  "nothing is decided at an RTT of these many bins, less one")                    \
+	P(N, missed_bins, "count", 0, 0, 1000000, "[SE25]; neqo: 10",                     \
+	  "bins without an ACK beyond which it measures anew; 0: any")                    \
+	P(N, drain, "choice:off|on", 1, 0, 1, "[SE25]; neqo: off",                        \
+	  "shrink the window to what the path holds before it leaves")                    \
+	P(N, drain_packets, "packets", 3, 1, 1000, "[SE25] SEARCH_DRAIN_ACKEDSEG_THRESH", \
+	  "packets acknowledged for each one sent during the drain")                      \
+	P(N, look_back, "choice:newest|first", 0, 0, 1, "[SE25]; first: our choice",      \
 	  "the RTT at whose distance the earlier window ended")
 
 RAMP_PARAMETERS(SEARCH4)
