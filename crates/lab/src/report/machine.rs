@@ -8,7 +8,7 @@ use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representat
 /// leaves it as it is.
 pub const FORMAT: u32 = 1;
 
-/// Columns of [`csv`]: name and meaning, in Markdown. Without a value a cell is empty.
+/// Columns of [`csv()`]: name and meaning, in Markdown. Without a value a cell is empty.
 pub const CSV_COLUMNS: [(&str, &str); 24] = [
     ("algorithm", "label of the row"),
     ("yardstick", "whether it knows the path"),
