@@ -93,7 +93,7 @@ pub(crate) fn standing(stay: &StayRecord, context: &Context) -> String {
     let rise = (slowing.rtt_s - slowing.min_rtt_s).max(0.0);
     let queued = match slowing.queueing_s {
         None => String::new(),
-        Some(0.0) => " though nothing had queued at the bottleneck".to_owned(),
+        Some(0.0) => ", though nothing had queued at the bottleneck".to_owned(),
         Some(queued) => {
             format!(", of which at most {} was queueing at the bottleneck", seconds(queued.min(rise)))
         }
