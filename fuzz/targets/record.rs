@@ -67,7 +67,7 @@ fn attachment(place: &Path, bytes: &[u8]) {
     for attachment in Host::at(place.join("pins"), place.join("records")).attachments().unwrap_or_default() {
         if let Some(attached) = attachment.attached {
             assert!(!attached.since().is_empty());
-            let _ = (attached.age_s(), attached.settings());
+            let _ = (attached.age_s, attached.settings());
         }
     }
 }
