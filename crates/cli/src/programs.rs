@@ -28,13 +28,13 @@ pub(crate) struct ProgramArgs {
     /// listens at {address}:{port} and serves {dir}, where `object` has {bytes} bytes. The client gets {url}; a row with
     /// {certificate} and {key} has an https address.
     #[arg(long = "row", value_name = "NAME[=COMMAND]")]
-    rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
     /// The client's command of all rows, or of NAME alone; a row without one has ramp's own HTTP/1.1 client
     #[arg(long = "client", value_name = "[NAME=]COMMAND")]
-    clients: Vec<String>,
+    pub(crate) clients: Vec<String>,
     /// A file of rows, which --row then names as well as the ready-made ones
     #[arg(long = "programs", value_name = "FILE.toml")]
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Backends of a comparison, and the rows that programs bring.
@@ -116,7 +116,7 @@ impl ProgramArgs {
 
     /// Rows that have names: the ready-made ones and those of the file, which may replace them.
     #[cfg(target_os = "linux")]
-    fn known(&self) -> Result<Vec<Program>, CliError> {
+    pub(crate) fn known(&self) -> Result<Vec<Program>, CliError> {
         let mut known = ready_made();
         let Some(path) = &self.file else { return Ok(known) };
         let size = fs::metadata(path).map_err(CliError::file("read", path))?;
@@ -135,8 +135,9 @@ impl ProgramArgs {
         Ok(known)
     }
 
+    /// A row by its name, or NAME=COMMAND.
     #[cfg(target_os = "linux")]
-    fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+    pub(crate) fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
         let (name, server) = match text.split_once('=') {
             Some((name, server)) => (name.trim(), Some(server.trim())),
             None => (text.trim(), None),

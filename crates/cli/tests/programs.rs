@@ -165,7 +165,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         [short, ssh, mute].map(|file| format!("a=python3 {file} {{address}} {{port}}")).into();
     let served = format!("a={SERVER}");
     let elsewhere = "a=python3 -m http.server 8000 --bind 127.0.0.1";
-    let cases: [(&str, Option<&str>, &[&str]); 14] = [
+    let cases: [(&str, Option<&str>, &[&str]); 17] = [
         ("a=nosuchserver {port}", None, &["the shell does not find the server's command", "nosuchserver"]),
         ("a=exit 3", None, &["ended before it was ready with exit status 3"]),
         ("a=echo broken >&2; exit 1", None, &["exit status 1; its last words: broken"]),
@@ -183,6 +183,17 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         (&ssh, None, &["the server does not speak HTTP/1.1"]),
         (&mute, None, &["the server closed the connection without an answer"]),
         (&served, Some("nosuchclient {url}"), &["the shell does not find the client's command"]),
+        (
+            &served,
+            Some("echo no such object >&2; exit 7"),
+            &["the client ended with exit status 7; its last words: no such object"],
+        ),
+        (&served, Some("kill -9 $$"), &["the client ended with signal 9, and said nothing"]),
+        (
+            &served,
+            Some("yes 0123456789012345678901234567890123456789"),
+            &["the client wrote more than 16 MB to its standard output"],
+        ),
         (&served, Some("true"), &["the client ended well, but only 0 of 300000 bytes crossed the path"]),
     ];
     for (number, (row, client, expected)) in cases.into_iter().enumerate() {
@@ -197,6 +208,23 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         }
         assert_eq!(runs(&place, &out), 0, "{row} counts");
     }
+    let limited = "[slow]\nserver = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
+                   client = 'sleep 98.765'\nlimit-s = 1\n";
+    place.write("limited.toml", limited);
+    let output = place.ramp(&compare(&[
+        "--programs",
+        "limited.toml",
+        "--row",
+        "slow",
+        "--runs",
+        "1",
+        "--out",
+        "out-limited",
+    ]));
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("row `slow`: the client had not ended after its limit of 1 s"), "{text}");
+    assert_eq!(runs(&place, "out-limited"), 0);
     for word in [
         "sleep 98.765",
         "fork.py",
@@ -236,6 +264,42 @@ fn bad_requests_are_refused_before_anything_is_written() {
         }
     }
     assert!(!place.path("ramp-results").exists(), "something was written");
+}
+
+/// A gate's answer about programs is one, whatever it is, and its paths are twelve; what fails is no answer.
+#[test]
+fn a_gate_plays_two_programs_on_twelve_paths() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_gate");
+    let asked = ["gate", "--a", "python", "--b", SERVER, "--pairs", "2", "--json", "--markdown", "gate.md"];
+    let output = place.ramp(&asked);
+    // Two pairs never suffice.
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let gate: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&gate["verdict"], &gate["pairs"]), (&"cannot_tell".into(), &2.into()), "{gate}");
+    assert_eq!((&gate["old"], &gate["new"]), (&"python".into(), &"b".into()), "{gate}");
+    let paths: std::collections::BTreeSet<&str> =
+        gate["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(paths.len() == 12 && paths.iter().all(|path| path.starts_with("league:fresh-")), "{gate}");
+    assert!(place.read("gate.md").contains("league:fresh-"), "{}", place.read("gate.md"));
+    if let Some(worst) = gate["worst"].as_object() {
+        assert!(paths.contains(worst["path"].as_str().unwrap()), "{gate}");
+    }
+    for (words, expected) in [
+        (&["--a", "python", "--b", "exit 3"][..], "ended before it was ready with exit status 3"),
+        (&["--a", "python"], "--b is missing"),
+        (&["--a", "python", "--b", "x {host}"], "no template `{host}`"),
+        (&["hystart", "best", "--a", "python"], "--a"),
+        (&["--client", "curl {url}", "hystart", "best"], "--a"),
+        (&["--a", "python", "--b", "python", "--for", "soon"], "a number with s, m or h"),
+    ] {
+        let output = place.ramp(&[&["gate"], words].concat());
+        let text = said(&output);
+        assert!(output.status.code() == Some(2) && text.contains(expected), "{words:?}: {text}");
+    }
 }
 
 #[test]
