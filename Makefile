@@ -48,6 +48,10 @@ programs: ## Servers and clients as rows, `ramp compare --on program`; installs 
 	@scripts/setup programs
 	PATH="$(CURDIR)/target/programs/bin:$$PATH" cargo run --release --locked -- compare --on program $(ARGS)
 
+.PHONY: programs-alike
+programs-alike: ## A hundred comparisons of a program with itself beside a busy loop, as root: how often they differ. A quarter of an hour
+	cargo test --release --locked -p rampcc-cli --features linux --test programs -- --ignored --nocapture identical 2>&1 | scripts/count-tests
+
 .PHONY: reproduce
 reproduce: ## The experiments of four papers with their claims checked, and a gallery; ARGS="--quick" and others go to `ramp reproduce --all`
 	@scripts/setup compare

@@ -64,26 +64,23 @@ impl TwoPrograms {
         let Some(b) = &self.b else {
             return Err(CliError::input("--b is missing: the server as it may become"));
         };
-        let [old, new] = self.programs([self.a.as_deref().unwrap_or_default(), b])?;
-        self.ask([old, new], terms, seed)
+        let sides = [self.a.as_deref().unwrap_or_default(), b];
+        self.ask(&self.programs(sides)?, terms, seed)
     }
 
     /// What plays both over a path again, with one seed.
     pub(crate) fn replay(&self, path: &str, run_seed: u64) -> String {
-        let mut line =
+        let play =
             format!("ramp compare --on program {path} --size 2MB --set seed={run_seed} --runs 1 --exact");
-        let mut add = |option: &str, value: &str| line += &format!(" {option} {}", quoted(value.as_ref()));
         let rows = [&self.a, &self.b].map(|side| side.as_deref().unwrap_or_default());
-        let texts = self.texts(rows).map(Vec::from);
-        let mut texts = texts.unwrap_or_default();
+        let mut rows: Vec<String> = self.texts(rows).into_iter().flatten().collect();
         // A row beside itself is one.
-        texts.dedup();
-        texts.iter().for_each(|text| add("--row", text));
-        self.clients.iter().for_each(|client| add("--client", client));
-        if let Some(file) = &self.file {
-            add("--programs", &file.display().to_string());
-        }
-        line
+        rows.dedup();
+        let file = self.file.as_ref().map(|file| file.display().to_string());
+        let options = [("--row", &rows[..]), ("--client", &self.clients), ("--programs", file.as_slice())];
+        let words =
+            options.iter().flat_map(|(option, values)| values.iter().map(move |value| (option, value)));
+        words.fold(play, |line, (option, value)| line + " " + option + " " + &quoted(value.as_ref()))
     }
 
     /// As `--row` has them; `None`: the file of rows cannot be read, which has been said.
@@ -98,7 +95,7 @@ impl TwoPrograms {
     }
 
     fn args(&self, rows: Vec<String>) -> ProgramArgs {
-        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone() }
+        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone(), ipv6: false }
     }
 
     /// Both rows, with two names.
@@ -125,7 +122,7 @@ impl TwoPrograms {
         Ok([old, new])
     }
 
-    fn ask(&self, programs: [Program; 2], terms: Terms, seed: Option<u64>) -> Result<Gate, CliError> {
+    fn ask(&self, programs: &[Program; 2], terms: Terms, seed: Option<u64>) -> Result<Gate, CliError> {
         let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
         // As long as the process, as all backends.
         let backend: &'static Programs = Box::leak(Box::new(Programs::new(programs.to_vec())));
@@ -158,14 +155,14 @@ impl TwoPrograms {
         let name = self.a.as_deref().unwrap_or_default();
         let mut tested = Tested { terms, alike: Vec::new(), mutants: Vec::new() };
         for number in 0..alike {
-            let gate = self.ask(self.programs([name, name])?, terms, Some(u64::from(number)))?;
+            let gate = self.ask(&self.programs([name, name])?, terms, Some(u64::from(number)))?;
             say!("{}", gate.told("with itself"));
             tested.alike.push(Counted::of(&gate, ""));
         }
         let [sound, _] = self.programs([name, name])?;
         for fault in FAULTS.iter().filter(|fault| fault.of.contains(&sound.name.as_str())) {
             let faulty = fault.of(&sound).map_err(|error| CliError::input(error.to_string()))?;
-            let gate = self.ask([sound.clone(), faulty], terms, None)?;
+            let gate = self.ask(&[sound.clone(), faulty], terms, None)?;
             say!("{}", gate.told(fault.meaning));
             tested.mutants.push(Counted::of(&gate, fault.meaning));
         }

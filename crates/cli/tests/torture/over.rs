@@ -38,7 +38,8 @@ pub(crate) fn over(bench: &Bench, rng: &mut Pcg64Mcg, whole: Duration, tally: &m
             continue;
         }
         let delay = whole.mul_f64(rng.random_range(0.5..2.0));
-        let outcome = killed(&place, delay, tally).and_then(|()| nothing_left(&place));
+        tally.count("killed", u64::from(kill(&place, delay)));
+        let outcome = nothing_left(&place);
         tally.tried(
             &format!("a trial over emulated paths, killed after {delay:?}"),
             outcome.and_then(|()| bench.connects()),
@@ -89,14 +90,14 @@ fn ended(place: &Path, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether it was still there.
 #[expect(clippy::disallowed_methods, reason = "it is killed at a time, not at a step")]
-fn killed(place: &Path, delay: Duration, tally: &mut Tally) -> Result<(), String> {
+fn kill(place: &Path, delay: Duration) -> bool {
     let mut child = command(place);
     thread::sleep(delay);
     let hit = child.try_wait().expect("its state").is_none() && child.kill().is_ok();
     let _ = child.wait();
-    tally.count("killed", u64::from(hit));
-    Ok(())
+    hit
 }
 
 /// Neither of its algorithm nor of its servers.
