@@ -43,6 +43,15 @@ linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="
 	@scripts/setup linux
 	cargo run --release --locked --features linux -- compare --on linux $(ARGS)
 
+.PHONY: programs
+programs: ## Servers and clients as rows, `ramp compare --on program`; installs those of the ready-made rows. ARGS="--row caddy-h3 geo-jitter" go there. Best as root
+	@scripts/setup programs
+	PATH="$(CURDIR)/target/programs/bin:$$PATH" cargo run --release --locked -- compare --on program $(ARGS)
+
+.PHONY: programs-alike
+programs-alike: ## A hundred comparisons of a program with itself beside a busy loop, as root: how often they differ. A quarter of an hour
+	cargo test --release --locked -p rampcc-cli --features linux --test programs -- --ignored --nocapture identical 2>&1 | scripts/count-tests
+
 .PHONY: reproduce
 reproduce: ## The experiments of four papers with their claims checked, and a gallery; ARGS="--quick" and others go to `ramp reproduce --all`
 	@scripts/setup compare
@@ -73,11 +82,18 @@ in-browser:
 in-python:
 	@MAKEFLAGS= $(PYTHON_TEST)
 
+TORTURE := RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md
+TORTURE_TEST := cargo test --release --locked -p rampcc-cli --features linux --test torture --
+
 .PHONY: host-torture
-host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1 OTHER=path/of/another/release. Writes docs/host-report.md
+host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1 PARTS="peers over" OTHER=path/of/another/release. Writes docs/host-report.md
 	@scripts/setup test
-	RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_OTHER=$(abspath $(OTHER)) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md \
-		cargo test --release --locked -p rampcc-cli --features linux --test torture -- --nocapture 2>&1 | scripts/count-tests
+	RAMP_TORTURE_PARTS="$(or $(PARTS),all)" RAMP_TORTURE_OTHER=$(abspath $(OTHER)) $(TORTURE) $(TORTURE_TEST) --nocapture 2>&1 | scripts/count-tests
+
+.PHONY: host-torture-machines
+host-torture-machines: ## The strangers' part of it in machines of Linux 6.1 and 6.12, half an hour or more on two processors; SECONDS=60 of a machine's time, SEED=1. Writes docs/host-report.md
+	@scripts/setup test
+	$(TORTURE) RAMP_TORTURE_SECONDS=$(or $(SECONDS),60) $(TORTURE_TEST) --ignored --nocapture machines 2>&1 | scripts/count-tests
 
 .PHONY: bench
 bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the kernel; writes target/bench.json

@@ -50,7 +50,8 @@ fn canonical(arguments: impl Iterator<Item = OsString>) -> String {
     words.join(" ")
 }
 
-fn quoted(word: &OsStr) -> String {
+/// A word of a command line, quoted for a shell.
+pub(crate) fn quoted(word: &OsStr) -> String {
     let Some(word) = word.to_str() else {
         // As bash and zsh write bytes that are no text.
         let escaped = word.as_encoded_bytes().iter().map(|byte| match byte {
