@@ -98,7 +98,7 @@ pub fn entrants(
     }
     for row in &rows {
         if let Some(control) = row.control()
-            && backends.first().is_none_or(|backend| backend.name() != control.backend)
+            && backends.first().is_none_or(|backend| !backend.controls().contains(control))
         {
             return Err(ExperimentError::Request {
                 field: "algorithms",
