@@ -8,7 +8,7 @@ TOOLS := target/tools/bin
 BROWSER_TEST := tests/browser/run
 PYTHON_TEST := tests/python/run
 RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
-C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/quic/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
 
 .PHONY: help
 help: ## List the targets

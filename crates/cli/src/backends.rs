@@ -69,7 +69,10 @@ mod tests {
                 let is_its_own = rampcc::algorithm(name).is_none_or(|row| row.traits.has(Traits::OF_BBR));
                 // A stack's own controller may be a row of several backends.
                 let before = names.insert(name, control);
-                assert!(before.is_none_or(|other| other.is_some() && other == control) && is_its_own, "{name}");
+                assert!(
+                    before.is_none_or(|other| other.is_some() && other == control) && is_its_own,
+                    "{name}"
+                );
             }
             let has = |name| ALL.iter().any(|other| other.name() == name);
             assert!(backend.controls().iter().all(|control| has(control.backend)));

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rampcc::{Phase, Time};
 use rampcc_quic::Counts;
 use rampcc_sim::{Endpoint, Receiving, Sending};
-use rampcc_trace::{FlowEventKind, FlowSample};
+use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 use crate::datagram::UdpDatagram;
 use crate::end::{End, News, Written, zeros};
@@ -220,6 +220,14 @@ impl Sending for Sender {
 
     fn poll_event(&mut self) -> Option<FlowEventKind> {
         self.events.pop_front()
+    }
+
+    fn record_decisions(&mut self) {
+        self.watch.record_calls();
+    }
+
+    fn poll_decision(&mut self) -> Option<FlowDecision> {
+        self.watch.poll_call(self.flow)
     }
 
     fn sample(&self, now: Time) -> FlowSample {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use rampcc::Traits;
 use rampcc_sim::{Connecting, Transport};
 
 use crate::backend::Steers;
@@ -62,8 +63,11 @@ impl Quic {
         match (self.own.as_ref().filter(steered).map(|own| &own.0), self.stack) {
             (Some(Steers::Noq(make)), _) => over_noq(make(&wishes, watch)),
             (Some(Steers::Quinn(make)), _) => over_quinn(make(&wishes, watch)),
-            (None, Stack::Noq) => over_noq(noq::core(rules(flow.sender), &wishes, watch)),
-            (None, Stack::Quinn) => over_quinn(quinn::core(rules(flow.sender), &wishes, watch)),
+            // The yardstick is what the path allows, whatever the stack: it spaces packets, as only noq lets it.
+            (None, Stack::Quinn) if !flow.sender.startup.traits.has(Traits::KNOWS_PATH) => {
+                over_quinn(quinn::core(rules(flow.sender), &wishes, watch))
+            }
+            (None, _) => over_noq(noq::core(rules(flow.sender), &wishes, watch)),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::end::Port;
 
 /// More than any window, and within a QUIC integer.
 const UNLIMITED: u64 = 1 << 40;
-const STREAMS_MAX: u32 = 1 << 24;
 pub(crate) const CID_BYTES: usize = 8;
 /// RFC 9000 §13.2.2.
 const PACKETS_PER_ACK: u32 = 2;
@@ -30,7 +29,6 @@ pub(crate) struct Wishes {
     pub(crate) mtu: u16,
     pub(crate) receive_window_bytes: u64,
     pub(crate) send_window_bytes: u64,
-    pub(crate) streams: u32,
     pub(crate) initial_window_bytes: u64,
     /// One ACK for so many packets, after this long at the latest, where that is not QUIC's own policy.
     pub(crate) acks: Option<(u32, Option<Time>)>,
@@ -56,7 +54,6 @@ impl Wishes {
             mtu,
             receive_window_bytes: window,
             send_window_bytes: flow.sender.send_buffer_bytes.min(UNLIMITED),
-            streams: STREAMS_MAX,
             initial_window_bytes: u64::from(flow.sender.initial_window_packets) * u64::from(mtu),
             acks,
         }

@@ -8,7 +8,8 @@ use common::{Log, play};
 use rampcc::{ExitReason, Time};
 use rampcc_backend::{Backend, Play};
 use rampcc_quic_sim::{Stack, VirtualQuic};
-use rampcc_scenario::Scenario;
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_trace::{FlowDecision, Observer, Replay};
 
 const NOQ: VirtualQuic = VirtualQuic(Stack::Noq);
 const QUINN: VirtualQuic = VirtualQuic(Stack::Quinn);
@@ -40,6 +41,36 @@ fn stacks_own_controls_leave_at_the_first_loss() {
         backend.run(&play, &mut log, &AtomicBool::new(false)).expect("it runs");
         assert_eq!(log.exit.map(|exit| exit.1), Some(ExitReason::Loss), "{name}");
         assert!(log.completed < Time::from_secs(10), "{name}: {}", log.completed);
+    }
+}
+
+/// Every call of the algorithm is recorded, and its core takes every decision again.
+#[test]
+fn recorded_calls_are_the_cores_byte_for_byte() {
+    struct Recording(Vec<FlowDecision>);
+    impl Observer for Recording {
+        fn wants_decisions(&self) -> bool {
+            true
+        }
+        fn on_decision(&mut self, decision: &FlowDecision) {
+            self.0.push(decision.clone());
+        }
+    }
+    for (backend, id) in [(&NOQ, "paced"), (&NOQ, "hystartpp"), (&QUINN, "search")] {
+        let scenario = Scenario::parse("test", PATHS[2], None).expect("a scenario");
+        let scenario = scenario.with_arm(&Arm::parse(id).expect("a row"));
+        let mut recording = Recording(Vec::new());
+        let play = Play { scenario: &scenario, control: None, seed: 1 };
+        backend.run(&play, &mut recording, &AtomicBool::new(false)).expect("it runs");
+        let mut recorded = Replay::recorded();
+        for decision in &recording.0 {
+            recorded.handle_decision(decision).expect("the same again");
+        }
+        assert!(recorded.compared() > 10, "{id}: {} calls", recorded.compared());
+        assert!(
+            recorded.courses().all(|(_, course)| course.algorithm == id && course.exit.is_some()),
+            "{id}"
+        );
     }
 }
 

@@ -27,6 +27,9 @@ use crate::wishes::{CID_BYTES, Wishes, cid, receivers_rules};
 
 pub(crate) use own::{CUBIC, NEWRENO, Watched};
 
+/// Streams at a time: as many as there may be.
+const STREAMS_MAX: u32 = 1 << 24;
+
 /// One end.
 pub(crate) struct Noq {
     endpoint: Endpoint,
@@ -235,7 +238,7 @@ fn transport(wishes: &Wishes) -> TransportConfig {
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false)
         .max_idle_timeout(None)
-        .max_concurrent_uni_streams(VarInt::from_u32(wishes.streams));
+        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS_MAX));
     config
 }
 

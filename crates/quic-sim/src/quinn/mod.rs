@@ -12,8 +12,8 @@ use bytes::Bytes;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator,
-    DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent,
-    StreamId, TimeSource, Transmit, TransportConfig, VarInt, WriteError,
+    DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
+    TimeSource, Transmit, TransportConfig, VarInt, WriteError,
 };
 use rampcc::Time;
 use rampcc_quic::Rules;
@@ -26,6 +26,9 @@ use crate::seen::Watch;
 use crate::wishes::{CID_BYTES, Wishes, cid, receivers_rules};
 
 pub(crate) use own::{CUBIC, NEWRENO, Watched};
+
+/// Streams at a time, each of which quinn makes room for when a connection begins.
+const STREAMS_MAX: u32 = 1 << 10;
 
 /// One end.
 pub(crate) struct Quinn {
@@ -164,8 +167,7 @@ impl End for Quinn {
             return Some(answer);
         }
         let connection = self.connection.get_mut().as_mut()?;
-        let Transmit { ecn, size, .. } =
-            connection.poll_transmit(at, 1, &mut self.port.buffer)?;
+        let Transmit { ecn, size, .. } = connection.poll_transmit(at, 1, &mut self.port.buffer)?;
         let handshaking = connection.is_handshaking();
         Some(self.port.depart(size, ecn.map_or(0, |codepoint| codepoint as u8), handshaking))
     }
@@ -236,7 +238,7 @@ fn transport(wishes: &Wishes) -> TransportConfig {
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false)
         .max_idle_timeout(None)
-        .max_concurrent_uni_streams(VarInt::from_u32(wishes.streams));
+        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS_MAX));
     config
 }
 
