@@ -93,12 +93,14 @@ check: format spelling scripts deny lint docs c-check package ## Everything that
 format: ## Formatting of Rust and C, nothing changed
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml --check
 	$(TOOLS)/clang-format --dry-run --Werror $(C_FILES)
 
 .PHONY: format-write
 format-write: ## Format Rust and C in place
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml
 	$(TOOLS)/clang-format -i $(C_FILES)
 
 .PHONY: spelling
@@ -107,7 +109,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -138,6 +140,16 @@ rust-test: ## Every Rust test
 python-test: ## The Python package: its wheel built and installed, its types checked, its tests
 	$(PYTHON_TEST) 2>&1 | scripts/count-tests
 
+.PHONY: vectors
+vectors: ## Test vectors of every row that QUIC carries, as JSON lines, checked against the headers: target/vectors
+	@scripts/setup compare
+	cargo build --release --locked
+	scripts/vectors target/vectors target/release/ramp
+
+.PHONY: quic-download
+quic-download: ## A server and a client over QUIC with real sockets and TLS; docs/guide/quic.md plays them
+	cargo build --release --locked --manifest-path examples/quic-download/Cargo.toml
+
 .PHONY: fuzz
 fuzz: ## What ramp reads and the C core, fuzzed: all targets in SECONDS=300 together; TARGET=events for one, in SECONDS=60
 	@scripts/setup test
@@ -151,6 +163,7 @@ bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 deny: ## Licences, sources and duplicates of dependencies
 	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
 	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path fuzz/Cargo.toml --config deny.toml check bans licenses sources
+	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path examples/quic-download/Cargo.toml --config deny.toml check bans licenses sources
 
 .PHONY: advisories
 advisories: ## Known holes in dependencies, and versions taken back; fetches the database

@@ -8,6 +8,7 @@
 //! from the run's seed, so that the same run is the same to the byte.
 
 mod backend;
+mod bare;
 mod check;
 mod datagram;
 mod end;
@@ -21,6 +22,7 @@ mod transport;
 mod wishes;
 
 pub use backend::{Bringing, Brought, VirtualQuic};
+pub use bare::bare;
 pub use datagram::UdpDatagram;
 pub use ends::{Receiver, Sender};
 pub use transport::{Quic, Stack};

@@ -74,7 +74,7 @@ impl Quic {
 
 /// An instant to count from. Only differences to it are ever used.
 #[expect(clippy::disallowed_methods, reason = "there is no other way to make an `Instant`")]
-fn base() -> Instant {
+pub(crate) fn base() -> Instant {
     Instant::now()
 }
 

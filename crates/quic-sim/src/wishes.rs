@@ -59,6 +59,22 @@ impl Wishes {
         }
     }
 
+    /// Those of a stack by itself, with full datagrams of Ethernet.
+    pub(crate) fn bare(base: Instant, arena: Arena) -> Self {
+        let mtu = 1472;
+        Self {
+            base,
+            arena,
+            flow: 0,
+            seed: 1,
+            mtu,
+            receive_window_bytes: UNLIMITED,
+            send_window_bytes: UNLIMITED,
+            initial_window_bytes: 10 * u64::from(mtu),
+            acks: None,
+        }
+    }
+
     /// Seed of an end, whose random choices come from the run's seed, its flow and its side alone.
     pub(crate) fn random(&self, sends: bool) -> [u8; 32] {
         let mut seed = [side(sends); 32];

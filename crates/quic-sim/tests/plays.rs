@@ -74,7 +74,7 @@ fn recorded_calls_are_the_cores_byte_for_byte() {
     }
 }
 
-/// noq ends a connection that has a stream with more than 1024 gaps, and slow start overshoots this path by thousands of
+/// noq ends a connection that has a stream in more than 1024 pieces, and slow start overshoots this path by thousands of
 /// packets; HyStart leaves before it does.
 #[test]
 fn an_overshoot_ends_the_connection() {
