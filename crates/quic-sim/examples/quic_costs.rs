@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig};
@@ -165,8 +165,10 @@ fn cubic() -> Arc<CubicConfig> {
     Arc::new(CubicConfig::default())
 }
 
-fn ramp(row: &str) -> Arc<Factory> {
-    Arc::new(Factory::new(Rules::new(row).expect("a row")).expect("noq meets its needs"))
+/// `epoch`: no instant that it will be told is earlier.
+fn ramp(row: &str, epoch: Instant) -> Arc<Factory> {
+    let factory = Factory::new(Rules::new(row).expect("a row")).expect("noq meets its needs");
+    Arc::new(factory.since(epoch))
 }
 
 /// ns for an ACK with the packets that it releases, of a whole download's calls.
@@ -178,13 +180,14 @@ fn per_ack() -> Vec<Found> {
     let play = Play { scenario: &scenario, control: backend.controls().first(), seed: 1 };
     backend.run(&play, &mut (), &AtomicBool::new(false)).expect("it runs");
     let told = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
-    let began = Instant::now();
+    let began = told.iter().find_map(|told| if let Told::Sent(now, ..) = told { Some(*now) } else { None });
+    let began = began.expect("something was sent") - Duration::from_millis(1);
     let mut least = [f64::INFINITY; ROWS.len() + 1];
     for _ in 0..REPLAYS {
         let (cubics, rows) = least.split_at_mut(1);
         cubics[0] = cubics[0].min(replay(cubic().build(began, MTU), &told));
         for (row, least) in ROWS.iter().zip(rows) {
-            *least = least.min(replay(ramp(row).build(began, MTU), &told));
+            *least = least.min(replay(ramp(row, began).build(began, MTU), &told));
         }
     }
     let found = |(row, value): (&&str, &f64)| Found {

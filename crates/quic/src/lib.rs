@@ -34,6 +34,7 @@ pub mod noq;
 mod observer;
 mod outcome;
 mod pacing;
+pub mod qlog;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 mod recovery;
