@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig};
@@ -181,7 +181,7 @@ fn per_ack() -> Vec<Found> {
     backend.run(&play, &mut (), &AtomicBool::new(false)).expect("it runs");
     let told = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
     let began = told.iter().find_map(|told| if let Told::Sent(now, ..) = told { Some(*now) } else { None });
-    let began = began.expect("something was sent") - Duration::from_millis(1);
+    let began = began.expect("something was sent");
     let mut least = [f64::INFINITY; ROWS.len() + 1];
     for _ in 0..REPLAYS {
         let (cubics, rows) = least.split_at_mut(1);
