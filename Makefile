@@ -87,7 +87,7 @@ bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the ke
 # --- Checks, quick ones first -----------------------------------------------------------------------------------
 
 .PHONY: check
-check: format spelling scripts deny lint docs c-check package ## Everything that runs no Rust test
+check: format spelling scripts deny lint c-check package ## Everything that runs no Rust test
 
 .PHONY: format
 format: ## Formatting of Rust and C, nothing changed
@@ -117,7 +117,7 @@ lint: ## Clippy, warnings denied
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 .PHONY: docs
-docs: ## API documentation, warnings denied
+docs: ## API documentation, warnings denied; `package` makes that of what is published, too
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps --locked --quiet
 
 .PHONY: c-check
@@ -125,7 +125,7 @@ c-check: ## The core as C99, C++17 and BPF, with sanitizers
 	$(MAKE) --no-print-directory -j "$$(nproc)" -C tests/c check
 
 .PHONY: package
-package: ## Whether every crate can be published: packed, unpacked elsewhere, checked there
+package: ## Whether every crate can be published: packed, unpacked elsewhere, checked and documented there
 	scripts/package
 
 .PHONY: browser-test

@@ -1,7 +1,5 @@
 //! `--on program`: rows of two programs each.
 
-#[cfg(target_os = "linux")]
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,10 +11,6 @@ use crate::backends;
 use crate::error::CliError;
 #[cfg(target_os = "linux")]
 use crate::error::nearest;
-
-/// Most bytes of a file of rows.
-#[cfg(target_os = "linux")]
-const FILE_MAX: u64 = 1 << 20;
 
 /// Servers and clients as rows.
 #[derive(Args, Debug)]
@@ -119,17 +113,9 @@ impl ProgramArgs {
     fn known(&self) -> Result<Vec<Program>, CliError> {
         let mut known = ready_made();
         let Some(path) = &self.file else { return Ok(known) };
-        let size = fs::metadata(path).map_err(CliError::file("read", path))?;
-        if !size.is_file() || size.len() > FILE_MAX {
-            return Err(CliError::input(format!(
-                "{}: a file of rows is a file of at most {} MB",
-                path.display(),
-                FILE_MAX >> 20
-            )));
-        }
-        let text = fs::read_to_string(path).map_err(CliError::file("read", path))?;
-        let own = Program::parse_all(&text)
-            .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
+        let wrong = |cause| CliError::input(format!("{}: {cause}", path.display()));
+        let text = rampcc_scenario::read_small(path).map_err(wrong)?;
+        let own = Program::parse_all(&text).map_err(|error| wrong(error.to_string()))?;
         known.retain(|program| own.iter().all(|other| other.name != program.name));
         known.extend(own);
         Ok(known)
@@ -203,6 +189,18 @@ mod tests {
         assert_eq!(args.client("b").unwrap(), Some("wget {url}"));
         let twice = ProgramArgs { clients: vec!["x".to_owned(), "y".to_owned()], ..args };
         assert!(twice.client("a").unwrap_err().to_string().contains("two commands"));
+    }
+
+    #[test]
+    fn the_help_names_every_ready_made_row() {
+        let command = ProgramArgs::augment_args(clap::Command::new("compare"));
+        let rows = command.get_arguments().find(|option| option.get_id() == "rows").unwrap();
+        let help = rows.get_long_help().unwrap().to_string();
+        let list = help.split_once("Ready-made are ").unwrap().1.split_once('.').unwrap().0.to_owned();
+        let named: std::collections::BTreeSet<&str> =
+            list.split([',', ' ']).filter(|word| !["", "and"].contains(word)).collect();
+        let known = ready_made();
+        assert_eq!(named, known.iter().map(|program| program.name.as_str()).collect());
     }
 
     #[test]
