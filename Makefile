@@ -8,7 +8,7 @@ TOOLS := target/tools/bin
 BROWSER_TEST := tests/browser/run
 PYTHON_TEST := tests/python/run
 RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
-C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/quic/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
 
 .PHONY: help
 help: ## List the targets
@@ -109,12 +109,14 @@ check: format spelling scripts deny lint c-check package ## Everything that runs
 format: ## Formatting of Rust and C, nothing changed
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml --check
 	$(TOOLS)/clang-format --dry-run --Werror $(C_FILES)
 
 .PHONY: format-write
 format-write: ## Format Rust and C in place
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml
 	$(TOOLS)/clang-format -i $(C_FILES)
 
 .PHONY: spelling
@@ -123,7 +125,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -154,6 +156,16 @@ rust-test: ## Every Rust test
 python-test: ## The Python package: its wheel built and installed, its types checked, its tests
 	$(PYTHON_TEST) 2>&1 | scripts/count-tests
 
+.PHONY: vectors
+vectors: ## Test vectors of every row that QUIC carries, as JSON lines, checked against the headers: target/vectors
+	@scripts/setup compare
+	cargo build --release --locked
+	scripts/vectors target/vectors target/release/ramp
+
+.PHONY: quic-download
+quic-download: ## A server and a client over QUIC with real sockets and TLS; docs/guide/quic.md plays them
+	cargo build --release --locked --manifest-path examples/quic-download/Cargo.toml
+
 .PHONY: fuzz
 fuzz: ## What ramp reads and the C core, fuzzed: all targets in SECONDS=300 together; TARGET=events for one, in SECONDS=60
 	@scripts/setup test
@@ -167,6 +179,7 @@ bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 deny: ## Licences, sources and duplicates of dependencies
 	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
 	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path fuzz/Cargo.toml --config deny.toml check bans licenses sources
+	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path examples/quic-download/Cargo.toml --config deny.toml check bans licenses sources
 
 .PHONY: advisories
 advisories: ## Known holes in dependencies, and versions taken back; fetches the database
