@@ -122,6 +122,7 @@ pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) ->
         body: &body(table, command),
         json: &json,
         script: SCRIPT,
+        plays: false,
     }
     .html()
 }
