@@ -86,7 +86,8 @@ function addRow() {
 }
 document.getElementById("add-row").addEventListener("click", addRow);
 moreRow.addEventListener("keydown", (event) => { if (event.key === "Enter") addRow(); });
-window.addEventListener("hashchange", () => { if (location.hash !== addressOf(asking)) { asking = askOf(location.hash); changed(); } });
+/* Before there is anything to choose from, `open` reads the address. */
+window.addEventListener("hashchange", () => { if (about && location.hash !== addressOf(asking)) { asking = askOf(location.hash); changed(); } });
 
 /* Only the last call within a moment plays. */
 let soon = null;

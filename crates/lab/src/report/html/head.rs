@@ -31,7 +31,7 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
         html.add(format_args!("<a href=\"#{id}\">{name}</a>"));
     }
     html.raw("</nav>");
-    playground::link(html, &comparison.provenance, "open");
+    playground::link(html, &comparison.provenance);
     theme_button(html);
     html.raw("</header>\n<main>\n<div>\n");
     found(html, comparison);

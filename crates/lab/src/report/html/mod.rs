@@ -25,7 +25,7 @@ mod thin;
 pub use framed::{Page, escaped};
 pub use live::{Live, live_script, render_live};
 pub use overview::{Overview, SweptPoint, render_overview};
-pub use playground::{playground_at, playground_link, playground_link_to};
+pub use playground::{playground_at, playground_link, playground_place};
 
 use crate::{ArmSummary, Better, Comparison, SideBySide};
 

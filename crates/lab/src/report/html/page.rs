@@ -6,7 +6,6 @@ use super::data::{self, styles};
 use super::frame::{Script, document_head, page_end, rate_text};
 use super::head;
 use super::number::{show, show_short};
-use super::playground;
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};

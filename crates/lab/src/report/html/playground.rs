@@ -18,75 +18,112 @@ pub fn playground_at(address: &str) {
     let _ = PLACE.set(address.to_owned());
 }
 
-/// Options of a command that choose rows and runs, long and short.
-const KEPT: [(&str, &str); 4] =
-    [("algorithms", "-a"), ("runs", "-n"), ("seed", "--seed"), ("neighbours", "--neighbours")];
+/// Options of `ramp compare` that the playground has under the same names, with their short forms.
+const KNOWN: [(&str, &str); 17] = [
+    ("algorithms", "-a"),
+    ("runs", "-n"),
+    ("seed", ""),
+    ("neighbours", ""),
+    ("uncertain", ""),
+    ("set", ""),
+    ("rate", ""),
+    ("rtt", ""),
+    ("buffer", ""),
+    ("size", ""),
+    ("trace", ""),
+    ("loss", ""),
+    ("queue", ""),
+    ("jitter", ""),
+    ("reverse-rate", ""),
+    ("profile", ""),
+    ("duration", ""),
+];
+/// Those that are left of a command whose path goes as a text: rows and runs.
+const ROWS: usize = 4;
+
+/// Where the playground is; `None`: pages shall have no links to it.
+pub fn playground_place() -> Option<&'static str> {
+    Some(PLACE.get().map_or(SITE, String::as_str)).filter(|place| !place.is_empty())
+}
 
 /// A link to the playground with the path, the rows and the seed of a comparison; `None`: there shall be none, or the playground
 /// cannot play it.
 pub fn playground_link(made: &Provenance) -> Option<String> {
-    let place = PLACE.get().map_or(SITE, String::as_str);
-    if place.is_empty() || !made.backend.starts_with("sim") || made.scenario_text.is_empty() {
+    let place = playground_place()?;
+    if !made.backend.starts_with("sim") || made.scenario_text.is_empty() {
         return None;
     }
-    Some(format!("{place}#{}", fragment(made)))
+    let (fields, whole) = fields(&made.command);
+    let mut fields = fields;
+    let path = |(name, _): &(&str, String)| !KNOWN[..ROWS].iter().any(|(known, _)| known == name);
+    if !whole {
+        fields.retain(|field| !path(field));
+        fields.insert(0, ("text", made.scenario_text.clone()));
+    } else if !fields.iter().any(path) {
+        fields.insert(0, ("scenario", made.scenario.clone()));
+    }
+    for (name, usual) in [("algorithms", "default".to_owned()), ("seed", made.seed.to_string())] {
+        if !fields.iter().any(|(known, _)| *known == name) {
+            fields.push((name, usual));
+        }
+    }
+    Some(format!("{place}#{}", encoded(&fields)))
 }
 
-/// A link to the playground with a scenario's text and with rows.
-pub fn playground_link_to(text: &str, rows: &str, seed: u64) -> Option<String> {
-    let place = PLACE.get().map_or(SITE, String::as_str);
-    let rows = if rows.is_empty() { "default" } else { rows };
-    let fields = [("text", text), ("algorithms", rows), ("seed", &seed.to_string())];
-    (!place.is_empty()).then(|| format!("{place}#{}", encoded(&fields)))
-}
-
-/// The element; `class` is ours.
-pub(super) fn link(html: &mut Html, made: &Provenance, class: &str) {
+/// The element for a comparison.
+pub(super) fn link(html: &mut Html, made: &Provenance) {
     if let Some(address) = playground_link(made) {
-        html.add(format_args!(
-            "<a class=\"{class}\" href=\"{}\" title=\"Play and change this path in the browser\">Open in the playground</a>",
-            Text(&address)
-        ));
+        element(html, &address);
     }
 }
 
-fn fragment(made: &Provenance) -> String {
-    let given = words(&made.command);
-    let mut kept: Vec<(&str, String)> = Vec::new();
-    // A scenario that ships, as it is, goes by its name.
-    let mut plain = true;
+/// The element for a command, where the playground can play it.
+pub(super) fn link_of_command(html: &mut Html, command: &str) {
+    let Some(place) = playground_place() else { return };
+    let (fields, whole) = fields(command);
+    if whole && command.starts_with("ramp compare") {
+        element(html, &format!("{place}#{}", encoded(&fields)));
+    }
+}
+
+fn element(html: &mut Html, address: &str) {
+    html.add(format_args!(
+        "<a class=\"open\" href=\"{}\" title=\"Play and change this path in the browser\">Open in the playground</a>",
+        Text(address)
+    ));
+}
+
+/// What the playground knows of a command, and whether that is all of it.
+fn fields(command: &str) -> (Vec<(&'static str, String)>, bool) {
+    let given = words(command);
+    let mut fields = Vec::new();
+    let mut whole = given.get(1).is_some_and(|word| word == "compare");
     let mut rest = given.iter().skip(2);
     while let Some(word) = rest.next() {
         let (option, attached) = word.split_once('=').map_or((word.as_str(), None), |(o, v)| (o, Some(v)));
-        let is = |(long, short): &&(&str, &str)| option == *short || option.strip_prefix("--") == Some(long);
-        match KEPT.iter().find(is) {
+        let is = |(long, short): &&(&str, &str)| {
+            option.strip_prefix("--") == Some(long) || (!short.is_empty() && option == *short)
+        };
+        match KNOWN.iter().find(is) {
             Some((name, _)) => {
-                let value = attached.map(str::to_owned).or_else(|| rest.next().cloned());
-                kept.extend(value.map(|value| (*name, value)));
+                let value = attached.map(str::to_owned).or_else(|| rest.next().cloned()).unwrap_or_default();
+                // A file stays where it is.
+                whole &= *name != "trace" || value.starts_with("ramp:");
+                fields.push((*name, value));
             }
-            None if word == "--exact" => kept.push(("neighbours", "0".to_owned())),
-            None if word.starts_with('-') => plain = false,
-            None => plain &= *word == made.scenario && !word.contains(['.', '/', ':']),
+            None if word == "--exact" => fields.push(("neighbours", "0".to_owned())),
+            None if word.starts_with('-') => whole = false,
+            None => {
+                whole &= !word.contains(['.', '/', ':']);
+                fields.push(("scenario", word.clone()));
+            }
         }
     }
-    if !kept.iter().any(|(name, _)| *name == "algorithms") {
-        kept.push(("algorithms", "default".to_owned()));
-    }
-    if !kept.iter().any(|(name, _)| *name == "seed") {
-        kept.push(("seed", made.seed.to_string()));
-    }
-    let path = if plain && given.get(1).is_some_and(|word| word == "compare") {
-        ("scenario", made.scenario.as_str())
-    } else {
-        ("text", made.scenario_text.as_str())
-    };
-    let fields: Vec<(&str, &str)> =
-        std::iter::once(path).chain(kept.iter().map(|(name, value)| (*name, value.as_str()))).collect();
-    encoded(&fields)
+    (fields, whole)
 }
 
 /// `application/x-www-form-urlencoded`.
-fn encoded(fields: &[(&str, &str)]) -> String {
+fn encoded(fields: &[(&str, String)]) -> String {
     let mut text = String::new();
     for (name, value) in fields {
         let between = if text.is_empty() { "" } else { "&" };
@@ -120,16 +157,21 @@ mod tests {
     }
 
     #[test]
-    fn a_shipped_path_goes_by_its_name_and_another_by_its_text() {
+    fn what_the_playground_knows_goes_by_the_command_and_another_path_by_its_text() {
         assert_eq!(of("ramp compare"), "scenario=cable&algorithms=default&seed=1");
         assert_eq!(
             of("ramp compare cable -a best,late=hystart:low_window=64 --runs=3 --seed 7 --exact"),
             "scenario=cable&algorithms=best%2Clate%3Dhystart%3Alow_window%3D64&runs=3&seed=7&neighbours=0"
         );
-        let text = "text=size+%3D+1+%26+more&algorithms=default&seed=1";
-        for other in ["cable --loss 1%", "./cable.toml", "league:cable-07", "--rate '100 Mbit/s' --rtt 40ms"]
+        assert_eq!(
+            of("ramp compare --rate '10 Mbit/s' --rtt 40ms --set path.loss=1%"),
+            "rate=10+Mbit%2Fs&rtt=40ms&set=path.loss%3D1%25&algorithms=default&seed=1"
+        );
+        let text = "text=size+%3D+1+%26+more&algorithms=best&seed=1";
+        for other in
+            ["./cable.toml", "league:cable-07", "--trace link.down --rtt 40ms", "cable --candidate a.h"]
         {
-            assert_eq!(of(&format!("ramp compare {other}")), text, "{other}");
+            assert_eq!(of(&format!("ramp compare {other} -a best")), text, "{other}");
         }
     }
 }
