@@ -383,7 +383,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
                 access: table.weights.iter().position(|(kind, _)| *kind == path.access).unwrap_or(0),
                 clean: path.features.is_clean(),
                 f: path.features.0.iter().map(|value| short(*value)).collect(),
-                text: &path.scenario.text,
+                text: &path.text,
             })
             .collect(),
         rows: league.rows.iter().map(|row| row_data(row, table)).collect(),

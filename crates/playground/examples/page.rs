@@ -1,4 +1,5 @@
-//! Writes the playground: one file that needs no other. Usage: page ENGINE.wasm PLAYGROUND.html
+//! Writes the playground: one file that needs no other. Usage: page ENGINE.wasm PLAYGROUND.html [site]; with `site` it links to what
+//! stands beside it there.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,6 +12,7 @@ use rampcc_experiment::VERSION;
 use rampcc_lab::report::html::{Page, live_script};
 
 const BODY: &str = include_str!("../assets/body.html");
+const SITE: &str = include_str!("../assets/site.html");
 const STYLE: &str = include_str!("../assets/playground.css");
 const ENGINE: &str = include_str!("../assets/engine.js");
 const WORKER: &str = include_str!("../assets/worker.js");
@@ -27,10 +29,14 @@ const SECTIONS: [(&str, &str); 5] =
 #[expect(clippy::disallowed_methods, reason = "a command line")]
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [engine, page] = arguments.as_slice() else { panic!("usage: page ENGINE.wasm PLAYGROUND.html") };
+    let (engine, page, more) = match arguments.as_slice() {
+        [engine, page, place] if place == "site" => (engine, page, SITE),
+        [engine, page] | [engine, page, _] => (engine, page, ""),
+        _ => panic!("usage: page ENGINE.wasm PLAYGROUND.html [site]"),
+    };
     let module = without_names(&fs::read(engine).expect("a module of WebAssembly"));
     let packed = packed(&module);
-    let html = page_of(&BASE64_STANDARD.encode(&packed));
+    let html = page_of(&BASE64_STANDARD.encode(&packed), more);
     let page = Path::new(page);
     fs::create_dir_all(page.parent().expect("a file")).expect("a directory for the page");
     fs::write(page, &html).expect("the page may be written");
@@ -43,9 +49,9 @@ fn main() {
     );
 }
 
-fn page_of(engine: &str) -> String {
+fn page_of(engine: &str, more: &str) -> String {
     let body = format!(
-        "{BODY}<p class=\"note small\">Charts over time: uPlot, © Leon Sorokin, MIT licence.</p>\n\
+        "{BODY}{more}<p class=\"note small\">Charts over time: uPlot, © Leon Sorokin, MIT licence.</p>\n\
          <script type=\"text/plain\" id=\"worker\">{ENGINE}{WORKER}</script>\n\
          <script type=\"text/plain\" id=\"engine\">{engine}</script>\n"
     );
