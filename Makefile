@@ -63,6 +63,16 @@ gallery: ## The pages of the published experiments and of the league: target/gal
 	cargo run --release --locked -- reproduce --all --out target/gallery $(ARGS)
 	cargo run --release --locked -- league --out target/gallery/league $(ARGS)
 
+.PHONY: playground
+playground: ## The simulator in the browser, one file that needs no network: target/playground/index.html
+	@scripts/setup playground
+	scripts/playground target/playground/index.html
+
+.PHONY: site
+site: ## Everything for a static host, playground, figures, league and documentation: target/site; ARGS="--quick" for fewer runs
+	@scripts/setup site
+	scripts/site $(ARGS)
+
 .PHONY: linux-build
 linux-build: ## Build the command with everything that loads BPF programs: target/release/ramp
 	@scripts/setup linux
@@ -125,7 +135,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/count-tests scripts/playground scripts/site scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint

@@ -7,12 +7,12 @@ use clap::Args;
 use rampcc_experiment::{ExperimentError, Sweep};
 use rampcc_league::gate::{Counted, Gate, PATHS, Programs as Question, Terms, Tested};
 use rampcc_testbed::{FAULTS, Program, Programs};
+use rampcc_trace::quoted;
 
 use crate::backends;
 use crate::error::CliError;
 use crate::programs::ProgramArgs;
 use crate::progress::{self, Bar};
-use crate::provenance::quoted;
 
 /// Names of rows that are commands.
 const NAMES: [&str; 2] = ["a", "b"];

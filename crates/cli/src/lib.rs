@@ -108,6 +108,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     terminal::set_up_diagnostics(cli.color);
     let terminal = Terminal::stdout(cli.color);
+    if let Ok(address) = std::env::var("RAMP_PLAYGROUND") {
+        rampcc_lab::report::html::playground_at(&address);
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let done = dispatch(cli.command, terminal, &mut out).and_then(|()| Ok(out.flush()?));
     // What is still in the buffer has been reported as unwritable already.

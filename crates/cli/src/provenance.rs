@@ -1,9 +1,10 @@
 //! How to make an output again: the version and the command.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use rampcc_experiment::VERSION;
+use rampcc_trace::quoted;
 
 /// The version with what this build can do.
 pub(crate) fn long_version() -> String {
@@ -50,24 +51,6 @@ fn canonical(arguments: impl Iterator<Item = OsString>) -> String {
     words.join(" ")
 }
 
-/// A word of a command line, quoted for a shell.
-pub(crate) fn quoted(word: &OsStr) -> String {
-    let Some(word) = word.to_str() else {
-        // As bash and zsh write bytes that are no text.
-        let escaped = word.as_encoded_bytes().iter().map(|byte| match byte {
-            b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
-            b' '..=b'~' => char::from(*byte).to_string(),
-            other => format!("\\x{other:02x}"),
-        });
-        return format!("$'{}'", escaped.collect::<String>());
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,21 +62,5 @@ mod tests {
             canonical(typed.split(' ').map(OsString::from)),
             "ramp compare geo-satellite --runs 3 --seed 4"
         );
-    }
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        let quoted = |word: &str| quoted(OsStr::new(word));
-        assert_eq!(quoted("100 Mbit/s"), "'100 Mbit/s'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("a=b,c"), "a=b,c");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn words_that_are_no_text_are_quoted_too() {
-        use std::os::unix::ffi::OsStrExt;
-
-        assert_eq!(quoted(OsStr::from_bytes(b"o\xff it's")), r"$'o\xff it\'s'");
     }
 }

@@ -98,8 +98,7 @@ impl ScenarioArgs {
                 Ok(path.ad_hoc(all).scenario(Some(Path::new("")))?)
             }
             Some(name) => {
-                let mut changes = path.settings()?;
-                changes.extend(all);
+                let changes = path.ad_hoc(all).changes()?;
                 if let Some(found) = rampcc_league::path(name, &changes) {
                     return found;
                 }
@@ -149,22 +148,6 @@ impl PathArgs {
             duration: self.duration.clone(),
             settings,
         }
-    }
-
-    /// The options as changes of a scenario that has a `[path]`.
-    fn settings(&self) -> Result<Vec<Setting>, ExperimentError> {
-        let mut settings = Vec::new();
-        for (field, value) in self.fields() {
-            if let Some(value) = value {
-                settings.push(Setting::parse(&format!("{field}={value}"))?);
-            }
-        }
-        if let Some(text) = &self.trace_offset {
-            for (key, value) in AdHoc::trace_offset(text) {
-                settings.push(Setting::parse(&format!("{key}={value}"))?);
-            }
-        }
-        Ok(settings)
     }
 
     fn fields(&self) -> [(&'static str, Option<&String>); 12] {

@@ -145,6 +145,35 @@ impl Neighbours<'_> {
         (0..rows.len()).filter(|row| first(*row) == Some(*row)).collect()
     }
 
+    /// One run of each row that is played on each path, path by path.
+    pub(crate) fn all_runs(&self) -> impl Iterator<Item = Run<'_>> + Send {
+        let played = self.played();
+        let paths = self.paths.iter().zip(&self.plan.neighbourhood.paths);
+        paths.flat_map(move |(scenario, path)| {
+            let run = |row: usize| Run {
+                scenario,
+                digest: &path.scenario_hash,
+                row: &self.rows[row],
+                steering: &self.plan.rows[row].steering,
+                backend: self.simulator,
+                seed: path.seed,
+                extra_startup_rounds: 0,
+                curves: false,
+            };
+            played.iter().map(|row| run(*row)).collect::<Vec<_>>()
+        })
+    }
+
+    /// A comparison with what the runs that are finished say of how far it carries.
+    pub(crate) fn judge(&self, comparison: Comparison, records: &[RunRecord]) -> Comparison {
+        self.plan.judge(comparison, records)
+    }
+
+    /// How many paths there are.
+    pub(crate) fn paths(&self) -> usize {
+        self.paths.len()
+    }
+
     /// How many runs there are.
     pub(crate) fn runs(&self) -> usize {
         self.played().len() * self.paths.len()
@@ -160,19 +189,7 @@ impl Neighbours<'_> {
         store.write_json(PLAN, &self.plan)?;
         let below = relatives.into_iter().map(|place| place.join(DIRECTORY)).collect();
         let runs = Store::create(&store.path(DIRECTORY))?.with_relatives(below);
-        let played = self.played();
-        let all = self.paths.iter().zip(&self.plan.neighbourhood.paths).flat_map(|(scenario, path)| {
-            played.iter().map(move |row| Run {
-                scenario,
-                digest: &path.scenario_hash,
-                row: &self.rows[*row],
-                steering: &self.plan.rows[*row].steering,
-                backend: self.simulator,
-                seed: path.seed,
-                extra_startup_rounds: 0,
-                curves: false,
-            })
-        });
+        let all = self.all_runs();
         let (records, done) = play_all(all, &runs, &PlayOptions { clock: Clock::Virtual, ..*options })?;
         if done.finished() < self.runs() {
             return Ok((None, done));

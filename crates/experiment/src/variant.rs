@@ -28,8 +28,8 @@ const REAL_TIME_RUNS: u32 = 3;
 pub(crate) struct Variant<'a> {
     pub(crate) backend: &'a dyn Backend,
     pub(crate) scenario: Scenario,
-    rows: Vec<Row>,
-    neighbours: Option<Neighbours<'a>>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) neighbours: Option<Neighbours<'a>>,
     pub(crate) plan: Plan,
     pub(crate) directory: PathBuf,
 }
@@ -135,16 +135,7 @@ impl<'a> Variant<'a> {
         let real_time = self.backend.clock() == Clock::Real;
         // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
         let curves = real_time || self.plan.runs <= FEW_RUNS;
-        let run = |index: usize, seed| Run {
-            scenario: &self.scenario,
-            digest: &self.plan.provenance.scenario_hash,
-            row: &self.rows[index],
-            steering: &self.plan.rows[index].steering,
-            backend: self.backend,
-            seed,
-            extra_startup_rounds: 0,
-            curves,
-        };
+        let run = |row, seed| Run { curves, ..self.run(row, seed) };
         let rows = self.plan.played_rows();
         // In real time the machine's own drift must not always meet the same row last.
         let of_seed = |seed: u64| {
@@ -161,15 +152,7 @@ impl<'a> Variant<'a> {
         if real_time {
             return Ok((Some(comparison), played));
         }
-        let closer = rows.iter().flat_map(|&row| {
-            let arm = comparison.arm(&self.rows[row].label);
-            let drawn = arm.map_or(&[][..], |arm| &arm.drawn);
-            let later = drawn.first().filter(|drawn| drawn.exit.is_some());
-            let later =
-                later.map(|drawn| Run { extra_startup_rounds: 1, curves: false, ..run(row, drawn.seed) });
-            drawn.iter().map(move |drawn| Run { curves: true, ..run(row, drawn.seed) }).chain(later)
-        });
-        let closer: Vec<Run<'_>> = closer.collect();
+        let closer = self.closer(&comparison);
         let count = closer.len();
         let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { progress: &(), ..*options })?;
         if more.finished() < count {
@@ -177,5 +160,33 @@ impl<'a> Variant<'a> {
         }
         records.extend(self.plan.shared(later));
         Ok((Some(self.plan.judge(&records)), played))
+    }
+
+    /// Row number so many on the described path, without curves.
+    pub(crate) fn run(&self, row: usize, seed: u64) -> Run<'_> {
+        Run {
+            scenario: &self.scenario,
+            digest: &self.plan.provenance.scenario_hash,
+            row: &self.rows[row],
+            steering: &self.plan.rows[row].steering,
+            backend: self.backend,
+            seed,
+            extra_startup_rounds: 0,
+            curves: false,
+        }
+    }
+
+    /// Once all real runs are judged: those of the drawn seeds, with curves, and of each row the first of them leaving start-up a
+    /// round later.
+    pub(crate) fn closer(&self, comparison: &Comparison) -> Vec<Run<'_>> {
+        let rows = self.plan.played_rows();
+        let closer = rows.iter().flat_map(|&row| {
+            let arm = comparison.arm(&self.rows[row].label);
+            let drawn = arm.map_or(&[][..], |arm| &arm.drawn);
+            let later = drawn.first().filter(|drawn| drawn.exit.is_some());
+            let later = later.map(|drawn| Run { extra_startup_rounds: 1, ..self.run(row, drawn.seed) });
+            drawn.iter().map(move |drawn| Run { curves: true, ..self.run(row, drawn.seed) }).chain(later)
+        });
+        closer.collect()
     }
 }

@@ -343,6 +343,9 @@ function drawDetail() {
     return [element("span", { class: own }, rows[index].label), element("i", { style: `width: ${(100 * Math.log(1 + value) / Math.log(1 + longest)).toFixed(1)}%` }), element("span", { class: own }, `${ratio(value)} ×`)];
   }));
   document.querySelector("#path-command pre").textContent = `ramp compare ${data.prefix}${paths[path].name} --algorithms ${named}`;
+  const open = document.querySelector("#path-open");
+  open.hidden = !data.playground;
+  open.href = `${data.playground}#${new URLSearchParams({ text: paths[path].text, algorithms: named, seed: 1 })}`;
 }
 
 function drawFails() {

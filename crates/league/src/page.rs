@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rampcc_lab::report::html::{Page, escaped};
+use rampcc_lab::report::html::{Page, escaped, playground_place};
 use serde::Serialize;
 
 use crate::design::about;
@@ -23,6 +23,8 @@ struct Data<'a> {
     /// What pages of comparisons have.
     arms: [(); 0],
     prefix: &'static str,
+    /// Its address; `None`: no links.
+    playground: Option<&'static str>,
     standard: &'static str,
     /// What Linux's CUBIC does.
     linux: &'static str,
@@ -79,6 +81,8 @@ struct PathData<'a> {
     access: usize,
     clean: bool,
     f: Vec<f64>,
+    /// As a scenario file, for the playground.
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -122,6 +126,7 @@ pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) ->
         body: &body(table, command),
         json: &json,
         script: SCRIPT,
+        plays: false,
     }
     .html()
 }
@@ -169,7 +174,8 @@ fn body(table: &Table, command: &str) -> String {
              <button type=\"button\" id=\"all-paths\">All paths</button></div>\n\
              <div id=\"path-detail\" hidden><h3 id=\"path-name\"></h3><p class=\"note small\" id=\"path-words\"></p><div class=\"bars\" \
              id=\"path-bars\"></div><p class=\"note small\">All about it, with curves:</p><div class=\"copy\" id=\"path-command\"><pre></pre>\
-             <button type=\"button\" data-copy>Copy</button></div></div>\n\
+             <button type=\"button\" data-copy>Copy</button></div>\
+             <p><a class=\"open\" id=\"path-open\" href=\"#paths\">Open in the playground</a></p></div>\n\
              <div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Paths\"><table><thead></thead><tbody></tbody></table></div>\n</section>\n";
     write!(
         html,
@@ -355,6 +361,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
     Data {
         arms: [],
         prefix: PREFIX,
+        playground: playground_place(),
         standard: rampcc::standard().id,
         linux: rampcc::of_cubic().id,
         large_bdp: LARGE_BDP_PACKETS,
@@ -376,6 +383,7 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
                 access: table.weights.iter().position(|(kind, _)| *kind == path.access).unwrap_or(0),
                 clean: path.features.is_clean(),
                 f: path.features.0.iter().map(|value| short(*value)).collect(),
+                text: &path.text,
             })
             .collect(),
         rows: league.rows.iter().map(|row| row_data(row, table)).collect(),

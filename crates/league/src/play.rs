@@ -93,6 +93,8 @@ pub struct PlayedRow {
 pub struct PlayedPath {
     /// Its name.
     pub name: String,
+    /// As a scenario file.
+    pub text: String,
     /// Its access type.
     pub access: String,
     /// What it is like.
@@ -202,6 +204,7 @@ impl Request<'_> {
         let mut outcomes = outcomes.into_iter();
         let played = paths.iter().map(|path| PlayedPath {
             name: path.path.name.clone(),
+            text: path.path.scenario.text.clone(),
             access: path.path.access.clone(),
             features: Features::of(&path.path.scenario),
             sizes: path.sizes.len(),

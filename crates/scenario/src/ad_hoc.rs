@@ -92,6 +92,15 @@ impl AdHoc {
         Ok(scenario.with_uncertain(buffer.as_slice()))
     }
 
+    /// The options as settings of another scenario, which has a `[path]`.
+    pub fn changes(&self) -> Result<Vec<Setting>, ScenarioError> {
+        let given = self.options().into_iter().filter_map(|(_, key, value)| Some((key, value?)));
+        let offset = self.trace_offset.as_deref().map(Self::trace_offset);
+        let all = given.chain(offset.into_iter().flatten());
+        let settings = all.map(|(key, value)| Setting::parse(&format!("{key}={value}")));
+        settings.chain(self.settings.iter().cloned().map(Ok)).collect()
+    }
+
     /// The fields that `--trace-offset` sets, on top of whatever they were; without a value, one is removed.
     pub fn trace_offset(text: &str) -> [(&'static str, &str); 2] {
         match text.trim() {

@@ -17,6 +17,7 @@ mod hosts;
 mod link_sampler;
 mod network;
 mod packet;
+mod recorded;
 mod ring;
 mod router;
 mod simulation;
@@ -28,6 +29,7 @@ mod transport;
 
 pub use backend::Simulator;
 pub use error::SimulationError;
+pub use recorded::recorded;
 pub use simulation::{Run, simulate, simulate_over};
 pub use tcp::Tcp;
 pub use transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};

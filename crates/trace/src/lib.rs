@@ -4,6 +4,7 @@
 //! no backend. Who asks for it is also told what the start-up algorithms were told and decided: [`DecisionWriter`] keeps that, and
 //! [`Replay`] puts it to an algorithm once more.
 
+mod command;
 mod decision;
 mod decision_file;
 mod emulation;
@@ -17,6 +18,7 @@ mod row;
 mod sample;
 mod series;
 
+pub use command::{quoted, words};
 pub use decision::{Call, FlowDecision, Opening, Told};
 pub use decision_file::{DecisionWriter, read_decisions};
 pub use emulation::{Emulation, Wire};

@@ -39,6 +39,7 @@ pub fn page(agreement: &Agreement, (version, command): (&str, &str)) -> String {
         body: &body(agreement, command),
         json: "{\"arms\":[]}",
         script: "",
+        plays: false,
     }
     .html()
 }

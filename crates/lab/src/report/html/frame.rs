@@ -18,6 +18,8 @@ macro_rules! scripts {
 pub(super) enum Script {
     /// All of a comparison.
     Report,
+    /// A comparison that changes while the page is open.
+    Live,
     /// A sweep.
     Overview,
     /// A figure that is drawn already.
@@ -34,6 +36,13 @@ impl Script {
                     "tradeoff", "carries", "copy", "export", "state"
                 )
             }
+            // The theme and the address belong to the page around it.
+            Self::Live => {
+                scripts!(
+                    "core", "table", "chips", "steer", "timeline", "sizes", "rows", "lines", "cdf",
+                    "tradeoff", "carries", "copy", "export", "live"
+                )
+            }
             Self::Overview => scripts!("core", "theme", "chips", "overview", "copy"),
             Self::Gallery => scripts!("core", "theme", "copy"),
         }
@@ -44,11 +53,24 @@ impl Script {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
+/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text.
+const PLAYING_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; \
+                              worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'";
+
 /// Everything before the body; `title` may hold anything.
 pub(super) fn document_head(html: &mut Html, version: &str, title: &str) {
+    head_of(html, version, title, POLICY);
+}
+
+/// The same for a page that plays.
+pub(super) fn playing_head(html: &mut Html, version: &str, title: &str) {
+    head_of(html, version, title, PLAYING_POLICY);
+}
+
+fn head_of(html: &mut Html, version: &str, title: &str, policy: &str) {
     html.add(format_args!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"ramp {0}\">\n<link rel=\"icon\" href=\"data:,\">\n\

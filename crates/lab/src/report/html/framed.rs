@@ -1,6 +1,6 @@
 //! The frame of every page, for pages of other crates.
 
-use super::frame::{brand, document_head, theme_button};
+use super::frame::{brand, document_head, playing_head, theme_button};
 use super::text::{Html, Text, script_json};
 
 /// Numbers, elements and colours; light and dark; buttons that copy.
@@ -27,13 +27,16 @@ pub struct Page<'a> {
     pub json: &'a str,
     /// Script beyond those of every page.
     pub script: &'a str,
+    /// True if the script starts workers that run WebAssembly.
+    pub plays: bool,
 }
 
 impl Page<'_> {
     /// The file: it needs nothing else and asks the network for nothing.
     pub fn html(&self) -> String {
         let mut head = Html::default();
-        document_head(&mut head, self.version, self.title);
+        let begin = if self.plays { playing_head } else { document_head };
+        begin(&mut head, self.version, self.title);
         let style = format!("<style>\n{}</style>\n</head>", self.style);
         let mut html = Html::default();
         html.raw(&head.into_string().replacen("</head>", &style, 1));

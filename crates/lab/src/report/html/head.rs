@@ -3,6 +3,7 @@
 use super::charts;
 use super::data;
 use super::frame::{brand, fact, fact_list, theme_button};
+use super::playground;
 use super::text::{Html, Text};
 use crate::{Comparison, Context};
 
@@ -30,8 +31,15 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
         html.add(format_args!("<a href=\"#{id}\">{name}</a>"));
     }
     html.raw("</nav>");
+    playground::link(html, &comparison.provenance);
     theme_button(html);
     html.raw("</header>\n<main>\n<div>\n");
+    found(html, comparison);
+    html.raw("</div>\n");
+}
+
+/// The answer, what must be known beside it, and the path.
+pub(super) fn found(html: &mut Html, comparison: &Comparison) {
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n",
         Text(&comparison.provenance.scenario)
@@ -49,7 +57,6 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
     facts(html, comparison);
     html.raw("</dl>\n");
     path_words(html, &comparison.context);
-    html.raw("</div>\n");
 }
 
 /// What the leader achieves in large letters, the facts beside it as a list.

@@ -11,9 +11,11 @@ mod frame;
 mod framed;
 pub mod gallery;
 mod head;
+mod live;
 mod number;
 mod overview;
 mod page;
+mod playground;
 mod sides;
 mod summary;
 mod tables;
@@ -21,7 +23,9 @@ mod text;
 mod thin;
 
 pub use framed::{Page, escaped};
+pub use live::{Live, live_script, render_live};
 pub use overview::{Overview, SweptPoint, render_overview};
+pub use playground::{playground_at, playground_link, playground_place};
 
 use crate::{ArmSummary, Better, Comparison, SideBySide};
 
@@ -30,12 +34,17 @@ use crate::{ArmSummary, Better, Comparison, SideBySide};
 /// Text of the comparison (scenario, labels, command) may hold anything: it is escaped wherever it appears. The file
 /// stays below 3 MB however long the runs were, because curves are thinned to a fixed number of points.
 pub fn render(comparison: &Comparison) -> String {
+    page::page(&presentable(comparison))
+}
+
+/// As a page shows it: rows in order, those alike once, units that are safe in HTML.
+fn presentable(comparison: &Comparison) -> Comparison {
     let mut metrics = comparison.metrics.clone();
     for metric in &mut metrics {
         // A unit becomes part of every number, so it is cleaned here, once.
         metric.unit.retain(|c| !"<>&\"'".contains(c));
     }
-    page::page(&Comparison { arms: shown(ordered(comparison), comparison), metrics, ..comparison.clone() })
+    Comparison { arms: shown(ordered(comparison), comparison), metrics, ..comparison.clone() }
 }
 
 /// Two backends side by side as a page of its own; `places` are links to the reports of each.

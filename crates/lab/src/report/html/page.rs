@@ -29,22 +29,27 @@ pub(super) fn page(comparison: &Comparison) -> String {
     let title = format!("{}: start-up algorithms compared", comparison.provenance.scenario);
     document_head(&mut html, &comparison.provenance.version, &title);
     head::opening(&mut html, comparison);
-    summary_section(&mut html, comparison);
-    if data::has_curves(comparison) {
-        time_section(&mut html, comparison);
-    }
-    carries::section(&mut html, comparison);
-    if charts::sizes_of(comparison).len() > 1 {
-        sizes_section(&mut html, comparison);
-    }
-    tradeoff_section(&mut html, comparison);
-    distributions_section(&mut html, comparison);
-    exits_section(&mut html, comparison);
-    differences_section(&mut html, comparison);
+    sections(&mut html, comparison);
     again_section(&mut html, comparison);
     let json = serde_json::to_string(&data::data(comparison)).expect("the data block has string keys only");
     page_end(&mut html, &comparison.provenance.version, &json, Script::Report);
     html.into_string()
+}
+
+/// All that the runs say, from the table to the paired differences.
+pub(super) fn sections(html: &mut Html, comparison: &Comparison) {
+    summary_section(html, comparison);
+    if data::has_curves(comparison) {
+        time_section(html, comparison);
+    }
+    carries::section(html, comparison);
+    if charts::sizes_of(comparison).len() > 1 {
+        sizes_section(html, comparison);
+    }
+    tradeoff_section(html, comparison);
+    distributions_section(html, comparison);
+    exits_section(html, comparison);
+    differences_section(html, comparison);
 }
 
 fn summary_section(html: &mut Html, comparison: &Comparison) {

@@ -3,6 +3,7 @@
 use super::chart::{Size, chart};
 use super::{Choice, Claim, Figure, Panel, Shape};
 use crate::report::html::frame::{Script, brand, document_head, page_end, theme_button};
+use crate::report::html::playground::link_of_command;
 use crate::report::html::summary::swatch_of;
 use crate::report::html::tables::copyable;
 use crate::report::html::text::{Html, Text};
@@ -191,6 +192,7 @@ fn facts(html: &mut Html, figure: &Figure) {
     for (what, command) in &figure.commands {
         html.add(format_args!("<h3>{}</h3>\n", Text(what)));
         copyable(html, command);
+        link_of_command(html, command);
     }
     html.add(format_args!("<p class=\"note small\">{}</p>\n</section>\n", Text(&figure.reference)));
 }
