@@ -8,7 +8,7 @@ TOOLS := target/tools/bin
 BROWSER_TEST := tests/browser/run
 PYTHON_TEST := tests/python/run
 RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
-C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
+C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/quic/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
 
 .PHONY: help
 help: ## List the targets
@@ -42,6 +42,15 @@ gate: ## Each start-up header that has changed since BASE=HEAD^, the old text ag
 linux: ## The same with this kernel's own TCP, `ramp compare --on linux`; ARGS="..." go there. Best as root
 	@scripts/setup linux
 	cargo run --release --locked --features linux -- compare --on linux $(ARGS)
+
+.PHONY: programs
+programs: ## Servers and clients as rows, `ramp compare --on program`; installs those of the ready-made rows. ARGS="--row caddy-h3 geo-jitter" go there. Best as root
+	@scripts/setup programs
+	PATH="$(CURDIR)/target/programs/bin:$$PATH" cargo run --release --locked -- compare --on program $(ARGS)
+
+.PHONY: programs-alike
+programs-alike: ## A hundred comparisons of a program with itself beside a busy loop, as root: how often they differ. A quarter of an hour
+	cargo test --release --locked -p rampcc-cli --features linux --test programs -- --ignored --nocapture identical 2>&1 | scripts/count-tests
 
 .PHONY: reproduce
 reproduce: ## The experiments of four papers with their claims checked, and a gallery; ARGS="--quick" and others go to `ramp reproduce --all`
@@ -83,11 +92,18 @@ in-browser:
 in-python:
 	@MAKEFLAGS= $(PYTHON_TEST)
 
+TORTURE := RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md
+TORTURE_TEST := cargo test --release --locked -p rampcc-cli --features linux --test torture --
+
 .PHONY: host-torture
-host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1 OTHER=path/of/another/release. Writes docs/host-report.md
+host-torture: ## Ten minutes of kills, races, full disks and hostile strangers for a live host, as root; SECONDS=600 SEED=1 PARTS="peers over" OTHER=path/of/another/release. Writes docs/host-report.md
 	@scripts/setup test
-	RAMP_SKIPS=fail RAMP_TORTURE_SECONDS=$(or $(SECONDS),600) RAMP_TORTURE_SEED=$(or $(SEED),1) RAMP_TORTURE_OTHER=$(abspath $(OTHER)) RAMP_TORTURE_REPORT=$(CURDIR)/docs/host-report.md \
-		cargo test --release --locked -p rampcc-cli --features linux --test torture -- --nocapture 2>&1 | scripts/count-tests
+	RAMP_TORTURE_PARTS="$(or $(PARTS),all)" RAMP_TORTURE_OTHER=$(abspath $(OTHER)) $(TORTURE) $(TORTURE_TEST) --nocapture 2>&1 | scripts/count-tests
+
+.PHONY: host-torture-machines
+host-torture-machines: ## The strangers' part of it in machines of Linux 6.1 and 6.12, half an hour or more on two processors; SECONDS=60 of a machine's time, SEED=1. Writes docs/host-report.md
+	@scripts/setup test
+	$(TORTURE) RAMP_TORTURE_SECONDS=$(or $(SECONDS),60) $(TORTURE_TEST) --ignored --nocapture machines 2>&1 | scripts/count-tests
 
 .PHONY: bench
 bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the kernel; writes target/bench.json
@@ -97,18 +113,20 @@ bench: ## Speed against ns-2, ns-3, per decision and, as root, per ACK in the ke
 # --- Checks, quick ones first -----------------------------------------------------------------------------------
 
 .PHONY: check
-check: format spelling scripts deny lint docs c-check package ## Everything that runs no Rust test
+check: format spelling scripts deny lint c-check package ## Everything that runs no Rust test
 
 .PHONY: format
 format: ## Formatting of Rust and C, nothing changed
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml --check
 	$(TOOLS)/clang-format --dry-run --Werror $(C_FILES)
 
 .PHONY: format-write
 format-write: ## Format Rust and C in place
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path examples/quic-download/Cargo.toml
 	$(TOOLS)/clang-format -i $(C_FILES)
 
 .PHONY: spelling
@@ -117,7 +135,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/count-tests packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint
@@ -125,7 +143,7 @@ lint: ## Clippy, warnings denied
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 .PHONY: docs
-docs: ## API documentation, warnings denied
+docs: ## API documentation, warnings denied; `package` makes that of what is published, too
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps --locked --quiet
 
 .PHONY: c-check
@@ -133,7 +151,7 @@ c-check: ## The core as C99, C++17 and BPF, with sanitizers
 	$(MAKE) --no-print-directory -j "$$(nproc)" -C tests/c check
 
 .PHONY: package
-package: ## Whether every crate can be published: packed, unpacked elsewhere, checked there
+package: ## Whether every crate can be published: packed, unpacked elsewhere, checked and documented there
 	scripts/package
 
 .PHONY: browser-test
@@ -148,6 +166,16 @@ rust-test: ## Every Rust test
 python-test: ## The Python package: its wheel built and installed, its types checked, its tests
 	$(PYTHON_TEST) 2>&1 | scripts/count-tests
 
+.PHONY: vectors
+vectors: ## Test vectors of every row that QUIC carries, as JSON lines, checked against the headers: target/vectors
+	@scripts/setup compare
+	cargo build --release --locked
+	scripts/vectors target/vectors target/release/ramp
+
+.PHONY: quic-download
+quic-download: ## A server and a client over QUIC with real sockets and TLS; docs/guide/quic.md plays them
+	cargo build --release --locked --manifest-path examples/quic-download/Cargo.toml
+
 .PHONY: fuzz
 fuzz: ## What ramp reads and the C core, fuzzed: all targets in SECONDS=300 together; TARGET=events for one, in SECONDS=60
 	@scripts/setup test
@@ -161,6 +189,7 @@ bless: ## Rewrite the recorded outputs that tests compare with; review the diff
 deny: ## Licences, sources and duplicates of dependencies
 	$(TOOLS)/cargo-deny --log-level error --locked check bans licenses sources
 	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path fuzz/Cargo.toml --config deny.toml check bans licenses sources
+	$(TOOLS)/cargo-deny --log-level error --locked --manifest-path examples/quic-download/Cargo.toml --config deny.toml check bans licenses sources
 
 .PHONY: advisories
 advisories: ## Known holes in dependencies, and versions taken back; fetches the database

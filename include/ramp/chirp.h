@@ -15,7 +15,7 @@
  * Deviates: packets in flight are counted once a chirp for the weight of a received gap.
  * Deviates: a mark ends it; the source leaves marks unanswered while it chirps.
  * Deviates: a sender with less to send than a chirp goes on with slow start; the source chirps again later.
- * Deviates: the window is at most three times what was in flight; the source asks nobody whether its window
+ * Deviates: the window is at most three times what was in flight; the source does not look whether its window
  *           is used.
  * Deviates: a load gap below 20 us is too short, the source's bound under fq; where TCP's own timer
  *           spaces packets its bound is 40 us (lowest_internal_pacing_gap).

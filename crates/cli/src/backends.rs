@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rampcc_backend::Backend;
-use rampcc_quic_sim::VirtualQuic;
+use rampcc_quic_sim::{Stack, VirtualQuic};
 use rampcc_sim::Simulator;
 #[cfg(target_os = "linux")]
 use rampcc_testbed::{Kernel, Programs};
@@ -10,7 +10,8 @@ use rampcc_testbed::{Kernel, Programs};
 /// Every backend, the simulator first. A new one is one line more.
 pub(crate) static ALL: &[&dyn Backend] = &[
     &Simulator,
-    &VirtualQuic,
+    &VirtualQuic(Stack::Noq),
+    &VirtualQuic(Stack::Quinn),
     #[cfg(target_os = "linux")]
     &Kernel,
 ];
@@ -51,7 +52,7 @@ pub(crate) fn is_brought(backend: &dyn Backend) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::BTreeMap;
 
     use rampcc::Traits;
 
@@ -59,16 +60,22 @@ mod tests {
 
     #[test]
     fn names_are_single_words_and_no_other_algorithms() {
-        let mut names = BTreeSet::new();
+        let mut names = BTreeMap::new();
         for backend in ALL {
-            let controls = backend.controls().iter().map(|control| control.name);
-            for name in controls.chain([backend.name()]) {
+            let controls = backend.controls().iter().map(|control| (control.name, Some(control)));
+            for (name, control) in controls.chain([(backend.name(), None)]) {
                 assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
                 // A kernel's own BBR is the row of that name.
                 let is_its_own = rampcc::algorithm(name).is_none_or(|row| row.traits.has(Traits::OF_BBR));
-                assert!(names.insert(name) && is_its_own, "{name}");
+                // A stack's own controller may be a row of several backends.
+                let before = names.insert(name, control);
+                assert!(
+                    before.is_none_or(|other| other.is_some() && other == control) && is_its_own,
+                    "{name}"
+                );
             }
-            assert!(backend.controls().iter().all(|control| control.backend == backend.name()));
+            let has = |name| ALL.iter().any(|other| other.name() == name);
+            assert!(backend.controls().iter().all(|control| has(control.backend)));
         }
     }
 }

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
-use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Verdict, cells, markdown};
+use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Tested, Verdict, cells, markdown};
 use rampcc_league::{candidate, header, submittable};
 
 use crate::backends;
 use crate::candidate::apart;
 use crate::error::CliError;
+#[cfg(target_os = "linux")]
+use crate::gate_programs::TwoPrograms;
 use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar, Said};
 use crate::provenance;
@@ -30,16 +32,17 @@ Examples:
   ramp gate reach my_reach.h                         a row of the registry against a header
   ramp gate my_start.h my_start.h:gain=3             a parameter
   ramp gate old.h new.h --markdown gate.md           a table for a pull request
+  ramp gate --a nginx --b ./my-nginx.sh              two servers, in real time, for ten minutes at most (docs/guide/gate.md)
   ramp gate --self-test                              how often it is wrong: minutes
 
 Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than said, or fewer than nine of ten faults found),
 2 the input is wrong, 3 cannot tell, 130 interrupted.")]
 pub(crate) struct GateArgs {
     /// The start-up as it was: FILE.h, or an algorithm, with parameters after a colon
-    #[arg(value_name = "OLD", required_unless_present = "self_test")]
+    #[arg(value_name = "OLD", required_unless_present_any = ["self_test", "a"])]
     old: Option<String>,
     /// The start-up as it may become
-    #[arg(value_name = "NEW", required_unless_present = "self_test")]
+    #[arg(value_name = "NEW", required_unless_present_any = ["self_test", "a"])]
     new: Option<String>,
     /// By how many per cent the download time may rise
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -71,6 +74,9 @@ pub(crate) struct GateArgs {
     /// Directory for results [default: ramp-results/gate]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    programs: TwoPrograms,
     #[command(flatten)]
     playing: PlayingArgs,
 }
@@ -86,12 +92,23 @@ fn percent(text: &str) -> Result<f64, String> {
 
 impl GateArgs {
     fn terms(&self) -> Terms {
-        let mut terms = Terms { pairs: self.pairs, ..Terms::default() };
+        let usual = if self.of_programs() { Terms::of_programs() } else { Terms::default() };
+        let mut terms = Terms { pairs: self.pairs, ..usual };
         terms.alpha = self.alpha.unwrap_or(terms.alpha);
         if let Some(margin) = self.margin {
             terms.margins[0] = margin.ln_1p();
         }
         terms
+    }
+
+    #[cfg(target_os = "linux")]
+    fn of_programs(&self) -> bool {
+        self.programs.asked()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of_programs(&self) -> bool {
+        false
     }
 
     fn out(&self) -> PathBuf {
@@ -107,6 +124,12 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
     }
     if args.self_test {
         return self_test(args, out);
+    }
+    #[cfg(target_os = "linux")]
+    if args.of_programs() {
+        let gate = args.programs.gate(args.terms(), args.seed)?;
+        let replay = gate.worst.as_ref().map(|worst| args.programs.replay(&worst.path, worst.run_seed));
+        return answer(args, &gate, replay.as_deref(), (terminal, out));
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(CliError::input("OLD and NEW are missing"));
@@ -125,16 +148,26 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
     };
     let gate = question.ask(&Bar::default(), &progress::interruption_soon()).map_err(kept)?;
     let replay = gate.worst.as_ref().map(|worst| replay(&worst.path, old, new));
+    answer(args, &gate, replay.as_deref(), (terminal, out))
+}
+
+/// Says it in every form that was asked for, and by the exit code.
+fn answer(
+    args: &GateArgs,
+    gate: &Gate,
+    replay: Option<&str>,
+    (terminal, out): (Terminal, &mut impl Write),
+) -> Result<(), CliError> {
     if let Some(path) = &args.markdown {
-        let text = markdown(&gate, replay.as_deref());
+        let text = markdown(gate, replay);
         write_whole(path, |file| file.write_all(text.as_bytes()))?;
         say!("written: {}", path.display());
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &gate).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut *out, gate).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        print(&gate, replay.as_deref(), terminal, out)?;
+        print(gate, replay, terminal, out)?;
     }
     out.flush()?;
     match gate.verdict {
@@ -215,6 +248,10 @@ fn print(
 }
 
 fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
+    #[cfg(target_os = "linux")]
+    if args.of_programs() {
+        return tested(args, &args.programs.self_test(args.terms(), args.alike)?, out);
+    }
     let rows = args.algorithms.iter().map(|name| {
         rampcc::algorithm(name).ok_or_else(|| {
             CliError::input_help(
@@ -232,9 +269,12 @@ fn self_test(args: &GateArgs, out: &mut impl Write) -> Result<(), CliError> {
         out: args.out(),
         reuse: args.playing.reuse(),
     };
-    let tested = test.play(&Said, &progress::interruption_soon()).map_err(kept)?;
+    tested(args, &test.play(&Said, &progress::interruption_soon()).map_err(kept)?, out)
+}
+
+fn tested(args: &GateArgs, tested: &Tested, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &tested).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut *out, tested).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         write!(out, "{}", tested.markdown())?;

@@ -60,9 +60,9 @@ pub(crate) struct LeagueArgs {
     pub(crate) candidates: CandidateArgs,
     #[command(flatten)]
     pub(crate) which: WhichArgs,
-    /// Backend: sim, quic, or linux to hold the simulator against this kernel
+    /// Backend: sim, quic, quinn, or linux to hold the simulator against this kernel
     ///
-    /// `quic` plays a real QUIC stack in virtual time, whose own controllers are rows.
+    /// `quic` and `quinn` play a real QUIC stack each, in virtual time, whose own controllers are rows.
     ///
     /// `linux` (or `sim,linux`) plays a sample of the paths, downloads of 10 MB at most, with this kernel's own TCP over an emulated
     /// path in real time, and the same in the simulator, and says where the two do not agree (docs/guide/league.md).

@@ -17,6 +17,8 @@ mod document;
 mod error;
 mod explain;
 mod gate;
+#[cfg(target_os = "linux")]
+mod gate_programs;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod league;

@@ -135,7 +135,8 @@ fn algorithms() -> Listing {
 
 fn kernel_rows() -> Listing {
     let listed = |backend: &'static dyn Backend| {
-        backend.controls().iter().map(move |control| {
+        let own = backend.controls().iter().filter(|control| control.backend == backend.name());
+        own.map(move |control| {
             let here = match (backend.obstacle(Some(control)), backend.offers(control)) {
                 (Some(obstacle), _) => format!("no: {obstacle}"),
                 (None, Ok(())) => "yes".to_owned(),

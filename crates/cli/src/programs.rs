@@ -1,7 +1,5 @@
 //! `--on program`: rows of two programs each.
 
-#[cfg(target_os = "linux")]
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,10 +12,6 @@ use crate::error::CliError;
 #[cfg(target_os = "linux")]
 use crate::error::nearest;
 
-/// Most bytes of a file of rows.
-#[cfg(target_os = "linux")]
-const FILE_MAX: u64 = 1 << 20;
-
 /// Servers and clients as rows.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Programs (--on program)")]
@@ -28,13 +22,16 @@ pub(crate) struct ProgramArgs {
     /// listens at {address}:{port} and serves {dir}, where `object` has {bytes} bytes. The client gets {url}; a row with
     /// {certificate} and {key} has an https address.
     #[arg(long = "row", value_name = "NAME[=COMMAND]")]
-    rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
     /// The client's command of all rows, or of NAME alone; a row without one has ramp's own HTTP/1.1 client
     #[arg(long = "client", value_name = "[NAME=]COMMAND")]
-    clients: Vec<String>,
+    pub(crate) clients: Vec<String>,
     /// A file of rows, which --row then names as well as the ready-made ones
     #[arg(long = "programs", value_name = "FILE.toml")]
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
+    /// Play every row over IPv6; in a file of rows: ipv6 = true
+    #[arg(long)]
+    pub(crate) ipv6: bool,
 }
 
 /// Backends of a comparison, and the rows that programs bring.
@@ -60,7 +57,7 @@ impl ProgramArgs {
     pub(crate) fn brought(&self, asked: bool) -> Result<Brought, CliError> {
         if !asked {
             let given = [("row", !self.rows.is_empty()), ("client", !self.clients.is_empty())];
-            let given = given.into_iter().chain([("programs", self.file.is_some())]);
+            let given = given.into_iter().chain([("programs", self.file.is_some()), ("ipv6", self.ipv6)]);
             return match given.into_iter().find(|(_, given)| *given) {
                 Some((option, _)) => Err(CliError::input(format!("--{option} is for --on program"))),
                 None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
@@ -69,7 +66,8 @@ impl ProgramArgs {
         let known = self.known()?;
         let mut programs = Vec::new();
         for text in &self.rows {
-            let program = self.row(text, &known)?;
+            let mut program = self.row(text, &known)?;
+            program.ipv6 |= self.ipv6;
             if programs.iter().any(|other: &Program| other.name == program.name) {
                 return Err(CliError::input(format!("--row names the row `{}` twice", program.name)));
             }
@@ -116,27 +114,20 @@ impl ProgramArgs {
 
     /// Rows that have names: the ready-made ones and those of the file, which may replace them.
     #[cfg(target_os = "linux")]
-    fn known(&self) -> Result<Vec<Program>, CliError> {
+    pub(crate) fn known(&self) -> Result<Vec<Program>, CliError> {
         let mut known = ready_made();
         let Some(path) = &self.file else { return Ok(known) };
-        let size = fs::metadata(path).map_err(CliError::file("read", path))?;
-        if !size.is_file() || size.len() > FILE_MAX {
-            return Err(CliError::input(format!(
-                "{}: a file of rows is a file of at most {} MB",
-                path.display(),
-                FILE_MAX >> 20
-            )));
-        }
-        let text = fs::read_to_string(path).map_err(CliError::file("read", path))?;
-        let own = Program::parse_all(&text)
-            .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
+        let wrong = |cause| CliError::input(format!("{}: {cause}", path.display()));
+        let text = rampcc_scenario::read_small(path).map_err(wrong)?;
+        let own = Program::parse_all(&text).map_err(|error| wrong(error.to_string()))?;
         known.retain(|program| own.iter().all(|other| other.name != program.name));
         known.extend(own);
         Ok(known)
     }
 
+    /// A row by its name, or NAME=COMMAND.
     #[cfg(target_os = "linux")]
-    fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+    pub(crate) fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
         let (name, server) = match text.split_once('=') {
             Some((name, server)) => (name.trim(), Some(server.trim())),
             None => (text.trim(), None),
@@ -193,7 +184,7 @@ mod tests {
 
     fn args(rows: &[&str], clients: &[&str]) -> ProgramArgs {
         let strings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None }
+        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None, ipv6: false }
     }
 
     #[test]
@@ -203,6 +194,18 @@ mod tests {
         assert_eq!(args.client("b").unwrap(), Some("wget {url}"));
         let twice = ProgramArgs { clients: vec!["x".to_owned(), "y".to_owned()], ..args };
         assert!(twice.client("a").unwrap_err().to_string().contains("two commands"));
+    }
+
+    #[test]
+    fn the_help_names_every_ready_made_row() {
+        let command = ProgramArgs::augment_args(clap::Command::new("compare"));
+        let rows = command.get_arguments().find(|option| option.get_id() == "rows").unwrap();
+        let help = rows.get_long_help().unwrap().to_string();
+        let list = help.split_once("Ready-made are ").unwrap().1.split_once('.').unwrap().0.to_owned();
+        let named: std::collections::BTreeSet<&str> =
+            list.split([',', ' ']).filter(|word| !["", "and"].contains(word)).collect();
+        let known = ready_made();
+        assert_eq!(named, known.iter().map(|program| program.name.as_str()).collect());
     }
 
     #[test]

@@ -6,9 +6,10 @@ mod ready;
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -165,7 +166,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         [short, ssh, mute].map(|file| format!("a=python3 {file} {{address}} {{port}}")).into();
     let served = format!("a={SERVER}");
     let elsewhere = "a=python3 -m http.server 8000 --bind 127.0.0.1";
-    let cases: [(&str, Option<&str>, &[&str]); 14] = [
+    let cases: [(&str, Option<&str>, &[&str]); 17] = [
         ("a=nosuchserver {port}", None, &["the shell does not find the server's command", "nosuchserver"]),
         ("a=exit 3", None, &["ended before it was ready with exit status 3"]),
         ("a=echo broken >&2; exit 1", None, &["exit status 1; its last words: broken"]),
@@ -183,6 +184,17 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         (&ssh, None, &["the server does not speak HTTP/1.1"]),
         (&mute, None, &["the server closed the connection without an answer"]),
         (&served, Some("nosuchclient {url}"), &["the shell does not find the client's command"]),
+        (
+            &served,
+            Some("echo no such object >&2; exit 7"),
+            &["the client ended with exit status 7; its last words: no such object"],
+        ),
+        (&served, Some("kill -9 $$"), &["the client ended with signal 9, and said nothing"]),
+        (
+            &served,
+            Some("yes 0123456789012345678901234567890123456789"),
+            &["the client wrote more than 16 MB to its standard output"],
+        ),
         (&served, Some("true"), &["the client ended well, but only 0 of 300000 bytes crossed the path"]),
     ];
     for (number, (row, client, expected)) in cases.into_iter().enumerate() {
@@ -197,6 +209,23 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         }
         assert_eq!(runs(&place, &out), 0, "{row} counts");
     }
+    let limited = "[slow]\nserver = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
+                   client = 'sleep 98.765'\nlimit-s = 1\n";
+    place.write("limited.toml", limited);
+    let output = place.ramp(&compare(&[
+        "--programs",
+        "limited.toml",
+        "--row",
+        "slow",
+        "--runs",
+        "1",
+        "--out",
+        "out-limited",
+    ]));
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("row `slow`: the client had not ended after its limit of 1 s"), "{text}");
+    assert_eq!(runs(&place, "out-limited"), 0);
     for word in [
         "sleep 98.765",
         "fork.py",
@@ -236,6 +265,214 @@ fn bad_requests_are_refused_before_anything_is_written() {
         }
     }
     assert!(!place.path("ramp-results").exists(), "something was written");
+}
+
+/// A gate's answer about programs is one, whatever it is, and its paths are twelve; what fails is no answer.
+#[test]
+fn a_gate_plays_two_programs_on_twelve_paths() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_gate");
+    let asked = ["gate", "--a", "python", "--b", SERVER, "--pairs", "2", "--json", "--markdown", "gate.md"];
+    let output = place.ramp(&asked);
+    // Two pairs never suffice.
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let gate: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&gate["verdict"], &gate["pairs"]), (&"cannot_tell".into(), &2.into()), "{gate}");
+    assert_eq!((&gate["old"], &gate["new"]), (&"python".into(), &"b".into()), "{gate}");
+    let paths: std::collections::BTreeSet<&str> =
+        gate["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(paths.len() == 12 && paths.iter().all(|path| path.starts_with("league:fresh-")), "{gate}");
+    assert!(place.read("gate.md").contains("league:fresh-"), "{}", place.read("gate.md"));
+    if let Some(worst) = gate["worst"].as_object() {
+        assert!(paths.contains(worst["path"].as_str().unwrap()), "{gate}");
+    }
+    for (words, expected) in [
+        (&["--a", "python", "--b", "exit 3"][..], "ended before it was ready with exit status 3"),
+        (&["--a", "python"], "--b is missing"),
+        (&["--a", "python", "--b", "x {host}"], "no template `{host}`"),
+        (&["hystart", "best", "--a", "python"], "--a"),
+        (&["--client", "curl {url}", "hystart", "best"], "--a"),
+        (&["--a", "python", "--b", "python", "--for", "soon"], "a number with s, m or h"),
+    ] {
+        let output = place.ramp(&[&["gate"], words].concat());
+        let text = said(&output);
+        assert!(output.status.code() == Some(2) && text.contains(expected), "{words:?}: {text}");
+    }
+}
+
+/// The one run that a directory keeps.
+fn only_run(place: &Place, directory: &str) -> Value {
+    let all = place.files(&format!("{directory}/runs"));
+    let mut runs = all.iter().filter_map(|(_, bytes)| serde_json::from_slice::<Value>(bytes).ok());
+    let run = runs.find(|run| run["metrics"].is_object()).expect("a run");
+    assert!(runs.all(|other| !other["metrics"].is_object()), "two runs in {directory}");
+    run
+}
+
+/// IPv6, marks that a sender would let the path set, several connections, and UDP that leaves in bursts of the kernel's making.
+#[test]
+fn the_path_sees_whatever_programs_speak() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_speak");
+    place.write(
+        "bursts.py",
+        "import socket, sys, time\n\
+         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+         s.setsockopt(socket.SOL_UDP, 103, 1200)\n\
+         s.bind((sys.argv[1], int(sys.argv[2])))\n\
+         _, client = s.recvfrom(100)\n\
+         left = int(sys.argv[3])\n\
+         while left > 0:\n  \
+           s.sendto(bytes(12000), client); left -= 12000; time.sleep(0.01)\n\
+         time.sleep(60)\n",
+    );
+    place.write(
+        "hears.py",
+        "import socket, sys\n\
+         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+         s.sendto(b'x', (sys.argv[1], int(sys.argv[2])))\n\
+         left = int(sys.argv[3])\n\
+         while left > 0:\n  left -= len(s.recv(2000))\n",
+    );
+    place.write(
+        "rows.toml",
+        "[marked]\n\
+         server = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
+         client = 'echo 1 > /proc/sys/net/ipv4/tcp_ecn; exec python3 -c \"import urllib.request as u; u.urlopen(\\\"{url}\\\").read()\"'\n\
+         [several]\n\
+         server = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
+         client = 'python3 -c \"import urllib.request as u; [u.urlopen(\\\"{url}\\\").read() for _ in range(3)]\"'\n\
+         [bursts]\n\
+         server = 'python3 bursts.py {address} {port} {bytes}'\n\
+         client = 'python3 hears.py {address} {port} {bytes}'\n\
+         listens = 'udp'\n\
+         [six]\n\
+         server = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
+         ipv6 = true\n",
+    );
+    for row in ["marked", "several", "bursts", "six", "python"] {
+        let out = format!("out-{row}");
+        let arguments = compare(&["--programs", "rows.toml", "--row", row, "--runs", "1", "--out", &out]);
+        let more: &[&str] = if row == "python" { &["--ipv6"] } else { &[] };
+        let output = patiently(&place, &[&arguments[..], more].concat());
+        assert!(output.status.success(), "{row}: {}", stderr(&output));
+    }
+    let wire = |row: &str, what: &str| {
+        let run = only_run(&place, &format!("out-{row}"));
+        run["emulation"]["wire"][what].as_u64().unwrap_or_else(|| panic!("{row}: {run}"))
+    };
+    // 300 kB are more than 200 packets, of TCP with marks all but the handshake's.
+    assert!(wire("marked", "ecn_packets") > 200 && wire("six", "ecn_packets") == 0);
+    assert_eq!(["marked", "several", "bursts", "six"].map(|row| wire(row, "connections")), [1, 3, 1, 1]);
+    assert_eq!(wire("bursts", "burst_packets"), 10);
+    for row in ["six", "python"] {
+        let run = only_run(&place, &format!("out-{row}"));
+        assert!(run["steering"].as_str().unwrap().contains("ipv6=true"), "{run}");
+        let seconds = run["metrics"]["download_time"].as_f64().unwrap_or_else(|| panic!("{run}"));
+        assert!((0.2..2.0).contains(&seconds), "{run}");
+    }
+}
+
+/// The simulator's nearest rows stand for programs on neighbouring paths.
+#[test]
+fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_like");
+    let row = |name: &str, before: &str, like: &str| {
+        format!("[{name}]\nserver = '{before}{SERVER}'\nlike = '{like}'\n")
+    };
+    place.write("rows.toml", &(row("one", "", "slow_start") + &row("other", "exec ", "hystart")));
+    let mut arguments = vec!["compare", "--on", "program"];
+    arguments.extend(PATH.into_iter().filter(|word| *word != "--exact"));
+    arguments.extend([
+        "--uncertain",
+        "path.rtt=20ms..80ms",
+        "--programs",
+        "rows.toml",
+        "--row",
+        "one",
+        "--row",
+        "other",
+    ]);
+    arguments.extend(["--runs", "2", "--out", "out"]);
+    let output = patiently(&place, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = String::from_utf8(output.stdout).unwrap();
+    let carries = |name: &str| {
+        let line = table.lines().find(|line| line.starts_with(name));
+        line.is_some_and(|line| line.contains(" % "))
+    };
+    assert!(table.contains("carries") && carries("one ") && carries("other "), "{table}");
+}
+
+/// Comparisons of a program with itself, and of these those that may say that it differs.
+const ALIKE: (usize, usize) = (100, 5);
+
+#[test]
+#[ignore = "a quarter of an hour in real time: make programs-alike"]
+fn identical_programs_beside_a_busy_loop_rarely_differ() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("programs_alike");
+    let same = format!("[same]\nserver = '{SERVER}'\nlistens = 'tcp'\n");
+    place.write("same.toml", &same);
+    let over = AtomicBool::new(false);
+    let mut different = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        for number in 0..ALIKE.0 {
+            let out = format!("out-{number}");
+            let arguments = compare(&[
+                "--programs",
+                "same.toml",
+                "--row",
+                "python",
+                "--row",
+                "same",
+                "--runs",
+                "4",
+                "--out",
+                &out,
+                "--json",
+            ]);
+            let output = patiently(&place, &arguments);
+            if !output.status.success() {
+                over.store(true, Ordering::Relaxed);
+                panic!("{}", stderr(&output));
+            }
+            let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let pair =
+                found["pairs"].as_array().unwrap().iter().find(|pair| pair["metric"] == "download_time");
+            let finding = pair.unwrap()["finding"].as_str().unwrap().to_owned();
+            if ["lower", "higher"].contains(&finding.as_str()) {
+                different.push((number, pair.unwrap()["ratio"].clone()));
+            }
+            let _ = writeln!(std::io::stderr(), "{number}: {finding}");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} of {} comparisons find a difference: {different:?}",
+        different.len(),
+        ALIKE.0
+    );
+    assert!(different.len() <= ALIKE.1, "{different:?}");
 }
 
 #[test]

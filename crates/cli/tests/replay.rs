@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::path::Path;
+
 use serde_json::Value;
 use support::{Place, stderr};
 
@@ -130,4 +132,35 @@ fn what_cannot_be_replayed_is_refused() {
         assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
     }
     assert!(!place.path("a.csv").exists());
+}
+
+/// What is recorded over a QUIC stack is a vector for implementations in other languages: the headers, compiled and called from Python,
+/// take every decision again, and a decision that was changed is found.
+#[test]
+fn decisions_over_quic_are_vectors_for_other_languages() {
+    let place = Place::new("vectors");
+    for (row, file) in [("hystartpp", "one.jsonl"), ("paced", "two.jsonl")] {
+        let path = ["run", "--on", "quic", "--rate", "20mbit", "--rtt", "50ms", "--size", "500kB"];
+        place.stdout(&[&path[..], &["--algorithm", row, "--decisions", file]].concat());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let check = |file: &str| {
+        let mut python = std::process::Command::new("python3");
+        python
+            .arg(root.join("crates/quic/c/check_vectors.py"))
+            .arg(root.join("include"))
+            .arg(place.path(file));
+        python.output().expect("the tests need python3")
+    };
+    for file in ["one.jsonl", "two.jsonl"] {
+        let checked = check(file);
+        let said = String::from_utf8_lossy(&checked.stdout).into_owned();
+        assert!(checked.status.success() && said.contains("every decision as recorded"), "{checked:?}");
+    }
+    let text = std::fs::read_to_string(place.path("one.jsonl")).unwrap();
+    let wrong = text.replacen("\"after_cwnd_bytes\":", "\"after_cwnd_bytes\":1", 5);
+    std::fs::write(place.path("wrong.jsonl"), wrong).unwrap();
+    let checked = check("wrong.jsonl");
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(!checked.status.success() && said.contains("cwnd_bytes"), "{checked:?}");
 }

@@ -147,7 +147,10 @@ fn algorithms_are_listed_with_what_they_need_and_where_they_run() {
     let row = |id: &str| rows.iter().find(|row| row["algorithm"] == id).unwrap().clone();
     assert_eq!(row("paced")["needs"], "pacing");
     assert_eq!(row("hystartpp")["groups"], "modern deployed");
-    assert_eq!(row("best")["runs on"], if cfg!(target_os = "linux") { "sim quic linux" } else { "sim quic" });
+    assert_eq!(
+        row("best")["runs on"],
+        if cfg!(target_os = "linux") { "sim quic quinn linux" } else { "sim quic quinn" }
+    );
     let narrow = place.command(&["list", "algorithms"]).env("COLUMNS", "80").output().unwrap();
     let narrow = String::from_utf8(narrow.stdout).unwrap();
     assert!(narrow.starts_with("algorithm ") && !narrow.contains("groups"), "{narrow}");

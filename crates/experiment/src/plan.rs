@@ -131,12 +131,13 @@ fn about(steering: &str) -> String {
         return format!("{name}: a header that is in no registry.");
     }
     let Some(algorithm) = rampcc::algorithm(name) else {
-        if let Some((_, rest)) = words.next().zip(steering.splitn(3, ' ').nth(2)) {
-            return format!("{}: {rest}.", steering.split(' ').nth(1).unwrap_or(name));
-        }
-        let mut words = steering.split(' ').skip(1);
+        let mut parts = steering.splitn(3, ' ').skip(1);
+        let own = parts.next().unwrap_or(name);
         let article = if name == "kernel" { "The " } else { "" };
-        return format!("{article}{name}'s own {}.", words.next().unwrap_or(name));
+        return match parts.next() {
+            Some(definition) => format!("{own}: {definition}."),
+            None => format!("{article}{name}'s own {own}."),
+        };
     };
     let unusual = |word: &&str| {
         word.split_once('=').is_some_and(|(name, value)| {

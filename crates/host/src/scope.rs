@@ -31,6 +31,8 @@ pub struct Prefix {
 }
 
 impl Scope {
+    /// The first words of these.
+    pub const KINDS: [&str; 4] = ["system", "netns", "cgroup", "route"];
     /// Values that `--scope` allows.
     pub const SYNTAX: &str = "system, netns NAME, cgroup PATH, or route PREFIX [metric NUMBER]";
 

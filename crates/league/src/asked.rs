@@ -98,7 +98,7 @@ pub fn entrants(
     }
     for row in &rows {
         if let Some(control) = row.control()
-            && backends.first().is_none_or(|backend| backend.name() != control.backend)
+            && backends.first().is_none_or(|backend| !backend.controls().contains(control))
         {
             return Err(ExperimentError::Request {
                 field: "algorithms",
@@ -107,8 +107,25 @@ pub fn entrants(
             });
         }
     }
+    if let Some(backend) = backends.first() {
+        rows = met(rows, *backend)?;
+    }
     let more = candidate::candidates(candidates, apart, &rows)?;
     Ok(rows.into_iter().chain(more).collect())
+}
+
+/// Without those whose needs the backend does not meet: an error if somebody named them. The yardstick is what a path allows, and
+/// every backend plays it.
+fn met(rows: Vec<Row>, backend: &dyn Backend) -> Result<Vec<Row>, ExperimentError> {
+    let unmet = |row: &Row| row.unmet(backend).filter(|_| !row.yardstick());
+    if let Some(reason) = rows.iter().filter(|row| !row.brought).find_map(unmet) {
+        return Err(ExperimentError::Request {
+            field: "algorithms",
+            problem: format!("names what {} cannot play: {reason}", backend.title()),
+            help: Some("--on sim, which meets every need".to_owned()),
+        });
+    }
+    Ok(rows.into_iter().filter(|row| unmet(row).is_none()).collect())
 }
 
 /// What a judged league leaves in its directory.

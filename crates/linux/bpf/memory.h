@@ -102,6 +102,7 @@ static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
 	struct place place = {};
 	struct remembered now = {}, *known;
 	struct ramp_seen seen = {};
+	__u64 taken_ns, seen_ns;
 
 	seen.now_ns = clock_ns();
 	seen.initial_window_bytes = f->initial_window_bytes;
@@ -123,7 +124,14 @@ static __noinline void observe(struct sock *sk, struct flow *f, _Bool closing)
 	known = bpf_map_lookup_elem(&history, &place);
 	if (known && !read_whole(known, &place, &now.memory))
 		return;
-	if (ramp_observe(&now.memory, &seen))
+	taken_ns = now.memory.taken_ns;
+	seen_ns = now.memory.seen_ns;
+	if (!ramp_observe(&now.memory, &seen))
+		return;
+	/* It has only been given back: the rest may have been forgotten since it was read. */
+	if (known && now.memory.seen_ns == seen_ns)
+		take(known, taken_ns, now.memory.taken_ns);
+	else
 		keep(&place, &now, BPF_ANY);
 }
 

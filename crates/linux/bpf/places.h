@@ -9,10 +9,10 @@
  * value tells: a mixture counts as nothing known, and nothing is learnt in its stead.
  *
  * Of two processors that write the same place at the same time, the last one wins, and what it writes is
- * what it would have written alone. One word changes in place, when a connection is told; the seal leaves
- * it out. Where the element has just become another's, that one's next connection begins untold; where the
- * place is written at that moment, a second connection may be told beside the first, as after
- * RAMP_MEMORY_TAKEN_NS.
+ * what it would have written alone. One word changes in place, when a connection is told and when it gives
+ * that back; the seal leaves it out. Where the element has just become another's, that one's next
+ * connection begins untold; where the place is written at that moment, a second connection may be told
+ * beside the first, as after RAMP_MEMORY_TAKEN_NS.
  */
 #ifndef RAMP_LINUX_PLACES_H
 #define RAMP_LINUX_PLACES_H

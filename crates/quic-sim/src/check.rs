@@ -4,17 +4,17 @@ use rampcc_backend::Control;
 use rampcc_scenario::{Scenario, TrafficKind};
 use rampcc_tcp::{Avoidance, ReceiverConfig, Recovery, SenderConfig};
 
-use crate::own::CONTROLS;
-use crate::transport::mtu;
+use crate::wishes::mtu;
 
 /// Smallest datagram that QUIC may count on (RFC 9000 §14).
 const MTU_MIN: u16 = 1200;
 
 /// Everything that QUIC hosts cannot do of a scenario.
-pub(crate) fn check(scenario: &Scenario, control: Option<&Control>) -> Vec<String> {
+/// `own`: the controls that the backend has.
+pub(crate) fn check(scenario: &Scenario, own: &[Control], control: Option<&Control>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(control) = control
-        && !CONTROLS.iter().any(|own| own.name == control.name)
+        && !own.contains(control)
     {
         found.push(format!("`{}` is the {}'s own, and no QUIC host has it", control.name, control.owner));
     }
@@ -33,7 +33,7 @@ pub(crate) fn check(scenario: &Scenario, control: Option<&Control>) -> Vec<Strin
         let name = &traffic.name;
         found.extend(ends(sender, receiver).map(|what| format!("traffic `{name}`: {what}")));
         if control.is_some() && *under_test_share > 0.0 {
-            found.push(format!("traffic `{name}`: noq's own controls steer listed flows alone"));
+            found.push(format!("traffic `{name}`: a stack's own controls steer listed flows alone"));
         }
     }
     found.dedup();

@@ -4,19 +4,15 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use bytes::Bytes;
-use noq_proto::{ClientConfig, Dir, StreamEvent, StreamId, WriteError};
 use rampcc::{Phase, Time};
 use rampcc_quic::Counts;
 use rampcc_sim::{Endpoint, Receiving, Sending};
-use rampcc_trace::{FlowEventKind, FlowSample};
+use rampcc_trace::{FlowDecision, FlowEventKind, FlowSample};
 
 use crate::datagram::UdpDatagram;
-use crate::peer::{News, Peer};
+use crate::end::{End, News, Written, zeros};
 use crate::seen::{Seen, Watch};
 
-/// What is written at once; its contents are zeros, which costs no memory.
-const ZEROS: &[u8] = &[0; 1 << 20];
 /// An endless write is kept so far ahead of what was delivered.
 const AHEAD_BYTES: u64 = 64 << 20;
 
@@ -33,14 +29,13 @@ struct Size {
 /// A write, which has a stream of its own.
 struct Write {
     left: u64,
-    stream: Option<StreamId>,
+    stream: Option<u64>,
 }
 
 /// The end where the application writes: the client of the connection.
 pub struct Sender {
-    peer: Peer,
+    peer: Box<dyn End>,
     flow: u32,
-    config: Option<ClientConfig>,
     watch: Watch,
     connected: bool,
     announced: Announced,
@@ -62,17 +57,10 @@ struct Reported {
 }
 
 impl Sender {
-    pub(crate) fn new(
-        peer: Peer,
-        flow: u32,
-        config: ClientConfig,
-        watch: Watch,
-        announced: Announced,
-    ) -> Self {
+    pub(crate) fn new(peer: Box<dyn End>, flow: u32, watch: Watch, announced: Announced) -> Self {
         Self {
             peer,
             flow,
-            config: Some(config),
             watch,
             connected: false,
             announced,
@@ -93,10 +81,8 @@ impl Sender {
                     self.connected = true;
                     self.events.push_back(FlowEventKind::Established);
                 }
-                News::Stream(StreamEvent::Finished { .. } | StreamEvent::Stopped { .. }) => {
-                    self.unacknowledged = self.unacknowledged.saturating_sub(1);
-                }
-                News::Stream(_) => {}
+                News::Finished => self.unacknowledged = self.unacknowledged.saturating_sub(1),
+                News::Opened | News::Readable(_) | News::Other => {}
             }
         }
         self.write_on();
@@ -109,10 +95,12 @@ impl Sender {
         }
         let delivered = self.watch.read().sample.delivered_bytes;
         while let Some(write) = self.writes.front_mut() {
-            let Some(connection) = self.peer.connection() else { return };
+            if self.peer.lost() {
+                return;
+            }
             let stream = match write.stream {
                 Some(stream) => stream,
-                None => match connection.streams().open(Dir::Uni) {
+                None => match self.peer.open() {
                     Some(stream) => *write.stream.insert(stream),
                     None => return,
                 },
@@ -121,26 +109,25 @@ impl Sender {
                 if write.left > AHEAD_BYTES && self.written > delivered.saturating_add(AHEAD_BYTES) {
                     return;
                 }
-                let part = Bytes::from_static(&ZEROS[..write.left.min(ZEROS.len() as u64) as usize]);
-                match connection.send_stream(stream).write_chunks(&mut &mut [part][..]) {
-                    Ok(bytes) => {
-                        self.written += bytes as u64;
+                match self.peer.write(stream, zeros(write.left)) {
+                    Written::Bytes(bytes) => {
+                        self.written += bytes;
                         if write.left != u64::MAX {
-                            write.left -= bytes as u64;
+                            write.left -= bytes;
                         }
                     }
-                    Err(WriteError::Blocked) => return,
-                    Err(_) => break,
+                    Written::Blocked => return,
+                    Written::Gone => break,
                 }
             }
-            _ = connection.send_stream(stream).finish();
+            self.peer.finish(stream);
             self.writes.pop_front();
         }
     }
 
     /// Events that the controller's state shows.
     fn report(&mut self) {
-        if self.peer.lost.is_some() && !self.reported.lost && !self.over() {
+        if self.peer.lost() && !self.reported.lost && !self.over() {
             self.reported.lost = true;
             self.events.push_back(FlowEventKind::ConnectionLost);
         }
@@ -211,9 +198,7 @@ impl Endpoint for Sender {
 
 impl Sending for Sender {
     fn open(&mut self, now: Time) {
-        if let Some(config) = self.config.take() {
-            self.peer.connect(now, config);
-        }
+        self.peer.connect(now);
     }
 
     fn write(&mut self, _: Time, bytes: u64) {
@@ -237,6 +222,14 @@ impl Sending for Sender {
         self.events.pop_front()
     }
 
+    fn record_decisions(&mut self) {
+        self.watch.record_calls();
+    }
+
+    fn poll_decision(&mut self) -> Option<FlowDecision> {
+        self.watch.poll_call(self.flow)
+    }
+
     fn sample(&self, now: Time) -> FlowSample {
         let Seen { sample, exit, .. } = self.watch.read();
         let phase = if exit.is_some() { Phase::Done } else { sample.phase };
@@ -246,38 +239,27 @@ impl Sending for Sender {
 
 /// The end where the application reads: the server.
 pub struct Receiver {
-    peer: Peer,
+    peer: Box<dyn End>,
     announced: Announced,
     received: u64,
-    reading: Vec<StreamId>,
 }
 
 impl Receiver {
-    pub(crate) fn new(peer: Peer, announced: Announced) -> Self {
-        Self { peer, announced, received: 0, reading: Vec::new() }
+    pub(crate) fn new(peer: Box<dyn End>, announced: Announced) -> Self {
+        Self { peer, announced, received: 0 }
     }
 
     fn attend(&mut self) {
+        let mut readable = Vec::new();
         while let Some(news) = self.peer.poll() {
-            let Some(connection) = self.peer.connection() else { return };
             match news {
-                News::Stream(StreamEvent::Opened { dir }) => {
-                    while let Some(stream) = connection.streams().accept(dir) {
-                        self.reading.push(stream);
-                    }
-                }
-                News::Stream(StreamEvent::Readable { id }) => self.reading.push(id),
-                _ => {}
+                News::Opened => readable.extend(std::iter::from_fn(|| self.peer.accept())),
+                News::Readable(stream) => readable.push(stream),
+                News::Connected | News::Finished | News::Other => {}
             }
         }
-        let Some(connection) = self.peer.connection() else { return };
-        for stream in self.reading.drain(..) {
-            let mut stream = connection.recv_stream(stream);
-            let Ok(mut chunks) = stream.read(true) else { continue };
-            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                self.received += chunk.bytes.len() as u64;
-            }
-            _ = chunks.finalize();
+        for stream in readable {
+            self.received += self.peer.read(stream);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! QUIC in virtual time: two endpoints of noq-proto, a real QUIC stack, in the simulator's event loop over the same links.
+//! QUIC in virtual time: two endpoints of a real QUIC stack, noq-proto or quinn-proto, in the simulator's event loop over the same
+//! links.
 //!
 //! A part of ramp, not meant for other programs: any release may change it.
 //!
@@ -7,16 +8,21 @@
 //! from the run's seed, so that the same run is the same to the byte.
 
 mod backend;
+mod bare;
 mod check;
 mod datagram;
+mod end;
 mod ends;
-mod own;
-mod peer;
+mod noq;
+mod onlooker;
 mod plain;
+mod quinn;
 mod seen;
 mod transport;
+mod wishes;
 
-pub use backend::VirtualQuic;
+pub use backend::{Bringing, Brought, VirtualQuic};
+pub use bare::bare;
 pub use datagram::UdpDatagram;
 pub use ends::{Receiver, Sender};
-pub use transport::Quic;
+pub use transport::{Quic, Stack};

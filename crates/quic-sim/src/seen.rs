@@ -1,10 +1,11 @@
 //! What a sender's congestion controller shows: after every ACK, for samples and events.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rampcc::{Phase, Time, UNSET};
 use rampcc_quic::{Connection, Counts, Exit, Observer};
-use rampcc_trace::{FlowSample, SenderState};
+use rampcc_trace::{Call, FlowDecision, FlowSample, Opening, SenderState, Told};
 
 /// The state of a controller after its last ACK.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,15 +17,39 @@ pub(crate) struct Seen {
 
 /// A controller's end and its host's of the same [`Seen`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watch(Arc<Mutex<Seen>>);
+pub(crate) struct Watch {
+    seen: Arc<Mutex<Seen>>,
+    /// Every call of the algorithm that nobody has fetched yet, and how many there were; `None`: nobody wants them.
+    calls: Arc<Mutex<Option<Calls>>>,
+}
+
+type Calls = (VecDeque<(Time, Call)>, u32);
 
 impl Watch {
     pub(crate) fn read(&self) -> Seen {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps every call from now on.
+    pub(crate) fn record_calls(&self) {
+        *self.calls() = Some(Calls::default());
+    }
+
+    /// The next call, as the flow's.
+    pub(crate) fn poll_call(&self, flow: u32) -> Option<FlowDecision> {
+        let mut calls = self.calls();
+        let (waiting, told) = calls.as_mut()?;
+        let (now, call) = waiting.pop_front()?;
+        *told += 1;
+        Some(FlowDecision { now, flow, index: *told - 1, call })
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Option<Calls>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn update(&self, change: impl FnOnce(&mut Seen)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -54,6 +79,21 @@ impl Observer for Watch {
         };
         let (counts, exit) = (*connection.counts(), connection.exit().copied());
         self.update(|seen| *seen = Seen { sample, counts, exit });
+    }
+
+    fn wants_calls(&self) -> bool {
+        self.calls().is_some()
+    }
+
+    fn on_call(&self, now: Time, call: &rampcc_quic::Call<'_>) {
+        let told = match call.told {
+            rampcc_quic::Told::Begin(algorithm, config) => Opening::told(algorithm, *config),
+            rampcc_quic::Told::Ack(ack) => Told::Ack(*ack),
+            rampcc_quic::Told::Event(event) => Told::Event(*event),
+        };
+        if let Some((waiting, _)) = self.calls().as_mut() {
+            waiting.push_back((now, Call { told, before: call.before, after: call.after }));
+        }
     }
 }
 

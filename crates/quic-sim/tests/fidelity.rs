@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use common::{Log, play};
-use rampcc_quic_sim::VirtualQuic;
+use rampcc_quic_sim::{Stack, VirtualQuic};
 use rampcc_sim::Simulator;
+
+const NOQ: VirtualQuic = VirtualQuic(Stack::Noq);
 
 struct Bottleneck {
     words: &'static str,
@@ -93,7 +95,7 @@ impl Row {
             "[path]\n{}\n[receiver]\ntimestamps = \"off\"\n{acks}\n[[flow]]\nsize = \"{}\"\n",
             path.path, path.size
         );
-        Self { tcp: play(&Simulator, &scenario, id), quic: play(&VirtualQuic, &scenario, id) }
+        Self { tcp: play(&Simulator, &scenario, id), quic: play(&NOQ, &scenario, id) }
     }
 
     /// By how much QUIC differs in exit time, window in packets, and download time; `None`: for another reason, or it
@@ -181,7 +183,7 @@ fn quic_in_virtual_time_does_as_tcp_does() {
 fn gaps_are_the_decisions_to_three_byte_times() {
     let scenario = "[path]\nrate = \"100 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\n[receiver]\nacks = \"quick\"\n\
                     [[flow]]\nsize = \"2 MB\"\n";
-    let log = play(&VirtualQuic, scenario, "paced");
+    let log = play(&NOQ, scenario, "paced");
     // The link delays all packets alike where they come no faster than it sends.
     let gaps: Vec<u64> = log.received.windows(2).map(|pair| (pair[1] - pair[0]).ns()).collect();
     let acks: Vec<_> = log.samples.iter().filter(|sample| sample.rtt > rampcc::Time::ZERO).collect();

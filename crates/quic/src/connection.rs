@@ -1,5 +1,7 @@
 //! The host's part of one connection's congestion control, for any QUIC stack.
 
+use std::sync::Arc;
+
 use rampcc::{Decision, EventKind, Phase, Startup, Time, UNSET};
 use rampcc_avoidance::{Avoid, Lost, RateSampler, Rules as AvoidanceRules, VegasConfig};
 
@@ -7,7 +9,7 @@ use crate::ledger::{Entry, Ledger, PacketId};
 use crate::outcome::{Counts, Exit, Sample};
 use crate::pacing::{Bucket, Flow};
 use crate::rtt::Rtt;
-use crate::{Rules, Spacing};
+use crate::{Call, Observer, Rules, Spacing, Told};
 
 /// An outstanding packet that left so many round trips before the newest acknowledged one was given up long ago.
 const STALE_ROUND_TRIPS: u64 = 8;
@@ -76,6 +78,7 @@ pub struct Connection {
     pub(crate) exit: Option<Exit>,
     pub(crate) counts: Counts,
     last: Sample,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl Connection {
@@ -115,8 +118,15 @@ impl Connection {
             exit: None,
             counts: Counts::default(),
             last: Sample::default(),
+            observer: None,
             rules: rules.clone(),
         }
+    }
+
+    /// The same with somebody who is told of every call of the algorithm; a stack's face tells of every change, too.
+    #[must_use]
+    pub fn observed(self, observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { observer, ..self }
     }
 
     /// Bytes that may be in flight.
@@ -396,8 +406,10 @@ impl Connection {
                 u64::from(self.rules.initial_window_packets),
             )
         };
+        let before = *self.startup.decision();
         self.startup.begin(&config);
         let decision = *self.startup.decision();
+        self.tell_of(now, Told::Begin(self.rules.algorithm, &config), before);
         self.window = Window { cwnd: decision.cwnd_bytes, ssthresh: decision.ssthresh_bytes };
         self.notice_exit(now, Time::ZERO);
         let flow = self.flow();
@@ -429,7 +441,7 @@ impl Connection {
             mss_bytes: self.mss as u32,
         };
         let starting = self.starting();
-        let wanted = self.lend(|startup| _ = startup.on_event(&event));
+        let wanted = self.lend(now, Told::Event(&event));
         // After start-up the window is the host's.
         if starting || self.starting() {
             self.window = wanted;
@@ -437,12 +449,23 @@ impl Connection {
     }
 
     /// Lends the window to the algorithm for one call; returns what it would make of it.
-    pub(crate) fn lend(&mut self, call: impl FnOnce(&mut Startup)) -> Window {
+    pub(crate) fn lend(&mut self, now: Time, told: Told<'_>) -> Window {
         let lent = self.startup.decision_mut();
         (lent.cwnd_bytes, lent.ssthresh_bytes) = (self.window.cwnd, self.window.ssthresh);
-        call(&mut self.startup);
-        let decision = self.startup.decision();
+        let before = *lent;
+        let decision = *match told {
+            Told::Ack(ack) => self.startup.on_ack(ack),
+            Told::Event(event) => self.startup.on_event(event),
+            Told::Begin(..) => self.startup.decision(),
+        };
+        self.tell_of(now, told, before);
         Window { cwnd: decision.cwnd_bytes, ssthresh: decision.ssthresh_bytes }
+    }
+
+    fn tell_of(&self, now: Time, told: Told<'_>, before: Decision) {
+        if let Some(observer) = self.observer.as_deref().filter(|observer| observer.wants_calls()) {
+            observer.on_call(now, &Call { told, before, after: *self.startup.decision() });
+        }
     }
 
     pub(crate) fn notice_exit(&mut self, now: Time, deciding: Time) {

@@ -7,13 +7,7 @@ use std::time::Instant;
 
 use rampcc::Time;
 
-use crate::{Connection, RefusedRow, Rules, Spacing};
-
-/// Sees a connection after every ACK and every report of congestion.
-pub trait Observer: Send + Sync + fmt::Debug {
-    /// `now` is on the clock of the connection's own times.
-    fn on_change(&self, now: Time, connection: &Connection);
-}
+use crate::{Connection, Observer, RefusedRow, Rules, Spacing};
 
 /// A stack's instants as times, none of which is zero.
 #[derive(Clone, Copy, Debug)]
@@ -83,24 +77,22 @@ impl<S: Stack> Factory<S> {
 
     pub(crate) fn watched(&self, now: Instant, mtu: u16) -> Watched {
         Watched {
-            connection: Connection::new(&self.rules, mtu),
+            connection: Connection::new(&self.rules, mtu).observed(self.observer.clone()),
             clock: Clock::new(self.epoch, now),
-            observer: self.observer.clone(),
         }
     }
 }
 
-/// A connection on its stack's clock, with its observer.
+/// A connection on its stack's clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     pub(crate) connection: Connection,
     pub(crate) clock: Clock,
-    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Watched {
     pub(crate) fn show(&self, now: Time) {
-        if let Some(observer) = &self.observer {
+        if let Some(observer) = &self.connection.observer {
             observer.on_change(now, &self.connection);
         }
     }

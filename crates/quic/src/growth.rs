@@ -3,6 +3,7 @@
 use rampcc::{Ack, AckFlags, ExitReason, Phase, UNSET};
 use rampcc_avoidance::{Delivered, Growth, Startup};
 
+use crate::Told;
 use crate::connection::{Acked, Connection, microseconds};
 
 impl Connection {
@@ -67,7 +68,7 @@ impl Connection {
                 + u32::from(app_limited && ack.rate != 0) * AckFlags::RATE_APP_LIMITED,
             tsval: 0,
         };
-        let wanted = self.lend(|startup| _ = startup.on_ack(&told));
+        let wanted = self.lend(ack.now, Told::Ack(&told));
         if !recovering {
             self.window = wanted;
         } else if wanted.ssthresh != UNSET && wanted.ssthresh != self.window.ssthresh {

@@ -31,8 +31,10 @@ mod growth;
 mod ledger;
 #[cfg(feature = "noq")]
 pub mod noq;
+mod observer;
 mod outcome;
 mod pacing;
+pub mod qlog;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 mod recovery;
@@ -41,8 +43,9 @@ mod rules;
 
 pub use connection::Connection;
 #[cfg(any(feature = "noq", feature = "quinn"))]
-pub use face::{Factory, Observer, Stack};
+pub use face::{Factory, Stack};
 pub use ledger::PacketId;
+pub use observer::{Call, Observer, Told};
 pub use outcome::{Congestion, Counts, Exit, Sample};
 pub use pacing::{Spacing, UNPACED_BYTES_PER_S};
 pub use rules::{RefusedRow, Rules, Unmet};

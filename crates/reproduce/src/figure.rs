@@ -47,16 +47,13 @@ pub(crate) fn figure(
         substitute: experiment.substitute.clone(),
         taken: plan.taken(),
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
-        claims: claims.iter().map(|verdict| claim(verdict, !tables.is_empty())).collect(),
+        claims: claims.iter().map(claim).collect(),
         choices: choices(experiment, claims, tables),
         facts: facts(plan, runs, took_s),
         commands: commands(plan),
         version: version().to_owned(),
     }
 }
-
-/// What a reason says where the claims under other choices follow it.
-const BELOW: &str = " (see below)";
 
 /// What a quick run leaves out, and how to have it.
 fn quick(plan: &Plan<'_>) -> Option<String> {
@@ -75,8 +72,7 @@ fn quick(plan: &Plan<'_>) -> Option<String> {
     Some(format!("{points}{runs}{choices}. ramp reproduce {name} plays all."))
 }
 
-/// `choices`: whether the claims under other choices are on the page.
-fn claim(verdict: &Verdict, choices: bool) -> Claim {
+fn claim(verdict: &Verdict) -> Claim {
     Claim {
         text: verdict.text.clone(),
         place: verdict.place.clone(),
@@ -84,8 +80,7 @@ fn claim(verdict: &Verdict, choices: bool) -> Claim {
         measured: verdict.measured.clone(),
         check: verdict.check.clone(),
         holds: verdict.holds,
-        reason: (verdict.reason.as_ref())
-            .map(|reason| if choices { reason.clone() } else { reason.replace(BELOW, "") }),
+        reason: verdict.reason.clone(),
         reason_fails: verdict.reason_fails.clone(),
     }
 }

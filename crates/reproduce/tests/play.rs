@@ -82,7 +82,7 @@ text = "Slow start is the faster one."
 where = "nowhere"
 check = "download_time[SS] < download_time[told]"
 [claim.reason]
-why = "Nobody has claimed it (see below)."
+why = "Nobody has claimed it."
 found = ["1.1 <= download_time[SS@5 packets] / download_time[told@5 packets] <= 9"]
 [[claim]]
 text = "Both are slow."
@@ -178,9 +178,7 @@ fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
 
     write_gallery(&place.0, &first.experiments, "ramp reproduce sample.toml").unwrap();
     let page = fs::read_to_string(place.0.join("sample-fig1.html")).unwrap();
-    assert!(
-        page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it (see below).")
-    );
+    assert!(page.contains("4 of 8 checked claims hold") && page.contains("Nobody has claimed it."));
     assert!(page.contains("id=\"choices\"") && page.contains("every second"));
     assert!(
         page.contains("ramp reproduce &#39;sample.toml&#39;")

@@ -136,16 +136,25 @@ fn has_links(release: &str) -> bool {
 
 /// How true the path of a run was.
 pub fn emulation(played: &Played) -> Emulation {
-    let report = &played.report;
+    Emulation {
+        kernel: format!("Linux {}", played.kernel),
+        attempts: played.attempts,
+        samples: played.samples.looks + played.samples.kernel_events,
+        samples_lost: played.samples.lost(),
+        sockets: sockets(played),
+        ..path_of(&played.report)
+    }
+}
+
+/// The same, without what was done over the path.
+pub(crate) fn path_of(report: &crate::ErrorReport) -> Emulation {
     let us = |time: Time| time.ns() as f64 / 1e3;
     let marked = match &report.verdict {
         Verdict::Ok => Vec::new(),
         Verdict::Marked(reasons) | Verdict::Refused(reasons) => reasons.clone(),
     };
     Emulation {
-        kernel: format!("Linux {}", played.kernel),
         marked,
-        attempts: played.attempts,
         packets: report.lateness.packets,
         lateness_median_us: us(report.lateness.median),
         lateness_p99_us: us(report.lateness.p99),
@@ -153,10 +162,7 @@ pub fn emulation(played: &Played) -> Emulation {
         tolerated_us: us(report.tolerated),
         realtime: report.realtime,
         cpu_share: report.cpu_share,
-        samples: played.samples.looks + played.samples.kernel_events,
-        samples_lost: played.samples.lost(),
-        sockets: sockets(played),
-        wire: None,
+        ..Emulation::default()
     }
 }
 

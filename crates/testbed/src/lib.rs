@@ -37,7 +37,7 @@ pub use check::{Unsupported, check};
 pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;
 pub use play::{Options, Played, SampleCounts, Task, play};
-pub use program::{Program, ProgramError, Programs, exit_on_wire, ready_made};
+pub use program::{FAULTS, Fault, Program, ProgramError, Programs, exit_on_wire, ready_made};
 pub use rampcc_emulator::{
     Buffers, ErrorReport, Lateness, Verdict, enter_user_namespace, missing_capabilities,
 };

@@ -72,17 +72,14 @@ pub(crate) struct AttachArgs {
     host: HostArgs,
 }
 
-/// Kinds of scopes, as [`Scope::parse`] reads them.
-const SCOPES: [&str; 4] = ["system", "netns", "cgroup", "route"];
-
 /// Runs the command.
 pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let (scope_words, names) = split(&args.scope);
     let names: Vec<&str> =
         args.algorithm.iter().map(String::as_str).chain(names.iter().map(String::as_str)).collect();
     let kind = args.scope.first().map_or("", String::as_str);
-    if !args.scope.is_empty() && !SCOPES.contains(&kind) {
-        let near = nearest(kind, &SCOPES, 1).join(", ");
+    if !args.scope.is_empty() && !Scope::KINDS.contains(&kind) {
+        let near = nearest(kind, &Scope::KINDS, 1).join(", ");
         return Err(CliError::input_help(
             format!("there is no scope `{kind}`"),
             format!("did you mean `{near}`? --scope takes {}", Scope::SYNTAX),

@@ -10,8 +10,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{process, thread};
 
-/// Longer than any command here takes, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any command here takes, however busy or slow the machine is.
+const PATIENCE: Duration = Duration::from_secs(180);
 const HERE: &str = "10.79.1.1";
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 79, 1, 2);
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";

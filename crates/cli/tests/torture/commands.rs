@@ -15,7 +15,7 @@ const ALGORITHMS: [&str; 3] = ["best", "hystart", "paced"];
 /// On trial here alone.
 const TRIED: &str = "hystartpp";
 /// Within which the kernel drops what a dead process had.
-const FREED: Duration = Duration::from_secs(20);
+pub(crate) const FREED: Duration = Duration::from_secs(20);
 
 /// How long a command takes that nobody kills.
 pub(crate) fn whole(bench: &Bench) -> Duration {
@@ -61,7 +61,7 @@ pub(crate) fn kills(bench: &Bench, rng: &mut Pcg64Mcg, whole: Duration, tally: &
 }
 
 /// Whether the kernel takes back by itself what a dead process has registered: since Linux 6.4.
-fn links() -> bool {
+pub(crate) fn links() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
     let mut numbers = release.split(['.', '-']).map_while(|word| word.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(4))
@@ -76,11 +76,11 @@ fn kill_trial(bench: &Bench, delay: Duration, tally: &mut Tally) -> Result<(), S
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let killed = kill_after(child.expect("nsenter"), delay);
     tally.count("hit before their end", u64::from(killed));
-    let (began, mut left) = (Instant::now(), offered());
+    let (began, mut left) = (Instant::now(), offered(TRIED));
     while !left.is_empty() && began.elapsed() < FREED {
         // The kernel takes a moment to drop what nothing refers to.
         thread::yield_now();
-        left = offered();
+        left = offered(TRIED);
     }
     if !left.is_empty() {
         return Err(format!("{left:?} is left"));
@@ -88,10 +88,10 @@ fn kill_trial(bench: &Bench, delay: Duration, tally: &mut Tally) -> Result<(), S
     bench.connects().and_then(|()| bench.restored())
 }
 
-/// What the kernel offers of a trial here.
-fn offered() -> Vec<String> {
+/// What the kernel offers of trials of this algorithm.
+pub(crate) fn offered(tried: &str) -> Vec<String> {
     let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("TCP");
-    let ours = available.split_whitespace().filter(|name| name.starts_with("try") && name.ends_with(TRIED));
+    let ours = available.split_whitespace().filter(|name| name.starts_with("try") && name.ends_with(tried));
     ours.map(str::to_owned).collect()
 }
 

@@ -3,7 +3,13 @@
 #![cfg(all(target_os = "linux", feature = "linux"))]
 
 mod bench;
+mod candidates;
 mod commands;
+#[path = "../../../linux/tests/support/machine.rs"]
+mod machine;
+mod machines;
+mod over;
+mod page;
 mod peers;
 mod readers;
 #[path = "../../../linux/tests/support/ready.rs"]
@@ -43,38 +49,16 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     if !ready::unobstructed(ready::obstacle().or_else(no_cgroup).as_deref()) {
         return;
     }
+    let parts = parts();
     let (seconds, seed) = (number("RAMP_TORTURE_SECONDS", 60), number("RAMP_TORTURE_SEED", 1));
     let mut kernel = KernelLog::open();
     let other = env::var_os("RAMP_TORTURE_OTHER").filter(|path| !path.is_empty()).map(PathBuf::from);
     let beside = other.as_deref().map(version);
     let bench = Bench::new(other);
     let whole = commands::whole(&bench);
-    // Together less than all: the last of each takes its time.
-    let time = |percent: u64| Duration::from_millis(seconds * 10 * percent);
-    let rng = |number: u64| Pcg64Mcg::seed_from_u64(seed << 8 | number);
-    let mut kills =
-        Tally::new("attach, replace, detach or trial, killed at a random time", "restored", time(24));
-    bench.in_turns(|| commands::kills(&bench, &mut rng(1), whole, &mut kills));
-    let mut races = Tally::new("eight commands at once, a quarter of them killed", "restored", time(12));
-    bench.in_turns(|| commands::races(&bench, &mut rng(2), whole, &mut races));
-    let mut disks = Tally::new("records or pins full or read-only", "restored", time(12));
-    commands::disks(&bench, &mut rng(3), &mut disks);
-    let mut records = Tally::new("a record planted or changed", "restored", time(12));
-    bench.in_turns(|| records::records(&bench, &mut rng(4), &mut records));
-    let mut requests = Tally::new("40 hostile requests, then a scrape", "answered", time(9));
-    requests::requests(&bench, &mut rng(5), &mut requests);
-    let mut peers =
-        Tally::new("eight connections to peers that lie, half of them over IPv6", "unharmed", time(14));
-    peers::peers(&bench, &mut rng(6), &mut peers);
-    let mut readers = Tally::new(
-        "24 clients that never read, and 24 that read 40 kB/s",
-        "at most twice CUBIC's memory",
-        time(8),
-    );
-    readers::readers(&bench, &mut readers);
+    let all: Vec<_> = parts.into_iter().map(|part| play(&bench, whole, part, (seconds, seed))).collect();
     drop(bench);
 
-    let all = [kills, races, disks, records, requests, peers, readers];
     let complaints = kernel.complaints();
     let report = report(seconds, seed, beside.as_deref(), whole, &all) + kernel.verdict(&complaints);
     let _ = io::stderr().write_all(report.as_bytes());
@@ -93,9 +77,65 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     );
     assert!(complaints.is_empty(), "the kernel says: {complaints:#?}");
     if let Some(path) = env::var_os("RAMP_TORTURE_REPORT") {
-        let head = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture/report.md"));
-        fs::write(&path, head.expect("its head") + &report).expect("the report");
+        page::put(Path::new(&path), page::series(&release()), &report);
     }
+}
+
+/// A kind of cruelty: the name by which it is asked for, what is done, what each trial must come to, and its share of the
+/// time, per cent. All of them together take less than all of it, since the last of each takes its time.
+type Part = (&'static str, &'static str, &'static str, u64);
+
+const PARTS: [Part; 9] = [
+    ("kills", "attach, replace, detach or trial, killed at a random time", "restored", 22),
+    ("races", "eight commands at once, a quarter of them killed", "restored", 10),
+    ("disks", "records or pins full or read-only", "restored", 10),
+    ("records", "a record planted or changed", "restored", 10),
+    ("requests", "40 hostile requests, then a scrape", "answered", 8),
+    ("peers", "eight connections to peers that lie, half of them over IPv6", "unharmed", 13),
+    ("readers", "24 clients that never read, and 24 that read 40 kB/s", "at most twice CUBIC's memory", 8),
+    ("candidates", "a candidate that tries what it must not, or hangs", "told or stopped", 5),
+    ("over", "a trial with nginx over emulated paths, to its end or killed", "nothing left", 7),
+];
+/// Those that other tests have as well.
+const ELSEWHERE: [&str; 2] = ["candidates", "over"];
+
+/// What is asked for: names with spaces between them, or all; if nothing is, what no other test has.
+fn parts() -> Vec<Part> {
+    let asked = env::var("RAMP_TORTURE_PARTS").unwrap_or_default();
+    let asked: Vec<&str> = asked.split_whitespace().collect();
+    let known = |name: &&str| *name == "all" || PARTS.iter().any(|part| part.0 == *name);
+    if let Some(other) = asked.iter().find(|name| !known(name)) {
+        let names: Vec<_> = PARTS.iter().map(|part| part.0).collect();
+        panic!("RAMP_TORTURE_PARTS: {other} is none of {}, all", names.join(", "));
+    }
+    let wanted = |part: &Part| match asked[..] {
+        [] => !ELSEWHERE.contains(&part.0),
+        _ => asked.contains(&"all") || asked.contains(&part.0),
+    };
+    PARTS.into_iter().filter(wanted).collect()
+}
+
+fn play(bench: &Bench, whole: Duration, part: Part, (seconds, seed): (u64, u64)) -> Tally {
+    let (name, what, demand, percent) = part;
+    let place = PARTS.iter().position(|part| part.0 == name).expect("one of them");
+    let rng = &mut Pcg64Mcg::seed_from_u64(seed << 8 | (place as u64 + 1));
+    let mut tally = Tally::new(what, demand, Duration::from_millis(seconds * 10 * percent));
+    let to = &mut tally;
+    match name {
+        "kills" => bench.in_turns(|| commands::kills(bench, rng, whole, to)),
+        "races" => bench.in_turns(|| commands::races(bench, rng, whole, to)),
+        "disks" => commands::disks(bench, rng, to),
+        "records" => bench.in_turns(|| records::records(bench, rng, to)),
+        "requests" => requests::requests(bench, rng, to),
+        "peers" => peers::peers(bench, rng, to),
+        "readers" => readers::readers(bench, to),
+        "candidates" => candidates::candidates(bench, to),
+        _ => match over::no_nginx() {
+            Some(missing) => ready::skip(missing),
+            None => over::over(bench, rng, whole, to),
+        },
+    }
+    tally
 }
 
 /// What another release says of itself.
@@ -106,16 +146,23 @@ fn version(command: &Path) -> String {
     bench::text(&output.stdout).lines().next().unwrap_or_default().to_owned()
 }
 
+fn release() -> String {
+    fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs").trim().to_owned()
+}
+
+/// How a report begins and its last line does.
+const RELEASE: &str = "Linux ";
+const LOG: &str = "The kernel";
+
 fn report(seconds: u64, seed: u64, beside: Option<&str>, whole: Duration, all: &[Tally]) -> String {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("procfs");
     let build = if cfg!(debug_assertions) { "a build for tests" } else { "a release build" };
     let beside = beside.map_or(String::new(), |version| {
         format!(", kills, races and records in turns with another release ({version})")
     });
     let mut text = format!(
-        "Linux {}, {build}, {seconds} s, seed {seed}{beside}; attaching takes {} ms here.\n\n\
+        "{RELEASE}{}, {build}, {seconds} s, seed {seed}{beside}; attaching takes {} ms here.\n\n\
          | what | times | outcome | beside it |\n|---|---|---|---|\n",
-        release.trim(),
+        release(),
         whole.as_millis()
     );
     for tally in all {

@@ -7,6 +7,7 @@
 mod evidence;
 mod measure;
 mod mutants;
+mod programs;
 mod self_test;
 mod text;
 
@@ -22,12 +23,13 @@ use sha2::{Digest, Sha256};
 
 use crate::design::ACCESS;
 use crate::outcome::holds;
-use crate::play::{PlayedPath, Request};
+use crate::play::Request;
 use crate::population::{EDITION, PREFIX, Path, Population, path};
 use evidence::Evidence;
 pub use evidence::Mean;
 use measure::{MEASURES, Measure, Pair};
 use mutants::MUTATIONS;
+pub use programs::{PATHS, Programs};
 pub use self_test::{Counted, SelfTest, Tested};
 pub use text::{cells, markdown};
 
@@ -111,6 +113,17 @@ pub struct Gate {
     pub measures: Vec<Measured>,
     /// Where the new one is slowest beside the old one; `None`: nowhere.
     pub worst: Option<Worst>,
+    /// The paths, for command lines, where they are a few; empty: each pair has one of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Pairs that do not count, since the machine was too busy.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// One of the things that were looked at.
@@ -187,11 +200,11 @@ impl Question<'_> {
                 };
                 let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
                 judge.add(&pair);
-                judge.slowest(Worst::of(&pair, played, &league.sizes));
+                judge.slowest(Worst::of(&pair, (&played.name, played.seeds[0]), &league.sizes));
             }
         }
         progress.on_end();
-        Ok(judge.gate(self, seed))
+        Ok(judge.gate([&self.old.label, &self.new.label], seed))
     }
 
     fn request(&self, paths: Vec<Path>, sides: Sides) -> Request<'_> {
@@ -223,9 +236,18 @@ impl Question<'_> {
             }
             text.update(row.code.as_ref().map_or("", |code| code.digest.as_str()));
         }
-        let digest = text.finalize();
-        digest[..4].iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+        folded(&text.finalize())
     }
+}
+
+/// A seed that people can type.
+fn folded(digest: &[u8]) -> u64 {
+    digest[..4].iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+}
+
+/// A seed within those of populations.
+fn short(seed: u64) -> u64 {
+    seed % SEEDS
 }
 
 /// What the two runs of a pair are.
@@ -239,13 +261,13 @@ enum Sides {
 
 impl Worst {
     /// The download of a pair that takes longest beside the old one.
-    fn of(pair: &Pair<'_>, played: &PlayedPath, sizes: &[u64]) -> Self {
+    fn of(pair: &Pair<'_>, (path, run_seed): (&str, u64), sizes: &[u64]) -> Self {
         let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
         let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
         let ((ratio, bytes), (old_s, new_s)) = slowest.expect("a path is played for a size at least");
         Self {
-            path: format!("{PREFIX}{}", played.name),
-            run_seed: played.seeds[0],
+            path: format!("{PREFIX}{path}"),
+            run_seed,
             bytes: *bytes,
             old_s: *old_s,
             new_s: *new_s,
@@ -345,7 +367,7 @@ impl Judge {
         }
     }
 
-    fn gate(self, question: &Question<'_>, seed: u64) -> Gate {
+    fn gate(self, [old, new]: [&str; 2], seed: u64) -> Gate {
         let measured = MEASURES.iter().zip(&self.evidence).zip(self.terms.margins);
         let measured = measured.map(|((measure, evidence), margin)| Measured {
             id: measure.id,
@@ -356,8 +378,8 @@ impl Judge {
         });
         Gate {
             verdict: self.verdict(),
-            old: question.old.label.clone(),
-            new: question.new.label.clone(),
+            old: old.to_owned(),
+            new: new.to_owned(),
             terms: self.terms,
             seed,
             edition: EDITION,
@@ -365,6 +387,8 @@ impl Judge {
             differs: self.differs,
             measures: measured.collect(),
             worst: self.worst,
+            paths: Vec::new(),
+            refused: 0,
         }
     }
 }

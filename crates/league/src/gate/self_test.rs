@@ -96,8 +96,8 @@ impl SelfTest<'_> {
         for (number, row) in (0..u64::from(self.alike)).zip(rows.iter().cycle()) {
             let question = self.question(plain(row), plain(row), Some(number));
             let gate = question.ask_of(Sides::Seeds, progress, interrupted)?;
-            progress.on_note(&told(&gate, "with itself"));
-            tested.alike.push(counted(&gate, ""));
+            progress.on_note(&gate.told("with itself"));
+            tested.alike.push(Counted::of(&gate, ""));
         }
         let place = scratch()?;
         for row in rows {
@@ -110,8 +110,8 @@ impl SelfTest<'_> {
                 })?;
                 let mutant = candidate(&header.to_string_lossy(), self.apart, &[])?;
                 let gate = self.question(plain(row), mutant, None).ask(progress, interrupted)?;
-                progress.on_note(&told(&gate, mutation.meaning));
-                tested.mutants.push(counted(&gate, mutation.meaning));
+                progress.on_note(&gate.told(mutation.meaning));
+                tested.mutants.push(Counted::of(&gate, mutation.meaning));
             }
         }
         Ok(tested)
@@ -144,20 +144,18 @@ fn plain(row: &'static Algorithm) -> Row {
     Arm { label: row.id.to_owned(), algorithm: row, set: Vec::new() }.into()
 }
 
-fn told(gate: &Gate, what: &str) -> String {
-    let verdict = super::text::verdict(gate.verdict);
-    format!("{}, {what}: {verdict} after {} pairs", gate.new, gate.pairs)
-}
-
-fn counted(gate: &Gate, fault: &'static str) -> Counted {
-    let worse = gate.measures.iter().filter(|measured| measured.verdict == Verdict::Worse);
-    Counted {
-        name: gate.new.clone(),
-        fault,
-        seed: gate.seed,
-        verdict: gate.verdict,
-        pairs: gate.pairs,
-        differs: gate.differs,
-        by: worse.map(|measured| measured.name).collect(),
+impl Counted {
+    /// Of a gate whose answer is known: what is wrong with the new row; empty: nothing.
+    pub fn of(gate: &Gate, fault: &'static str) -> Self {
+        let worse = gate.measures.iter().filter(|measured| measured.verdict == Verdict::Worse);
+        Self {
+            name: gate.new.clone(),
+            fault,
+            seed: gate.seed,
+            verdict: gate.verdict,
+            pairs: gate.pairs,
+            differs: gate.differs,
+            by: worse.map(|measured| measured.name).collect(),
+        }
     }
 }

@@ -38,6 +38,11 @@ pub fn cells(gate: &Gate) -> Cells {
 }
 
 impl Gate {
+    /// The answer about a row whose fault is known, in a line.
+    pub fn told(&self, fault: &str) -> String {
+        format!("{}, {fault}: {} after {} pairs", self.new, verdict(self.verdict), self.pairs)
+    }
+
     /// The answer in a sentence.
     pub fn sentence(&self) -> String {
         let Self { old, new, pairs, .. } = self;
@@ -87,11 +92,16 @@ pub fn markdown(gate: &Gate, replay: Option<&str>) -> String {
         }
         text.push('\n');
     }
+    let _ = write!(text, "\nPaths of `{}`, seed {}", gate.edition, gate.seed);
+    if !gate.paths.is_empty() {
+        let _ = write!(text, " ({})", gate.paths.join(", "));
+    }
+    if gate.refused > 0 {
+        let _ = write!(text, "; the machine was too busy for {} more pairs", gate.refused);
+    }
     let _ = writeln!(
         text,
-        "\nPaths of `{}`, seed {}; a false \"worse\" and a false \"not worse\" have a chance of at most {:.0} % each.",
-        gate.edition,
-        gate.seed,
+        "; a false \"worse\" and a false \"not worse\" have a chance of at most {:.0} % each.",
         100.0 * gate.terms.alpha
     );
     text

@@ -168,6 +168,11 @@ impl League {
         standing::table(self, &times, weights)
     }
 
+    /// Download time of one row over that of another on the same paths, with how sure it is; `None`: one of the labels is no row's.
+    pub fn paired(&self, label: &str, other: &str) -> Option<Interval> {
+        standing::paired(self, &self.times(), self.row_of(label)?, self.row_of(other)?)
+    }
+
     /// Tables of so many populations that have as many paths of each access type, drawn from these with replacement: standings of these
     /// rows, without an order and without where they fail. The draws are the same in every call.
     pub(crate) fn resampled(&self, weights: &Weights, labels: &[&str], draws: usize) -> Vec<Table> {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::certain::{Pair, interval, resamples};
+use super::certain::{Interval, Pair, interval, resamples};
 use super::line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 use super::tree::{Point, groups};
 use super::weighted::{geometric_mean, mean, quantile};
@@ -41,6 +41,11 @@ pub(super) fn table(league: &League, times: &Times, weights: &Weights) -> Table 
     }
     judge.place(&mut standings);
     judge.table(standings.into_iter().map(|(_, standing)| standing).collect())
+}
+
+/// As [`League::paired`].
+pub(super) fn paired(league: &League, times: &Times, row: usize, other: usize) -> Option<Interval> {
+    interval(&Judge::new(league, times, &Weights::default()).pairs(row, other))
 }
 
 /// As [`League::resampled`].

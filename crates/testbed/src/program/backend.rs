@@ -2,14 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rampcc::Time;
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
 use rampcc_scenario::{Scenario, Source};
 use rampcc_trace::{Emulation, Observer};
 
 use super::play::{Task, play};
 use super::row::Program;
-use crate::{Row, TestbedError, Verdict, check, kernel_release};
+use crate::backend::path_of;
+use crate::{Row, TestbedError, check, kernel_release};
 
 const NAME: &str = "program";
 
@@ -120,26 +120,15 @@ impl Backend for Programs {
 /// How true the path of a run was, and how quick the server.
 fn emulation(played: &super::play::Played) -> Emulation {
     let report = &played.report;
-    let us = |time: Time| time.ns() as f64 / 1e3;
-    let mut marked = match &report.verdict {
-        Verdict::Ok => Vec::new(),
-        Verdict::Marked(reasons) | Verdict::Refused(reasons) => reasons.clone(),
-    };
-    marked.extend(played.marked.iter().cloned());
-    Emulation {
+    let mut emulation = Emulation {
         kernel: format!("Linux {}", kernel_release()),
-        marked,
         attempts: played.attempts,
-        packets: report.lateness.packets,
-        lateness_median_us: us(report.lateness.median),
-        lateness_p99_us: us(report.lateness.p99),
-        lateness_max_us: us(report.lateness.max),
-        tolerated_us: us(report.tolerated),
-        realtime: report.realtime,
-        cpu_share: report.cpu_share,
         samples: report.packets.len() as u64,
         samples_lost: report.queue_samples_lost + report.drops_lost + report.packets_lost,
         sockets: "Programs: seen by the packets of the path alone; their sockets are their own".to_owned(),
         wire: Some(played.wire),
-    }
+        ..path_of(report)
+    };
+    emulation.marked.extend(played.marked.iter().cloned());
+    emulation
 }

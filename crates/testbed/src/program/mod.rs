@@ -7,6 +7,7 @@
 
 mod backend;
 mod client;
+mod faults;
 mod folder;
 mod listening;
 mod play;
@@ -16,5 +17,6 @@ mod row;
 mod wire;
 
 pub use backend::Programs;
+pub use faults::{FAULTS, Fault};
 pub use row::{Program, ProgramError, ready_made};
 pub use wire::exit_on_wire;

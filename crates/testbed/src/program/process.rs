@@ -171,7 +171,8 @@ impl Shared {
         {}
         let at = clock.map_or(Time::ZERO, Clock::now);
         let mut ended = self.ended();
-        let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0));
+        // Whose end nobody can tell has failed.
+        let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(1 << 8));
         *ended = Some(Ended { status, at });
         self.changed.notify_all();
     }

@@ -1,0 +1,210 @@
+//! The same question of two programs, which play in real time: a few paths, one run at a time, until somebody says that the time is over.
+
+use std::sync::atomic::AtomicBool;
+
+use rampcc_backend::{Backend, BackendError};
+use rampcc_experiment::{ExperimentError, Progress, Row, Run, context, digest, failed};
+use rampcc_lab::Context;
+use rampcc_scenario::Source;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use sha2::{Digest, Sha256};
+
+use super::measure::{MEASURES, Pair};
+use super::{Gate, Judge, Terms, Verdict, Worst, short};
+use crate::outcome::{Outcome, holds};
+use crate::play::download;
+use crate::population::{EDITION, PREFIX, Path, Population, Which};
+use crate::yardstick::causal_s;
+
+/// Paths that a gate plays on.
+pub const PATHS: usize = 12;
+/// Sizes of downloads, bytes: one run serves them all.
+const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
+/// The largest of them takes no longer on a path, s: ten minutes have to do for many pairs.
+const LONGEST_S: f64 = 3.0;
+/// Pairs in a row for which the machine was too busy, before it gives up.
+const BUSY: u32 = 10;
+
+/// What is asked of two programs.
+pub struct Programs<'a> {
+    /// As it was.
+    pub old: Row,
+    /// As it may become.
+    pub new: Row,
+    /// How sure, and how far.
+    pub terms: Terms,
+    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    pub seed: Option<u64>,
+    /// Who plays: both rows are of its controls.
+    pub backend: &'a dyn Backend,
+}
+
+impl Terms {
+    /// For programs, whose runs take seconds and differ by chance: margins that ten minutes suffice for.
+    pub fn of_programs() -> Self {
+        let mut terms = Self::default();
+        for (margin, (id, wide)) in terms.margins.iter_mut().zip(WIDE) {
+            debug_assert!(MEASURES.iter().any(|measure| measure.id == id));
+            *margin = wide;
+        }
+        terms
+    }
+}
+
+/// Margins by measure, in the order of [`MEASURES`]: 5 % of time, a tenth of pipe and buffer, 2 % of the download, one path in ten.
+const WIDE: [(&str, f64); MEASURES.len()] = [
+    ("time", 0.048_790_164_169_432_05), // ln 1.05
+    ("startup_lost", 0.1),
+    ("sent_again", 0.02),
+    ("much_slower", 0.1),
+];
+
+/// A path with what is needed of it for each run.
+struct Ready {
+    path: Path,
+    digest: String,
+    context: Context,
+}
+
+impl Programs<'_> {
+    /// Plays pairs while there is `time_left`, until it is sure or the pairs are used up. Each pair is on one of the paths at random, so
+    /// that the mean of what it shows is the same whatever came before.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Input`] where a program fails, [`ExperimentError::Run`] where the machine is too busy, and
+    /// [`ExperimentError::Interrupted`].
+    pub fn ask(
+        &self,
+        progress: &dyn Progress,
+        time_left: &dyn Fn() -> bool,
+        interrupted: &AtomicBool,
+    ) -> Result<Gate, ExperimentError> {
+        let seed = self.seed.unwrap_or_else(|| self.own_seed());
+        let paths = self.paths(seed)?;
+        let mut judge = Judge::new(self.terms);
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let (mut number, mut refused, mut in_a_row) = (0, 0, 0);
+        while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell && time_left() {
+            let ready = &paths[random.random_range(0..paths.len())];
+            number += 1;
+            let Some([old, new]) = self.pair(ready, number, progress, interrupted)? else {
+                refused += 1;
+                in_a_row += 1;
+                if in_a_row == BUSY {
+                    return Err(ExperimentError::Run {
+                        run: format!("on {}", ready.path.name),
+                        cause: format!("the machine was too busy for {BUSY} pairs in a row"),
+                    });
+                }
+                continue;
+            };
+            in_a_row = 0;
+            let bytes = SIZES[SIZES.len() - 1];
+            let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
+            judge.add(&pair);
+            judge.slowest(Worst::of(&pair, (&ready.path.name, number), &SIZES));
+        }
+        progress.on_end();
+        let gate = judge.gate([&self.old.label, &self.new.label], seed);
+        let names = paths.iter().map(|ready| format!("{PREFIX}{}", ready.path.name)).collect();
+        Ok(Gate { paths: names, refused, ..gate })
+    }
+
+    /// Both runs with the same seed, in turns the old one first and the new one; `None`: the machine was too busy for one of them.
+    fn pair(
+        &self,
+        ready: &Ready,
+        number: u64,
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<[Outcome; 2]>, ExperimentError> {
+        let mut outcomes = [None, None];
+        let old_first = number % 2 == 1;
+        for side in if old_first { [0, 1] } else { [1, 0] } {
+            let row = [&self.old, &self.new][side];
+            let steering = row.steering(&ready.path.scenario);
+            let run = Run {
+                scenario: &ready.path.scenario,
+                digest: &ready.digest,
+                row,
+                steering: &steering,
+                backend: self.backend,
+                seed: number,
+                extra_startup_rounds: 0,
+                curves: false,
+            };
+            let name = format!("{} on {}", row.label, ready.path.name);
+            progress.on_start(&name);
+            match download(&run, (&ready.context, &SIZES), interrupted) {
+                Ok(outcome) => outcomes[side] = Some(outcome),
+                Err(BackendError::Refused(_)) => return Ok(None),
+                Err(BackendError::Interrupted { .. }) => {
+                    let (finished, runs) = (2 * number as usize - 2, 2 * self.terms.pairs as usize);
+                    return Err(ExperimentError::Interrupted { finished, runs, place: ".".into() });
+                }
+                Err(error @ BackendError::Failed(_)) => {
+                    return Err(ExperimentError::Input {
+                        message: failed(&run, &error).to_string(),
+                        help: None,
+                    });
+                }
+            }
+            progress.on_finish(&name);
+        }
+        let [Some(old), Some(new)] = outcomes else { return Ok(None) };
+        Ok(Some([old, new]))
+    }
+
+    /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in
+    /// turn, until there are enough.
+    fn paths(&self, seed: u64) -> Result<Vec<Ready>, ExperimentError> {
+        let mut by_access: Vec<(String, Vec<Ready>)> = Vec::new();
+        for path in Population::open(&Which::Fresh(short(seed)))?.paths {
+            if let Some(ready) = self.playable(&path)? {
+                match by_access.iter_mut().find(|(access, _)| *access == path.access) {
+                    Some((_, same)) => same.push(ready),
+                    None => by_access.push((path.access, vec![ready])),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        let mut each: Vec<_> = by_access.into_iter().map(|(_, paths)| paths.into_iter()).collect();
+        while found.len() < PATHS {
+            let before = found.len();
+            found.extend(each.iter_mut().filter_map(Iterator::next).take(PATHS - before));
+            if found.len() == before {
+                return Err(ExperimentError::Input {
+                    message: format!("of the paths of seed {seed} programs can play {before}"),
+                    help: Some(format!("another --seed: {PATHS} are needed")),
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn playable(&self, path: &Path) -> Result<Option<Ready>, ExperimentError> {
+        let one = path.scenario.flows.len() == 1 && path.scenario.traffic.is_empty();
+        if !one || !matches!(path.scenario.flows[0].source, Source::Sized(_)) {
+            return Ok(None);
+        }
+        let bytes = SIZES[SIZES.len() - 1];
+        let path = path.with_size(bytes)?;
+        let context = context(&path.scenario);
+        let soon = causal_s(&path.scenario, &context, bytes) <= LONGEST_S;
+        let ready = soon && self.backend.check(&path.scenario, None).is_ok();
+        Ok(ready.then(|| Ready { digest: digest(&path.scenario), context, path }))
+    }
+
+    /// Of what both rows are: their commands and files.
+    fn own_seed(&self) -> u64 {
+        let mut text = Sha256::new();
+        text.update(EDITION);
+        for row in [&self.old, &self.new] {
+            text.update([0]);
+            text.update(row.control().map_or("", |control| control.definition));
+        }
+        super::folded(&text.finalize())
+    }
+}

@@ -1,0 +1,104 @@
+//! Gates between programs, played by something that is none: the simulator under other names.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_league::gate::{PATHS, Programs, Terms, Verdict};
+use rampcc_scenario::{Arm, Scenario};
+use rampcc_sim::Simulator;
+use rampcc_trace::Observer;
+
+const fn control(name: &'static str) -> Control {
+    let (meaning, definition) = ("no program", name);
+    Control { name, owner: "fake", backend: "fake", meaning, simulated_by: None, like: None, definition }
+}
+
+static CONTROLS: [Control; 5] =
+    [control("plain"), control("same"), control("small"), control("busy"), control("broken")];
+
+#[derive(Debug)]
+struct Fake;
+
+impl Backend for Fake {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+    fn identity(&self) -> String {
+        "fake".to_owned()
+    }
+    fn controls(&self) -> &'static [Control] {
+        &CONTROLS
+    }
+    fn check(&self, _: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+    fn run(
+        &self,
+        asked: &Play<'_>,
+        observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
+    ) -> Result<Played, BackendError> {
+        let steered = match asked.control.map(|control| control.name) {
+            Some("plain" | "same") => "slow_start",
+            Some("small") => "slow_start:initial_window=1",
+            Some("busy") => return Err(BackendError::Refused("the machine was busy".to_owned())),
+            _ => return Err(BackendError::Failed("it ended with exit status 3".to_owned())),
+        };
+        let scenario = asked.scenario.with_arm(&Arm::parse(steered).unwrap());
+        Simulator.run(&Play { scenario: &scenario, control: None, seed: asked.seed }, observer, interrupted)
+    }
+}
+
+struct Silent;
+
+impl Progress for Silent {}
+
+fn question(new: &str) -> Programs<'static> {
+    let backends: [&'static dyn Backend; 1] = [&Fake];
+    let row = |name: &str| Row::parse(name, &backends).unwrap();
+    Programs { old: row("plain"), new: row(new), terms: Terms::of_programs(), seed: None, backend: &Fake }
+}
+
+fn ask(new: &str) -> Result<rampcc_league::gate::Gate, ExperimentError> {
+    question(new).ask(&Silent, &|| true, &AtomicBool::new(false))
+}
+
+#[test]
+fn what_is_worse_is_told_from_what_is_the_same() {
+    let same = ask("same").unwrap();
+    assert_eq!((same.verdict, same.differs, same.refused), (Verdict::NotWorse, false, 0), "{same:?}");
+    assert!(same.pairs < 100 && same.paths.len() == PATHS, "{same:?}");
+    let small = ask("small").unwrap();
+    assert_eq!(small.verdict, Verdict::Worse, "{small:?}");
+    let worst = small.worst.unwrap();
+    assert!(worst.ratio > 1.0 && small.paths.contains(&worst.path), "{worst:?}");
+    // Another definition of a row draws other paths.
+    assert_ne!(same.paths, small.paths);
+}
+
+#[test]
+fn the_time_may_be_over_before_it_is_sure() {
+    let left = Cell::new(3);
+    let time_left = || left.replace(left.get() - 1) > 0;
+    let gate = question("same").ask(&Silent, &time_left, &AtomicBool::new(false)).unwrap();
+    assert_eq!((gate.verdict, gate.pairs), (Verdict::CannotTell, 3));
+}
+
+#[test]
+fn what_cannot_be_played_is_no_answer() {
+    let error = ask("broken").unwrap_err();
+    assert!(
+        error.is_input() && error.to_string().contains("broken, seed 1 failed: it ended with exit status 3"),
+        "{error}"
+    );
+    let error = ask("busy").unwrap_err();
+    assert!(error.to_string().contains("too busy for 10 pairs in a row"), "{error}");
+    let interrupted = AtomicBool::new(true);
+    let error = question("same").ask(&Silent, &|| true, &interrupted).unwrap_err();
+    assert!(
+        matches!(error, ExperimentError::Interrupted { .. }) && interrupted.load(Ordering::Relaxed),
+        "{error}"
+    );
+}
