@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 
 use rampcc_experiment::VERSION;
-use rampcc_trace::quoted;
+pub(crate) use rampcc_trace::quoted;
 
 /// The version with what this build can do.
 pub(crate) fn long_version() -> String {

@@ -26,7 +26,7 @@ const SCRIPTS: [&str; 5] = [
 const SECTIONS: [(&str, &str); 5] =
     [("path", "Path"), ("rows", "Rows"), ("race", "Race"), ("results", "Answer"), ("command", "Command")];
 
-#[expect(clippy::disallowed_methods, reason = "a command line")]
+#[expect(clippy::print_stdout, reason = "a command line")]
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let (engine, page, more) = match arguments.as_slice() {

@@ -29,7 +29,7 @@ pub fn words(command: &str) -> Vec<String> {
         match letter {
             ' ' => words.extend(word.take()),
             '\'' => {
-                word.get_or_insert_default().extend(letters.by_ref().take_while(|letter| *letter != '\''))
+                word.get_or_insert_default().extend(letters.by_ref().take_while(|letter| *letter != '\''));
             }
             '\\' => word.get_or_insert_default().extend(letters.next()),
             letter => word.get_or_insert_default().push(letter),
