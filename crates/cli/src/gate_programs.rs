@@ -95,7 +95,7 @@ impl TwoPrograms {
     }
 
     fn args(&self, rows: Vec<String>) -> ProgramArgs {
-        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone(), ipv6: false }
+        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone() }
     }
 
     /// Both rows, with two names.

@@ -29,9 +29,6 @@ pub(crate) struct ProgramArgs {
     /// A file of rows, which --row then names as well as the ready-made ones
     #[arg(long = "programs", value_name = "FILE.toml")]
     pub(crate) file: Option<PathBuf>,
-    /// Play every row over IPv6; in a file of rows: ipv6 = true
-    #[arg(long)]
-    pub(crate) ipv6: bool,
 }
 
 /// Backends of a comparison, and the rows that programs bring.
@@ -57,7 +54,7 @@ impl ProgramArgs {
     pub(crate) fn brought(&self, asked: bool) -> Result<Brought, CliError> {
         if !asked {
             let given = [("row", !self.rows.is_empty()), ("client", !self.clients.is_empty())];
-            let given = given.into_iter().chain([("programs", self.file.is_some()), ("ipv6", self.ipv6)]);
+            let given = given.into_iter().chain([("programs", self.file.is_some())]);
             return match given.into_iter().find(|(_, given)| *given) {
                 Some((option, _)) => Err(CliError::input(format!("--{option} is for --on program"))),
                 None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
@@ -66,8 +63,7 @@ impl ProgramArgs {
         let known = self.known()?;
         let mut programs = Vec::new();
         for text in &self.rows {
-            let mut program = self.row(text, &known)?;
-            program.ipv6 |= self.ipv6;
+            let program = self.row(text, &known)?;
             if programs.iter().any(|other: &Program| other.name == program.name) {
                 return Err(CliError::input(format!("--row names the row `{}` twice", program.name)));
             }
@@ -184,7 +180,7 @@ mod tests {
 
     fn args(rows: &[&str], clients: &[&str]) -> ProgramArgs {
         let strings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None, ipv6: false }
+        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A running path.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,7 +15,6 @@ use rampcc_scenario::Scenario;
 use crate::engine::{Engine, Played, Stop};
 use crate::namespace::{HostSettings, HostTcp, Namespace};
 use crate::network::{Network, Recorded};
-use crate::packet::over_ipv6;
 use crate::plan::{Buffers, End, Host, Plan};
 use crate::privileges::missing_capabilities;
 use crate::report::{ErrorReport, Lateness, LinkReport, Verdict, tolerated};
@@ -47,8 +46,6 @@ pub struct Options {
     pub record_packets: bool,
     /// Settings of the hosts' TCP.
     pub tcp: HostTcp,
-    /// Hosts have an IPv6 address as well ([`over_ipv6`]).
-    pub ipv6: bool,
     /// Play what is faster than [`crate::RATED`].
     pub beyond_rating: bool,
 }
@@ -70,7 +67,6 @@ pub struct Running {
     namespaces: [Namespace; 2],
     plan: Plan,
     tcp: HostTcp,
-    ipv6: bool,
     scenario: Scenario,
     clock: Clock,
     stop: Arc<Stop>,
@@ -88,7 +84,6 @@ impl Default for Options {
             record_drops: false,
             record_packets: false,
             tcp: HostTcp::default(),
-            ipv6: false,
             beyond_rating: false,
         }
     }
@@ -118,7 +113,6 @@ impl Emulator {
                 time_stamps: plan.time_stamps,
                 buffers: plan.buffers,
                 tcp: options.tcp,
-                ipv6: options.ipv6,
             })
         };
         let devices = [set_up(End::Sender)?, set_up(End::Receiver)?];
@@ -153,8 +147,8 @@ impl Ready {
             .name("rampcc-emulator".to_owned())
             .spawn(move || engine.run(move || ready.send(()).unwrap_or_default()))
             .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
-        let (tcp, ipv6) = (options.tcp, options.ipv6);
-        let running = Running { namespaces, plan, tcp, ipv6, scenario, clock, stop, thread: Some(thread) };
+        let tcp = options.tcp;
+        let running = Running { namespaces, plan, tcp, scenario, clock, stop, thread: Some(thread) };
         // An error of the thread itself is told when it is stopped.
         let _ = started.recv();
         Ok(running)
@@ -247,10 +241,7 @@ impl Running {
     pub fn steer(&self, node: usize, congestion_control: &str) -> Result<(), EmulatorError> {
         let client = self.plan.host(node).ok_or(EmulatorError::Host { node })?;
         let servers = &self.namespaces[client.end.other() as usize];
-        let own = client.address;
-        let addresses = [Some(IpAddr::V4(own)), self.ipv6.then(|| over_ipv6(own).into())];
-        let steer = |to| servers.steer(to, congestion_control, &self.tcp);
-        addresses.into_iter().flatten().try_for_each(steer).map_err(|cause| {
+        servers.steer(client.address, congestion_control, &self.tcp).map_err(|cause| {
             EmulatorError::io(format!("making a route with congctl {congestion_control}"), cause)
         })
     }

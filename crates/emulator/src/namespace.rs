@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,6 @@ use rampcc::Time;
 
 use crate::EmulatorError;
 use crate::netlink::{self, RouteMetric};
-use crate::packet::{IPV6_PREFIX, over_ipv6};
 use crate::plan::Buffers;
 use crate::sys::{self, Setting};
 
@@ -41,7 +40,6 @@ pub(crate) struct HostSettings {
     pub(crate) time_stamps: bool,
     pub(crate) buffers: Buffers,
     pub(crate) tcp: HostTcp,
-    pub(crate) ipv6: bool,
 }
 
 /// Settings of the hosts' TCP beside buffers. The default is the kernel's own.
@@ -105,10 +103,9 @@ impl Namespace {
     }
 
     /// The route to a host at the other end names the congestion control of what is sent there.
-    pub(crate) fn steer(&self, to: IpAddr, congestion_control: &str, tcp: &HostTcp) -> io::Result<()> {
+    pub(crate) fn steer(&self, to: Ipv4Addr, congestion_control: &str, tcp: &HostTcp) -> io::Result<()> {
         let metrics = [tcp.metrics(), vec![RouteMetric::CongestionControl(congestion_control)]].concat();
-        let whole = if to.is_ipv4() { 32 } else { 128 };
-        self.run(|| netlink::set_route(DEVICE, to, whole, &metrics))?
+        self.run(|| netlink::set_route(DEVICE, to, 32, &metrics))?
     }
 
     pub(crate) fn command(&self, program: &str) -> io::Result<Command> {
@@ -167,27 +164,19 @@ fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
         set(&label, Setting::Netmask(Ipv4Addr::new(255, 255, 0, 0)))?;
     }
     set(DEVICE, Setting::Up)?;
-    for address in settings.addresses.iter().filter(|_| settings.ipv6) {
-        netlink::add_address(DEVICE, over_ipv6(*address), IPV6_PREFIX).map_err(|cause| {
-            EmulatorError::denied("giving a host an IPv6 address", "CAP_NET_ADMIN", cause)
-        })?;
-    }
-    set_routes(settings)
+    set_routes(&settings.tcp)
         .map_err(|cause| EmulatorError::denied("setting up routes", "CAP_NET_ADMIN", cause))?;
     Ok(tun)
 }
 
 /// Routes that carry what TCP reads from routes; each is narrower than the device's own.
-fn set_routes(settings: &HostSettings) -> io::Result<()> {
-    let metrics = settings.tcp.metrics();
+fn set_routes(tcp: &HostTcp) -> io::Result<()> {
+    let metrics = tcp.metrics();
     if metrics.is_empty() {
         return Ok(());
     }
-    for half in [[10, 77, 0, 0], [10, 77, 128, 0]].map(Ipv4Addr::from) {
+    for half in [[10, 77, 0, 0], [10, 77, 128, 0]] {
         netlink::set_route(DEVICE, half.into(), 17, &metrics)?;
-        if settings.ipv6 {
-            netlink::set_route(DEVICE, over_ipv6(half).into(), IPV6_PREFIX + 17, &metrics)?;
-        }
     }
     Ok(())
 }
@@ -217,11 +206,9 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
         fs::write(&path, &value)
             .map_err(|cause| EmulatorError::io(format!("writing `{value}` to {path}"), cause))?;
     }
-    // Neighbour discovery would cross the links: without IPv6 there is none, and without an address of the link there is
-    // nobody to begin it. A kernel without IPv6 has no such files.
-    let quiet = if settings.ipv6 { "addr_gen_mode" } else { "disable_ipv6" };
+    // Neighbour discovery would cross the links. A kernel without IPv6 has no such file.
     for name in ["all", "default"] {
-        let path = format!("/proc/sys/net/ipv6/conf/{name}/{quiet}");
+        let path = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
         if Path::new(&path).exists() {
             fs::write(&path, "1")
                 .map_err(|cause| EmulatorError::io(format!("writing `1` to {path}"), cause))?;

@@ -1,7 +1,7 @@
 //! Settings that only rtnetlink can make within a user namespace: a device's queue, and what TCP reads from routes.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv4Addr;
 
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -9,16 +9,11 @@ use nix::sys::socket::SockProtocol;
 use rampcc_system::netlink::{Attribute, Netlink, encode};
 
 const RTM_NEWLINK: u16 = 16;
-const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;
 const NLM_F_REPLACE_CREATE: u16 = 0x100 | 0x400;
 const IFLA_TXQLEN: u16 = 13;
 /// Kernels' own default.
 const LEAST_QUEUE: u32 = 1000;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
-const AF_INET: u8 = 2;
-const AF_INET6: u8 = 10;
 const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
 const RTA_METRICS: u16 = 8;
@@ -68,38 +63,23 @@ fn try_queue(device: &str, packets: u32) -> io::Result<()> {
     ask(RTM_NEWLINK, 0, &body)
 }
 
-/// Gives a device of the calling thread's namespace an address, and a route to all whose first bits are the same. Nobody is
-/// asked whether somebody else has it.
-pub(crate) fn add_address(device: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    const IFA_F_NODAD: u8 = 2;
-    // struct ifaddrmsg
-    let mut body = vec![AF_INET6, prefix, IFA_F_NODAD, 0];
-    body.extend(if_nametoindex(device)?.to_ne_bytes());
-    let octets = address.octets().to_vec();
-    body.extend(encode(&[(IFA_LOCAL, octets.clone()), (IFA_ADDRESS, octets)]));
-    ask(RTM_NEWADDR, NLM_F_REPLACE_CREATE, &body)
-}
-
 /// Adds a route to a network through a device of the calling thread's namespace.
 pub(crate) fn set_route(
     device: &str,
-    network: IpAddr,
+    network: Ipv4Addr,
     prefix: u8,
     metrics: &[RouteMetric<'_>],
 ) -> io::Result<()> {
+    const AF_INET: u8 = 2;
     const TABLE_MAIN: u8 = 254;
     const PROTOCOL_STATIC: u8 = 4;
     const SCOPE_LINK: u8 = 253;
     const UNICAST: u8 = 1;
     // struct rtmsg
-    let (family, octets) = match network {
-        IpAddr::V4(network) => (AF_INET, network.octets().to_vec()),
-        IpAddr::V6(network) => (AF_INET6, network.octets().to_vec()),
-    };
-    let mut body = vec![family, prefix, 0, 0, TABLE_MAIN, PROTOCOL_STATIC, SCOPE_LINK, UNICAST, 0, 0, 0, 0];
+    let mut body = vec![AF_INET, prefix, 0, 0, TABLE_MAIN, PROTOCOL_STATIC, SCOPE_LINK, UNICAST, 0, 0, 0, 0];
     let metrics: Vec<Attribute> = metrics.iter().map(|metric| metric.attribute()).collect();
     body.extend(encode(&[
-        (RTA_DST, octets),
+        (RTA_DST, network.octets().to_vec()),
         (RTA_OIF, if_nametoindex(device)?.to_ne_bytes().to_vec()),
         (RTA_METRICS, encode(&metrics)),
     ]));

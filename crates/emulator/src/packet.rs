@@ -1,6 +1,6 @@
 //! IP packets as links see them.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use rampcc::Time;
 use rampcc_path::Packet;
@@ -12,7 +12,6 @@ use crate::report::Seen;
 pub(crate) struct IpPacket {
     /// From the IP header to the last payload byte.
     pub(crate) bytes: Vec<u8>,
-    /// Of a packet of IPv6, the host's address of IPv4.
     pub(crate) from: Ipv4Addr,
     pub(crate) to: Ipv4Addr,
     /// Source and destination; 0: the protocol has none.
@@ -27,7 +26,7 @@ pub(crate) struct IpPacket {
 }
 
 impl IpPacket {
-    /// Reads the headers of a packet of IPv4, or of IPv6 between hosts; links count `overhead` bytes on top of it.
+    /// Reads the headers of an IPv4 packet; links count `overhead` bytes on top of it.
     ///
     /// Anything else comes back.
     pub(crate) fn parse(bytes: Vec<u8>, overhead: u32) -> Result<Self, Vec<u8>> {
@@ -104,73 +103,33 @@ const UDP: u8 = 17;
 const TCP_KINDS: u8 = 0x17;
 const TCP_ACK: u8 = 0x10;
 
-/// Before the address of IPv4, in that of IPv6.
-const IPV6_HOSTS: [u8; 12] = [0xfd, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-/// Its length, bits.
-pub(crate) const IPV6_PREFIX: u8 = 96;
-
-/// The address of IPv6 of a host that has this one of IPv4.
-pub fn over_ipv6(address: Ipv4Addr) -> Ipv6Addr {
-    let mut bytes = [0; 16];
-    bytes[..12].copy_from_slice(&IPV6_HOSTS);
-    bytes[12..].copy_from_slice(&address.octets());
-    bytes.into()
-}
-
-fn of_host(address: &[u8]) -> Option<Ipv4Addr> {
-    Some(address.strip_prefix(&IPV6_HOSTS)?.first_chunk::<4>().copied()?.into())
-}
-
 impl Headers {
     fn parse(bytes: &[u8]) -> Option<Self> {
-        match bytes.first()? >> 4 {
-            4 => Self::parse_4(bytes),
-            6 => Self::parse_6(bytes),
-            _ => None,
+        let (fixed, _) = bytes.split_first_chunk::<20>()?;
+        let header_bytes = usize::from(fixed[0] & 0xf) * 4;
+        if fixed[0] >> 4 != 4 || header_bytes < 20 {
+            return None;
         }
-    }
-
-    /// The transport must be the next header: hosts send no options, and TCP and QUIC no fragments.
-    fn parse_6(bytes: &[u8]) -> Option<Self> {
-        let (fixed, body) = bytes.split_first_chunk::<40>()?;
-        let protocol = fixed[6];
-        let ends = [of_host(&fixed[8..24])?, of_host(&fixed[24..40])?];
-        let class = fixed[0] << 4 | fixed[1] >> 4;
-        Some(Self::of((protocol, body), (ends, &fixed[8..40]), class & 3))
-    }
-
-    /// Of a packet that is whole.
-    fn of((protocol, body): (u8, &[u8]), ([from, to], addresses): ([Ipv4Addr; 2], &[u8]), ecn: u8) -> Self {
+        let protocol = fixed[9];
+        let offset = u16::from_be_bytes([fixed[6] & 0x1f, fixed[7]]);
+        let first_fragment = offset == 0;
+        let body = bytes.get(header_bytes..).filter(|_| first_fragment).unwrap_or_default();
         let ports = match protocol {
             TCP | UDP => body.first_chunk::<4>().copied().unwrap_or_default(),
             _ => [0; 4],
         };
-        Self {
-            from,
-            to,
+        let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
+        Some(Self {
+            from: address(12),
+            to: address(16),
             ports: [u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])],
-            flow: fnv1a([protocol].iter().chain(addresses).chain(&ports)),
-            pure_ack: protocol == TCP && is_pure_ack(body),
-            data: protocol != TCP || has_payload(body),
+            flow: fnv1a([protocol].iter().chain(&fixed[12..20]).chain(&ports)),
+            pure_ack: protocol == TCP && first_fragment && is_pure_ack(body),
+            data: protocol != TCP || !first_fragment || has_payload(body),
             tcp: protocol == TCP,
             payload_bytes: payload_bytes(protocol, body),
-            ecn,
-        }
-    }
-
-    fn parse_4(bytes: &[u8]) -> Option<Self> {
-        let (fixed, _) = bytes.split_first_chunk::<20>()?;
-        let header_bytes = usize::from(fixed[0] & 0xf) * 4;
-        if header_bytes < 20 {
-            return None;
-        }
-        let offset = u16::from_be_bytes([fixed[6] & 0x1f, fixed[7]]);
-        let first_fragment = offset == 0;
-        let body = bytes.get(header_bytes..).filter(|_| first_fragment).unwrap_or_default();
-        let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
-        let ends = ([address(12), address(16)], &fixed[12..20]);
-        let headers = Self::of((fixed[9], body), ends, fixed[1] & 3);
-        Some(Self { data: headers.data || !first_fragment, ..headers })
+            ecn: fixed[1] & 3,
+        })
     }
 }
 
@@ -220,7 +179,7 @@ pub(crate) mod tests {
     const B: [u8; 4] = [10, 77, 128, 1];
 
     fn parsed(bytes: Vec<u8>) -> IpPacket {
-        IpPacket::parse(bytes, 0).expect("it is a packet of hosts")
+        IpPacket::parse(bytes, 0).expect("it is an IPv4 packet")
     }
 
     #[test]
@@ -268,33 +227,14 @@ pub(crate) mod tests {
 
     #[test]
     fn links_count_the_overhead() {
-        let packet = IpPacket::parse(tcp(A, B, (1, 2), 0x10, 1000), 14).expect("it is a packet of hosts");
+        let packet = IpPacket::parse(tcp(A, B, (1, 2), 0x10, 1000), 14).expect("it is an IPv4 packet");
         assert_eq!(packet.wire_bytes(), 1054);
         assert_eq!((packet.from, packet.to), (A.into(), B.into()));
     }
 
     #[test]
-    fn a_packet_of_ipv6_is_between_the_same_hosts() {
-        let four = tcp(A, B, (1, 2), 0x10, 1000);
-        let ends = [A, B].map(|address| over_ipv6(address.into()).octets()).concat();
-        // ECN is the end of the traffic class, in the middle of the second byte.
-        let six = [&[0x60, 0x20, 0, 0, 4, 4, TCP, 64][..], &ends, &four[20..]].concat();
-        assert_eq!(over_ipv6(A.into()).to_string(), "fd77::a4d:1");
-        let packet = parsed(six.clone());
-        assert_eq!(packet.ends(), parsed(four.clone()).ends());
-        assert_eq!((packet.wire_bytes(), packet.data()), (1060, true));
-        assert_ne!(packet.flow(), parsed(four).flow());
-        let seen = packet.seen(Time::ZERO);
-        assert_eq!((seen.tcp, seen.payload_bytes, seen.ecn), (true, 1000, 2));
-        let mut ack = six;
-        ack.truncate(60);
-        assert!(parsed(ack).pure_ack());
-    }
-
-    #[test]
-    fn what_is_no_packet_of_hosts_comes_back() {
-        let strangers = [&[0x60, 0, 0, 0, 0, 20, TCP, 64][..], &[0xfe; 32], &[0; 20]].concat();
-        for bytes in [vec![], vec![0x45; 19], vec![0x60; 40], vec![0x41; 40], strangers] {
+    fn what_is_no_ipv4_packet_comes_back() {
+        for bytes in [vec![], vec![0x45; 19], vec![0x60; 40], vec![0x41; 40]] {
             assert_eq!(IpPacket::parse(bytes.clone(), 0).expect_err("it is none"), bytes);
         }
     }

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// With an object of so many bytes, all of it a hole, and whatever the row asks for.
-    pub(super) fn new(program: &Program, address: IpAddr, (bytes, seed): (u64, u64)) -> io::Result<Self> {
+    pub(super) fn new(program: &Program, address: Ipv4Addr, (bytes, seed): (u64, u64)) -> io::Result<Self> {
         let place = new_folder()?;
         let served = place.join("www");
         let mut folder = Self { place, words: Vec::new() };
@@ -54,15 +54,8 @@ impl Folder {
 
     /// A text with its templates filled in.
     pub(super) fn fill(&self, text: &str) -> String {
-        // As addresses of IPv6 are written before a port.
-        let text = match self.words.first() {
-            Some((_, address)) if address.contains(':') => {
-                text.replace("{address}:{port}", "[{address}]:{port}")
-            }
-            _ => text.to_owned(),
-        };
         let fill = |text: String, (word, value): &(&str, String)| text.replace(&format!("{{{word}}}"), value);
-        self.words.iter().fold(text, fill)
+        self.words.iter().fold(text.to_owned(), fill)
     }
 }
 
@@ -87,7 +80,7 @@ fn new_folder() -> io::Result<PathBuf> {
 }
 
 /// A key and a certificate for the server's address, signed by itself.
-fn make_certificate(address: IpAddr, certificate: &Path, key: &Path) -> io::Result<()> {
+fn make_certificate(address: Ipv4Addr, certificate: &Path, key: &Path) -> io::Result<()> {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"])
         .args(["-days", "2", "-subj", "/CN=localhost", "-addext"])
@@ -117,7 +110,7 @@ mod tests {
         let text =
             "[a]\nserver = 'x'\nurl = 'http://{address}:{port}/{bytes}'\n[a.files]\nf = '{dir} {x} {seed}'\n";
         let program = &Program::parse_all(text).unwrap()[0];
-        let folder = Folder::new(program, [10, 77, 0, 1].into(), (1000, 7)).unwrap();
+        let folder = Folder::new(program, Ipv4Addr::new(10, 77, 0, 1), (1000, 7)).unwrap();
         let place = folder.place.clone();
         assert_eq!(folder.fill("{url} {nothing}"), "http://10.77.0.1:8443/1000 {nothing}");
         let written = fs::read_to_string(place.join("f")).unwrap();
@@ -125,7 +118,5 @@ mod tests {
         assert_eq!(fs::metadata(place.join("www/object")).unwrap().len(), 1000);
         drop(folder);
         assert!(!place.exists());
-        let six = Folder::new(program, "fd77::a4d:1".parse().unwrap(), (1000, 7)).unwrap();
-        assert_eq!(six.fill("{url} {address} {port}"), "http://[fd77::a4d:1]:8443/1000 fd77::a4d:1 8443");
     }
 }

@@ -1,6 +1,6 @@
 //! One run of two programs over a path.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -97,7 +97,6 @@ impl Task<'_> {
             record_drops: true,
             record_packets: true,
             tcp: host_tcp(scenario),
-            ipv6: self.program.ipv6,
             ..rampcc_emulator::Options::default()
         };
         let flow = &scenario.flows[0];
@@ -108,22 +107,19 @@ impl Task<'_> {
             return Err(self.failed("the path has no hosts for it".to_owned()));
         };
         let io = |action| move |cause| TestbedError::Io { action, cause };
-        let address = IpAddr::V4(from.address);
-        let address =
-            if self.program.ipv6 { rampcc_emulator::over_ipv6(from.address).into() } else { address };
-        let folder = Folder::new(self.program, address, (size_bytes, self.seed))
+        let folder = Folder::new(self.program, from.address, (size_bytes, self.seed))
             .map_err(io("preparing a folder for the programs"))?;
         let line = folder.fill(&self.program.server);
         let shell = ready.command(from.end, "/bin/sh")?;
         let mut server = Process::start(shell, &line, None).map_err(io("starting the server"))?;
-        self.wait_until_ready(&ready, (from.end, address), &mut server, &folder)?;
+        self.wait_until_ready(&ready, (from.end, from.address), &mut server, &folder)?;
         let running = ready.start()?;
         running.steer(flow.to, &self.program.tcp_control())?;
         let before = Processors::now(server.first());
         let opening = scenario.opening_times(self.seed).first().map_or(Time::ZERO, |opening| opening.0);
         self.pause(&running, opening)?;
         let seen = match &self.program.client {
-            None => self.load(&running, (to.end, address), &mut server, &folder)?,
+            None => self.load(&running, (to.end, from.address), &mut server, &folder)?,
             Some(client) => self.run_client(&running, (to.end, client), &mut server, &folder)?,
         };
         let used = Processors::now(server.first()).since(&before);
@@ -251,7 +247,7 @@ impl Task<'_> {
     fn wait_until_ready(
         &self,
         ready: &Ready,
-        (end, address): (End, IpAddr),
+        (end, address): (End, Ipv4Addr),
         server: &mut Process,
         folder: &Folder,
     ) -> Result<(), TestbedError> {
@@ -326,7 +322,7 @@ impl Task<'_> {
     fn load(
         &self,
         running: &Running,
-        (end, address): (End, IpAddr),
+        (end, address): (End, Ipv4Addr),
         server: &mut Process,
         folder: &Folder,
     ) -> Result<Seen, TestbedError> {
@@ -423,7 +419,7 @@ fn flooded(who: &str) -> String {
     )
 }
 
-fn never_ready(program: &Program, (address, port): (IpAddr, u16), elsewhere: &[Listener]) -> String {
+fn never_ready(program: &Program, (address, port): (Ipv4Addr, u16), elsewhere: &[Listener]) -> String {
     let seconds = PATIENCE.as_secs();
     if let Some(test) = &program.ready {
         return format!("after {seconds} s its test of readiness has not succeeded: {test}");
@@ -434,8 +430,7 @@ fn never_ready(program: &Program, (address, port): (IpAddr, u16), elsewhere: &[L
     } else {
         format!("it listens at {}", found.join(", "))
     };
-    let wanted = SocketAddr::new(address, port);
-    format!("after {seconds} s nobody listens at {wanted}; {found}")
+    format!("after {seconds} s nobody listens at {address}:{port}; {found}")
 }
 
 /// Payload that had reached the client whenever that passed a round number; all but the last byte, which only the client

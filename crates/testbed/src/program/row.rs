@@ -40,8 +40,6 @@ pub struct Program {
     pub limit: Option<Time>,
     /// Congestion control of the server's TCP connections; `None`: the machine's.
     pub congestion_control: Option<String>,
-    /// Whether both ends use IPv6.
-    pub ipv6: bool,
     /// The algorithm of the registry that leaves start-up as it does.
     pub like: Option<String>,
     /// One line about it.
@@ -78,8 +76,6 @@ struct Written {
     listens: Option<Transport>,
     limit_s: Option<u64>,
     congestion_control: Option<String>,
-    #[serde(default)]
-    ipv6: bool,
     like: Option<String>,
     meaning: Option<String>,
     #[serde(default)]
@@ -104,7 +100,6 @@ impl Program {
             listens: None,
             limit_s: None,
             congestion_control: None,
-            ipv6: false,
             like: None,
             meaning: None,
             files: BTreeMap::new(),
@@ -166,7 +161,6 @@ impl Program {
             listens: written.listens,
             limit: written.limit_s.map(Time::from_secs),
             congestion_control: written.congestion_control,
-            ipv6: written.ipv6,
             like: written.like,
             meaning: written.meaning.unwrap_or_else(|| "a server and a client of your own".to_owned()),
             files: written.files,
@@ -238,9 +232,6 @@ impl Program {
             add("limit_s", &limit.secs_f64());
         }
         add("congestion_control", &self.tcp_control());
-        if self.ipv6 {
-            add("ipv6", &true);
-        }
         let digest = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
         write!(text, " files={digest:016x}").expect("a string grows");
         text
@@ -332,7 +323,6 @@ mod tests {
             "[a]\nserver = 'sh x'\nlistens = 'udp'\n",
             "[a]\nserver = 'sh x'\nurl = 'http://{address}:{port}/'\n",
             "[a]\nserver = 'sh x'\ncongestion-control = 'nosuch'\n",
-            "[a]\nserver = 'sh x'\nipv6 = true\n",
             "[a]\nserver = 'sh x'\n[a.files]\nx = 'y'\n",
         ] {
             assert_ne!(row(other), plain, "{other}");
