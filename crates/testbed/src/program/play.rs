@@ -293,7 +293,11 @@ impl Task<'_> {
         let mut process =
             started.map_err(|cause| TestbedError::Io { action: "starting the client", cause })?;
         loop {
-            if let Some(ended) = process.wait(LOOK) {
+            let ended = process.wait(LOOK);
+            if process.flooded() {
+                return Err(self.failed(flooded("client")));
+            }
+            if let Some(ended) = ended {
                 if ended.status.success() {
                     return Ok(Seen { loaded: None, ended: Some(ended.at) });
                 }
@@ -308,9 +312,6 @@ impl Task<'_> {
                 return Err(self.failed(problem));
             }
             self.go_on()?;
-            if process.flooded() {
-                return Err(self.failed(flooded("client")));
-            }
             self.check_server(server, "during the download")?;
             if self.over(clock.now())? {
                 return Ok(Seen { loaded: None, ended: None });
@@ -379,10 +380,12 @@ impl Task<'_> {
     }
 
     fn check_server(&self, server: &mut Process, when: &str) -> Result<(), TestbedError> {
+        // In this order: one that wrote too much ends by the pipe that closes for it.
+        let ended = server.ended();
         if server.flooded() {
             return Err(self.failed(flooded("server")));
         }
-        let Some(ended) = server.ended() else { return Ok(()) };
+        let Some(ended) = ended else { return Ok(()) };
         let last = server.last_words();
         Err(self.failed(if ended.status.code() == Some(NOT_FOUND) {
             format!("the shell does not find the server's command: {last}")
