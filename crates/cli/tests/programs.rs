@@ -409,7 +409,7 @@ fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
 const ALIKE: (usize, usize) = (100, 5);
 
 #[test]
-#[ignore = "a quarter of an hour in real time: make programs-alike"]
+#[ignore = "long: make programs-alike"]
 fn identical_programs_beside_a_busy_loop_rarely_differ() {
     if !ready() {
         return;

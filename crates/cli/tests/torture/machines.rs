@@ -67,13 +67,13 @@ poweroff -f
 "#;
 
 #[test]
-#[ignore = "half an hour of a processor: make host-torture-machines"]
+#[ignore = "long: make host-torture-machines"]
 fn linux_6_1() {
     boots("6.1");
 }
 
 #[test]
-#[ignore = "half an hour of a processor: make host-torture-machines"]
+#[ignore = "long: make host-torture-machines"]
 fn linux_6_12() {
     boots("6.12");
 }
