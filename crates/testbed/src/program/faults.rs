@@ -24,7 +24,7 @@ pub const FAULTS: [Fault; 8] = [
         change: ["listen {address}:{port}", "listen {address}:{port} sndbuf=16k"],
     },
     Fault {
-        id: "limited",
+        id: "slow",
         meaning: "sends 400 kB/s and no more",
         of: &["nginx"],
         change: ["root {dir};", "root {dir}; limit_rate 400k;"],
