@@ -366,10 +366,6 @@ fn limited(algorithm: &'static Algorithm, drawn: &mut Drawn<'_>) -> Option<()> {
         if decision.phase() == Phase::Done {
             return Some(());
         }
-        // Its window is a round trip at the rate that its chirps have proved, however little was in flight.
-        if algorithm.id == "chirp" {
-            continue;
-        }
         let allowed = match bound {
             Bound::Flights(tenths) => first.max(tenths * most_in_flight / 10 + PACKET),
             Bound::Acknowledged(times) => first + times * arrived,

@@ -73,8 +73,9 @@ mod tests {
     #[test]
     fn all_bytes_arrive_in_as_many_datagrams_each_time() {
         let datagrams = bare(1_000_000, Time::from_ms(10));
-        // 1438 bytes of a stream in each, and an ACK for every second.
-        assert!((1_000..1_300).contains(&datagrams), "{datagrams}");
+        // At most 1438 bytes of a stream in each, and at most an ACK for every second: those that arrive at once share one.
+        let full = 1_000_000_u64.div_ceil(1438);
+        assert!((full..full * 3 / 2 + 50).contains(&datagrams), "{datagrams}");
         assert_eq!(bare(1_000_000, Time::from_ms(10)), datagrams);
     }
 }
