@@ -402,7 +402,9 @@ fn a_setting_holds_on_every_path_and_is_told() {
     // Nobody here reads timestamps.
     let results = |league: &League| {
         let mut paths = league.paths.clone();
-        paths.iter_mut().for_each(|path| path.text.clear());
+        for path in &mut paths {
+            path.text.clear();
+        }
         format!("{paths:?}")
     };
     assert_eq!(results(&set), results(&plain));
