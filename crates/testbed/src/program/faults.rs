@@ -16,7 +16,7 @@ pub struct Fault {
 }
 
 /// All of them. What they change are options of the programs, as somebody might set them.
-pub const FAULTS: [Fault; 8] = [
+pub const FAULTS: [Fault; 7] = [
     Fault {
         id: "buffer",
         meaning: "has never more than 16 kB on the way, since its send buffer holds no more",
@@ -34,15 +34,6 @@ pub const FAULTS: [Fault; 8] = [
         meaning: "slows down to 200 kB/s after 800 kB",
         of: &["nginx"],
         change: ["root {dir};", "root {dir}; limit_rate_after 800k; limit_rate 200k;"],
-    },
-    Fault {
-        id: "first-window",
-        meaning: "begins with two packets instead of ten",
-        of: &["nginx", "nginx-h2"],
-        change: [
-            "PATH=$PATH:/usr/sbin exec",
-            "export PATH=$PATH:/usr/sbin; ip route | while read -r route; do ip route change $route initcwnd 2; done; exec",
-        ],
     },
     Fault {
         id: "window",
@@ -64,7 +55,7 @@ pub const FAULTS: [Fault; 8] = [
     },
     Fault {
         id: "late-acks",
-        meaning: "hears of what has arrived after every hundredth packet only",
+        meaning: "is told of what has arrived after every hundredth packet, or 25 ms",
         of: NGTCP2,
         change: ["gtlsclient ", "gtlsclient --ack-thresh=100 "],
     },
