@@ -14,9 +14,6 @@ use crate::league::{self, LeagueArgs};
 use crate::progress::{self, Bar};
 use crate::provenance;
 
-/// Runs of each setting on each path.
-const ONE: u32 = 1;
-
 /// Run the command.
 pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliError> {
     if args.format.csv() {
@@ -36,9 +33,8 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         entrants.extend(arms.rows(&row)?);
     }
     let which = args.populations();
-    let seeds = args.seeds.or(arms.is_some().then_some(ONE));
     let extent = |which| -> Result<Extent, CliError> {
-        Ok(Extent::new(args.population(which)?, args.quick, (&[], seeds))?)
+        Ok(Extent::new(args.population(which)?, args.quick, (&[], args.seeds))?)
     };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),

@@ -1,11 +1,12 @@
 //! What the host remembers of a place: by connections in a row, each of which begins with what the one before has left.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use nix::net::if_::if_nametoindex;
 use rampcc::{Hint, HintSource, algorithm};
 use rampcc_linux::{Event, Loaded, Options, Record, load};
 use rampcc_trace::Told;
@@ -132,17 +133,65 @@ fn hosts_that_share_a_prefix_and_no_network_are_places_each() {
     }
 }
 
+/// A link-local address names a host only with its interface: two hosts of one link are two places, and so are
+/// two hosts of the same address on two links. A second visit finds the first one's.
+#[test]
+fn a_link_local_address_is_a_place_on_its_interface() {
+    if !ready() {
+        return;
+    }
+    let mut hint = Hint::of(HintSource::History);
+    (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
+    let network = Network::new(Bottleneck::None);
+    let visited = [("eth1", 1), ("eth1", 2), ("eth2", 1), ("eth1", 1)];
+    for (device, host) in &visited[..3] {
+        let line = format!("-6 addr add fe80::77:{host}/64 dev {device} nodad");
+        assert!(network.try_ip("ip", "r", &line), "{line}");
+    }
+    repeated(|| {
+        let loaded = put_in("stateful", 'l', hint);
+        network.within("r", || {
+            let listener = listening(Domain::IPV6);
+            for (device, host) in visited {
+                let scope = if_nametoindex(device).expect("an interface");
+                let address = format!("fe80::77:{host}").parse().expect("an address");
+                visit(loaded.name(), SocketAddrV6::new(address, 0, 0, scope).into(), &listener);
+            }
+        });
+        complete(loaded.counters().expect("counters").opened == 4, "link-local");
+        assert_eq!(loaded.places(), Some(3));
+    });
+}
+
+/// On a port of its own.
+fn listening(domain: Domain) -> Socket {
+    let listener = Socket::new(domain, Type::STREAM, None).expect("a socket");
+    let any: SocketAddr = match domain {
+        Domain::IPV4 => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        _ => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    listener.bind(&any.into()).expect("bind");
+    listener.listen(64).expect("listen");
+    listener
+}
+
+/// A connection to this host, on the listener's port, that is over at once.
+fn visit(name: &str, mut to: SocketAddr, listener: &Socket) {
+    let bound = listener.local_addr().expect("an address");
+    to.set_port(bound.as_socket().expect("an IP address").port());
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None).expect("a socket");
+    socket.set_tcp_congestion(name.as_bytes()).expect("TCP_CONGESTION");
+    // No port waits for anything afterwards.
+    socket.set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
+    socket.connect(&to.into()).expect("connect");
+    drop(listener.accept().expect("accept"));
+}
+
 /// All of 127.0.0.0/8 is this host, and each address a place.
-fn visit(name: &str, places: Range<u32>, listener: &Socket) {
-    let port = listener.local_addr().expect("an address").as_socket().expect("IPv4").port();
+fn visit_places(name: &str, places: Range<u32>, listener: &Socket) {
     for number in places {
-        let to = SocketAddrV4::new(Ipv4Addr::from(Ipv4Addr::new(127, 1, 0, 1).to_bits() + number), port);
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-        socket.set_tcp_congestion(name.as_bytes()).expect("TCP_CONGESTION");
-        // No port waits for anything afterwards.
-        socket.set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
-        socket.connect(&to.into()).expect("connect");
-        drop(listener.accept().expect("accept"));
+        let address = Ipv4Addr::from(Ipv4Addr::new(127, 1, 0, 1).to_bits() + number);
+        visit(name, SocketAddrV4::new(address, 0).into(), listener);
     }
 }
 
@@ -155,21 +204,15 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
     (hint.window_bytes, hint.bytes_per_s, hint.rtt_us, hint.age_s) = (BDP, 5_000_000, 20_000, 30);
     repeated(|| {
         let loaded = put_in("careful", 'm', hint);
-        let listen = || {
-            let listener = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-            listener.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0).into()).expect("bind");
-            listener.listen(64).expect("listen");
-            listener
-        };
         let over = AtomicU32::new(0);
         let most = thread::scope(|scope| {
             for own in 0..2 {
                 let (loaded, over) = (&loaded, &over);
                 scope.spawn(move || {
                     // The last of them at the same places.
-                    let listener = listen();
-                    visit(loaded.name(), own * VISITED..(own + 1) * VISITED, &listener);
-                    visit(loaded.name(), 0..VISITED / 10, &listener);
+                    let listener = listening(Domain::IPV4);
+                    visit_places(loaded.name(), own * VISITED..(own + 1) * VISITED, &listener);
+                    visit_places(loaded.name(), 0..VISITED / 10, &listener);
                     over.fetch_add(1, Ordering::Release);
                 });
             }
@@ -187,7 +230,7 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
         assert!(most <= HELD && (HELD / 2..=HELD).contains(&left), "{most} at most, then {left}");
         // One that nobody has visited is told, and remembered, as the first was.
         loaded.drain(Duration::ZERO).expect("events");
-        visit(loaded.name(), 3 * VISITED..3 * VISITED + 1, &listen());
+        visit_places(loaded.name(), 3 * VISITED..3 * VISITED + 1, &listening(Domain::IPV4));
         let told = told(&settled(&loaded, visits + 1).0);
         complete(told.len() == 1, &told);
         assert_eq!(told[0], hint);

@@ -309,7 +309,7 @@ impl Network {
     }
 
     /// On a thread of its own, which a namespace belongs to.
-    fn within<T: Send>(&self, role: &str, work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn within<T: Send>(&self, role: &str, work: impl FnOnce() -> T + Send) -> T {
         let path = format!("/run/netns/{}", self.namespace(role));
         thread::scope(|scope| {
             scope
