@@ -73,6 +73,15 @@ site: ## Everything for a static host, playground, figures, league and documenta
 	@scripts/setup site
 	scripts/site $(ARGS)
 
+.PHONY: release
+release: ## What a release consists of, wheel, archive, packages, list of contents: target/artifacts; a quarter of an hour
+	@scripts/setup release
+	scripts/release
+
+.PHONY: release-test
+release-test: ## Each part of `make release` installed as a user would and played, as root; what cannot be installed here is skipped by name
+	tests/release/run 2>&1 | scripts/count-tests
+
 .PHONY: linux-build
 linux-build: ## Build the command with everything that loads BPF programs: target/release/ramp
 	@scripts/setup linux
@@ -135,7 +144,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/python/run tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/release scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/browser/tools tests/site/run tests/python/run tests/release/run tests/release/debian packaging/debian/* tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint

@@ -57,6 +57,8 @@ impl Clang {
             "--target=bpf",
             "-mcpu=v3",
             "-g",
+            // The same object wherever it is built.
+            "-fdebug-compilation-dir=.",
             "-O2",
             "-Wall",
             "-Wextra",

@@ -1,10 +1,12 @@
-"""What the repository's documentation needs to become a site: its index as navigation, and links that leave it."""
+"""What the repository's documentation needs to become a site: its index as navigation, its version, and links that leave it."""
 
 import posixpath
 import re
 from pathlib import Path
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+SHORT = re.compile(r"<code>([^<]{1,28})</code>")
+VERSION = re.compile(r'^version = "(.+)"', re.MULTILINE)
 FENCE = re.compile(r"^(```.*?^```)", re.DOTALL | re.MULTILINE)
 
 
@@ -17,7 +19,15 @@ def on_config(config):
         pages = [(name.strip("`"), to) for _, name, to, _ in LINK.findall(body) if not to.startswith("..")]
         nav.append({title: [{name.replace("`", ""): to} for name, to in pages]})
     config.nav = nav
+    version = VERSION.search(Path(config.docs_dir, "../Cargo.toml").read_text(encoding="utf-8")).group(1)
+    config.site_url += f"{version}/"
+    config.site_dir = str(Path(config.site_dir, version))
     return config
+
+
+def on_page_content(html, page, config, files):
+    """Names such as `--rtt` stay on one line."""
+    return SHORT.sub(r'<code class="short">\1</code>', html)
 
 
 def on_page_markdown(markdown, page, config, files):

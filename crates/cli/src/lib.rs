@@ -25,6 +25,7 @@ mod league;
 mod league_goals;
 mod league_sides;
 mod list;
+mod manual;
 mod playing;
 mod programs;
 mod progress;
@@ -41,6 +42,7 @@ mod terminal;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
@@ -95,6 +97,12 @@ enum Command {
     Completions {
         /// Name of the shell
         shell: Shell,
+    },
+    /// Write the manual pages, one for each command, into a directory
+    #[command(hide = true)]
+    Man {
+        /// Made if it is missing
+        directory: PathBuf,
     },
     /// Play a candidate for another process of this program
     #[command(name = candidate::CHILD, hide = true)]
@@ -157,6 +165,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Explain(args) => explain::explain(&args, terminal, out),
         Command::Host(command) => command.run(terminal, out),
         Command::Completions { shell } => completions::script(shell, out),
+        Command::Man { directory } => manual::write(Cli::command(), &directory),
         Command::CandidateProcess => candidate::serve(),
     }
 }

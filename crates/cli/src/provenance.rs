@@ -36,6 +36,12 @@ fn canonical(arguments: impl Iterator<Item = OsString>) -> String {
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
         let option = text.split_once('=').map_or(&*text, |(option, _)| option);
+        // A short option's value may stand right behind it: `-j4`.
+        let option = if option.starts_with('-') && !option.starts_with("--") {
+            option.get(..2).unwrap_or(option)
+        } else {
+            option
+        };
         let attached = option.len() < text.len();
         if WITHOUT_VALUE.contains(&option) {
             continue;
@@ -57,10 +63,13 @@ mod tests {
 
     #[test]
     fn output_options_do_not_change_the_command() {
-        let typed = "compare geo-satellite --out a --runs 3 --json -j 2 --color=never --seed 4";
-        assert_eq!(
-            canonical(typed.split(' ').map(OsString::from)),
-            "ramp compare geo-satellite --runs 3 --seed 4"
-        );
+        for jobs in ["-j 2", "-j2", "-j=2", "--jobs 2", "--jobs=2", "-ob", "-o b"] {
+            let typed =
+                format!("compare geo-satellite --out a --runs 3 --json {jobs} --color=never --seed 4");
+            assert_eq!(
+                canonical(typed.split(' ').map(OsString::from)),
+                "ramp compare geo-satellite --runs 3 --seed 4"
+            );
+        }
     }
 }

@@ -265,3 +265,33 @@ fn an_exit_is_explained_by_what_was_judged() {
         assert_eq!(said.contains("a queue that its own burst made"), burst, "{rate}: {said}");
     }
 }
+
+#[test]
+fn every_command_of_the_help_has_a_manual_page() {
+    let place = Place::new("manual");
+    let help = place.stdout(&["--help"]);
+    let commands = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let mut names: Vec<String> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
+        .filter(|&name| name != "help")
+        .map(|name| format!("ramp-{name}.1"))
+        .collect();
+    assert!(names.len() >= 10, "{names:?}");
+    names.push("ramp.1".to_owned());
+    names.sort();
+    place.stdout(&["man", "pages"]);
+    let pages = place.files("pages");
+    assert_eq!(pages.iter().map(|(name, _)| name).collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
+    for (name, page) in &pages {
+        let page = String::from_utf8_lossy(page);
+        let title = format!(".TH {} 1", name.trim_end_matches(".1"));
+        assert!(page.contains(&title) && page.contains(".SH SYNOPSIS"), "{name}: {page}");
+    }
+    let page = place.read("pages/ramp-compare.1");
+    let lines: Vec<&str> = page.lines().collect();
+    // A line of the examples stays a line, and options stand under their own names.
+    let example = lines.iter().position(|line| line.starts_with("  ramp compare cable")).expect("examples");
+    assert_eq!((lines[example - 1], lines[example + 1]), (".nf", ".fi"));
+    assert!(page.contains(".SH EXAMPLES") && page.contains("\\fB\\-\\-runs\\fR"), "{page}");
+}

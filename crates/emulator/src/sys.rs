@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem::size_of;
+use std::mem::{self, size_of};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -68,9 +68,17 @@ pub(crate) fn set_interface(socket: BorrowedFd<'_>, name: &str, setting: &Settin
 
 /// Puts the calling thread into the class `SCHED_FIFO`.
 pub(crate) fn run_realtime(priority: c_int) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the parameters outlive the call; 0 is the calling thread.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+    // SAFETY: it is made of integers, of which musl has more than glibc.
+    let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
+    parameters.sched_priority = priority;
+    // Of a thread, since musl refuses to do it for processes.
+    // SAFETY: the parameters outlive the call, and the thread is this one.
+    match unsafe {
+        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const parameters)
+    } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 /// Bytes of `struct tcp_info` as far as this crate reads it, and room to grow.

@@ -15,6 +15,13 @@ const state = {
   selected: contenders[0], cell: null, map: "winner", path: null, sort: ["index", 1],
 };
 
+/* In a frame of another page: one part, `?only=plane`. */
+const only = document.getElementById(new URLSearchParams(location.search).get("only"));
+if (only) {
+  document.body.classList.add("part");
+  only.classList.add("only");
+}
+
 /* Statistics, with weights. */
 function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a[0] - b[0]);

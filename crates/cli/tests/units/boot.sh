@@ -1,15 +1,15 @@
 #!/bin/sh
 # Starts this machine's systemd on this machine's files, in namespaces of its own: processes, mounts, network, control
 # groups. What it writes stays in memory. The kernel is the real one; of its settings only the network's can be written.
-# Usage: boot.sh SCRATCH RAMP PACKAGING (an empty directory, the command, the directory of its units)
+# Usage: boot.sh SCRATCH [RAMP PACKAGING] (an empty directory, the command, the directory of its units). BASE names another root.
 set -e
-scratch=$1 ramp=$2 packaging=$3
+scratch=$1 ramp=${2:-} packaging=${3:-} base=${BASE:-/}
 # Whoever reads it sees the process as this machine does; `exec` keeps it.
 read -r init _ </proc/self/stat
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$scratch"
 mkdir "$scratch/upper" "$scratch/work" "$scratch/root"
-mount -t overlay -o "lowerdir=/,upperdir=$scratch/upper,workdir=$scratch/work" overlay "$scratch/root"
+mount -t overlay -o "lowerdir=$base,upperdir=$scratch/upper,workdir=$scratch/work" overlay "$scratch/root"
 root=$scratch/root
 mount -t proc proc "$root/proc"
 mount --bind "$root/proc/sys" "$root/proc/sys"
@@ -37,10 +37,12 @@ for unit in dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount s
 	systemd-update-utmp.service; do
 	ln -s /dev/null "$root/etc/systemd/system/$unit"
 done
-cp "$ramp" "$root/usr/bin/ramp"
-# systemd empties /tmp, where the repository may be.
-mkdir -p "$root/usr/src/ramp"
-cp -r "$packaging" "$root/usr/src/ramp/packaging"
+if [ -n "$ramp" ]; then
+	cp "$ramp" "$root/usr/bin/ramp"
+	# systemd empties /tmp, where the repository may be.
+	mkdir -p "$root/usr/src/ramp"
+	cp -r "$packaging" "$root/usr/src/ramp/packaging"
+fi
 ip link set lo up
 cd "$root"
 mkdir -p "$root/old"

@@ -136,7 +136,7 @@ mod here {
         );
         // And what is closed is looked at in builds with assertions.
         calls.insert(libc::SYS_fcntl, vec![argument(1, u64::from(u32::MAX), libc::F_GETFD as u64)?]);
-        calls.insert(libc::SYS_ioctl, vec![argument(1, u64::from(u32::MAX), libc::TCGETS)?]);
+        calls.insert(libc::SYS_ioctl, vec![argument(1, u64::from(u32::MAX), libc::TCGETS as _)?]);
         let writing = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
         calls.insert(libc::SYS_openat, vec![argument(2, writing as u64, 0)?]);
         // As `abort` does it: a signal to itself.

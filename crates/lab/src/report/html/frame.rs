@@ -53,9 +53,9 @@ impl Script {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text.
+/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text, and pages beside it in frames.
 const PLAYING_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; \
-                              worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'";
+                              worker-src blob:; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Everything before the body; `title` may hold anything.
 pub(super) fn document_head(html: &mut Html, version: &str, title: &str) {
