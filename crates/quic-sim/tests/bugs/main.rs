@@ -208,19 +208,19 @@ fn each_mistake_shows_and_its_remedy_too() {
     check_document(&text);
 }
 
-/// noq 1.1.0 subtracted more than there was on ordinary loss (noq #768): a panic where overflows are checked, as in this test, and
-/// otherwise a window without bound. 1.4.0 does not.
+/// noq 1.1.0 subtracted more than there was on ordinary loss (noq #768). Overflows are checked in this test: with 1.1.0 each of
+/// these paths is a panic in `bbr3/mod.rs`, with 1.4.0 none.
 #[test]
 fn noqs_bbr3_takes_ordinary_loss() {
-    for (loss, bytes) in [("0.5 %", 5_000_000), ("3 %", 2_000_000), ("10 %", 500_000)] {
+    for (loss, buffer) in [("0 %", "0.1 bdp"), ("1 %", "1 bdp"), ("3 %", "0.3 bdp"), ("5 %", "0.05 bdp")] {
         let path = format!(
-            "[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\nloss = \"{loss}\"\n[[flow]]\nsize = \"{bytes} B\"\n"
+            "[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"{buffer}\"\nloss = \"{loss}\"\n[[flow]]\nsize = \"20 MB\"\n"
         );
         let log = play(&path, Who::NoqBbr3);
-        assert!(log.completed > rampcc::Time::ZERO, "{loss}: it does not finish");
-        // Path and buffer hold 200 kB.
+        assert!(log.completed > rampcc::Time::ZERO, "{loss}, {buffer}: it does not finish");
+        // Path and buffer hold 200 kB at most.
         let widest = log.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
-        assert!(widest < 2_000_000, "{loss}: a window of {widest} bytes");
+        assert!(widest < 3_000_000, "{loss}, {buffer}: a window of {widest} bytes");
     }
 }
 
