@@ -5,7 +5,7 @@ use rampcc_backend::Backend;
 use rampcc_quic_sim::{Stack, VirtualQuic};
 use rampcc_sim::Simulator;
 #[cfg(target_os = "linux")]
-use rampcc_testbed::{Kernel, Programs};
+use rampcc_testbed::{Kernel, Programs, RealQuic};
 
 /// Every backend, the simulator first. A new one is one line more.
 pub(crate) static ALL: &[&dyn Backend] = &[
@@ -14,12 +14,22 @@ pub(crate) static ALL: &[&dyn Backend] = &[
     &VirtualQuic(Stack::Quinn),
     #[cfg(target_os = "linux")]
     &Kernel,
+    #[cfg(target_os = "linux")]
+    &RealQuic { keep_refused: false },
 ];
 
 /// What `ramp compare` knows beside them: programs, whose rows the command line brings.
 static BROUGHT: &[&dyn Backend] = &[
     #[cfg(target_os = "linux")]
     &Programs::NONE,
+];
+
+/// Those of [`ALL`] whose transport is QUIC.
+static QUIC: &[&dyn Backend] = &[
+    &VirtualQuic(Stack::Noq),
+    &VirtualQuic(Stack::Quinn),
+    #[cfg(target_os = "linux")]
+    &RealQuic { keep_refused: false },
 ];
 
 /// One of [`ALL`], on a command line.
@@ -50,6 +60,11 @@ pub(crate) fn is_brought(backend: &dyn Backend) -> bool {
     BROUGHT.iter().any(|brought| brought.name() == backend.name())
 }
 
+/// Whether its transport is QUIC.
+pub(crate) fn is_quic(backend: &dyn Backend) -> bool {
+    QUIC.iter().any(|quic| quic.name() == backend.name())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -64,7 +79,7 @@ mod tests {
         for backend in ALL {
             let controls = backend.controls().iter().map(|control| (control.name, Some(control)));
             for (name, control) in controls.chain([(backend.name(), None)]) {
-                assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+                assert!(name.chars().all(|c| c.is_ascii_lowercase() || "_-".contains(c)), "{name}");
                 // A kernel's own BBR is the row of that name.
                 let is_its_own = rampcc::algorithm(name).is_none_or(|row| row.traits.has(Traits::OF_BBR));
                 // A stack's own controller may be a row of several backends.

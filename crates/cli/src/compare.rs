@@ -39,13 +39,14 @@ Examples:
   ramp compare --candidate my_start.h             a header that is in no registry, as one more row
   ramp compare --uncertain path.reverse.rate=1mbit..50mbit       paths on which the answer holds
   ramp compare --on linux --rate 100mbit --rtt 40ms --size 10MB  with this kernel's own TCP
-  ramp compare --on sim,linux --algorithms hystart,best          simulator and kernel
+  ramp compare --on sim,linux,quic --algorithms hystart,best     simulator, kernel and QUIC side by side
   ramp compare --on program geo-jitter --row caddy-h2 --row caddy-h3   servers and clients (docs/guide/programs.md)")]
 pub(crate) struct CompareArgs {
-    /// Backend: sim, linux, program, or two of them side by side
+    /// Backend: sim, quic, linux and others, or several of them side by side
     ///
     /// `sim` is the simulator. `linux` is this kernel's own TCP over an emulated path, in real time, one run at a time
-    /// (docs/guide/linux.md). `program` is a server and a client of your own over that path (docs/guide/programs.md).
+    /// (docs/guide/linux.md). `quic` is a QUIC stack in virtual time, `quic-real` the same over UDP sockets and TLS, in real
+    /// time (docs/guide/quic.md). `program` is a server and a client of your own over that path (docs/guide/programs.md).
     #[arg(long, value_parser = backends::by_name_or_programs(), value_name = "BACKENDS", value_delimiter = ',', default_value = "sim")]
     on: Vec<On>,
     /// Algorithms and groups to compare, separated by commas [default: the group `default`]

@@ -11,6 +11,7 @@ use rampcc_backend::{Backend, BackendError, Clock};
 use rampcc_experiment::{Row, Run, check, digest, playable, write_whole};
 use rampcc_lab::report::quantity;
 use rampcc_lab::{Emulation, RunRecord, explain_exit};
+use rampcc_quic_sim::FlowQlog;
 use rampcc_trace::{
     DecisionWriter, FlowDecision, FlowEvent, FlowSample, Format, LinkSample, Observer, TraceError, Writer,
 };
@@ -25,8 +26,8 @@ use crate::scenario_args::ScenarioArgs;
 
 /// Play one run and write all its samples and events
 ///
-/// One line per ACK of a flow under test, per packet that reaches the bottleneck, and per event. Without --samples
-/// and --decisions they go to standard output, unless that is a terminal and --json is not given; the summary always goes to
+/// One line per ACK of a flow under test, per packet that reaches the bottleneck, and per event. Without --samples,
+/// --decisions and --qlog they go to standard output, unless that is a terminal and --json is not given; the summary always goes to
 /// standard error.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -36,9 +37,10 @@ Examples:
   ramp run cable --algorithm hystart:low_window=64 | grep -v '^#' | head
   ramp run geo-satellite --algorithm best --decisions best-decisions.csv
   ramp run geo-satellite --candidate my_start.h --samples mine.csv
-  ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv")]
+  ramp run --on linux --rate 100mbit --rtt 40ms --size 10MB --algorithm cubic --samples cubic.csv
+  ramp run --on quic --rate 100mbit --rtt 40ms --size 10MB --algorithm hystartpp --qlog run.sqlog")]
 pub(crate) struct RunArgs {
-    /// Backend: sim or linux
+    /// Backend: sim, quic, linux and others
     #[arg(long, value_parser = backends::by_name(), value_name = "BACKEND", default_value = "sim")]
     on: On,
     /// Algorithm of the flows under test: [LABEL=]ALGORITHM[:PARAMETER=VALUE,...]; with --on linux also
@@ -59,8 +61,11 @@ pub(crate) struct RunArgs {
     /// File for every call of the start-up algorithm, for `ramp replay`; its name ends in .csv or .jsonl
     #[arg(long, value_name = "FILE")]
     decisions: Option<PathBuf>,
+    /// File for the qlog of the first flow under test, with its exit; of a QUIC backend
+    #[arg(long, value_name = "FILE")]
+    qlog: Option<PathBuf>,
     /// Write JSON lines instead of CSV to standard output
-    #[arg(long, conflicts_with_all = ["samples", "decisions"])]
+    #[arg(long, conflicts_with_all = ["samples", "decisions", "qlog"])]
     json: bool,
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -70,6 +75,12 @@ impl RunArgs {
     /// What it plays on.
     pub(crate) fn backend(&self) -> &'static dyn Backend {
         self.on.0
+    }
+
+    /// Files that it asks for, by their options.
+    fn files(&self) -> Vec<(&'static str, &Path)> {
+        let all = [("--samples", &self.samples), ("--decisions", &self.decisions), ("--qlog", &self.qlog)];
+        all.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect()
     }
 
     /// Fails where it does not say what to play.
@@ -84,8 +95,17 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     for (option, path) in [("--samples", &args.samples), ("--decisions", &args.decisions)] {
         path.as_ref().map(|path| format_of(option, path)).transpose()?;
     }
-    if args.samples.is_some() && args.samples == args.decisions {
-        return Err(CliError::input("--samples and --decisions name the same file"));
+    let files = args.files();
+    for (at, (option, path)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..at].iter().find(|(_, named)| named == path) {
+            return Err(CliError::input(format!("{other} and {option} name the same file")));
+        }
+    }
+    if args.qlog.is_some() && !backends::is_quic(args.backend()) {
+        return Err(CliError::input_help(
+            format!("--qlog: {} has no QUIC connection to log", args.backend().title()),
+            "add --on quic, --on quinn or --on quic-real",
+        ));
     }
     let scenario = args.scenario.scenario(&[])?;
     let row = row(args)?;
@@ -113,33 +133,34 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         ));
     }
     let interrupted = progress::interruption();
-    let record = if let Some(path) = &args.decisions {
-        let format = format_of("--decisions", path)?;
-        whole_file(path, |file| {
-            samples(args, out, |sink| {
-                play(&run, sink, Some(Sink { out: file, format, path: Some(path) }), &interrupted)
-            })
-        })?
-    } else {
-        samples(args, out, |sink| play(&run, sink, None, &interrupted))?
-    };
+    let format = args.decisions.as_ref().map_or(Ok(Format::Csv), |path| format_of("--decisions", path))?;
+    let record = perhaps(args.qlog.as_deref(), Format::JsonLines, |qlog| {
+        perhaps(args.decisions.as_deref(), format, |decisions| {
+            samples(args, out, |samples| play(&run, Sinks { samples, decisions, qlog }, &interrupted))
+        })
+    })?;
     summarise(&record, &run);
     if only_summary(args) {
         say!(
             "samples: not written; --samples FILE keeps every ACK, packet and event, a pipe or --json prints them"
         );
     }
-    for (what, path) in [("samples", &args.samples), ("decisions", &args.decisions)] {
-        if let Some(path) = path {
-            say!("{what}: {}", path.display());
-        }
+    for (option, path) in files {
+        say!("{}: {}", option.trim_start_matches('-'), path.display());
     }
     Ok(())
 }
 
+/// Where the lines of a run go; `None`: nobody asks for them.
+struct Sinks<'a> {
+    samples: Option<Sink<'a>>,
+    decisions: Option<Sink<'a>>,
+    qlog: Option<Sink<'a>>,
+}
+
 /// Where one kind of lines goes.
 struct Sink<'a> {
-    out: &'a mut dyn Write,
+    out: Box<dyn Write + 'a>,
     format: Format,
     /// `None`: standard output.
     path: Option<&'a Path>,
@@ -158,6 +179,20 @@ impl Sink<'_> {
     }
 }
 
+/// Plays with a kind of lines going into a file of their own, where one is named.
+fn perhaps(
+    path: Option<&Path>,
+    format: Format,
+    play: impl FnOnce(Option<Sink<'_>>) -> Result<RunRecord, CliError>,
+) -> Result<RunRecord, CliError> {
+    match path {
+        Some(path) => {
+            whole_file(path, |file| play(Some(Sink { out: Box::new(file), format, path: Some(path) })))
+        }
+        None => play(None),
+    }
+}
+
 /// Plays with samples going where they are asked for; nowhere, if only decisions are.
 fn samples(
     args: &RunArgs,
@@ -167,19 +202,19 @@ fn samples(
     match &args.samples {
         Some(path) => {
             let format = format_of("--samples", path)?;
-            whole_file(path, |file| play(Some(Sink { out: file, format, path: Some(path) })))
+            whole_file(path, |file| play(Some(Sink { out: Box::new(file), format, path: Some(path) })))
         }
-        None if args.decisions.is_some() || only_summary(args) => play(None),
+        None if args.decisions.is_some() || args.qlog.is_some() || only_summary(args) => play(None),
         None => {
             let format = if args.json { Format::JsonLines } else { Format::Csv };
-            play(Some(Sink { out, format, path: None }))
+            play(Some(Sink { out: Box::new(out), format, path: None }))
         }
     }
 }
 
 /// Whether nobody asks for the samples: a person reads what would be megabytes.
 fn only_summary(args: &RunArgs) -> bool {
-    args.samples.is_none() && args.decisions.is_none() && !args.json && io::stdout().is_terminal()
+    args.files().is_empty() && !args.json && io::stdout().is_terminal()
 }
 
 /// A file that is there only if it is complete.
@@ -212,27 +247,30 @@ fn format_of(option: &str, path: &Path) -> Result<Format, CliError> {
     }
 }
 
-fn play(
-    run: &Run<'_>,
-    samples: Option<Sink<'_>>,
-    decisions: Option<Sink<'_>>,
-    interrupted: &AtomicBool,
-) -> Result<RunRecord, CliError> {
+fn play(run: &Run<'_>, sinks: Sinks<'_>, interrupted: &AtomicBool) -> Result<RunRecord, CliError> {
     let command = provenance::command();
     let provenance = run.provenance(&command);
+    let Sinks { samples, decisions, qlog } = sinks;
     let (samples_path, decisions_path) = (path_of(samples.as_ref()), path_of(decisions.as_ref()));
+    let qlog_path = path_of(qlog.as_ref());
     let samples = samples.map(|sink| Writer::new(sink.out, sink.format, &provenance)).transpose();
     let samples = samples.map_err(|error| Sink::error(samples_path.as_deref(), error))?;
     let decisions = decisions.map(|sink| DecisionWriter::new(sink.out, sink.format, &provenance)).transpose();
     let decisions = decisions.map_err(|error| Sink::error(decisions_path.as_deref(), error))?;
-    let mut observer = StopOnFailure { samples, decisions, stop: interrupted };
+    let logged = run.scenario.flows.iter().position(|flow| flow.under_test).unwrap_or(0) as u32;
+    let title = format!("{run} on {}", run.scenario.name);
+    let qlog = qlog.map(|sink| FlowQlog::new(sink.out, &title, logged)).transpose();
+    let qlog = qlog.map_err(|error| Sink::error(qlog_path.as_deref(), TraceError::Io(error)))?;
+    let mut observer = StopOnFailure { samples, decisions, qlog, stop: interrupted };
     let played = run.watch(&command, &mut observer, interrupted);
     // First: a run whose lines cannot be written is stopped as by Ctrl-C.
-    let StopOnFailure { samples, decisions, .. } = observer;
+    let StopOnFailure { samples, decisions, qlog, .. } = observer;
     samples.map_or(Ok(()), Writer::finish).map_err(|error| Sink::error(samples_path.as_deref(), error))?;
     decisions
         .map_or(Ok(()), DecisionWriter::finish)
         .map_err(|error| Sink::error(decisions_path.as_deref(), error))?;
+    qlog.map_or(Ok(()), |qlog| qlog.finish().map(|_| ()))
+        .map_err(|error| Sink::error(qlog_path.as_deref(), TraceError::Io(error)))?;
     played.map_err(|error| match error {
         BackendError::Interrupted { at } => {
             match run.backend.clock() {
@@ -251,25 +289,28 @@ fn path_of(sink: Option<&Sink<'_>>) -> Option<PathBuf> {
 }
 
 /// Ends a run whose lines nobody can take any more, as after `| head`.
-struct StopOnFailure<'a, S: Write, D: Write> {
+struct StopOnFailure<'a, S: Write, D: Write, Q: Write> {
     samples: Option<Writer<S>>,
     decisions: Option<DecisionWriter<D>>,
+    qlog: Option<FlowQlog<Q>>,
     stop: &'a AtomicBool,
 }
 
-impl<S: Write, D: Write> StopOnFailure<'_, S, D> {
+impl<S: Write, D: Write, Q: Write> StopOnFailure<'_, S, D, Q> {
     fn check(&self) {
         let failed = self.samples.as_ref().is_some_and(Writer::failed)
-            || self.decisions.as_ref().is_some_and(DecisionWriter::failed);
+            || self.decisions.as_ref().is_some_and(DecisionWriter::failed)
+            || self.qlog.as_ref().is_some_and(FlowQlog::failed);
         if failed {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl<S: Write, D: Write> Observer for StopOnFailure<'_, S, D> {
+impl<S: Write, D: Write, Q: Write> Observer for StopOnFailure<'_, S, D, Q> {
     fn on_flow(&mut self, sample: &FlowSample) {
         self.samples.on_flow(sample);
+        self.qlog.on_flow(sample);
         self.check();
     }
     fn on_link(&mut self, sample: &LinkSample) {
@@ -278,6 +319,7 @@ impl<S: Write, D: Write> Observer for StopOnFailure<'_, S, D> {
     }
     fn on_event(&mut self, event: &FlowEvent) {
         self.samples.on_event(event);
+        self.qlog.on_event(event);
         self.check();
     }
     fn on_decision(&mut self, decision: &FlowDecision) {
@@ -323,6 +365,15 @@ fn say_emulation(emulation: &Emulation) {
         emulation.cpu_share * 100.0,
         emulation.attempts,
     );
+    if let Some(hosts) = &emulation.hosts {
+        say!(
+            "  hosts late by [us]: median {:.1}, 99 % {:.1}, most {:.1}; {} packets and timers",
+            hosts.median_us,
+            hosts.p99_us,
+            hosts.max_us,
+            hosts.count,
+        );
+    }
     say!("  samples: {}, {} lost", emulation.samples, emulation.samples_lost);
     say!("  {}", emulation.sockets);
 }

@@ -133,9 +133,9 @@ fn both_sides_are_kept_judged_and_found_again() {
         let hystart = side("hystart");
         let mean = |at: usize| hystart["values"][at]["mean"].as_f64().unwrap();
         assert!((mean(1) / mean(0) - 1.0).abs() < 0.5, "{} and {}", mean(0), mean(1));
-        assert_eq!(hystart["difference"]["n"], 2);
+        assert_eq!(hystart["differences"][0]["n"], 2);
     }
-    let emulation = &both["emulation"];
+    let emulation = &both["emulations"]["linux"];
     assert_eq!(emulation["samples_lost"], 0);
     assert!(emulation["lateness_p99_us"].as_f64().unwrap() > 0.0);
     assert!(emulation["sockets"].as_str().unwrap().contains("tcp_rmem"));

@@ -21,6 +21,7 @@ const DOCUMENTS: [(&str, &str, &[&str]); 2] = [
             "lab/src/record.rs",
             "lab/src/drawn.rs",
             "lab/src/emulation.rs",
+            "trace/src/emulation.rs",
             "trace/src/provenance.rs",
         ],
     ),

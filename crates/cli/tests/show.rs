@@ -149,7 +149,7 @@ fn algorithms_are_listed_with_what_they_need_and_where_they_run() {
     assert_eq!(row("hystartpp")["groups"], "modern deployed");
     assert_eq!(
         row("best")["runs on"],
-        if cfg!(target_os = "linux") { "sim quic quinn linux" } else { "sim quic quinn" }
+        if cfg!(target_os = "linux") { "sim quic quinn linux quic-real" } else { "sim quic quinn" }
     );
     let narrow = place.command(&["list", "algorithms"]).env("COLUMNS", "80").output().unwrap();
     let narrow = String::from_utf8(narrow.stdout).unwrap();

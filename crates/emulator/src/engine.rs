@@ -18,6 +18,7 @@ use rampcc_path::Count;
 use crate::clock::{Clock, thread_time};
 use crate::network::Network;
 use crate::report::PortReport;
+use crate::spinning::Spinning;
 use crate::sys;
 
 /// Real-time priority of the engine; sockets' threads run above it, so that it cannot starve them.
@@ -242,66 +243,7 @@ impl Turn {
     }
 }
 
-/// Spinning is limited to half of each window: a real-time thread that never sleeps starves the hosts.
-#[derive(Debug, Default)]
-struct Spinning {
-    window: Time,
-    spun: Time,
-    last: Option<Time>,
-}
-
-impl Spinning {
-    const WINDOW: Time = Time::from_ms(10);
-
-    fn allowed(&mut self, now: Time) -> bool {
-        if now - self.window >= Self::WINDOW {
-            *self = Self { window: now, spun: Time::ZERO, last: self.last };
-        }
-        self.spun.ns() * 2 < Self::WINDOW.ns()
-    }
-
-    fn spin(&mut self, now: Time) {
-        if let Some(last) = self.last.replace(now) {
-            self.spun += now - last;
-        }
-    }
-
-    fn rest(&mut self) {
-        self.last = None;
-    }
-}
-
 fn add(count: &mut Count, bytes: usize) {
     count.packets += 1;
     count.bytes += bytes as u64;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spinning_stops_after_half_a_window_and_resumes_in_the_next() {
-        let mut spinning = Spinning::default();
-        let mut now = Time::from_secs(1);
-        let mut allowed = 0;
-        for _ in 0..100 {
-            if spinning.allowed(now) {
-                spinning.spin(now);
-                allowed += 1;
-            }
-            now += Time::from_us(100);
-        }
-        assert_eq!(allowed, 51);
-        assert!(spinning.allowed(now));
-    }
-
-    #[test]
-    fn sleep_is_not_counted_as_spinning() {
-        let mut spinning = Spinning::default();
-        spinning.spin(Time::from_ms(1));
-        spinning.rest();
-        spinning.spin(Time::from_ms(9));
-        assert_eq!(spinning.spun, Time::ZERO);
-    }
 }

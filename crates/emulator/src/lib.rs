@@ -25,6 +25,7 @@ mod packet;
 mod plan;
 mod privileges;
 mod report;
+mod spinning;
 mod sys;
 mod tcp_info;
 
@@ -37,4 +38,5 @@ pub use namespace::HostTcp;
 pub use plan::{Buffers, End, Host, RATED, SHORTEST_RTT, Unsupported, check};
 pub use privileges::{enter_user_namespace, missing_capabilities};
 pub use report::{Dropped, ErrorReport, Lateness, LinkReport, PortReport, Seen, Verdict};
+pub use spinning::Spinning;
 pub use tcp_info::{BbrInfo, TcpInfo};

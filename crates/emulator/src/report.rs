@@ -169,40 +169,76 @@ impl Lateness {
             max: Time::from_ns(histogram.max()),
         }
     }
+
+    /// Of delays in any order.
+    pub fn of(mut delays: Vec<Time>) -> Self {
+        delays.sort_unstable();
+        let at = |share: f64| {
+            let rank = (delays.len() as f64 * share).ceil() as usize;
+            delays.get(rank.max(1) - 1).copied().unwrap_or_default()
+        };
+        Self {
+            packets: delays.len() as u64,
+            median: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: at(1.0),
+        }
+    }
 }
 
 impl Verdict {
     pub(crate) fn new(lateness: &Lateness, tolerated: Time, ports: &[PortReport; 2]) -> Self {
-        let times = |n: u64| Time::from_ns(tolerated.ns() * n);
-        let mut refused = Vec::new();
         let lost: u64 = ports.iter().map(|port| port.refused + port.dropped_out + port.dropped_in).sum();
-        if lost > 0 {
-            refused.push(format!("the kernel lost {lost} packets that the scenario does not lose"));
+        Self::lost(lost, "packets").and(Self::late(["packets were", "packet was"], lateness, tolerated))
+    }
+
+    /// On what the kernel lost of `what`, and the scenario does not lose.
+    pub fn lost(count: u64, what: &str) -> Self {
+        match count {
+            0 => Self::Ok,
+            _ => {
+                Self::Refused(vec![format!("the kernel lost {count} {what} that the scenario does not lose")])
+            }
         }
+    }
+
+    /// On lateness alone; `what` was late, of many and of one.
+    pub fn late(what: [&str; 2], lateness: &Lateness, tolerated: Time) -> Self {
+        let times = |n: u64| Time::from_ns(tolerated.ns() * n);
         let ms = |time: Time| format!("{:.2} ms", time.secs_f64() * 1e3);
-        let late = format!(
-            "1 % of packets were more than {} late; {} is tolerated",
-            ms(lateness.p99),
-            ms(tolerated)
-        );
+        let [many, one] = what;
+        let late =
+            format!("1 % of {many} more than {} late; {} is tolerated", ms(lateness.p99), ms(tolerated));
         if lateness.p99 > times(4) {
-            refused.push(late.clone());
-        }
-        if !refused.is_empty() {
-            return Self::Refused(refused);
+            return Self::Refused(vec![late]);
         }
         let mut marked = Vec::new();
         if lateness.p99 > tolerated {
             marked.push(late);
         }
         if lateness.max > times(10) {
-            marked.push(format!(
-                "one packet was {} late; {} is tolerated once",
-                ms(lateness.max),
-                ms(times(10))
-            ));
+            marked.push(format!("one {one} {} late; {} is tolerated once", ms(lateness.max), ms(times(10))));
         }
         if marked.is_empty() { Self::Ok } else { Self::Marked(marked) }
+    }
+
+    /// Both together: the worse of the two, with all its reasons.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Refused(mut a), Self::Refused(b)) => {
+                a.extend(b);
+                Self::Refused(a)
+            }
+            (Self::Refused(reasons), _) | (_, Self::Refused(reasons)) => Self::Refused(reasons),
+            (Self::Marked(mut a), Self::Marked(b)) => {
+                a.extend(b);
+                Self::Marked(a)
+            }
+            (Self::Ok, other) | (other, Self::Ok) => other,
+        }
     }
 
     /// True if nothing speaks against the results.
@@ -298,6 +334,28 @@ mod tests {
         assert!(matches!(verdict(100, 1001), Verdict::Marked(_)));
         assert!(matches!(verdict(101, 1001), Verdict::Marked(reasons) if reasons.len() == 2));
         assert!(matches!(verdict(401, 1000), Verdict::Refused(_)));
+    }
+
+    #[test]
+    fn delays_have_the_percentiles_of_their_ranks() {
+        let delays = (1..=1000).rev().map(Time::from_us).collect();
+        let us = |us| Time::from_us(us);
+        let all = Lateness::of(delays);
+        assert_eq!((all.packets, all.median, all.p90, all.p99), (1000, us(500), us(900), us(990)));
+        assert_eq!((all.p999, all.max), (us(999), us(1000)));
+        assert_eq!(Lateness::of(Vec::new()), Lateness::default());
+    }
+
+    #[test]
+    fn of_two_verdicts_the_worse_counts_with_all_its_reasons() {
+        let limit = Time::from_us(100);
+        let of = |p99| Verdict::late(["timers were", "timer was"], &late(p99, p99), limit);
+        assert_eq!(of(100).and(of(100)), Verdict::Ok);
+        assert!(matches!(of(101).and(of(102)), Verdict::Marked(reasons) if reasons.len() == 2));
+        assert!(matches!(of(101).and(of(100)), Verdict::Marked(reasons) if reasons.len() == 1));
+        let both = Verdict::lost(2, "datagrams").and(of(401));
+        assert!(matches!(both, Verdict::Refused(reasons) if reasons.len() == 2));
+        assert!(matches!(of(101).and(of(401)), Verdict::Refused(reasons) if reasons.len() == 1));
     }
 
     #[test]

@@ -42,13 +42,13 @@ pub struct Finished {
     pub runs: usize,
 }
 
-/// One scenario, on one backend or on two.
+/// One scenario, on one backend or on several.
 struct Set<'a> {
     variants: Vec<Variant<'a>>,
     sides: Option<Sides>,
 }
 
-/// Where two backends meet.
+/// Where several backends meet.
 struct Sides {
     plan: SidesPlan,
     directory: PathBuf,
@@ -231,16 +231,13 @@ type Judged = BTreeMap<(usize, &'static str), (Store, Comparison)>;
 fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>, ExperimentError> {
     let asked = |backend: &&&dyn Backend| request.on.iter().any(|on| on.name() == backend.name());
     let backends: Vec<&dyn Backend> = request.backends.iter().filter(asked).copied().collect();
-    match (backends.len(), request.on.iter().find(|on| backends.iter().all(|b| b.name() != on.name()))) {
-        (_, Some(unknown)) => Err(ExperimentError::request(
+    match request.on.iter().find(|on| backends.iter().all(|b| b.name() != on.name())) {
+        Some(unknown) => Err(ExperimentError::request(
             "on",
             format!("names `{}`, which is none of the backends", unknown.name()),
         )),
-        (1 | 2, None) => Ok(backends),
-        (count, None) => Err(ExperimentError::request(
-            "on",
-            format!("names {count} backends; one plays, or two side by side"),
-        )),
+        None if backends.is_empty() => Err(ExperimentError::request("on", "names no backend")),
+        None => Ok(backends),
     }
 }
 
@@ -348,19 +345,18 @@ fn placed(
         };
         place::directory(out, name, &tail, (&variant.plan.identity, progress))
     };
-    let [first, second] = variants else {
-        for variant in variants {
-            variant.directory = place(variant, out)?;
-        }
+    if let [alone] = variants {
+        alone.directory = place(alone, out)?;
         return Ok(None);
-    };
-    let identity = place::identity([first.plan.identity.as_str(), &second.plan.identity]);
-    let names = [first.backend.name(), second.backend.name()];
-    let both = place::directory(out, name, &format!("-{}-{}", names[0], names[1]), (&identity, progress))?;
-    for variant in [&mut *first, &mut *second] {
-        let below = out.map(|_| both.join(variant.backend.name()));
+    }
+    let identity = place::identity(variants.iter().map(|variant| variant.plan.identity.as_str()));
+    let names: Vec<&str> = variants.iter().map(|variant| variant.backend.name()).collect();
+    let all = place::directory(out, name, &format!("-{}", names.join("-")), (&identity, progress))?;
+    for variant in &mut *variants {
+        let below = out.map(|_| all.join(variant.backend.name()));
         variant.directory = place(variant, below.as_deref())?;
     }
-    let sides = [(names[0], first.directory.as_path()), (names[1], &second.directory)];
-    Ok(Some(Sides { plan: SidesPlan::new(&identity, &request.command, &both, sides), directory: both }))
+    let sides: Vec<(&str, &Path)> =
+        names.into_iter().zip(variants.iter().map(|variant| variant.directory.as_path())).collect();
+    Ok(Some(Sides { plan: SidesPlan::new(&identity, &request.command, &all, &sides), directory: all }))
 }

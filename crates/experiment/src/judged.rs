@@ -22,7 +22,7 @@ pub enum Found {
     Sweep(Box<Swept>),
 }
 
-/// Judges and reports again what a results directory holds; nothing is played. `on`: of results of two backends, those of one.
+/// Judges and reports again what a results directory holds; nothing is played. `on`: of results of several backends, those of one.
 pub fn judge_again(
     directory: &Path,
     on: Option<&str>,
@@ -67,7 +67,7 @@ fn swept(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<
     }
 }
 
-/// What a results directory holds, of both backends or of the one that is asked for.
+/// What a results directory holds, of all its backends or of the one that is asked for.
 fn found(directory: &Path, on: Option<&str>, progress: &dyn Progress) -> Result<Results, ExperimentError> {
     if !directory.join(SIDES_PLAN).is_file() {
         let (found, departures) = judged(directory, progress)?;

@@ -19,7 +19,7 @@ const RESULTS: &str = "ramp-results";
 pub(crate) const REPORT: &str = "report.html";
 /// Of one comparison.
 pub(crate) const PLAN: &str = "plan.json";
-/// Of two backends side by side.
+/// Of several backends side by side.
 pub(crate) const SIDES_PLAN: &str = "sides-plan.json";
 /// Of a sweep.
 pub(crate) const SWEEP_PLAN: &str = "sweep-plan.json";

@@ -1,4 +1,4 @@
-//! Results of one comparison, on one backend or on two.
+//! Results of one comparison, on one backend or on several.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,34 +26,32 @@ pub enum Results {
         /// Lines after the table.
         said: Vec<String>,
     },
-    /// On two.
-    Both {
-        /// Files of both together.
+    /// On several.
+    Several {
+        /// Files of all together.
         files: Store,
         /// Findings.
-        both: Box<SideBySide>,
+        together: Box<SideBySide>,
         /// Each alone.
-        sides: Box<[Comparison; 2]>,
+        sides: Vec<Comparison>,
         /// Lines after the table.
         said: Vec<String>,
     },
 }
 
 impl Results {
-    /// Of as many backends as were played; `sides`: where two stand together.
+    /// Of as many backends as were played; `sides`: where several stand together.
     pub(crate) fn of<'a>(
-        found: Vec<(Store, Comparison)>,
+        mut found: Vec<(Store, Comparison)>,
         sides: impl FnOnce() -> Result<Option<(Store, &'a SidesPlan)>, ExperimentError>,
     ) -> Result<Self, ExperimentError> {
-        match <[_; 2]>::try_from(found) {
-            Ok(both) => match sides()? {
-                Some((files, plan)) => Self::both(files, plan, both),
-                None => unreachable!("two backends have a place where they meet"),
-            },
-            Err(mut one) => match one.pop() {
-                Some((store, comparison)) => Self::one(store, comparison),
-                None => unreachable!("a set has at least one backend"),
-            },
+        if found.len() == 1 {
+            let (store, comparison) = found.remove(0);
+            return Self::one(store, comparison);
+        }
+        match sides()? {
+            Some((files, plan)) => Self::several(files, plan, found),
+            None => unreachable!("several backends have a place where they meet, and a set has at least one"),
         }
     }
 
@@ -63,24 +61,24 @@ impl Results {
         Ok(Self::One { files, comparison: Box::new(comparison), said: Vec::new() })
     }
 
-    /// On two, each with its own directory.
-    fn both(
+    /// On several, each with its own directory.
+    fn several(
         files: Store,
         plan: &SidesPlan,
-        sides: [(Store, Comparison); 2],
+        sides: Vec<(Store, Comparison)>,
     ) -> Result<Self, ExperimentError> {
         for (store, comparison) in &sides {
             write_outputs(store, comparison)?;
         }
-        let sides = sides.map(|(_, comparison)| comparison);
-        let both = beside(plan, sides.each_ref());
-        write_sides(&files, plan, &both)?;
-        Ok(Self::Both { files, both: Box::new(both), sides: Box::new(sides), said: Vec::new() })
+        let sides: Vec<Comparison> = sides.into_iter().map(|(_, comparison)| comparison).collect();
+        let together = beside(plan, &sides);
+        write_sides(&files, plan, &together)?;
+        Ok(Self::Several { files, together: Box::new(together), sides, said: Vec::new() })
     }
 
     /// The same with lines for people after the table.
     pub(crate) fn beside(mut self, lines: Vec<String>) -> Self {
-        let (Self::One { said, .. } | Self::Both { said, .. }) = &mut self;
+        let (Self::One { said, .. } | Self::Several { said, .. }) = &mut self;
         *said = lines;
         self
     }
@@ -88,7 +86,7 @@ impl Results {
     /// Path of the page.
     pub fn page(&self) -> PathBuf {
         match self {
-            Self::One { files, .. } | Self::Both { files, .. } => files.path(REPORT),
+            Self::One { files, .. } | Self::Several { files, .. } => files.path(REPORT),
         }
     }
 
@@ -96,7 +94,7 @@ impl Results {
     pub fn comparisons(&self) -> &[Comparison] {
         match self {
             Self::One { comparison, .. } => std::slice::from_ref(comparison),
-            Self::Both { sides, .. } => sides.as_slice(),
+            Self::Several { sides, .. } => sides.as_slice(),
         }
     }
 
@@ -104,7 +102,7 @@ impl Results {
     pub fn json(&self) -> Result<String, ExperimentError> {
         Ok(match self {
             Self::One { comparison, .. } => json(comparison)?,
-            Self::Both { both, .. } => sides_json(both)?,
+            Self::Several { together, .. } => sides_json(together)?,
         })
     }
 
@@ -112,7 +110,7 @@ impl Results {
     pub(crate) fn json_value(&self) -> Result<serde_json::Value, ExperimentError> {
         Ok(match self {
             Self::One { comparison, .. } => json_value(comparison)?,
-            Self::Both { both, .. } => sides_json_value(both)?,
+            Self::Several { together, .. } => sides_json_value(together)?,
         })
     }
 
@@ -120,7 +118,7 @@ impl Results {
     pub fn csv(&self) -> String {
         match self {
             Self::One { comparison, .. } => csv(comparison),
-            Self::Both { both, .. } => sides_csv(both),
+            Self::Several { together, .. } => sides_csv(together),
         }
     }
 
@@ -128,13 +126,13 @@ impl Results {
     pub fn text(&self, style: &TextStyle) -> String {
         match self {
             Self::One { comparison, .. } => text(comparison, style),
-            Self::Both { both, .. } => sides_text(both, style),
+            Self::Several { together, .. } => sides_text(together, style),
         }
     }
 
     /// What is said after the table, a line each.
     pub fn said(&self) -> &[String] {
-        let (Self::One { said, .. } | Self::Both { said, .. }) = self;
+        let (Self::One { said, .. } | Self::Several { said, .. }) = self;
         said
     }
 }

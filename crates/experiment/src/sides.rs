@@ -1,4 +1,4 @@
-//! Results of two backends side by side: what is kept of them, and where the two lie.
+//! Results of several backends side by side: what is kept of them, and where they lie.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use crate::error::ExperimentError;
 use crate::place::{REPORT, SIDES_PLAN};
 use crate::store::{Store, write_whole};
 
-/// What a directory with two backends is about.
+/// What a directory with several backends is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SidesPlan {
-    /// Of both together.
+    /// Of all together.
     pub(crate) identity: String,
     /// How to make it again.
     pub(crate) command: String,
     /// Name and results directory of each, relative to this one where possible.
-    pub(crate) sides: [(String, PathBuf); 2],
+    pub(crate) sides: Vec<(String, PathBuf)>,
 }
 
 impl SidesPlan {
-    /// For results of two backends, seen from `directory`.
-    pub(crate) fn new(identity: &str, command: &str, directory: &Path, sides: [(&str, &Path); 2]) -> Self {
+    /// For results of several backends, seen from `directory`.
+    pub(crate) fn new(identity: &str, command: &str, directory: &Path, sides: &[(&str, &Path)]) -> Self {
         let seen = |place: &Path| relative(directory, place);
         Self {
             identity: identity.to_owned(),
             command: command.to_owned(),
-            sides: sides.map(|(backend, place)| (backend.to_owned(), seen(place))),
+            sides: sides.iter().map(|(backend, place)| ((*backend).to_owned(), seen(place))).collect(),
         }
     }
 }
@@ -45,21 +45,24 @@ pub(crate) fn relative(directory: &Path, place: &Path) -> PathBuf {
     }
 }
 
-/// Sets two comparisons side by side.
-pub(crate) fn beside(plan: &SidesPlan, comparisons: [&Comparison; 2]) -> SideBySide {
-    let names = plan.sides.each_ref().map(|(name, _)| name.as_str());
-    let mut both = side_by_side(names, comparisons);
+/// Sets comparisons side by side.
+pub(crate) fn beside(plan: &SidesPlan, comparisons: &[Comparison]) -> SideBySide {
+    let names: Vec<&str> = plan.sides.iter().map(|(name, _)| name.as_str()).collect();
+    let comparisons: Vec<&Comparison> = comparisons.iter().collect();
+    let mut both = side_by_side(&names, &comparisons);
     both.provenance.command.clone_from(&plan.command);
     both
 }
 
 /// Writes everything that they leave in their directory.
 pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) -> Result<(), ExperimentError> {
-    let places = plan.sides.each_ref().map(|(_, place)| place.join(REPORT).to_string_lossy().into_owned());
+    let page = |(_, place): &(String, PathBuf)| place.join(REPORT).to_string_lossy().into_owned();
+    let places: Vec<String> = plan.sides.iter().map(page).collect();
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let outputs = [
         ("comparison.json", sides_json(both)?),
         ("comparison.csv", sides_csv(both)),
-        (REPORT, html::render_sides(both, places.each_ref().map(String::as_str))),
+        (REPORT, html::render_sides(both, &places)),
     ];
     files.write_json(SIDES_PLAN, plan)?;
     for (name, text) in outputs {

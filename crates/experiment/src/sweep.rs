@@ -103,7 +103,7 @@ impl Swept {
         let sides = points.first().map_or(0, |(_, results)| results.comparisons().len());
         let mut pages = Vec::new();
         for side in 0..sides {
-            // Results of two backends have a page each.
+            // Results of several backends have a page each.
             let name = match side {
                 0 => "index.html".to_owned(),
                 number => format!("index-{}.html", number + 1),

@@ -1,6 +1,6 @@
 //! Accuracy of a path that was played in real time, and its hosts.
 
-use rampcc_trace::Emulation;
+use rampcc_trace::{Emulation, HostLateness};
 use serde::{Deserialize, Serialize};
 
 /// [`Emulation`] over several runs.
@@ -30,6 +30,9 @@ pub struct EmulationSummary {
     pub samples_lost: u64,
     /// Setup of the sockets.
     pub sockets: String,
+    /// How late hosts that are threads of ramp were: the largest of each over all runs; `None`: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostLateness>,
     /// Largest median turn-around of a program, seconds; `None`: no program played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_around_median_s: Option<f64>,
@@ -58,6 +61,7 @@ impl EmulationSummary {
                 samples: 0,
                 samples_lost: 0,
                 sockets: run.sockets.clone(),
+                hosts: None,
                 turn_around_median_s: None,
                 turn_around_p90_s: None,
                 reason: None,
@@ -69,6 +73,7 @@ impl EmulationSummary {
             sum.lateness_p99_us = sum.lateness_p99_us.max(run.lateness_p99_us);
             sum.lateness_max_us = sum.lateness_max_us.max(run.lateness_max_us);
             sum.realtime &= run.realtime;
+            sum.hosts = [sum.hosts, run.hosts].into_iter().flatten().reduce(latest);
             let most = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
             let wire = run.wire.unwrap_or_default();
             sum.turn_around_median_s = most(sum.turn_around_median_s, wire.turn_around_median_s);
@@ -101,6 +106,13 @@ impl EmulationSummary {
             0 => "no sample lost".to_owned(),
             lost => format!("{lost} of {} samples lost", self.samples + lost),
         });
+        if let Some(hosts) = self.hosts {
+            text.push_str(&format!(
+                "; the hosts attended to 99 % of packets and timers at most {} late, to the latest {}",
+                ms(hosts.p99_us),
+                ms(hosts.max_us)
+            ));
+        }
         if let (Some(median), Some(p90)) = (self.turn_around_median_s, self.turn_around_p90_s) {
             let (median, p90) = (crate::format::seconds(median), crate::format::seconds(p90));
             text.push_str(&format!(
@@ -111,6 +123,15 @@ impl EmulationSummary {
             text.push_str("; without real-time priority");
         }
         text + "."
+    }
+}
+
+fn latest(a: HostLateness, b: HostLateness) -> HostLateness {
+    HostLateness {
+        count: a.count + b.count,
+        median_us: a.median_us.max(b.median_us),
+        p99_us: a.p99_us.max(b.p99_us),
+        max_us: a.max_us.max(b.max_us),
     }
 }
 
@@ -153,6 +174,13 @@ mod tests {
         busy[0].wire = Some(Wire { turn_around_median_s, turn_around_p90_s, ..Wire::default() });
         let text = EmulationSummary::of(busy.iter()).unwrap().sentence();
         assert!(text.contains("answered within 40.0 us in half of the cases and 90.0 us in 90 %"), "{text}");
+        for (run, p99_us) in busy.iter_mut().zip([70.0, 30.0]) {
+            run.hosts = Some(HostLateness { p99_us, max_us: 95.0, ..HostLateness::default() });
+        }
+        let text = EmulationSummary::of(busy.iter()).unwrap().sentence();
+        let hosts =
+            "the hosts attended to 99 % of packets and timers at most 70.0 us late, to the latest 95.0 us";
+        assert!(text.contains(hosts), "{text}");
         assert_eq!(EmulationSummary::of([].iter()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The same scenario played by two backends, side by side.
+//! The same scenario played by several backends, side by side.
 
 use std::collections::BTreeMap;
 
@@ -24,32 +24,32 @@ const SHOWN: [&str; 9] = [
     "queue_peak",
 ];
 
-/// Two comparisons of one scenario, row by row.
+/// Comparisons of one scenario, row by row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideBySide {
-    /// Recipe for making it again; `backend` names both.
+    /// Recipe for making it again; `backend` names all.
     pub provenance: Provenance,
     /// The path.
     pub context: Context,
     /// Names of the sides: `sim`, `linux`.
-    pub sides: [String; 2],
+    pub sides: Vec<String>,
     /// Metrics that are compared, in the order of reports.
     pub metrics: Vec<MetricInfo>,
     /// Id of the metric that decides.
     pub primary: String,
     /// Differences within this share either way count as none.
     pub margin: f64,
-    /// Rows that at least one side has, in the order of the second.
+    /// Rows that at least one side has, in the order of the last.
     pub rows: Vec<SideRow>,
     /// Agreement of the sides, one sentence.
     pub verdict: String,
     /// Notes that a reader needs beside it, each with its side.
     pub notes: Vec<String>,
-    /// Accuracy of the path, on the side that was played in real time.
-    pub emulation: Option<EmulationSummary>,
+    /// Accuracy of the path, on each side that was played in real time.
+    pub emulations: BTreeMap<String, EmulationSummary>,
 }
 
-/// One row on both sides.
+/// One row on every side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideRow {
     /// Row label.
@@ -57,25 +57,25 @@ pub struct SideRow {
     /// True if it knows the path.
     pub yardstick: bool,
     /// Finished runs on each side.
-    pub n: [u32; 2],
+    pub n: Vec<u32>,
     /// Each metric by id.
     pub metrics: BTreeMap<String, Side>,
     /// Reasons for which runs left start-up on each side, the most frequent first.
-    pub exits: [Vec<ExitCount>; 2],
-    /// A run of each side, of the same seed where both have drawn one.
-    pub representatives: [Option<Representative>; 2],
+    pub exits: Vec<Vec<ExitCount>>,
+    /// A run of each side, of the same seed where all have drawn one.
+    pub representatives: Vec<Option<Representative>>,
 }
 
-/// One metric on both sides.
+/// One metric on every side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// On each side; `None`: no run has a value, or the row is not there.
-    pub values: [Option<Summary>; 2],
-    /// The second less the first, seed by seed; `None`: no seed has both.
-    pub difference: Option<Difference>,
+    pub values: Vec<Option<Summary>>,
+    /// Of each side after the first: that side less the first, seed by seed; `None`: no seed has both.
+    pub differences: Vec<Option<Difference>>,
 }
 
-/// The second side less the first.
+/// One side less the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// Seeds that both have a value for.
@@ -84,7 +84,7 @@ pub struct Difference {
     pub mean: f64,
     /// 95 % interval (t); `None` below two pairs.
     pub interval: Option<Interval>,
-    /// Geometric mean of second over first; `None` unless all values are positive.
+    /// Geometric mean of it over the first; `None` unless all values are positive.
     pub ratio: Option<f64>,
     /// 95 % interval of it.
     pub ratio_interval: Option<Interval>,
@@ -92,38 +92,56 @@ pub struct Difference {
     pub finding: Finding,
 }
 
-/// Sets two comparisons of the same scenario side by side; `sides` are their names.
-pub fn side_by_side(sides: [&str; 2], comparisons: [&Comparison; 2]) -> SideBySide {
-    let [first, second] = comparisons;
-    let info = |id: &str| second.info(id).or_else(|| first.info(id)).cloned();
+/// Sets comparisons of the same scenario side by side; `sides` are their names, and the first is what the others are held
+/// against.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
+    let last = *comparisons.last().expect("a side is there");
+    let info = |id: &str| comparisons.iter().rev().find_map(|side| side.info(id)).cloned();
     let metrics: Vec<MetricInfo> = SHOWN.into_iter().filter_map(info).collect();
-    let labels = second.arms.iter().map(|arm| arm.label.as_str());
-    let missing = first.arms.iter().map(|arm| arm.label.as_str()).filter(|label| second.arm(label).is_none());
-    let rows = labels.chain(missing).map(|label| row(label, comparisons, &metrics)).collect();
-    let mut both = SideBySide {
-        provenance: Provenance {
-            backend: format!("{}, {}", first.provenance.backend, second.provenance.backend),
-            ..second.provenance.clone()
-        },
-        context: second.context.clone(),
-        sides: sides.map(str::to_owned),
+    let mut labels: Vec<&str> = Vec::new();
+    for arm in std::iter::once(last).chain(comparisons.iter().copied()).flat_map(|side| &side.arms) {
+        if !labels.contains(&arm.label.as_str()) {
+            labels.push(&arm.label);
+        }
+    }
+    let rows = labels.into_iter().map(|label| row(label, comparisons, &metrics)).collect();
+    let backends: Vec<&str> = comparisons.iter().map(|side| side.provenance.backend.as_str()).collect();
+    let emulations = sides.iter().zip(comparisons).filter_map(|(name, side)| {
+        let emulation = side.emulation.clone()?;
+        Some(((*name).to_owned(), emulation))
+    });
+    let mut all = SideBySide {
+        provenance: Provenance { backend: backends.join(", "), ..last.provenance.clone() },
+        context: last.context.clone(),
+        sides: sides.iter().map(|&side| side.to_owned()).collect(),
         metrics,
-        primary: second.primary.clone(),
-        margin: second.margin,
+        primary: last.primary.clone(),
+        margin: last.margin,
         rows,
         verdict: String::new(),
         notes: Vec::new(),
-        emulation: second.emulation.clone().or_else(|| first.emulation.clone()),
+        emulations: emulations.collect(),
     };
-    both.verdict = verdict(&both);
-    both.notes = notes(&both.sides, comparisons);
-    both
+    all.verdict = verdict(&all);
+    all.notes = notes(&all.sides, comparisons);
+    all
 }
 
 impl SideBySide {
     /// Description of a metric.
     pub fn info(&self, id: &str) -> Option<&MetricInfo> {
         self.metrics.iter().find(|info| info.id == id)
+    }
+}
+
+impl Side {
+    /// Of a side after the first, by its number from 0.
+    pub fn difference(&self, side: usize) -> Option<&Difference> {
+        self.differences.get(side.checked_sub(1)?)?.as_ref()
     }
 }
 
@@ -134,35 +152,41 @@ impl SideRow {
     }
 }
 
-fn row(label: &str, comparisons: [&Comparison; 2], metrics: &[MetricInfo]) -> SideRow {
-    let arms = comparisons.map(|comparison| comparison.arm(label));
+fn row(label: &str, comparisons: &[&Comparison], metrics: &[MetricInfo]) -> SideRow {
+    let arms: Vec<Option<&ArmSummary>> = comparisons.iter().map(|comparison| comparison.arm(label)).collect();
     let side = |info: &MetricInfo| {
-        let values = arms.map(|arm| arm.and_then(|arm| arm.metric(&info.id)).cloned());
-        let difference = difference(comparisons, &values);
-        values.iter().any(Option::is_some).then(|| (info.id.clone(), Side { values, difference }))
+        let value = |arm: Option<&ArmSummary>| arm.and_then(|arm| arm.metric(&info.id)).cloned();
+        let values: Vec<Option<Summary>> = arms.iter().copied().map(value).collect();
+        let against_first = |at: usize| {
+            difference([comparisons[0], comparisons[at]], [values[0].as_ref(), values[at].as_ref()])
+        };
+        let differences = (1..comparisons.len()).map(against_first).collect();
+        values.iter().any(Option::is_some).then(|| (info.id.clone(), Side { values, differences }))
     };
     SideRow {
         label: label.to_owned(),
         yardstick: arms.iter().flatten().any(|arm| arm.yardstick),
-        n: arms.map(|arm| arm.map_or(0, |arm| arm.n)),
+        n: arms.iter().map(|arm| arm.map_or(0, |arm| arm.n)).collect(),
         metrics: metrics.iter().filter_map(side).collect(),
-        exits: arms.map(|arm| arm.map_or(Vec::new(), |arm| arm.exits.clone())),
-        representatives: drawn(arms),
+        exits: arms.iter().map(|arm| arm.map_or(Vec::new(), |arm| arm.exits.clone())).collect(),
+        representatives: drawn(&arms),
     }
 }
 
-/// Runs to draw side by side: those of the first seed that both sides have drawn.
-fn drawn(arms: [Option<&ArmSummary>; 2]) -> [Option<Representative>; 2] {
-    if let [Some(first), Some(second)] = arms
-        && let Some(run) = second.drawn.iter().find(|run| first.drawn(run.seed).is_some())
-    {
-        return [first.drawn(run.seed).cloned(), Some(run.clone())];
-    }
-    arms.map(|arm| arm.and_then(|arm| arm.drawn.first().cloned()))
+/// Runs to draw side by side: those of the first seed that all sides with this row have drawn.
+fn drawn(arms: &[Option<&ArmSummary>]) -> Vec<Option<Representative>> {
+    let there = || arms.iter().flatten();
+    let last = there().next_back().map_or(&[][..], |arm| arm.drawn.as_slice());
+    let common = last.iter().map(|run| run.seed).find(|seed| there().all(|arm| arm.drawn(*seed).is_some()));
+    let of = |arm: &ArmSummary| match common {
+        Some(seed) => arm.drawn(seed).cloned(),
+        None => arm.drawn.first().cloned(),
+    };
+    arms.iter().map(|arm| arm.and_then(of)).collect()
 }
 
 /// Run i of both sides used seed i: links drew the same numbers.
-fn difference(comparisons: [&Comparison; 2], values: &[Option<Summary>; 2]) -> Option<Difference> {
+fn difference(comparisons: [&Comparison; 2], values: [Option<&Summary>; 2]) -> Option<Difference> {
     let by_seed = |side: usize| -> BTreeMap<u64, Option<f64>> {
         let values = values[side].iter().flat_map(|summary| summary.values.iter().copied());
         comparisons[side].seeds.iter().copied().zip(values).collect()
@@ -198,31 +222,35 @@ fn difference(comparisons: [&Comparison; 2], values: &[Option<Summary>; 2]) -> O
     })
 }
 
-/// What holds for both sides is said once.
-fn notes(sides: &[String; 2], comparisons: [&Comparison; 2]) -> Vec<String> {
-    let [first, second] = comparisons.map(|comparison| &comparison.notes);
+/// What holds for all sides is said once.
+fn notes(sides: &[String], comparisons: &[&Comparison]) -> Vec<String> {
     let plain = |note: &String| note.trim_start_matches("* ").to_owned();
-    let (common, own): (Vec<&String>, Vec<&String>) = first.iter().partition(|note| second.contains(note));
-    let later = second.iter().filter(|note| !first.contains(note));
-    let named = |side: &str, note: &String| format!("{side}: {}", plain(note));
-    (own.into_iter().map(|note| named(&sides[0], note)))
-        .chain(later.map(|note| named(&sides[1], note)))
-        .chain(common.into_iter().map(plain))
-        .collect()
+    let common = |note: &&String| comparisons.iter().all(|side| side.notes.contains(note));
+    let own = sides.iter().zip(comparisons).flat_map(|(name, side)| {
+        let own = side.notes.iter().filter(|note| !common(note));
+        own.map(move |note| format!("{name}: {}", plain(note)))
+    });
+    let of_all = comparisons.first().into_iter().flat_map(|first| first.notes.iter().filter(common));
+    own.chain(of_all.map(plain)).collect()
 }
 
-/// "Of 9 rows that both played, linux differs from sim in download time by at most 3.1 % (paced); 8 lie within 5 %."
-fn verdict(both: &SideBySide) -> String {
-    let [first, second] = &both.sides;
-    let name = both.info(&both.primary).map_or(both.primary.as_str(), |info| info.name.as_str());
-    let ratios: Vec<(&str, f64)> = (both.rows.iter())
-        .filter_map(|row| Some((row.label.as_str(), row.metric(&both.primary)?.difference?.ratio?)))
-        .collect();
+/// A sentence for each side after the first.
+fn verdict(all: &SideBySide) -> String {
+    (1..all.sides.len()).map(|side| agreement(all, side)).collect::<Vec<_>>().join(" ")
+}
+
+/// "Of 9 rows that both played, 8 have the same download time on linux as on sim within 5 %; the largest difference is +7.1 % (paced)."
+fn agreement(all: &SideBySide, side: usize) -> String {
+    let (first, second) = (&all.sides[0], &all.sides[side]);
+    let name = all.info(&all.primary).map_or(all.primary.as_str(), |info| info.name.as_str());
+    let ratio = |row: &SideRow| row.metric(&all.primary)?.difference(side)?.ratio;
+    let ratios: Vec<(&str, f64)> =
+        all.rows.iter().filter_map(|row| Some((row.label.as_str(), ratio(row)?))).collect();
     let far = |ratio: f64| libm::log(ratio).abs();
     let Some((label, most)) = ratios.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1))) else {
-        return format!("No row has a {name} on both sides.");
+        return format!("No row has a {name} on {first} and on {second}.");
     };
-    let within = ratios.iter().filter(|(_, ratio)| far(*ratio) <= libm::log1p(both.margin)).count();
+    let within = ratios.iter().filter(|(_, ratio)| far(*ratio) <= libm::log1p(all.margin)).count();
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
     if let [(only, ratio)] = ratios.as_slice() {
         return format!("{only}: {second} has {} {name} against {first}.", percent(*ratio));
@@ -231,7 +259,7 @@ fn verdict(both: &SideBySide) -> String {
         "Of {} rows that both played, {within} have the same {name} on {second} as on {first} within {:.0} %; the \
          largest difference is {} ({label}).",
         ratios.len(),
-        both.margin * 100.0,
+        all.margin * 100.0,
         percent(*most),
     )
 }

@@ -1,4 +1,4 @@
-//! Two backends side by side: which runs are paired, what is said, and that every format holds it.
+//! Backends side by side: which runs are paired, what is said, and that every format holds it.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn both() -> SideBySide {
             run("cubic", 2, 5.0, Some(emulation(false))),
         ],
     );
-    side_by_side(["sim", "linux"], [&first, &second])
+    side_by_side(&["sim", "linux"], &[&first, &second])
 }
 
 #[test]
@@ -60,13 +60,13 @@ fn runs_are_paired_by_their_seeds() {
     let best = both.rows.iter().find(|row| row.label == "best").unwrap();
     assert_eq!(best.n, [4, 2]);
     let time = best.metric("download_time").unwrap();
-    let difference = time.difference.unwrap();
+    let difference = time.difference(1).unwrap();
     assert_eq!(difference.n, 2);
     assert!((difference.mean - 0.25).abs() < 1e-9 && (difference.ratio.unwrap() - 1.1).abs() < 1e-9);
     assert_eq!(difference.finding, Finding::CannotTell, "two runs are no proof, however alike");
     assert!((time.values[0].as_ref().unwrap().mean - 2.5).abs() < 1e-9);
     let cubic = both.rows.iter().find(|row| row.label == "cubic").unwrap().metric("download_time").unwrap();
-    assert!(cubic.values[0].is_none() && cubic.difference.is_none());
+    assert!(cubic.values[0].is_none() && cubic.differences == [None]);
     assert_eq!(both.provenance.backend, "sim, linux-6.12");
 }
 
@@ -98,9 +98,9 @@ fn files_hold_both_sides() {
 #[test]
 fn the_page_shows_curves_of_both_and_escapes_what_it_is_given() {
     let sample = sample_comparison();
-    let mut both = side_by_side(["sim", "<linux>"], [&sample, &sample]);
+    let mut both = side_by_side(&["sim", "<linux>"], &[&sample, &sample]);
     both.provenance.command = "ramp '<script>'".to_owned();
-    let page = html::render_sides(&both, ["sim/report.html", "a\"b/report.html"]);
+    let page = html::render_sides(&both, &["sim/report.html", "a\"b/report.html"]);
     assert!(page.starts_with("<!doctype html>"));
     assert!(!page.contains("<linux>") && !page.contains("'<script>'") && !page.contains("a\"b"));
     let curves = page.matches("<polyline").count();
@@ -111,6 +111,65 @@ fn the_page_shows_curves_of_both_and_escapes_what_it_is_given() {
         "{}",
         both.verdict
     );
+}
+
+/// The simulator, the kernel and QUIC, each with a time for `best`; the kernel and QUIC in real time.
+fn three() -> SideBySide {
+    let side = |backend: &str, time_s: f64, emulated: bool| {
+        let emulation = emulated.then(|| emulation(backend == "linux"));
+        judged(backend, &[run("best", 1, time_s, emulation.clone()), run("reach", 1, 2.0, emulation)])
+    };
+    let sides = [side("sim", 2.0, false), side("linux", 2.02, true), side("quic-real", 3.0, true)];
+    side_by_side(&["sim", "linux", "quic-real"], &sides.each_ref())
+}
+
+#[test]
+fn each_side_after_the_first_is_held_against_the_first() {
+    let all = three();
+    let time = all.rows.iter().find(|row| row.label == "best").unwrap().metric("download_time").unwrap();
+    let ratio = |side| time.difference(side).and_then(|difference| difference.ratio).unwrap();
+    assert!((ratio(1) - 1.01).abs() < 1e-9 && (ratio(2) - 1.5).abs() < 1e-9);
+    assert!(time.difference(0).is_none() && time.difference(3).is_none());
+    assert_eq!(all.emulations.keys().collect::<Vec<_>>(), ["linux", "quic-real"]);
+    for text in
+        ["2 have the same download time on linux as on sim", "1 have the same download time on quic-real"]
+    {
+        assert!(all.verdict.contains(text), "{}", all.verdict);
+    }
+
+    let shown = sides_text(&all, &TextStyle { width: 160, colour: false });
+    let line = shown.lines().find(|line| line.starts_with("best")).unwrap();
+    assert!(line.contains("+1.0 %") && line.contains("+50.0 %"), "{shown}");
+    assert!(shown.contains("made-up, sim, linux and quic-real:"), "{shown}");
+    assert!(
+        shown.contains("linux: Linux 6.12, in real time: 2 runs marked")
+            || shown.contains("linux: Linux 6.12, in real time: 2 of 2 runs marked"),
+        "{shown}"
+    );
+    assert!(shown.contains("quic-real: Linux 6.12, in real time: 2 runs ok"), "{shown}");
+    for width in [20, 60, 100] {
+        let narrow = sides_text(&all, &TextStyle { width, colour: false });
+        assert!(narrow.lines().all(|line| line.chars().count() <= width), "{width}:\n{narrow}");
+    }
+
+    let csv = sides_csv(&all);
+    assert!(csv.contains("\nbest,false,download_time,s,sim,linux,1,1,2,2.02,1,"), "{csv}");
+    assert!(csv.contains("\nbest,false,download_time,s,sim,quic-real,1,1,2,3,1,1,"), "{csv}");
+    let again: SideBySide = serde_json::from_str(&sides_json(&all).unwrap()).unwrap();
+    assert_eq!(again, all);
+}
+
+#[test]
+fn a_page_of_three_has_a_column_and_a_curve_for_each() {
+    let sample = sample_comparison();
+    let all = side_by_side(&["sim", "linux", "quic"], &[&sample, &sample, &sample]);
+    let page = html::render_sides(&all, &["sim.html", "linux.html", "quic.html"]);
+    assert_eq!(page.matches("<polyline").count(), 3 * sample.arms.len());
+    assert!(page.contains("on sim, linux and quic</h1>") && page.contains("href=\"quic.html\""));
+    let body = page.split("<tbody>").nth(1).unwrap();
+    let row = body.split("</tr>").next().unwrap();
+    // Four metrics with two differences each, and a reason for each side.
+    assert_eq!(row.matches("<td").count(), 4 * 5 + 3, "{row}");
 }
 
 #[test]

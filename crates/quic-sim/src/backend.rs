@@ -36,7 +36,7 @@ pub(crate) enum Steers {
 type Makes<C> = Box<dyn Fn(&Wishes, &Watch) -> C>;
 
 /// A stack's own controller.
-fn own(control: &Control) -> Option<Steers> {
+pub(crate) fn own(control: &Control) -> Option<Steers> {
     [
         (noq::CUBIC, Steers::Noq(Box::new(noq::Watched::cubic))),
         (noq::NEWRENO, Steers::Noq(Box::new(noq::Watched::newreno))),

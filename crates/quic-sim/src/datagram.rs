@@ -35,6 +35,11 @@ impl UdpDatagram {
         Self { stream_bytes, ..self }
     }
 
+    /// Whether it carries bytes of streams.
+    pub(crate) fn carries(&self) -> bool {
+        self.stream_bytes > 0
+    }
+
     /// The same with these bits of ECN.
     pub(crate) fn with_ecn(self, ecn: u8) -> Self {
         Self { ecn, ..self }

@@ -26,6 +26,13 @@ struct Size {
     complete: bool,
 }
 
+impl Announced {
+    /// So many bytes, and no more.
+    pub(crate) fn all(bytes: u64) -> Self {
+        Self(Rc::new(Cell::new(Size { bytes, complete: true })))
+    }
+}
+
 /// A write, which has a stream of its own.
 struct Write {
     left: u64,

@@ -7,6 +7,7 @@
 //! own. A full datagram is as large on the wire as a full segment. Packets are not encrypted, and everything random comes
 //! from the run's seed, so that the same run is the same to the byte.
 
+mod apart;
 mod backend;
 mod bare;
 mod check;
@@ -16,13 +17,18 @@ mod ends;
 mod noq;
 mod onlooker;
 mod plain;
+mod protection;
+mod qlog;
 mod quinn;
 mod seen;
 mod transport;
 mod wishes;
 
+pub use apart::{Apart, Carried};
 pub use backend::{Bringing, Brought, VirtualQuic};
 pub use bare::bare;
 pub use datagram::UdpDatagram;
 pub use ends::{Receiver, Sender};
+pub use protection::{PEER, Protection};
+pub use qlog::FlowQlog;
 pub use transport::{Quic, Stack};

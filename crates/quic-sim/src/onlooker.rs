@@ -31,8 +31,16 @@ pub(crate) struct Report {
     pub(crate) before: u64,
 }
 
-/// A controller's window and threshold, bytes.
-pub(crate) type Windows = (u64, Option<u64>);
+/// What a controller asks of its stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// Congestion window, bytes.
+    pub(crate) window: u64,
+    /// Slow-start threshold, bytes.
+    pub(crate) ssthresh: Option<u64>,
+    /// Pacing rate; `None`: the stack's own rule.
+    pub(crate) pacing_bytes_per_s: Option<u64>,
+}
 
 impl Onlooker {
     pub(crate) fn new(watch: Watch, base: Instant) -> Self {
@@ -76,7 +84,7 @@ impl Onlooker {
 
     /// Classic slow start ends with its first reduction, at the window that met it.
     pub(crate) fn on_congestion(&mut self, report: &Report, windows: Windows) {
-        let reduced = windows.0 < report.before;
+        let reduced = windows.window < report.before;
         if reduced {
             self.recovery = Some(report.now);
         }
@@ -114,10 +122,11 @@ impl Onlooker {
         since(self.base, instant)
     }
 
-    fn show(&self, (window, ssthresh): Windows) {
+    fn show(&self, Windows { window, ssthresh, pacing_bytes_per_s }: Windows) {
         self.watch.update(|seen| {
             seen.sample.cwnd_bytes = window;
             seen.sample.ssthresh_bytes = ssthresh.unwrap_or(UNSET);
+            seen.sample.pacing_bytes_per_s = pacing_bytes_per_s.unwrap_or(0);
             seen.sample.phase = phase(seen.exit.is_some());
             seen.sample.state = state(self.recovery.is_some());
         });

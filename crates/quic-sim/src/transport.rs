@@ -10,6 +10,7 @@ use crate::backend::Steers;
 use crate::datagram::{Arena, UdpDatagram};
 use crate::end::End;
 use crate::ends::{Announced, Receiver, Sender};
+use crate::protection::Protection;
 use crate::seen::Watch;
 use crate::wishes::{Wishes, rules};
 use crate::{noq, quinn};
@@ -27,6 +28,7 @@ pub enum Stack {
 pub struct Quic {
     base: Instant,
     arena: Arena,
+    protection: Protection,
     stack: Stack,
     /// What steers the flows with ids below, where that is not the core.
     own: Option<(Steers, Vec<bool>)>,
@@ -41,7 +43,7 @@ impl fmt::Debug for Quic {
 impl Quic {
     /// Every flow is steered by the core, as its configuration says.
     pub fn new(stack: Stack) -> Self {
-        Self { base: base(), arena: Arena::default(), stack, own: None }
+        Self { base: base(), arena: Arena::default(), protection: Protection::default(), stack, own: None }
     }
 
     /// The same, but those flows that `under_test` names by id.
@@ -49,25 +51,53 @@ impl Quic {
         Self { own: Some((own, under_test)), ..Self::new(stack) }
     }
 
-    fn ends(&self, flow: &Connecting<'_>, watch: &Watch) -> (Box<dyn End>, Box<dyn End>) {
-        let wishes = Wishes::of(flow, self.base, self.arena.clone());
-        let steered = |(_, under_test): &&(Steers, Vec<bool>)| {
-            under_test.get(flow.flow as usize).is_some_and(|&steered| steered)
-        };
-        let over_noq = |controllers| -> (Box<dyn End>, Box<dyn End>) {
-            (Box::new(noq::sender(&wishes, controllers)), Box::new(noq::receiver(&wishes)))
-        };
-        let over_quinn = |controllers| -> (Box<dyn End>, Box<dyn End>) {
-            (Box::new(quinn::sender(&wishes, controllers)), Box::new(quinn::receiver(&wishes)))
-        };
-        match (self.own.as_ref().filter(steered).map(|own| &own.0), self.stack) {
-            (Some(Steers::Noq(make)), _) => over_noq(make(&wishes, watch)),
-            (Some(Steers::Quinn(make)), _) => over_quinn(make(&wishes, watch)),
-            // The yardstick is what the path allows, whatever the stack: it spaces packets, as only noq lets it.
-            (None, Stack::Quinn) if !flow.sender.startup.traits.has(Traits::KNOWS_PATH) => {
-                over_quinn(quinn::core(rules(flow.sender), &wishes, watch))
+    /// The same with packets that are protected so.
+    pub(crate) fn protected(self, protection: Protection) -> Self {
+        Self { protection, ..self }
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    pub(crate) fn wishes(&self, flow: &Connecting<'_>) -> Wishes {
+        Wishes::of(flow, self.base, self.arena.clone()).protected(&self.protection)
+    }
+
+    /// The sending end.
+    pub(crate) fn sends(&self, flow: &Connecting<'_>, wishes: &Wishes, watch: &Watch) -> Box<dyn End> {
+        match (self.own(flow), self.stack_of(flow)) {
+            (Some(Steers::Noq(make)), _) => Box::new(noq::sender(wishes, make(wishes, watch))),
+            (Some(Steers::Quinn(make)), _) => Box::new(quinn::sender(wishes, make(wishes, watch))),
+            (None, Stack::Noq) => Box::new(noq::sender(wishes, noq::core(rules(flow.sender), wishes, watch))),
+            (None, Stack::Quinn) => {
+                Box::new(quinn::sender(wishes, quinn::core(rules(flow.sender), wishes, watch)))
             }
-            (None, _) => over_noq(noq::core(rules(flow.sender), &wishes, watch)),
+        }
+    }
+
+    /// The receiving end.
+    pub(crate) fn receives(&self, flow: &Connecting<'_>, wishes: &Wishes) -> Box<dyn End> {
+        match self.stack_of(flow) {
+            Stack::Noq => Box::new(noq::receiver(wishes)),
+            Stack::Quinn => Box::new(quinn::receiver(wishes)),
+        }
+    }
+
+    /// What steers a flow instead of the core.
+    fn own(&self, flow: &Connecting<'_>) -> Option<&Steers> {
+        let (own, under_test) = self.own.as_ref()?;
+        under_test.get(flow.flow as usize).is_some_and(|&steered| steered).then_some(own)
+    }
+
+    /// The stack at both ends of a flow.
+    fn stack_of(&self, flow: &Connecting<'_>) -> Stack {
+        match self.own(flow) {
+            Some(Steers::Noq(_)) => Stack::Noq,
+            Some(Steers::Quinn(_)) => Stack::Quinn,
+            // The yardstick is what the path allows, whatever the stack: it spaces packets, as only noq lets it.
+            None if flow.sender.startup.traits.has(Traits::KNOWS_PATH) => Stack::Noq,
+            None => self.stack,
         }
     }
 }
@@ -86,7 +116,9 @@ impl Transport for Quic {
     fn connect(&mut self, flow: &Connecting<'_>) -> (Sender, Receiver) {
         let watch = Watch::default();
         let announced = Announced::default();
-        let (sends, receives) = self.ends(flow, &watch);
+        let wishes = self.wishes(flow);
+        let sends = self.sends(flow, &wishes, &watch);
+        let receives = self.receives(flow, &wishes);
         let sender = Sender::new(sends, flow.flow, watch, announced.clone());
         (sender, Receiver::new(receives, announced))
     }

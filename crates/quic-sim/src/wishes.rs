@@ -10,6 +10,7 @@ use rampcc_tcp::{AckPolicy, Pacing, ReceiveWindow, SenderConfig};
 
 use crate::datagram::{Arena, HEADER_BYTES};
 use crate::end::Port;
+use crate::protection::Protection;
 
 /// More than any window, and within a QUIC integer.
 const UNLIMITED: u64 = 1 << 40;
@@ -23,6 +24,7 @@ pub(crate) struct Wishes {
     /// The stacks' instant at the beginning of the run.
     pub(crate) base: Instant,
     arena: Arena,
+    pub(crate) protection: Protection,
     pub(crate) flow: u32,
     seed: u64,
     /// UDP payload of a full datagram.
@@ -49,6 +51,7 @@ impl Wishes {
         Self {
             base,
             arena,
+            protection: Protection::default(),
             flow: flow.flow,
             seed: flow.seed,
             mtu,
@@ -65,6 +68,7 @@ impl Wishes {
         Self {
             base,
             arena,
+            protection: Protection::default(),
             flow: 0,
             seed: 1,
             mtu,
@@ -73,6 +77,11 @@ impl Wishes {
             initial_window_bytes: 10 * u64::from(mtu),
             acks: None,
         }
+    }
+
+    /// The same with packets that are protected so.
+    pub(crate) fn protected(self, protection: &Protection) -> Self {
+        Self { protection: protection.clone(), ..self }
     }
 
     /// Seed of an end, whose random choices come from the run's seed, its flow and its side alone.

@@ -6,12 +6,12 @@
 
 use std::fmt;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rampcc::{Phase, Time};
 
-use crate::{Connection, Observer};
+use crate::{Connection, Exit, Observer};
 
 /// Of the events of QUIC.
 const QUIC: &str = "urn:ietf:params:qlog:events:quic-12";
@@ -24,46 +24,82 @@ const RECORD: char = '\u{1e}';
 pub struct Qlog<W>(Mutex<State<W>>);
 
 struct State<W> {
-    /// `None`: a write has failed.
-    to: Option<W>,
-    metrics: Metrics,
-    congestion: Option<&'static str>,
+    records: Records<W>,
     exited: bool,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
-struct Metrics {
-    min_rtt: Time,
-    smoothed_rtt: Time,
-    latest_rtt: Time,
-    window: u64,
-    in_flight: u64,
-    ssthresh: Option<u64>,
-    pacing_bytes_per_s: Option<u64>,
+/// The records of a qlog, for whoever has a connection's state from elsewhere.
+pub struct Records<W> {
+    to: W,
+    /// The first write that failed; nothing is written after it.
+    failed: Option<io::Error>,
+    metrics: Metrics,
+    congestion: Option<Congestion>,
+}
+
+/// Who writes: the end that opened the connection, or the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VantagePoint {
+    /// It opened the connection.
+    Client,
+    /// It was asked for it.
+    Server,
+}
+
+/// The state of a connection's recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Smallest round-trip time; zero: none, as below.
+    pub min_rtt: Time,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Time,
+    /// The last sample.
+    pub latest_rtt: Time,
+    /// Congestion window, bytes.
+    pub window_bytes: u64,
+    /// Bytes in flight.
+    pub in_flight_bytes: u64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh_bytes: Option<u64>,
+    /// Pacing rate.
+    pub pacing_bytes_per_s: Option<u64>,
+}
+
+/// The state of congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Start-up, whatever the algorithm.
+    SlowStart,
+    /// Start-up is over.
+    Avoidance,
+    /// A reduction is being repaired.
+    Recovery,
+}
+
+impl Congestion {
+    fn word(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow_start",
+            Self::Avoidance => "congestion_avoidance",
+            Self::Recovery => "recovery",
+        }
+    }
 }
 
 impl<W: Write> Qlog<W> {
-    /// Begins with the head of a file whose title is `title`.
+    /// Begins with the head of a server's file whose title is `title`.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn new(mut to: W, title: &str) -> std::io::Result<Self> {
-        let title = escaped(title);
-        writeln!(
-            to,
-            "{RECORD}{{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\
-             \"title\":\"{title}\",\"trace\":{{\"common_fields\":{{\"time_format\":\"relative_to_epoch\",\
-             \"reference_time\":{{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}}}},\
-             \"vantage_point\":{{\"type\":\"server\"}},\"event_schemas\":[\"{QUIC}\",\"{RAMP}\"]}}}}"
-        )?;
-        let state = State { to: Some(to), metrics: Metrics::default(), congestion: None, exited: false };
-        Ok(Self(Mutex::new(state)))
+    pub fn new(to: W, title: &str) -> io::Result<Self> {
+        let records = Records::new(to, title, VantagePoint::Server)?;
+        Ok(Self(Mutex::new(State { records, exited: false })))
     }
 
     /// What it wrote to; `None`: a write has failed, and nothing was written since.
     pub fn into_inner(self) -> Option<W> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).to
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).records.finish().ok()
     }
 
     fn state(&self) -> MutexGuard<'_, State<W>> {
@@ -85,50 +121,115 @@ impl<W: Write + Send> Observer for Qlog<W> {
             min_rtt,
             smoothed_rtt,
             latest_rtt: connection.last_sample().rtt,
-            window: connection.window_bytes(),
-            in_flight: connection.in_flight_bytes(),
-            ssthresh: connection.ssthresh_bytes(),
+            window_bytes: connection.window_bytes(),
+            in_flight_bytes: connection.in_flight_bytes(),
+            ssthresh_bytes: connection.ssthresh_bytes(),
             pacing_bytes_per_s: connection.pacing_bytes_per_s(),
         };
-        if metrics != state.metrics {
-            let data = metrics.changes(&state.metrics);
-            state.metrics = metrics;
-            state.event(now, "recovery:metrics_updated", &data);
-        }
-        let exited = connection.exit().filter(|_| !state.exited);
-        if let Some(exit) = exited {
-            let data = format!(
-                "\"reason\":\"{}\",\"evidence\":{},\"limit\":{},\"congestion_window\":{}",
-                exit.reason.word(),
-                exit.evidence,
-                exit.limit,
-                exit.window_bytes
-            );
-            state.event(exit.at, "ramp:startup_exit", &data);
+        state.records.metrics(now, metrics);
+        if let Some(exit) = connection.exit().filter(|_| !state.exited) {
+            state.records.exit(exit);
         }
         state.exited = connection.exit().is_some();
-        let name = if connection.recovering() {
-            "recovery"
-        } else if connection.phase() == Phase::Done {
-            "congestion_avoidance"
-        } else {
-            "slow_start"
-        };
-        if state.congestion != Some(name) {
-            let old = state.congestion.map_or(String::new(), |old| format!("\"old\":\"{old}\","));
-            state.congestion = Some(name);
-            state.event(now, "recovery:congestion_state_updated", &format!("{old}\"new\":\"{name}\""));
-        }
+        state.records.congestion(
+            now,
+            if connection.recovering() {
+                Congestion::Recovery
+            } else if connection.phase() == Phase::Done {
+                Congestion::Avoidance
+            } else {
+                Congestion::SlowStart
+            },
+        );
     }
 }
 
-impl<W: Write> State<W> {
-    fn event(&mut self, now: Time, name: &str, data: &str) {
-        let Some(to) = &mut self.to else { return };
-        let time = ms(now);
-        if writeln!(to, "{RECORD}{{\"time\":{time},\"name\":\"{name}\",\"data\":{{{data}}}}}").is_err() {
-            self.to = None;
+impl<W> fmt::Debug for Records<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Records<W> {
+    /// Begins with the head of a file whose title is `title`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn new(mut to: W, title: &str, vantage_point: VantagePoint) -> io::Result<Self> {
+        let title = escaped(title);
+        let side = match vantage_point {
+            VantagePoint::Client => "client",
+            VantagePoint::Server => "server",
+        };
+        writeln!(
+            to,
+            "{RECORD}{{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\
+             \"title\":\"{title}\",\"trace\":{{\"common_fields\":{{\"time_format\":\"relative_to_epoch\",\
+             \"reference_time\":{{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}}}},\
+             \"vantage_point\":{{\"type\":\"{side}\"}},\"event_schemas\":[\"{QUIC}\",\"{RAMP}\"]}}}}"
+        )?;
+        Ok(Self { to, failed: None, metrics: Metrics::default(), congestion: None })
+    }
+
+    /// What of it has changed, if anything has.
+    pub fn metrics(&mut self, now: Time, metrics: Metrics) {
+        if metrics != self.metrics {
+            let data = metrics.changes(&self.metrics);
+            self.metrics = metrics;
+            if !data.is_empty() {
+                self.event(now, "recovery:metrics_updated", &data);
+            }
         }
+    }
+
+    /// The end of start-up.
+    pub fn exit(&mut self, exit: &Exit) {
+        let data = format!(
+            "\"reason\":\"{}\",\"evidence\":{},\"limit\":{},\"congestion_window\":{}",
+            exit.reason.word(),
+            exit.evidence,
+            exit.limit,
+            exit.window_bytes
+        );
+        self.event(exit.at, "ramp:startup_exit", &data);
+    }
+
+    /// The state, if it is another one.
+    pub fn congestion(&mut self, now: Time, state: Congestion) {
+        if self.congestion != Some(state) {
+            let old = self.congestion.map_or(String::new(), |old| format!("\"old\":\"{}\",", old.word()));
+            self.congestion = Some(state);
+            let data = format!("{old}\"new\":\"{}\"", state.word());
+            self.event(now, "recovery:congestion_state_updated", &data);
+        }
+    }
+
+    /// Whether a write has failed; nothing was written since.
+    pub fn failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Writes what is left; returns what it wrote to.
+    ///
+    /// # Errors
+    ///
+    /// The first write that failed.
+    pub fn finish(mut self) -> io::Result<W> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.to.flush().map(|()| self.to),
+        }
+    }
+
+    fn event(&mut self, now: Time, name: &str, data: &str) {
+        if self.failed() {
+            return;
+        }
+        let time = ms(now);
+        let written =
+            writeln!(self.to, "{RECORD}{{\"time\":{time},\"name\":\"{name}\",\"data\":{{{data}}}}}");
+        self.failed = written.err();
     }
 }
 
@@ -150,10 +251,14 @@ impl Metrics {
         ] {
             field(name, value, changed);
         }
-        field("congestion_window", self.window.to_string(), self.window != before.window);
-        field("bytes_in_flight", self.in_flight.to_string(), self.in_flight != before.in_flight);
-        if let Some(ssthresh) = self.ssthresh {
-            field("ssthresh", ssthresh.to_string(), self.ssthresh != before.ssthresh);
+        field("congestion_window", self.window_bytes.to_string(), self.window_bytes != before.window_bytes);
+        field(
+            "bytes_in_flight",
+            self.in_flight_bytes.to_string(),
+            self.in_flight_bytes != before.in_flight_bytes,
+        );
+        if let Some(ssthresh) = self.ssthresh_bytes {
+            field("ssthresh", ssthresh.to_string(), self.ssthresh_bytes != before.ssthresh_bytes);
         }
         if let Some(rate) = self.pacing_bytes_per_s {
             let bits = rate.saturating_mul(8).to_string();

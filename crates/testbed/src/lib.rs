@@ -9,6 +9,8 @@
 //! steered by the algorithms of the registry, put into the kernel by `rampcc-linux`; without it, by the kernel's own
 //! congestion controls alone ([`Row`]).
 //!
+//! [`RealQuic`] plays them with a QUIC stack over UDP sockets and TLS instead of the kernel's TCP.
+//!
 //! [`Programs`] plays two programs over such a path, any server and any client, with what the path sees of them.
 //!
 //! This crate decides nothing that TCP or a link decides, and measures nothing.
@@ -26,6 +28,7 @@ mod kinds;
 mod log;
 mod play;
 mod program;
+mod quic;
 mod row;
 mod seen;
 mod told;
@@ -38,6 +41,7 @@ pub use controls::{Obstacle, obstacle};
 pub use error::TestbedError;
 pub use play::{Options, Played, SampleCounts, Task, play};
 pub use program::{FAULTS, Fault, Program, ProgramError, Programs, exit_on_wire, ready_made};
+pub use quic::RealQuic;
 pub use rampcc_emulator::{
     Buffers, ErrorReport, Lateness, Verdict, enter_user_namespace, missing_capabilities,
 };

@@ -1,9 +1,7 @@
 //! Samples and events of a run, gathered from several threads and reported in time order afterwards.
 
 use rampcc::Time;
-#[cfg(feature = "bpf")]
-use rampcc_trace::FlowDecision;
-use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowDecision, FlowEvent, FlowSample, LinkSample, Observer};
 
 /// Samples and events of a run, in any order.
 #[derive(Debug, Default)]
@@ -16,7 +14,6 @@ enum Entry {
     Event(FlowEvent),
     Flow(Box<FlowSample>),
     Link(LinkSample),
-    #[cfg(feature = "bpf")]
     Decision(Box<FlowDecision>),
 }
 
@@ -33,9 +30,13 @@ impl Log {
         self.entries.push((sample.now, Entry::Link(sample)));
     }
 
-    #[cfg(feature = "bpf")]
     pub(crate) fn decision(&mut self, decision: FlowDecision) {
         self.entries.push((decision.now, Entry::Decision(Box::new(decision))));
+    }
+
+    /// Takes in what another one has.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.entries.append(&mut other.entries);
     }
 
     /// Tells everything until `end`, in order of time; what is of the same instant as it was entered.
@@ -46,7 +47,6 @@ impl Log {
                 Entry::Event(event) => observer.on_event(event),
                 Entry::Flow(sample) => observer.on_flow(sample),
                 Entry::Link(sample) => observer.on_link(sample),
-                #[cfg(feature = "bpf")]
                 Entry::Decision(decision) => observer.on_decision(decision),
             }
         }

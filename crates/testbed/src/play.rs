@@ -388,7 +388,7 @@ fn totals_of_objects<'a>(
     totals.collect()
 }
 
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+pub(crate) fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 

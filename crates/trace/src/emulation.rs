@@ -31,9 +31,25 @@ pub struct Emulation {
     pub samples_lost: u64,
     /// Setup of the sockets.
     pub sockets: String,
+    /// How late hosts that are threads of ramp were; `None`: they were the kernel, or somebody's programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostLateness>,
     /// What the path saw of a program that sent; `None`: nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
+}
+
+/// From the arrival of a packet at its host, or the time for which it had set a timer, to when its thread attended to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostLateness {
+    /// Packets and timers of both hosts.
+    pub count: u64,
+    /// Median, microseconds.
+    pub median_us: f64,
+    /// What 99 % did not exceed, microseconds.
+    pub p99_us: f64,
+    /// The latest, microseconds.
+    pub max_us: f64,
 }
 
 /// What the path saw of a program that sent.

@@ -1,23 +1,18 @@
-//! Two backends side by side, for a terminal and for programs.
+//! Backends side by side, for a terminal and for programs.
 
 use super::machine::{Table, some};
 use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
-use crate::comparison::{Finding, Representative};
+use crate::comparison::{Finding, Representative, Summary};
 use crate::format::{count, number, quantity, seconds, with_interval};
-use crate::sides::{Difference, Side, SideBySide, SideRow};
+use crate::sides::{Difference, SideBySide, SideRow};
 
-/// Both sides of every row with their differences, and how far they agree.
+/// Every row on every side with the differences, and how far the sides agree.
 pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
     let mut out = String::new();
     let facts = path_facts(&both.context, None).join(", ");
-    let [first, second] = &both.sides;
-    say(
-        &mut out,
-        &format!("{}, {first} and {second}: {facts}", both.provenance.scenario),
-        Tone::Plain,
-        style,
-    );
+    let sides = listed(&both.sides);
+    say(&mut out, &format!("{}, {sides}: {facts}", both.provenance.scenario), Tone::Plain, style);
     out.push('\n');
     let rows = ordered(both);
     let yardsticks = rows.iter().filter(|row| row.yardstick).count();
@@ -25,9 +20,8 @@ pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
     out.push_str(&lay_out(columns(both, &rows), &groups, style.width, style.colour));
     out.push('\n');
     say(&mut out, &both.verdict, Tone::Heading, style);
-    if let Some(emulation) = &both.emulation {
-        say(&mut out, &emulation.sentence(), Tone::Aside, style);
-        say(&mut out, &format!("{}.", emulation.sockets), Tone::Aside, style);
+    for text in emulations(both) {
+        say(&mut out, &text, Tone::Aside, style);
     }
     for note in &both.notes {
         say(&mut out, note, Tone::Unclear, style);
@@ -35,17 +29,38 @@ pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
     out
 }
 
-/// Rows with both sides first, in the order of the deciding metric on the second; yardsticks last.
+/// `sim, linux and quic`.
+pub(super) fn listed(sides: &[String]) -> String {
+    match sides {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        all => all.join(""),
+    }
+}
+
+/// How true the path was, and what the sockets were: of each side in real time, with its name where there are several.
+pub(super) fn emulations(all: &SideBySide) -> Vec<String> {
+    let name = |side: &str| {
+        if all.emulations.len() > 1 { format!("{side}: ") } else { String::new() }
+    };
+    let there = all.sides.iter().filter_map(|side| Some((side, all.emulations.get(side)?)));
+    there
+        .flat_map(|(side, emulation)| [name(side) + &emulation.sentence(), format!("{}.", emulation.sockets)])
+        .collect()
+}
+
+/// Rows in the order of the deciding metric on the last side that has them; yardsticks last.
 pub(super) fn ordered(both: &SideBySide) -> Vec<&SideRow> {
     let key = |row: &SideRow| {
-        let value =
-            row.metric(&both.primary).and_then(|side| side.values[1].as_ref().or(side.values[0].as_ref()));
+        let value = row.metric(&both.primary).and_then(|side| side.values.iter().flatten().next_back());
         value.map_or(f64::INFINITY, |summary| summary.mean)
     };
     let mut rows: Vec<&SideRow> = both.rows.iter().collect();
     rows.sort_by(|a, b| a.yardstick.cmp(&b.yardstick).then(key(a).total_cmp(&key(b))));
     rows
 }
+
+/// A number in words.
+type Show = fn(f64) -> String;
 
 fn columns<'a>(both: &'a SideBySide, rows: &[&SideRow]) -> Vec<Column<'a>> {
     let info = both.info(&both.primary);
@@ -59,35 +74,47 @@ fn columns<'a>(both: &'a SideBySide, rows: &[&SideRow]) -> Vec<Column<'a>> {
     };
     let plain = |text: String| Cell { text, tone: Tone::Plain };
     let dash = || plain("–".to_owned());
-    let primary = |row: &SideRow, side: usize| {
-        let summary = row.metric(&both.primary).and_then(|metric| metric.values[side].clone());
-        summary.map_or_else(dash, |summary| plain(with_interval(&summary, unit)))
-    };
-    let mean = |row: &SideRow, id: &str, side: usize, show: &dyn Fn(f64) -> String| {
+    let value = |row: &SideRow, id: &str, side: usize, show: &dyn Fn(&Summary) -> String| {
         let summary = row.metric(id).and_then(|metric| metric.values[side].as_ref());
-        summary.map_or_else(dash, |summary| plain(show(summary.mean)))
+        summary.map_or_else(dash, |summary| plain(show(summary)))
     };
-    let reasons = |row: &SideRow, side: usize| plain(exits(&row.exits[side]));
-    let bdp = |value: f64| format!("{value:.2}");
-    let [first, second] = both.sides.each_ref().map(String::as_str);
-    vec![
-        Column { right: false, ..column(["", "algorithm"], 0, &|row| plain(row.label.clone())) },
-        column([name, first], 1, &|row| primary(row, 0)),
-        column(["", second], 1, &|row| primary(row, 1)),
-        column(["", "difference"], 2, &|row| difference_cell(both, row.metric(&both.primary))),
-        column(["left start-up", first], 4, &|row| mean(row, "exit_time", 0, &seconds)),
-        column(["", second], 4, &|row| mean(row, "exit_time", 1, &seconds)),
-        column(["window / BDP", first], 3, &|row| mean(row, "exit_window_bdp", 0, &bdp)),
-        column(["", second], 3, &|row| mean(row, "exit_window_bdp", 1, &bdp)),
-        Column { right: false, ..column(["because of", first], 6, &|row| reasons(row, 0)) },
-        Column { right: false, ..column(["", second], 6, &|row| reasons(row, 1)) },
-        column(["retransmissions", first], 5, &|row| mean(row, "retransmissions", 0, &count)),
-        column(["", second], 5, &|row| mean(row, "retransmissions", 1, &count)),
-    ]
+    let sides = || both.sides.iter().map(String::as_str).enumerate();
+    let above = |side: usize, title: &'a str| if side == 0 { title } else { "" };
+    let mut columns =
+        vec![Column { right: false, ..column(["", "algorithm"], 0, &|row| plain(row.label.clone())) }];
+    for (side, name_of_side) in sides() {
+        let shown = |summary: &Summary| with_interval(summary, unit);
+        columns.push(column([above(side, name), name_of_side], 1, &|row| {
+            value(row, &both.primary, side, &shown)
+        }));
+        if side > 0 {
+            columns.push(column(["", "difference"], 2, &|row| difference_cell(both, row, side)));
+        }
+    }
+    let bdp: Show = |value| format!("{value:.2}");
+    let means: [(&str, &str, u8, Show); 3] = [
+        ("left start-up", "exit_time", 4, seconds),
+        ("window / BDP", "exit_window_bdp", 3, bdp),
+        ("retransmissions", "retransmissions", 5, count),
+    ];
+    for (title, id, rank, show) in means {
+        for (side, name_of_side) in sides() {
+            let shown = |summary: &Summary| show(summary.mean);
+            columns
+                .push(column([above(side, title), name_of_side], rank, &|row| value(row, id, side, &shown)));
+        }
+    }
+    for (side, name_of_side) in sides() {
+        let reasons = |row: &SideRow| plain(exits(&row.exits[side]));
+        columns
+            .push(Column { right: false, ..column([above(side, "because of"), name_of_side], 6, &reasons) });
+    }
+    columns
 }
 
-fn difference_cell(both: &SideBySide, side: Option<&Side>) -> Cell {
-    let Some(difference) = side.and_then(|side| side.difference.as_ref()) else { return Cell::default() };
+fn difference_cell(both: &SideBySide, row: &SideRow, side: usize) -> Cell {
+    let difference = row.metric(&both.primary).and_then(|metric| metric.difference(side));
+    let Some(difference) = difference else { return Cell::default() };
     let tone = match difference.finding {
         Finding::Equivalent => Tone::Good,
         Finding::CannotTell => Tone::Plain,
@@ -118,7 +145,7 @@ pub(super) fn difference_text(difference: &Difference, unit: &str) -> String {
     text
 }
 
-/// One line per row and metric, after the provenance as comments.
+/// One line per row, metric and side after the first, after the provenance as comments.
 pub fn sides_csv(both: &SideBySide) -> String {
     let mut table = Table::new(&[
         "algorithm",
@@ -142,31 +169,33 @@ pub fn sides_csv(both: &SideBySide) -> String {
     ]);
     for row in &both.rows {
         for info in &both.metrics {
-            let Some(side) = row.metric(&info.id) else { continue };
-            let mean = |at: usize| some(side.values[at].as_ref().map(|summary| summary.mean));
-            let difference = side.difference.as_ref();
-            let interval = difference.and_then(|d| d.interval);
-            let ratios = difference.and_then(|d| d.ratio_interval);
-            table.row(&[
-                row.label.clone(),
-                row.yardstick.to_string(),
-                info.id.clone(),
-                info.unit.clone(),
-                both.sides[0].clone(),
-                both.sides[1].clone(),
-                row.n[0].to_string(),
-                row.n[1].to_string(),
-                mean(0),
-                mean(1),
-                difference.map_or_else(String::new, |d| d.n.to_string()),
-                some(difference.map(|d| d.mean)),
-                some(interval.map(|i| i.low)),
-                some(interval.map(|i| i.high)),
-                some(difference.and_then(|d| d.ratio)),
-                some(ratios.map(|i| i.low)),
-                some(ratios.map(|i| i.high)),
-                difference.map_or("", |d| super::machine::finding(d.finding)).to_owned(),
-            ]);
+            let Some(metric) = row.metric(&info.id) else { continue };
+            for (side, name) in both.sides.iter().enumerate().skip(1) {
+                let mean = |at: usize| some(metric.values[at].as_ref().map(|summary| summary.mean));
+                let difference = metric.difference(side);
+                let interval = difference.and_then(|d| d.interval);
+                let ratios = difference.and_then(|d| d.ratio_interval);
+                table.row(&[
+                    row.label.clone(),
+                    row.yardstick.to_string(),
+                    info.id.clone(),
+                    info.unit.clone(),
+                    both.sides[0].clone(),
+                    name.clone(),
+                    row.n[0].to_string(),
+                    row.n[side].to_string(),
+                    mean(0),
+                    mean(side),
+                    difference.map_or_else(String::new, |d| d.n.to_string()),
+                    some(difference.map(|d| d.mean)),
+                    some(interval.map(|i| i.low)),
+                    some(interval.map(|i| i.high)),
+                    some(difference.and_then(|d| d.ratio)),
+                    some(ratios.map(|i| i.low)),
+                    some(ratios.map(|i| i.high)),
+                    difference.map_or("", |d| super::machine::finding(d.finding)).to_owned(),
+                ]);
+            }
         }
     }
     both.provenance.comment() + &super::machine::numbered() + &table.text

@@ -22,6 +22,7 @@ use rampcc_quic::noq::Factory;
 use crate::datagram::UdpDatagram;
 use crate::end::{End, News, Port, Written};
 use crate::plain::Plain;
+use crate::protection::PEER;
 use crate::seen::Watch;
 use crate::wishes::{CID_BYTES, Wishes, cid, receivers_rules};
 
@@ -52,7 +53,7 @@ pub(crate) fn core(rules: Rules, wishes: &Wishes, watch: &Watch) -> Controllers 
 
 /// The sending end, whose connection `controllers` steer.
 pub(crate) fn sender(wishes: &Wishes, controllers: Controllers) -> Noq {
-    let mut config = ClientConfig::new(Arc::new(Plain));
+    let mut config = ClientConfig::new(wishes.protection.noq.0.clone());
     let mut transport = transport(wishes);
     transport.congestion_controller_factory(controllers);
     transport.ack_frequency_config(ack_frequency(wishes));
@@ -63,7 +64,7 @@ pub(crate) fn sender(wishes: &Wishes, controllers: Controllers) -> Noq {
 
 /// The receiving end.
 pub(crate) fn receiver(wishes: &Wishes) -> Noq {
-    let mut config = ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
+    let mut config = ServerConfig::new(wishes.protection.noq.1.clone(), Arc::new(Plain));
     config.time_source(Arc::new(NoTime));
     let mut transport = transport(wishes);
     let unpaced = Factory::new(receivers_rules()).expect("it sets a window alone").since(wishes.base);
@@ -96,7 +97,7 @@ impl Noq {
 impl End for Noq {
     fn connect(&mut self, now: Time) {
         let Some(config) = self.config.take() else { return };
-        match self.endpoint.connect(self.port.at(now), config, self.port.remote, "peer") {
+        match self.endpoint.connect(self.port.at(now), config, self.port.remote, PEER) {
             Ok((handle, connection)) => {
                 self.handle = Some(handle);
                 self.connection = Some(connection);

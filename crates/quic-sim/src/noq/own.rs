@@ -72,7 +72,8 @@ struct Seen {
 
 impl Seen {
     fn windows(&self) -> Windows {
-        (self.inner.window(), self.inner.metrics().ssthresh)
+        let ControllerMetrics { ssthresh, pacing_rate, .. } = self.inner.metrics();
+        Windows { window: self.inner.window(), ssthresh, pacing_bytes_per_s: pacing_rate }
     }
 }
 

@@ -22,6 +22,7 @@ use rampcc_quic::quinn::Factory;
 use crate::datagram::UdpDatagram;
 use crate::end::{End, News, Port, Written};
 use crate::plain::Plain;
+use crate::protection::PEER;
 use crate::seen::Watch;
 use crate::wishes::{CID_BYTES, Wishes, cid, receivers_rules};
 
@@ -53,7 +54,7 @@ pub(crate) fn core(rules: Rules, wishes: &Wishes, watch: &Watch) -> Controllers 
 
 /// The sending end, whose connection `controllers` steer.
 pub(crate) fn sender(wishes: &Wishes, controllers: Controllers) -> Quinn {
-    let mut config = ClientConfig::new(Arc::new(Plain));
+    let mut config = ClientConfig::new(wishes.protection.quinn.0.clone());
     let mut transport = transport(wishes);
     transport.congestion_controller_factory(controllers);
     transport.ack_frequency_config(ack_frequency(wishes));
@@ -64,7 +65,7 @@ pub(crate) fn sender(wishes: &Wishes, controllers: Controllers) -> Quinn {
 
 /// The receiving end.
 pub(crate) fn receiver(wishes: &Wishes) -> Quinn {
-    let mut config = ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
+    let mut config = ServerConfig::new(wishes.protection.quinn.1.clone(), Arc::new(Plain));
     config.time_source(Arc::new(NoTime));
     let mut transport = transport(wishes);
     let unpaced = Factory::new(receivers_rules()).expect("it sets a window alone").since(wishes.base);
@@ -97,7 +98,7 @@ impl Quinn {
 impl End for Quinn {
     fn connect(&mut self, now: Time) {
         let Some(config) = self.config.take() else { return };
-        match self.endpoint.connect(self.port.at(now), config, self.port.remote, "peer") {
+        match self.endpoint.connect(self.port.at(now), config, self.port.remote, PEER) {
             Ok((handle, connection)) => {
                 self.handle = Some(handle);
                 *self.connection.get_mut() = Some(connection);

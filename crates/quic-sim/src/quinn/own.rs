@@ -71,7 +71,9 @@ struct Seen {
 
 impl Seen {
     fn windows(&self) -> Windows {
-        (self.inner.window(), self.inner.metrics().ssthresh)
+        // quinn takes no rate from a controller.
+        let (window, ssthresh) = (self.inner.window(), self.inner.metrics().ssthresh);
+        Windows { window, ssthresh, pacing_bytes_per_s: None }
     }
 }
 

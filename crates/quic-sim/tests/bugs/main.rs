@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use controller::{Mistake, Plain};
 use log::Log;
+use noq_proto::congestion::Bbr3Config;
 use rampcc_backend::{Backend, Play};
 use rampcc_quic_sim::{Bringing, Brought, Stack};
 use rampcc_scenario::{Arm, Scenario};
@@ -25,6 +26,8 @@ enum Who {
     OverQuinn(&'static str),
     /// The plain controller, spaced over a round trip or not.
     Plain(Mistake, bool),
+    /// noq's own BBR3. It draws random numbers without a seed, but none before start-up is over.
+    NoqBbr3,
 }
 
 /// What tells the two apart, of a run.
@@ -34,6 +37,8 @@ enum Measure {
     Download,
     /// The window in the end, kB.
     Window,
+    /// The pacing rate in the end, Mbit/s.
+    Pace,
 }
 
 struct Case {
@@ -47,7 +52,7 @@ struct Case {
     factor: f64,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case {
         mistake: "Of an ACK for ten packets, one lets the window grow",
         seen: "quinn #975",
@@ -113,6 +118,16 @@ const CASES: [Case; 7] = [
         measure: Measure::Download,
         factor: 10.0,
     },
+    Case {
+        mistake: "The rate from before the first round-trip sample, the initial window in 1 ms, stays for as long as the application sends little",
+        seen: "noq #800, in noq 1.4.0",
+        scenario: "[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\n[[flow]]\n\
+                   chunks = { size = \"10 kB\", interval = \"200 ms\", count = 50 }\n",
+        wrong: Who::NoqBbr3,
+        right: Who::Row("bbr3"),
+        measure: Measure::Pace,
+        factor: 5.0,
+    },
 ];
 
 fn play(text: &str, who: Who) -> Log {
@@ -120,6 +135,7 @@ fn play(text: &str, who: Who) -> Log {
         Who::Plain(mistake, paces) => {
             (Stack::Noq, vec![("mine", Brought::Noq(Arc::new(Plain { mistake, paces })))])
         }
+        Who::NoqBbr3 => (Stack::Noq, vec![("mine", Brought::Noq(Arc::new(Bbr3Config::default())))]),
         Who::Row(_) => (Stack::Noq, Vec::new()),
         Who::OverQuinn(_) => (Stack::Quinn, Vec::new()),
     };
@@ -141,6 +157,7 @@ fn measured(log: &Log, measure: Measure) -> f64 {
     match measure {
         Measure::Download if log.completed == rampcc::Time::ZERO => f64::INFINITY,
         Measure::Download => (log.completed - log.established).secs_f64(),
+        Measure::Pace => log.samples.last().map_or(0.0, |sample| sample.pacing_bytes_per_s as f64 * 8e-6),
         Measure::Window => log.samples.last().map_or(0.0, |sample| sample.cwnd_bytes as f64 / 1e3),
     }
 }
@@ -149,6 +166,7 @@ fn words(value: f64, measure: Measure) -> String {
     match measure {
         Measure::Download if value.is_infinite() => "connection lost".to_owned(),
         Measure::Download => format!("{value:.2} s"),
+        Measure::Pace => format!("{value:.0} Mbit/s"),
         Measure::Window => format!("a window of {value:.0} kB"),
     }
 }
@@ -159,6 +177,7 @@ fn name(who: Who) -> String {
         Who::OverQuinn(id) => format!("`{id}` over quinn"),
         Who::Plain(Mistake::None, _) => "without it".to_owned(),
         Who::Plain(..) => "with it".to_owned(),
+        Who::NoqBbr3 => "noq's BBR3".to_owned(),
     }
 }
 
@@ -187,6 +206,22 @@ fn each_mistake_shows_and_its_remedy_too() {
     }
     assert!(missed.is_empty(), "{missed:#?}");
     check_document(&text);
+}
+
+/// noq 1.1.0 subtracted more than there was on ordinary loss (noq #768). Overflows are checked in this test: with 1.1.0 each of
+/// these paths is a panic in `bbr3/mod.rs`, with 1.4.0 none.
+#[test]
+fn noqs_bbr3_takes_ordinary_loss() {
+    for (loss, buffer) in [("0 %", "0.1 bdp"), ("1 %", "1 bdp"), ("3 %", "0.3 bdp"), ("5 %", "0.05 bdp")] {
+        let path = format!(
+            "[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"{buffer}\"\nloss = \"{loss}\"\n[[flow]]\nsize = \"20 MB\"\n"
+        );
+        let log = play(&path, Who::NoqBbr3);
+        assert!(log.completed > rampcc::Time::ZERO, "{loss}, {buffer}: it does not finish");
+        // Path and buffer hold 200 kB at most.
+        let widest = log.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
+        assert!(widest < 3_000_000, "{loss}, {buffer}: a window of {widest} bytes");
+    }
 }
 
 const BEGIN: &str = "<!-- made by the test `bugs` of quic-sim; `make bless` -->\n";

@@ -47,8 +47,8 @@ fn presentable(comparison: &Comparison) -> Comparison {
     Comparison { arms: shown(ordered(comparison), comparison), metrics, ..comparison.clone() }
 }
 
-/// Two backends side by side as a page of its own; `places` are links to the reports of each.
-pub fn render_sides(both: &SideBySide, places: [&str; 2]) -> String {
+/// Backends side by side as a page of its own; `places` are links to the reports of each.
+pub fn render_sides(both: &SideBySide, places: &[&str]) -> String {
     let mut both = both.clone();
     for metric in &mut both.metrics {
         metric.unit.retain(|c| !"<>&\"'".contains(c));

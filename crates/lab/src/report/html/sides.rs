@@ -1,4 +1,4 @@
-//! Two backends side by side as one page: a table of both with their differences, and their windows over time.
+//! Backends side by side as one page: a table of all with their differences, and their windows over time.
 
 use rampcc_trace::FlowSeries;
 
@@ -8,7 +8,7 @@ use super::number::{interval_below, interval_of, show, show_mean};
 use super::summary::{capital, reasons};
 use super::text::{Html, Text};
 use crate::comparison::Finding;
-use crate::report::sides::{difference_text, ordered};
+use crate::report::sides::{difference_text, emulations, listed, ordered};
 use crate::sides::{Side, SideBySide, SideRow};
 use crate::{Context, Representative};
 
@@ -20,9 +20,10 @@ const CHART: (f64, f64) = (340.0, 150.0);
 const POINTS: usize = 400;
 
 /// The whole document; `places` are where the sides' own reports are, as links.
-pub(super) fn page(both: &SideBySide, places: [&str; 2]) -> String {
+pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
     let mut html = Html::default();
-    let title = format!("{}: {} and {}", both.provenance.scenario, both.sides[0], both.sides[1]);
+    let sides = listed(&both.sides);
+    let title = format!("{}: {sides}", both.provenance.scenario);
     document_head(&mut html, &both.provenance.version, &title);
     html.raw("<body>\n<div class=\"page\">\n<header class=\"bar\">");
     brand(&mut html);
@@ -32,10 +33,9 @@ pub(super) fn page(both: &SideBySide, places: [&str; 2]) -> String {
     }
     html.raw("</nav></header>\n<main>\n<div>\n");
     html.add(format_args!(
-        "<h1><b>{}</b> on {} and {}</h1>\n<p class=\"verdict\">{}</p>\n",
+        "<h1><b>{}</b> on {}</h1>\n<p class=\"verdict\">{}</p>\n",
         Text(&both.provenance.scenario),
-        Text(&both.sides[0]),
-        Text(&both.sides[1]),
+        Text(&sides),
         Text(&both.verdict)
     ));
     if !both.notes.is_empty() {
@@ -49,17 +49,13 @@ pub(super) fn page(both: &SideBySide, places: [&str; 2]) -> String {
     html.add(format_args!(
         "<p class=\"note\">Means over runs; differences are {} against {}, seed by seed, with 95 % intervals where there \
          is more than one run. Green: the same within {:.0} %.</p>\n",
-        Text(&both.sides[1]),
+        Text(&listed(&both.sides[1..])),
         Text(&both.sides[0]),
         both.margin * 100.0
     ));
     table(&mut html, both);
-    if let Some(emulation) = &both.emulation {
-        html.add(format_args!(
-            "<p class=\"note small\">{} {}.</p>\n",
-            Text(&emulation.sentence()),
-            Text(&emulation.sockets)
-        ));
+    for text in emulations(both) {
+        html.add(format_args!("<p class=\"note small\">{}</p>\n", Text(&text)));
     }
     html.raw("</section>\n");
     charts(&mut html, both);
@@ -80,33 +76,36 @@ fn table(html: &mut Html, both: &SideBySide) {
     let columns: Vec<_> = columns.iter().filter_map(|id| both.info(id)).collect();
     html.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Side by side\">\n<table>\n\
-         <caption class=\"visually-hidden\">Each algorithm on both sides</caption>\n<thead><tr><th scope=\"col\" rowspan=\"2\">Algorithm</th>",
+         <caption class=\"visually-hidden\">Each algorithm on every side</caption>\n<thead><tr><th scope=\"col\" rowspan=\"2\">Algorithm</th>",
     );
     for info in &columns {
         let unit = if info.unit == "BDP" { " / BDP" } else { "" };
         html.add(format_args!(
-            "<th scope=\"colgroup\" colspan=\"3\">{}{unit}</th>",
+            "<th scope=\"colgroup\" colspan=\"{}\">{}{unit}</th>",
+            2 * both.sides.len() - 1,
             Text(&capital(&info.name))
         ));
     }
-    html.raw("<th scope=\"colgroup\" colspan=\"2\">Because of</th></tr>\n<tr>");
-    let [first, second] = &both.sides;
-    for _ in &columns {
-        html.add(format_args!(
-            "<th scope=\"col\">{}</th><th scope=\"col\">{}</th><th scope=\"col\">difference</th>",
-            Text(first),
-            Text(second)
-        ));
-    }
     html.add(format_args!(
-        "<th scope=\"col\" class=\"text\">{}</th><th scope=\"col\" class=\"text\">{}</th></tr></thead>\n<tbody>\n",
-        Text(first),
-        Text(second)
+        "<th scope=\"colgroup\" colspan=\"{}\">Because of</th></tr>\n<tr>",
+        both.sides.len()
     ));
+    for _ in &columns {
+        for (at, side) in both.sides.iter().enumerate() {
+            html.add(format_args!("<th scope=\"col\">{}</th>", Text(side)));
+            html.raw(if at > 0 { "<th scope=\"col\">difference</th>" } else { "" });
+        }
+    }
+    for side in &both.sides {
+        html.add(format_args!("<th scope=\"col\" class=\"text\">{}</th>", Text(side)));
+    }
+    html.raw("</tr></thead>\n<tbody>\n");
     for row in ordered(both) {
         html.add(format_args!("<tr><th scope=\"row\">{}</th>", Text(&row.label)));
         for info in &columns {
-            cells(html, row.metric(&info.id), &info.unit);
+            for side in 0..both.sides.len() {
+                cells(html, row.metric(&info.id), side, &info.unit);
+            }
         }
         for exits in &row.exits {
             let words = if exits.is_empty() { "–".to_owned() } else { reasons(exits) };
@@ -117,20 +116,22 @@ fn table(html: &mut Html, both: &SideBySide) {
     html.raw("</tbody></table></div>\n");
 }
 
-fn cells(html: &mut Html, side: Option<&Side>, unit: &str) {
+/// A value, and its difference to the first side's.
+fn cells(html: &mut Html, metric: Option<&Side>, side: usize, unit: &str) {
     // The heading has said it.
     let shown = if unit == "BDP" { "" } else { unit };
-    for at in 0..2 {
-        match side.and_then(|side| side.values[at].as_ref()) {
-            None => html.raw("<td>–</td>"),
-            Some(summary) => html.add(format_args!(
-                "<td>{}{}</td>",
-                show_mean(summary, shown),
-                interval_below(interval_of(summary), shown)
-            )),
-        }
+    match metric.and_then(|metric| metric.values[side].as_ref()) {
+        None => html.raw("<td>–</td>"),
+        Some(summary) => html.add(format_args!(
+            "<td>{}{}</td>",
+            show_mean(summary, shown),
+            interval_below(interval_of(summary), shown)
+        )),
     }
-    match side.and_then(|side| side.difference.as_ref()) {
+    if side == 0 {
+        return;
+    }
+    match metric.and_then(|metric| metric.difference(side)) {
         None => html.raw("<td>–</td>"),
         Some(difference) => {
             let class = match difference.finding {
@@ -152,14 +153,17 @@ fn charts(html: &mut Html, both: &SideBySide) {
     if rows.is_empty() {
         return;
     }
-    html.add(format_args!(
-        "<section id=\"time\">\n<h2>Congestion windows</h2>\n<p class=\"note\">Of runs of the same seed where both sides have one drawn: \
-         {} {}, {} {}; the dot is the end of start-up, the dashed line the BDP.</p>\n<div class=\"grid-3 sides\">\n",
-        stroke(0),
-        Text(&both.sides[0]),
-        stroke(1),
-        Text(&both.sides[1])
-    ));
+    html.raw(
+        "<section id=\"time\">\n<h2>Congestion windows</h2>\n<p class=\"note\">Of runs of the same seed where all sides have one \
+         drawn:",
+    );
+    for (at, side) in both.sides.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        html.add(format_args!("{comma} {} {}", stroke(at), Text(side)));
+    }
+    html.raw(
+        "; the dot is the end of start-up, the dashed line the BDP.</p>\n<div class=\"grid-3 sides\">\n",
+    );
     for row in rows {
         html.add(format_args!("<figure class=\"figure\"><header><h3>{}</h3></header>", Text(&row.label)));
         chart(html, row, &both.context);
@@ -168,10 +172,12 @@ fn charts(html: &mut Html, both: &SideBySide) {
     html.raw("</div>\n</section>\n");
 }
 
-const STROKES: [(&str, &str); 2] = [("var(--arm-1)", "5 3"), ("var(--arm-0)", "")];
+/// Of the sides, again from the first where there are more.
+const STROKES: [(&str, &str); 4] =
+    [("var(--arm-1)", "5 3"), ("var(--arm-0)", ""), ("var(--arm-2)", "2 2"), ("var(--arm-3)", "8 3 2 3")];
 
 fn stroke(side: usize) -> String {
-    let (colour, dash) = STROKES[side];
+    let (colour, dash) = STROKES[side % STROKES.len()];
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
          stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"/></svg>"
@@ -187,11 +193,13 @@ fn curve(flow: &FlowSeries) -> Vec<(f64, f64)> {
 fn chart(html: &mut Html, row: &SideRow, context: &Context) {
     let (width, height) = CHART;
     let (left, bottom) = (4.0, 16.0);
-    let runs = row.representatives.each_ref().map(Option::as_ref);
-    let curves = runs.map(|run| run.and_then(flow_shown).map_or(Vec::new(), curve));
-    let exits = runs.map(|run: Option<&Representative>| {
+    let runs = || row.representatives.iter().map(Option::as_ref);
+    let curves: Vec<Vec<(f64, f64)>> =
+        runs().map(|run| run.and_then(flow_shown).map_or(Vec::new(), curve)).collect();
+    let exit = |run: Option<&Representative>| {
         run.and_then(|run| run.exit.as_ref()).map(|exit| (exit.time_s, exit.cwnd_bytes as f64))
-    });
+    };
+    let exits: Vec<Option<(f64, f64)>> = runs().map(exit).collect();
     let end = curves.iter().filter_map(|curve| curve.last()).map(|(t, _)| *t).fold(0.0, f64::max);
     let last_exit = exits.iter().flatten().map(|(t, _)| *t).fold(0.0, f64::max);
     let until = if last_exit > 0.0 { (last_exit * 1.5 + 4.0 * context.base_rtt_s).min(end) } else { end };
@@ -219,7 +227,7 @@ fn chart(html: &mut Html, row: &SideRow, context: &Context) {
             y(bdp)
         ));
     }
-    for (curve, (colour, dash)) in curves.iter().zip(STROKES) {
+    for (curve, (colour, dash)) in curves.iter().zip(STROKES.into_iter().cycle()) {
         let inside: Vec<&(f64, f64)> = curve.iter().filter(|(t, _)| *t <= until).collect();
         let every = inside.len().div_ceil(POINTS).max(1);
         let points: Vec<String> =
@@ -230,7 +238,7 @@ fn chart(html: &mut Html, row: &SideRow, context: &Context) {
         ));
     }
     for ((t, cwnd), (colour, _)) in
-        exits.iter().zip(STROKES).filter_map(|(exit, style)| Some(((*exit)?, style)))
+        exits.iter().zip(STROKES.into_iter().cycle()).filter_map(|(exit, style)| Some(((*exit)?, style)))
     {
         html.add(format_args!(
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.6\" fill=\"{colour}\" stroke=\"var(--paper)\"/>",
