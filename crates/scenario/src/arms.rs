@@ -85,7 +85,7 @@ impl Arm {
         if let Some(set) = self.sender.with(name, value.trim()) {
             let sender = set.map_err(|(problem, allowed)| wrong(&text, problem, allowed))?;
             let label = format!("{} {}={}", self.label, name.replace('_', "-"), shortened(value));
-            return Ok(Self { sender, label, ..self.clone() });
+            return Ok(Self { label, sender, ..self.clone() });
         }
         let index = find_parameter(self.algorithm, name)
             .map_err(|(problem, allowed)| wrong(&text, problem, allowed))?;
