@@ -32,6 +32,13 @@ fn main() {
         cubic.to_string_lossy()
     )
     .expect("writing to a string");
+    let starts = clang.compile_source("bpf/starts.bpf.c", "starts", &[]);
+    writeln!(
+        table,
+        "/// The start-ups of the kernel's own congestion controls.\npub(crate) const STARTS: &[u8] = include_bytes!({:?});",
+        starts.to_string_lossy()
+    )
+    .expect("writing to a string");
     fs::write(clang.output.join("objects.rs"), table).expect("OUT_DIR is writable");
 }
 

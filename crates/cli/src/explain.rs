@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc::{Algorithm, ExitReason, Parameter};
+use rampcc_league::recommend;
 use rampcc_scenario::Scenario;
 
 use crate::columns::{COLUMNS, column};
@@ -13,7 +14,7 @@ use crate::document::write_document;
 use crate::error::{CliError, nearest};
 use crate::terminal::Terminal;
 
-/// Explain an algorithm, a scenario, a metric, a column or a reason to leave
+/// Explain an algorithm, a scenario, a metric, a column, a reason to leave or a stack
 ///
 /// For an algorithm: the idea and its source, how it decides, every parameter with its default, range and
 /// source, and its known weaknesses.
@@ -26,7 +27,7 @@ Examples:
   ramp explain carries          a column of the table of `ramp compare`
   ramp explain ack-train        a reason to leave start-up")]
 pub(crate) struct ExplainArgs {
-    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, or of a reason to leave
+    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, of a reason to leave, or of a stack of `ramp recommend`
     #[arg(add = ArgValueCompleter::new(completions::topics))]
     topic: String,
 }
@@ -37,11 +38,14 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     let algorithms = rampcc::algorithms().iter().map(|a| a.id);
     let reasons = ExitReason::ALL.into_iter().map(ExitReason::word);
     let columns = COLUMNS.iter().map(|(heading, _)| *heading);
+    let chosen = recommend::COLUMNS.iter().map(|(heading, _)| *heading);
     let known: Vec<&str> = algorithms
         .chain(Scenario::built_in_names())
         .chain(metrics.iter().map(|m| m.id))
         .chain(columns)
+        .chain(chosen)
         .chain(reasons)
+        .chain(recommend::Stack::names())
         .collect();
     let written = args.topic.replace(['-', ' '], "_");
     let same = |name: &&&str| {
@@ -67,8 +71,37 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of a comparison's table"))?;
         writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
     }
+    if let Some((heading, meaning)) = recommend::COLUMNS.iter().find(|(heading, _)| *heading == topic) {
+        writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of `ramp recommend`"))?;
+        writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
+    }
+    if recommend::Stack::names().any(|name| name == topic) {
+        return explain_stack(topic, terminal, out);
+    }
     if let Some(reason) = ExitReason::ALL.into_iter().find(|reason| reason.word() == topic) {
         explain_reason(reason, terminal, out)?;
+    }
+    Ok(())
+}
+
+/// What a stack lets one set, how, and where that is said.
+fn explain_stack(name: &str, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let stack = recommend::Stack::open(name)?;
+    writeln!(out, "{}  {}", terminal.bold(&stack.title), terminal.faint("stack of `ramp recommend`"))?;
+    writeln!(out, "{}", textwrap::fill(stack.notes.trim(), terminal.width))?;
+    let mut part = "";
+    for offer in &stack.offers {
+        if offer.part != part {
+            part = offer.part;
+            writeln!(out, "\n{}", terminal.bold(part))?;
+        }
+        let default = if offer.default { " (default)" } else { "" };
+        writeln!(out, "  {}{default}", offer.name)?;
+        for text in [format!("set: {}", offer.set), format!("source: {}", offer.source)] {
+            let options =
+                textwrap::Options::new(terminal.width).initial_indent("      ").subsequent_indent("      ");
+            writeln!(out, "{}", textwrap::fill(&text, options))?;
+        }
     }
     Ok(())
 }
@@ -203,6 +236,10 @@ mod tests {
             assert!(said(reason.word()).contains(reason.clause()), "{}", reason.word());
         }
         assert_eq!(said("download-time"), said("download_time"));
+        assert!(said("× ideal").contains("geometric mean"));
+        for stack in recommend::Stack::names() {
+            assert!(said(stack).contains("(default)") && said(stack).contains("source: "), "{stack}");
+        }
     }
 
     #[test]

@@ -136,7 +136,24 @@ pub(crate) struct WhichArgs {
     paths: Option<PathBuf>,
 }
 
-fn known_size() -> impl TypedValueParser<Value = u64> {
+impl WhichArgs {
+    /// The one population that is asked for.
+    pub(crate) fn which(&self) -> Which<'_> {
+        match (&self.paths, self.fresh) {
+            (Some(path), _) => Which::File(path),
+            (None, Some(seed)) => Which::Fresh(seed),
+            (None, None) if self.held_out => Which::HeldOut,
+            (None, None) => Which::Public,
+        }
+    }
+
+    /// Whether one is asked for.
+    pub(crate) fn any(&self) -> bool {
+        self.held_out || self.fresh.is_some() || self.paths.is_some()
+    }
+}
+
+pub(crate) fn known_size() -> impl TypedValueParser<Value = u64> {
     PossibleValuesParser::new(KNOWN_SIZES.map(|(name, _)| name)).map(|name| {
         KNOWN_SIZES.iter().find(|(known, _)| *known == name).expect("clap takes only these names").1
     })
@@ -180,12 +197,7 @@ impl LeagueArgs {
 
     /// The one population that is asked for.
     pub(crate) fn which(&self) -> Which<'_> {
-        match (&self.which.paths, self.which.fresh) {
-            (Some(path), _) => Which::File(path),
-            (None, Some(seed)) => Which::Fresh(seed),
-            (None, None) if self.which.held_out => Which::HeldOut,
-            (None, None) => Which::Public,
-        }
+        self.which.which()
     }
 
     /// All that are: the public one, or a file's, and others beside it.

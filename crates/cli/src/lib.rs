@@ -30,6 +30,7 @@ mod playing;
 mod programs;
 mod progress;
 mod provenance;
+mod recommend;
 mod replay;
 mod report;
 mod reproduce;
@@ -61,6 +62,7 @@ Examples:
   ramp attach best                                 an algorithm for this host's own connections
   ramp league                                      every algorithm on 160 paths: which one if the path is not known
   ramp gate old.h new.h                            whether a change makes a start-up worse
+  ramp recommend --stack linux                     initial window, start-up and pacing among what a stack lets you set
   ramp reproduce hystart-fig18b                    a figure of a paper, with its claims checked
   ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
@@ -84,6 +86,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     League(Box<league::LeagueArgs>),
     Gate(Box<gate::GateArgs>),
+    Recommend(Box<recommend::RecommendArgs>),
     Replay(replay::ReplayArgs),
     Report(report::ReportArgs),
     Reproduce(reproduce::ReproduceArgs),
@@ -158,6 +161,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Run(args) => run::run(&args, out),
         Command::League(args) => league::league(&args, terminal, out),
         Command::Gate(args) => gate::gate(&args, terminal, out),
+        Command::Recommend(args) => recommend::recommend(&args, terminal, out),
         Command::Replay(args) => replay::replay(&args, terminal, out),
         Command::Report(args) => report::report(&args, terminal, out),
         Command::Reproduce(args) => reproduce::reproduce(&args, terminal, out),

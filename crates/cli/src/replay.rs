@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rampcc::{Algorithm, Environment, HintSource, PARAMETERS_MAX, Time, Traits, UNSET};
 use rampcc_lab::report::quantity;
-use rampcc_scenario::{Arm, Scenario};
+use rampcc_scenario::{Arm, Scenario, ScenarioError};
 use rampcc_trace::{
     Course, FlowDecision, Observer, Opening, Provenance, Recorded, Replay, Told, TraceError, read_decisions,
 };
@@ -180,7 +180,15 @@ struct Answer<'a> {
 
 /// Run the command.
 pub(crate) fn replay(args: &ReplayArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    let arms = args.algorithm.iter().map(|text| Arm::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let arms = args
+        .algorithm
+        .iter()
+        .map(|text| {
+            let arm = Arm::parse(text)?;
+            arm.parameters_of("a recorded run")?;
+            Ok(arm)
+        })
+        .collect::<Result<Vec<_>, ScenarioError>>()?;
     let (recording, provenance) = read(&args.file)?;
     let mut recorded = Recorded::default();
     let mut again = Replay::recorded();

@@ -83,6 +83,16 @@ pub(crate) fn quantity(text: &str) -> Result<String, String> {
 }
 
 impl ScenarioArgs {
+    /// Whether a path is named or described.
+    pub(crate) fn is_given(&self) -> bool {
+        self.scenario.is_some() || !self.path.is_empty()
+    }
+
+    /// What `--set` says.
+    pub(crate) fn settings(&self) -> Result<Vec<Setting>, ExperimentError> {
+        Ok(self.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?)
+    }
+
     /// The scenario, with `--set` and then `settings` on top.
     pub(crate) fn scenario(&self, settings: &[Setting]) -> Result<Scenario, ExperimentError> {
         let mut all = Vec::new();

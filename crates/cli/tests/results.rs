@@ -9,7 +9,7 @@ use rampcc_lab::report::{CSV_COLUMNS, FORMAT, RUNS_COLUMNS};
 const BEGIN: &str = "<!-- reference: made from the types; `RAMP_BLESS=1 cargo test -p rampcc-cli --test results` writes it -->";
 
 /// A document: its heading, the type it is, and the files that define that type and those of its fields.
-const DOCUMENTS: [(&str, &str, &[&str]); 2] = [
+const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
     (
         "`comparison.json`, `ramp compare --json`",
         "Comparison",
@@ -35,6 +35,11 @@ const DOCUMENTS: [(&str, &str, &[&str]); 2] = [
             "league/src/judge/tree.rs",
             "league/src/crowds.rs",
         ],
+    ),
+    (
+        "`recommend-*.json`, `ramp recommend --json`",
+        "Recommendation",
+        &["league/src/recommend/judge.rs", "league/src/judge/certain.rs"],
     ),
 ];
 

@@ -100,7 +100,7 @@ fn members(of: Traits) -> impl Iterator<Item = Row> {
     rampcc::algorithms()
         .iter()
         .filter(move |algorithm| member(algorithm.traits))
-        .map(|algorithm| Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() })
+        .map(|algorithm| Arm::new(algorithm))
         .map(|arm| Row { brought: true, ..arm.into() })
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use rampcc::Algorithm;
 use rampcc_backend::{Backend, BackendError};
 use rampcc_lab::RunKey;
-use rampcc_scenario::{Arm, Scenario};
+use rampcc_scenario::{Arm, OfSender, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::context::digest;
@@ -82,6 +82,9 @@ pub struct Task {
     label: String,
     algorithm: String,
     set: Vec<(String, u64)>,
+    /// Fields of its sender, `initial-window=32` each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sender: Vec<String>,
     /// Everything that decides it.
     key: RunKey,
     curves: bool,
@@ -114,6 +117,7 @@ impl Task {
             label: run.row.label.clone(),
             algorithm: arm.algorithm.id.to_owned(),
             set: arm.set.clone(),
+            sender: arm.sender.words(),
             key: run.key(),
             curves: run.curves,
             command: command.to_owned(),
@@ -131,7 +135,8 @@ impl Task {
 
     /// The same with an algorithm that is not in the registry.
     pub fn row_of(&self, algorithm: &'static Algorithm) -> Row {
-        Arm { label: self.label.clone(), algorithm, set: self.set.clone() }.into()
+        let sender = OfSender::of_words(self.sender.iter().map(String::as_str));
+        Arm { label: self.label.clone(), algorithm, set: self.set.clone(), sender }.into()
     }
 
     /// The run, for this process to play, if it is the same here.

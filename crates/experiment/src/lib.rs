@@ -62,7 +62,7 @@ pub use elsewhere::{Keep, Parcel, Sender, Sent, Task, Tasks, Wanted, Workers, fa
 pub use error::ExperimentError;
 pub use experiment::{Experiment, Finished, check};
 pub use judged::{Found, judge_again};
-pub use neighbours::Around;
+pub use neighbours::{Around, neighbourhood};
 pub use plan::{Plan, PlannedRow};
 pub use play::Played;
 pub use progress::{Ahead, Progress};

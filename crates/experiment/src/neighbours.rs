@@ -55,7 +55,7 @@ pub(crate) struct Neighbours<'a> {
 
 impl Around {
     /// The scenario with what is added to what is not known.
-    pub(crate) fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
+    pub fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
         if self.paths == Some(0) && !self.uncertain.is_empty() {
             let problem = "says what may be drawn, and of neighbouring paths 0 are wanted";
             return Err(ExperimentError::request("uncertain", problem));
@@ -84,36 +84,45 @@ impl Around {
         if count == 0 || rows.iter().filter(|row| !row.yardstick()).count() < 2 {
             return Ok(None);
         }
-        let near = scenario.neighbourhood(count, first_seed)?;
-        if near.paths.is_empty() {
+        let (neighbourhood, paths) = neighbourhood(scenario, count, first_seed)?;
+        if paths.is_empty() {
             return Ok(None);
         }
-        let fields = near.fields.iter().zip(&near.described).map(|(f, described)| field(f, *described));
-        let path = |(number, path): (u64, &rampcc_scenario::Neighbour)| NeighbourPath {
-            scenario_hash: digest(&path.scenario),
-            seed: first_seed.wrapping_add(number),
-            at: path.at.clone(),
-            values: path.values.clone(),
-        };
-        let neighbourhood =
-            Neighbourhood { fields: fields.collect(), paths: (0..).zip(&near.paths).map(path).collect() };
         let planned = |row: &Row| PlannedRow { departures: None, ..PlannedRow::new(row, scenario) };
         let directory = scenario.directory.as_ref().filter(|_| !scenario.files.is_empty());
         let place = directory.and_then(|directory| std::path::absolute(directory).ok());
-        let text = |(path, neighbour): (&NeighbourPath, &rampcc_scenario::Neighbour)| {
+        let text = |(path, neighbour): (&NeighbourPath, &Scenario)| {
             let description = format!("A path near {} on which another algorithm is better.", scenario.name);
-            standalone(&neighbour.scenario.text, ("nearest-loss", &description, path.seed), place.as_deref())
+            standalone(&neighbour.text, ("nearest-loss", &description, path.seed), place.as_deref())
         };
         let plan = NeighboursPlan {
-            scenarios: neighbourhood.paths.iter().zip(&near.paths).map(text).collect(),
+            scenarios: neighbourhood.paths.iter().zip(&paths).map(text).collect(),
             neighbourhood,
             rows: rows.iter().map(planned).collect(),
             version: crate::version::VERSION.to_owned(),
             backend: simulator.identity(),
         };
-        let paths = near.paths.into_iter().map(|path| path.scenario).collect();
         Ok(Some(Neighbours { plan, paths, rows, simulator }))
     }
+}
+
+/// So many paths from the ranges of what is not known of a scenario, each with a seed of its own from `first_seed` on. None: nothing is
+/// uncertain.
+pub fn neighbourhood(
+    scenario: &Scenario,
+    count: u32,
+    first_seed: u64,
+) -> Result<(Neighbourhood, Vec<Scenario>), ExperimentError> {
+    let near = scenario.neighbourhood(count, first_seed)?;
+    let fields = near.fields.iter().zip(&near.described).map(|(f, described)| field(f, *described)).collect();
+    let path = |(number, path): (u64, &rampcc_scenario::Neighbour)| NeighbourPath {
+        scenario_hash: digest(&path.scenario),
+        seed: first_seed.wrapping_add(number),
+        at: path.at.clone(),
+        values: path.values.clone(),
+    };
+    let paths = (0..).zip(&near.paths).map(path).collect();
+    Ok((Neighbourhood { fields, paths }, near.paths.into_iter().map(|path| path.scenario).collect()))
 }
 
 fn field(uncertain: &Uncertain, described: Option<f64>) -> UncertainField {

@@ -121,6 +121,9 @@ impl Row {
                 for (parameter, value) in steering.algorithm.parameters.iter().zip(steering.parameters) {
                     write!(text, " {}={value}", parameter.name).expect("a string grows");
                 }
+                for set in steering.sender.words() {
+                    write!(text, " {set}").expect("a string grows");
+                }
                 if let Some(code) = &self.code {
                     write!(text, " {CODE}{}", code.digest).expect("a string grows");
                 }
@@ -158,6 +161,13 @@ impl Row {
             return Some(format!(
                 "{}: a header beside the registry is not compiled for the kernel",
                 self.label
+            ));
+        }
+        if !arm.sender.is_empty() && backend.clock() == Clock::Real {
+            return Some(format!(
+                "{}: a row's own {} is simulated only",
+                self.label,
+                arm.sender.words().join(" and ")
             ));
         }
         let lacking = arm.algorithm.unmet(backend.lacks()).next()?;

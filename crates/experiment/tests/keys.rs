@@ -28,7 +28,7 @@ static QUICK: Control = Control {
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for algorithm in rampcc::algorithms() {
-        let plain = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+        let plain = Arm::new(algorithm);
         rows.push(Row::from(plain.clone()));
         for p in &algorithm.parameters {
             let values = [p.minimum, p.maximum, p.default, p.default.saturating_add(1).min(p.maximum)];

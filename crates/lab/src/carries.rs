@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::Better;
 use crate::{Comparison, RunRecord, metric};
 
-pub use influence::{Influence, Split};
-pub(crate) use words::{name as field_name, short};
+pub use influence::{Influence, Split, influences};
+pub use words::{name as field_name, short};
 
 /// A path is lost where the leader is worse than the best there by more than this share.
 pub const LOSS: f64 = 0.10;

@@ -24,6 +24,7 @@ mod pairs;
 mod play;
 mod playing;
 mod population;
+pub mod recommend;
 mod sample;
 pub mod sides;
 mod submit;

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::crowds::Crowds;
 use crate::elsewhere::{Job, deal};
 use crate::features::Features;
+use crate::judge::POOLED_FROM;
 use crate::log::{Log, hexadecimal};
 use crate::outcome::{Beside, Outcome};
 use crate::pairs::{self, Together};
@@ -63,6 +64,8 @@ pub struct League {
     pub title: String,
     /// Sizes, ascending.
     pub sizes: Vec<u64>,
+    /// Smaller downloads count on their own, unless there are no others, bytes.
+    pub pooled_from: u64,
     /// Runs of each algorithm on each path that has anything random.
     pub seeds: u32,
     /// The algorithms.
@@ -230,6 +233,7 @@ impl Request<'_> {
             name: self.population.name.clone(),
             title: self.population.title(),
             sizes: self.sizes.clone(),
+            pooled_from: POOLED_FROM,
             seeds: self.seeds,
             rows: self.entrants.iter().map(row).collect(),
             paths: played.collect(),

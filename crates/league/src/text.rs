@@ -307,7 +307,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     match value {
         ..10.0 => format!("{value:.2}"),
         ..100.0 => format!("{value:.1}"),
@@ -315,11 +315,11 @@ fn ratio(value: f64) -> String {
     }
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-fn percent_fine(share: f64) -> String {
+pub(crate) fn percent_fine(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 

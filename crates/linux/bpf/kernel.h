@@ -82,7 +82,10 @@ struct inet_sock {
 	__be16 inet_sport;
 };
 
+struct tcp_congestion_ops;
+
 struct inet_connection_sock {
+	const struct tcp_congestion_ops *icsk_ca_ops;
 	__u8 icsk_ca_state : 5;
 	__u8 icsk_ca_setsockopt : 1;
 	__u8 icsk_pending;
@@ -173,6 +176,8 @@ struct bpf_iter__tcp {
 
 struct bictcp {
 	__u32 delay_min; /* us */
+	__u32 curr_rtt;  /* of the round, us */
+	__u8 sample_cnt; /* of the round */
 	__u8 found;
 };
 

@@ -17,6 +17,7 @@ mod loader;
 mod onlooker;
 mod options;
 mod pinned;
+mod starts;
 
 pub use cubic::{PlainCubic, load_cubic_without_hystart};
 pub use error::LoadError;
@@ -25,3 +26,4 @@ pub use loader::{Cost, Loaded, bpf_object, explained, load, load_pinned, probe, 
 pub use onlooker::{Exits, FlowRow, Onlooker};
 pub use options::{Access, Avoidance, Guard, Options, Record};
 pub use pinned::{Held, Pinned, detach_pinned, read_only, share, withdraw_pinned};
+pub use starts::{Start, Starts, Watcher};

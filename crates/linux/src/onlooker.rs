@@ -112,6 +112,24 @@ impl Table {
         Ok(bytes)
     }
 
+    /// The rows of an iteration, in every network namespace that this process may look into.
+    pub(crate) fn rows<T: Plain>(&self) -> io::Result<Vec<T>> {
+        let mut bytes = self.look()?;
+        if self.is_of_one_namespace() {
+            for namespace in other_namespaces() {
+                // One that is gone by now, or not ours to enter, shows nothing.
+                let there = thread::scope(|scope| {
+                    // `setns` moves the thread that calls it.
+                    let look = || setns(&namespace, CloneFlags::CLONE_NEWNET).ok().map(|()| self.look());
+                    scope.spawn(look).join().unwrap_or_default()
+                });
+                bytes.extend(there.transpose()?.unwrap_or_default());
+            }
+        }
+        let rows = bytes.chunks(size_of::<T>()).map(read);
+        rows.collect::<Option<_>>().ok_or_else(|| unexpected("the table of connections"))
+    }
+
     /// Whether it goes over the sockets of the reader's network namespace. Who may not ask may not enter another either.
     fn is_of_one_namespace(&self) -> bool {
         let info = match self {
@@ -149,21 +167,7 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 impl Onlooker {
     /// All connections in start-up, in no order: in every network namespace that this process may look into.
     pub fn table(&self) -> io::Result<Vec<FlowRow>> {
-        let mut bytes = self.table.look()?;
-        if self.table.is_of_one_namespace() {
-            for namespace in other_namespaces() {
-                // One that is gone by now, or not ours to enter, shows nothing.
-                let there = thread::scope(|scope| {
-                    // `setns` moves the thread that calls it.
-                    let look =
-                        || setns(&namespace, CloneFlags::CLONE_NEWNET).ok().map(|()| self.table.look());
-                    scope.spawn(look).join().unwrap_or_default()
-                });
-                bytes.extend(there.transpose()?.unwrap_or_default());
-            }
-        }
-        let rows = bytes.chunks(size_of::<FlowRow>()).map(read);
-        rows.collect::<Option<_>>().ok_or_else(|| unexpected("the table of connections"))
+        self.table.rows()
     }
 
     /// Totals over all connections.

@@ -1,11 +1,32 @@
 //! Arms from the command line: `hystart`, `best:threshold=0`, `late=hystart:ack-train=off`.
 
+use rampcc::Algorithm;
+
 use crate::error::{ScenarioError, shortened};
 use crate::model::Arm;
+use crate::of_sender::OfSender;
 use crate::parse::ends::{find_algorithm, find_parameter, parameter_range, parameter_value};
 use crate::settings::list;
 
 impl Arm {
+    /// A row without settings of its own.
+    pub fn new(algorithm: &'static Algorithm) -> Self {
+        let label = algorithm.id.to_owned();
+        Self { label, algorithm, set: Vec::new(), sender: OfSender::default() }
+    }
+
+    /// The parameters set on top of the scenario's. Fails if the row sets more than `what` can have, which has a sender of its own.
+    pub fn parameters_of(&self, what: &str) -> Result<&[(String, u64)], ScenarioError> {
+        match self.sender.words().first() {
+            None => Ok(&self.set),
+            Some(word) => Err(wrong(
+                &format!("{}:{word}", self.algorithm.id),
+                format!("{what} keeps the sender's own"),
+                "parameters of the algorithm".to_owned(),
+            )),
+        }
+    }
+
     /// From `[LABEL=]ALGORITHM[:NAME=VALUE,…]`.
     ///
     /// Without a label, the row is called as it is written, `best:threshold=0` as `best threshold=0`.
@@ -19,7 +40,7 @@ impl Arm {
             None => (None, head.trim()),
         };
         let algorithm = find_algorithm(id).map_err(|(problem, allowed)| wrong(text, problem, allowed))?;
-        let mut arm = Self { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+        let mut arm = Self::new(algorithm);
         for setting in settings.iter().flat_map(|s| list(s)) {
             let Some((name, value)) = setting.split_once('=') else {
                 let allowed = "NAME=VALUE,… after the colon".to_owned();
@@ -60,6 +81,11 @@ impl Arm {
         if value.trim().is_empty() {
             let allowed = "NAME=VALUE".to_owned();
             return Err(wrong(&text, "there is no value".to_owned(), allowed));
+        }
+        if let Some(set) = self.sender.with(name, value.trim()) {
+            let sender = set.map_err(|(problem, allowed)| wrong(&text, problem, allowed))?;
+            let label = format!("{} {}={}", self.label, name.replace('_', "-"), shortened(value));
+            return Ok(Self { label, sender, ..self.clone() });
         }
         let index = find_parameter(self.algorithm, name)
             .map_err(|(problem, allowed)| wrong(&text, problem, allowed))?;

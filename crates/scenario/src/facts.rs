@@ -86,8 +86,7 @@ impl Scenario {
         for (index, flow) in self.flows.iter().enumerate() {
             let sender = &mut scenario.flows[index].sender;
             if flow.under_test {
-                sender.startup = steering.algorithm;
-                sender.parameters = steering.parameters;
+                steering.apply(sender);
             } else if !sender.startup.traits.has(Traits::NEEDS_HISTORY) {
                 continue;
             }
@@ -234,7 +233,7 @@ impl Scenario {
                 parameters[index] = *value;
             }
         }
-        Steering { algorithm: arm.algorithm, parameters }
+        Steering { algorithm: arm.algorithm, parameters, sender: arm.sender }
     }
 }
 

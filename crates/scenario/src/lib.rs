@@ -17,6 +17,7 @@ mod model;
 mod names;
 mod neighbourhood;
 mod numbers;
+mod of_sender;
 mod open;
 mod parse;
 mod place;
@@ -41,6 +42,7 @@ pub use model::{
     Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
 pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
+pub use of_sender::OfSender;
 pub use settings::Setting;
 pub use traces::{TraceFile, read_small};
 pub use uncertain::{Range, Uncertain, Values};

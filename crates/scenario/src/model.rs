@@ -8,6 +8,7 @@ use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 
 use crate::cpu::Cpu;
 use crate::history::History;
+use crate::of_sender::OfSender;
 use crate::traces::{TraceFile, Traces};
 use crate::uncertain::Uncertain;
 
@@ -76,6 +77,17 @@ pub struct Steering {
     pub algorithm: &'static Algorithm,
     /// Values in the order of its table.
     pub parameters: [u64; PARAMETERS_MAX],
+    /// Fields of the sender that the row sets.
+    pub sender: OfSender,
+}
+
+impl Steering {
+    /// Has a sender steered.
+    pub fn apply(&self, sender: &mut SenderConfig) {
+        sender.startup = self.algorithm;
+        sender.parameters = self.parameters;
+        self.sender.apply(sender);
+    }
 }
 
 /// Nodes and directed links.
@@ -326,6 +338,8 @@ pub struct Arm {
     pub algorithm: &'static Algorithm,
     /// Parameters set on top of the scenario's, by name.
     pub set: Vec<(String, u64)>,
+    /// Fields of its sender.
+    pub sender: OfSender,
 }
 
 /// Facts about a flow's path, independent of the backend. Bytes are payload bytes.

@@ -19,7 +19,7 @@ const LONGEST: Time = Time::from_secs(15);
 pub fn recorded(scenario: &str, algorithm: &'static Algorithm) -> Option<String> {
     let mut scenario = Scenario::built_in(scenario)?;
     scenario.stop.after = scenario.stop.after.min(LONGEST);
-    let arm = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+    let arm = Arm::new(algorithm);
     let mut told = Told::default();
     simulate(&scenario.with_arm(&arm), SEED, &mut told, &AtomicBool::new(false)).ok()?;
     Some(told.to_string())

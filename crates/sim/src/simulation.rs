@@ -453,7 +453,6 @@ fn configs(scenario: &Scenario, kind: &TrafficKind) -> Option<FlowConfigs> {
         return None;
     };
     let mut steered = (**sender).clone();
-    steered.startup = scenario.steering.algorithm;
-    steered.parameters = scenario.steering.parameters;
+    scenario.steering.apply(&mut steered);
     Some(([(**sender).clone(), steered], *receiver))
 }

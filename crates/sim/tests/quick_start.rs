@@ -32,7 +32,7 @@ impl Observer for Seen {
 fn play(text: &str, id: &str) -> Seen {
     let scenario = Scenario::parse("quick-start", text, None).expect("a scenario");
     let algorithm = algorithm(id).expect("a row");
-    let arm = Arm { label: id.to_owned(), algorithm, set: Vec::new() };
+    let arm = Arm::new(algorithm);
     let mut seen = Seen::default();
     simulate(&scenario.with_arm(&arm), 1, &mut seen, &AtomicBool::new(false)).expect("it runs");
     seen

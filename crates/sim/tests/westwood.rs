@@ -33,7 +33,7 @@ fn play(control: &str, loss: &str) -> Seen {
     );
     let scenario = Scenario::parse("westwood", &text, None).expect("a scenario");
     let algorithm = algorithm("slow_start").expect("a row");
-    let arm = Arm { label: control.to_owned(), algorithm, set: Vec::new() };
+    let arm = Arm { label: control.to_owned(), ..Arm::new(algorithm) };
     let mut seen = Seen::default();
     simulate(&scenario.with_arm(&arm), 1, &mut seen, &AtomicBool::new(false)).expect("it runs");
     seen
@@ -77,7 +77,7 @@ fn whatever_repairs_the_estimate_follows() {
         );
         let scenario = Scenario::parse("westwood", &text, None).expect("a scenario");
         let algorithm = algorithm("slow_start").expect("a row");
-        let arm = Arm { label: "westwood".to_owned(), algorithm, set: Vec::new() };
+        let arm = Arm { label: "westwood".to_owned(), ..Arm::new(algorithm) };
         let mut seen = Seen::default();
         simulate(&scenario.with_arm(&arm), 1, &mut seen, &AtomicBool::new(false)).expect("it runs");
         // The window jumps, and what it lets out at once is more than the buffer: more repairs follow, from less.

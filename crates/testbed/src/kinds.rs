@@ -16,8 +16,7 @@ pub(crate) fn of_sessions(scenario: &Scenario, traffic: &Traffic) -> Option<Flow
     let mut sender = (**sender).clone();
     let under_test = *under_test_share > 0.0;
     if under_test {
-        sender.startup = scenario.steering.algorithm;
-        sender.parameters = scenario.steering.parameters;
+        scenario.steering.apply(&mut sender);
     }
     // There are too many of them for a record of every ACK.
     sender.sampled = false;

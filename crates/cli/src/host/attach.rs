@@ -258,7 +258,7 @@ fn options(algorithm: &'static Algorithm, set: &[String]) -> Result<Options, Cli
         arm = arm.with(name, value)?;
     }
     let mut options = Options::new(algorithm);
-    for (name, value) in &arm.set {
+    for (name, value) in arm.parameters_of("an attachment")? {
         let index = algorithm.parameters.iter().position(|parameter| parameter.name == name);
         options.parameters[index.expect("the arm was made by the algorithm's table")] = *value;
     }

@@ -42,7 +42,7 @@ pub(crate) fn trial_arm(text: &str) -> Result<TrialArm, CliError> {
     }
     let arm = Arm::parse(text)?;
     let mut options = Options::new(arm.algorithm);
-    for (name, value) in &arm.set {
+    for (name, value) in arm.parameters_of("an attachment")? {
         let index = arm.algorithm.parameters.iter().position(|parameter| parameter.name == name);
         options.parameters[index.expect("the arm was parsed by its table")] = *value;
     }

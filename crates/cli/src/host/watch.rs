@@ -33,6 +33,11 @@ pub(crate) struct WatchArgs {
     /// Look once: connections in start-up and the last start-ups that ended
     #[arg(long)]
     once: bool,
+    /// Also the kernel's own congestion controls, on the whole host: nothing needs to be attached
+    ///
+    /// Their exits show from outside: a loss, a timeout, a mark, or what CUBIC's HyStart found. BBR keeps no threshold and is left out.
+    #[arg(long)]
+    all: bool,
     /// Print JSON: one object with --once, otherwise one line for each start-up that ends
     #[arg(long)]
     json: bool,
@@ -47,6 +52,9 @@ pub(crate) struct WatchArgs {
 pub(crate) fn watch(args: &WatchArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let screen = !args.once && !args.json && io::stdout().is_terminal();
     let mut live = Live::new(&args.host.host(), args.once || screen);
+    if args.all {
+        live = live.with_all().map_err(told)?;
+    }
     live.refresh().map_err(told)?;
     if args.once {
         let snapshot = live.look().map_err(told)?;
@@ -178,8 +186,9 @@ fn pause(interval: Duration, enough: impl Fn() -> bool) {
 fn sentence(exit: &Exit) -> String {
     let why =
         evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(" ({why})"));
+    let least = if exit.at_least { "at least " } else { "" };
     format!(
-        "{} {}: left after {} because of {}{why}, window {} packets, RTT {}, {} acknowledged, {} packets lost",
+        "{} {}: left after {least}{} because of {}{why}, window {} packets, RTT {}, {} acknowledged, {} packets lost",
         exit.algorithm,
         ends(exit.local, exit.remote),
         seconds(exit.startup_s),
@@ -269,7 +278,7 @@ fn flow_cells(flow: &Flow) -> Vec<String> {
         flow.rtt_s.map_or("–".to_owned(), seconds),
         bytes(flow.sent_bytes),
         bytes(flow.retransmitted_bytes),
-        seconds(flow.age_s),
+        flow.age_s.map_or("–".to_owned(), seconds),
     ]
 }
 
@@ -280,7 +289,7 @@ fn exit_cells(at: Instant, exit: &Exit) -> Vec<String> {
         ends(exit.local, exit.remote),
         exit.algorithm.clone(),
         format!("{}{why}", exit.reason.word()),
-        seconds(exit.startup_s),
+        format!("{}{}", if exit.at_least { "≥ " } else { "" }, seconds(exit.startup_s)),
         format!("{} {}", exit.cwnd_packets, in_bytes(exit.cwnd_bytes)),
         exit.lost_packets.to_string(),
         ago(at.elapsed()),

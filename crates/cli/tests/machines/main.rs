@@ -42,6 +42,7 @@ fn host(series: &str, kernel_state: &str, linked: bool) {
     examined(&first, kernel_state);
     attached_and_detached(&first, linked);
     killed(&first);
+    kernels_own_were_watched(&first);
     clock_was_set(&first);
     nested(&first);
 
@@ -126,6 +127,26 @@ fn killed(said: &Transcript) {
         assert_eq!(said.json(&format!("undone-{name}-status")), json!([]), "{name}");
     }
     assert!(said.ok("recovered").contains("Undone first"), "{}", said.ok("recovered"));
+}
+
+/// `ramp watch --all`, with nothing attached, and killed.
+fn kernels_own_were_watched(said: &Transcript) {
+    said.ok("all-seen");
+    let lines = said.ok("all").lines();
+    let lines: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let exits: Vec<&Value> = lines.iter().map(|line| &line["exit"]).filter(|exit| exit.is_object()).collect();
+    assert!(!exits.is_empty(), "{lines:?}");
+    for exit in exits {
+        assert_eq!((&exit["scope"], &exit["algorithm"]), (&json!("this host"), &json!("cubic")), "{exit}");
+        let reason = exit["reason"].as_str().expect("a word");
+        assert!(["loss", "timeout", "delay", "ack-train"].contains(&reason), "{exit}");
+        assert!(exit["startup_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{exit}");
+        assert!(exit["local"].as_str().is_some_and(|local| local.starts_with("127.0.0.1:")), "{exit}");
+    }
+    assert_eq!(said.json("all-table")["attached"], json!([["the kernel's own", "this host"]]));
+    assert_eq!(said.ok("all-left"), "");
 }
 
 fn clock_was_set(said: &Transcript) {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use rampcc::ExitReason;
-use rampcc_linux::{FlowEvent, FlowRow, Onlooker, Pinned};
+use rampcc::{ExitReason, Phase};
+use rampcc_linux::{FlowEvent, FlowRow, Onlooker, Pinned, Start, Watcher};
 use serde::Serialize;
 
 use crate::error::HostError;
@@ -16,6 +16,10 @@ use crate::record::Entry;
 
 /// `TCP_INFINITE_SSTHRESH`.
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// What stands for an algorithm and for a scope where the kernel's own congestion controls are watched.
+const EVERY: &str = "the kernel's own";
+const HERE: &str = "this host";
 
 /// A connection in start-up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,8 +36,8 @@ pub struct Flow {
     pub remote: SocketAddr,
     /// Phase of start-up.
     pub phase: &'static str,
-    /// Since the handshake.
-    pub age_s: f64,
+    /// Since the handshake; `None`: nobody has seen it open.
+    pub age_s: Option<f64>,
     /// The kernel's window.
     pub cwnd_packets: u32,
     /// The same in payload bytes.
@@ -81,6 +85,9 @@ pub struct Exit {
     pub ago_s: f64,
     /// Duration.
     pub startup_s: f64,
+    /// True if it had begun before anybody looked: the duration is a lower bound.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// The kernel's window then.
     pub cwnd_packets: u32,
     /// The same in payload bytes.
@@ -113,6 +120,8 @@ pub struct Snapshot {
 pub struct Live {
     host: Host,
     sources: Vec<Source>,
+    /// Who sees the kernel's own congestion controls as well.
+    others: Option<Watcher>,
     kept: bool,
 }
 
@@ -128,7 +137,12 @@ struct Source {
 impl Live {
     /// `kept`: the first look also shows ends of start-ups from before it, as many as are kept.
     pub fn new(host: &Host, kept: bool) -> Self {
-        Self { host: host.clone(), sources: Vec::new(), kept }
+        Self { host: host.clone(), sources: Vec::new(), others: None, kept }
+    }
+
+    /// The start-ups of the kernel's own congestion controls too, on the whole machine, from now on.
+    pub fn with_all(self) -> Result<Self, HostError> {
+        Ok(Self { others: Some(Watcher::load()?), ..self })
     }
 
     /// Takes notice of what has been attached or detached since; what cannot be opened is no longer there.
@@ -179,10 +193,68 @@ impl Live {
             snapshot.missed += if first { 0 } else { exits.missed };
             source.next_exit = exits.next;
         }
+        if let Some(watcher) = &mut self.others {
+            let seen = watcher.look(true).map_err(HostError::system("look at start-ups"))?;
+            snapshot.attached.push((EVERY.to_owned(), HERE.to_owned()));
+            let flows: Vec<&Start> = seen.flows.iter().filter(|flow| flow.keeps_ssthresh()).collect();
+            snapshot.open += flows.len() as u64;
+            snapshot.flows.extend(flows.into_iter().map(own_flow));
+            snapshot.exits.extend(seen.exits.iter().map(|exit| own_exit(exit, now)));
+            snapshot.missed += seen.missed;
+        }
         self.kept = false;
-        snapshot.flows.sort_by(|a, b| b.age_s.total_cmp(&a.age_s));
+        // What nobody has seen open is older than all others.
+        let age = |flow: &Flow| flow.age_s.unwrap_or(f64::INFINITY);
+        snapshot.flows.sort_by(|a, b| age(b).total_cmp(&age(a)));
         snapshot.exits.sort_by(|a, b| b.ago_s.total_cmp(&a.ago_s));
         Ok(snapshot)
+    }
+}
+
+/// A connection under a control of the kernel's own.
+fn own_flow(row: &Start) -> Flow {
+    let seconds = |us: u32| (us > 0 && us < u32::MAX).then(|| f64::from(us) * 1e-6);
+    let some = |value: u64| (value > 0).then_some(value);
+    Flow {
+        scope: HERE.to_owned(),
+        algorithm: row.control(),
+        number: row.number,
+        local: row.tuple.local(),
+        remote: row.tuple.remote(),
+        phase: Phase::Startup.word(),
+        age_s: row.age().map(|age| age.as_secs_f64()),
+        cwnd_packets: row.cwnd_packets,
+        cwnd_bytes: u64::from(row.cwnd_packets) * u64::from(row.mss_bytes),
+        ssthresh_packets: (row.ssthresh_packets < NO_SSTHRESH).then_some(row.ssthresh_packets),
+        in_flight_packets: row.in_flight_packets,
+        delivery_bytes_per_s: some(row.delivery_bytes_per_s),
+        pacing_bytes_per_s: some(row.pacing_bytes_per_s).filter(|rate| *rate < u64::MAX),
+        rtt_s: seconds(row.smoothed_rtt_us),
+        min_rtt_s: seconds(row.min_rtt_us),
+        acked_bytes: row.acked_bytes,
+        sent_bytes: row.sent_bytes,
+        retransmitted_bytes: row.retransmitted_bytes,
+    }
+}
+
+fn own_exit(exit: &Start, now: Duration) -> Exit {
+    Exit {
+        scope: HERE.to_owned(),
+        algorithm: exit.control(),
+        number: exit.number,
+        local: exit.tuple.local(),
+        remote: exit.tuple.remote(),
+        reason: exit.exit_reason(),
+        evidence: exit.evidence,
+        limit: exit.limit,
+        ago_s: now.saturating_sub(exit.time()).as_secs_f64(),
+        startup_s: exit.known_for().as_secs_f64(),
+        at_least: exit.age().is_none(),
+        cwnd_packets: exit.cwnd_packets,
+        cwnd_bytes: u64::from(exit.cwnd_packets) * u64::from(exit.mss_bytes),
+        acked_bytes: exit.acked_bytes,
+        lost_packets: exit.lost_packets,
+        rtt_s: f64::from(exit.smoothed_rtt_us) * 1e-6,
     }
 }
 
@@ -197,7 +269,7 @@ impl Source {
             local: row.tuple.local(),
             remote: row.tuple.remote(),
             phase: row.decision.phase().word(),
-            age_s: row.age().secs_f64(),
+            age_s: Some(row.age().secs_f64()),
             cwnd_packets: row.cwnd_packets,
             cwnd_bytes: u64::from(row.cwnd_packets) * u64::from(row.mss_bytes),
             ssthresh_packets: (row.ssthresh_packets < NO_SSTHRESH).then_some(row.ssthresh_packets),
@@ -225,6 +297,7 @@ impl Source {
             limit: exit.decision.limit,
             ago_s: now.saturating_sub(Duration::from_nanos(ended.ns())).as_secs_f64(),
             startup_s: (ended - exit.opened()).secs_f64(),
+            at_least: false,
             cwnd_packets: exit.cwnd_packets,
             cwnd_bytes: u64::from(exit.cwnd_packets) * u64::from(exit.mss_bytes),
             acked_bytes: exit.acked_bytes,

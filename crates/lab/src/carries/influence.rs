@@ -43,8 +43,10 @@ pub struct Split {
     pub holds_above: (u32, u32),
 }
 
-/// Of each field, the largest index first.
-pub(super) fn influences(neighbourhood: &Neighbourhood, leader: &CarriedRow, margin: f64) -> Vec<Influence> {
+/// Of each field on how far a row falls behind the fastest of each path, the largest index first; empty: there are too few paths.
+///
+/// `margin`: a row that is behind by at most this share holds.
+pub fn influences(neighbourhood: &Neighbourhood, leader: &CarriedRow, margin: f64) -> Vec<Influence> {
     let paths: Vec<usize> = (0..leader.regrets.len()).filter(|i| leader.regrets[*i].is_some()).collect();
     if paths.len() < FEWEST {
         return Vec::new();

@@ -105,7 +105,7 @@ fn turning(carries: &Carries, found: &Influence, field: &UncertainField) -> Stri
 }
 
 /// What a reader calls a field.
-pub(crate) fn name(field: &str) -> String {
+pub fn name(field: &str) -> String {
     let parts: Vec<&str> = field.split('.').filter(|part| part.parse::<usize>().is_err()).collect();
     let (place, rest) = match parts.as_slice() {
         ["path" | "dumbbell", "reverse", rest @ ..] => ("the return link's ", rest),
@@ -135,7 +135,7 @@ pub(crate) fn name(field: &str) -> String {
 }
 
 /// `3.162 Mbit/s` as `3.2 Mbit/s`.
-pub(crate) fn short(value: &str) -> String {
+pub fn short(value: &str) -> String {
     let (digits, unit) = value.split_once(' ').unwrap_or((value, ""));
     let Ok(found) = digits.parse::<f64>() else { return value.to_owned() };
     let rounded: f64 = format!("{found:.1e}").parse().unwrap_or(found);

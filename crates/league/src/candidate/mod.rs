@@ -44,7 +44,7 @@ pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, Exp
     let processes = Processes::new(file.to_owned(), apart.clone(), (object, code.digest.clone()));
     let algorithm = processes.describe()?;
     code.player = Some(processes);
-    let mut arm = Arm { label: algorithm.id.to_owned(), algorithm, set: Vec::new() };
+    let mut arm = Arm::new(algorithm);
     for setting in settings.into_iter().flat_map(|all| all.split(',')) {
         let Some((name, value)) = setting.split_once('=') else {
             return Err(input(format!("--candidate {text}: `{setting}` has no `=`"), "FILE.h:NAME=VALUE,…"));

@@ -232,7 +232,7 @@ impl Question<'_> {
         text.update(EDITION);
         for row in [&self.old, &self.new] {
             if let Steering::Core(arm) = &row.steering {
-                text.update(format!("\n{} {:?} ", arm.algorithm.id, arm.set));
+                text.update(format!("\n{} {:?} {:?} ", arm.algorithm.id, arm.set, arm.sender.words()));
             }
             text.update(row.code.as_ref().map_or("", |code| code.digest.as_str()));
         }

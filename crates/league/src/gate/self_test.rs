@@ -141,7 +141,7 @@ fn compared(backend: &dyn Backend) -> Vec<&'static Algorithm> {
 }
 
 fn plain(row: &'static Algorithm) -> Row {
-    Arm { label: row.id.to_owned(), algorithm: row, set: Vec::new() }.into()
+    Arm::new(row).into()
 }
 
 impl Counted {

@@ -184,7 +184,7 @@ impl League {
     /// Sizes that are pooled, by their places.
     pub fn pooled(&self) -> Vec<usize> {
         let large: Vec<usize> =
-            (0..self.sizes.len()).filter(|size| self.sizes[*size] >= POOLED_FROM).collect();
+            (0..self.sizes.len()).filter(|size| self.sizes[*size] >= self.pooled_from).collect();
         if large.is_empty() { (0..self.sizes.len()).collect() } else { large }
     }
 }

@@ -46,6 +46,11 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// Whether a path meets it.
+    pub(crate) fn holds(&self, features: &Features) -> bool {
+        (features.0[self.feature] > self.bound) == self.above
+    }
+
     /// In words: `RTT above 120 ms`.
     pub fn words(&self) -> String {
         let feature = FEATURES[self.feature];

@@ -8,6 +8,7 @@ use crate::error::{ScenarioError, listed, nearest};
 use crate::field::US;
 use crate::model::Steering;
 use crate::names::{Acks, System};
+use crate::of_sender::OfSender;
 use crate::read::default_of;
 use crate::schema;
 use crate::units;
@@ -205,7 +206,11 @@ pub(crate) fn acquaint(sender: &mut SenderConfig, receiver: &ReceiverConfig) {
 pub(crate) fn settings(profile: Profile, value: Option<&Value<'_>>) -> Vec<Steering> {
     let mut settings: Vec<Steering> = algorithms()
         .iter()
-        .map(|algorithm| Steering { algorithm, parameters: algorithm.parameters_in(profile.environment()) })
+        .map(|algorithm| Steering {
+            algorithm,
+            parameters: algorithm.parameters_in(profile.environment()),
+            sender: OfSender::default(),
+        })
         .collect();
     let Some(value) = value else { return settings };
     let file = value.file;

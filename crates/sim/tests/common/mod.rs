@@ -8,7 +8,9 @@ use rampcc::{Algorithm, Rate, Time, algorithm};
 use rampcc_path::{
     Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
 };
-use rampcc_scenario::{FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology};
+use rampcc_scenario::{
+    FlowConfig, NamedLink, OfSender, Original, Scenario, Source, Steering, Stop, Topology,
+};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer, Outcome};
@@ -52,7 +54,11 @@ pub(crate) fn empty(nodes: usize, seconds: f64) -> Scenario {
         stop: Stop { after: Time::from_secs_f64(seconds), when_complete: false },
         runs: 1,
         seed: 1,
-        steering: Steering { algorithm: slow_start, parameters: slow_start.default_parameters() },
+        steering: Steering {
+            algorithm: slow_start,
+            parameters: slow_start.default_parameters(),
+            sender: OfSender::default(),
+        },
         settings: Vec::new(),
         cpu: None,
         history: None,

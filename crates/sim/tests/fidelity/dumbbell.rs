@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_path::{Limit, LinkConfig};
-use rampcc_scenario::{NamedLink, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
+use rampcc_scenario::{
+    NamedLink, OfSender, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind,
+};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
@@ -183,7 +185,8 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
     let mut sender = sender("slow_start");
     sender.initial_ssthresh_packets = Some(ssthresh);
     sender.sampled = true;
-    let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
+    let steering =
+        Steering { algorithm: sender.startup, parameters: sender.parameters, sender: OfSender::default() };
     let kind = TrafficKind::Listed {
         flows: flows.into(),
         sender: Box::new(sender),

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "whether to rewrite the document")]
 
 mod bulk;
+mod classes;
 mod dumbbell;
 mod measure;
 mod ns2;
@@ -26,9 +27,11 @@ fn runs_of_other_simulators_come_out_the_same() {
     let loads = play(&dumbbell::CASES, |case| dumbbell::compare(*case));
     let granted = play(&quickstart::all(), Granted::compare);
     let drawn = play(&rows::all(), rows::Drawn::compare);
+    let classed = play(&classes::all(), classes::Classed::compare);
     let tables = format!(
-        "ns-2, drawn at random:\n\n{}\nns-2, one flow:\n\n{}\nns-2, Quick-Start:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
+        "ns-2, drawn at random:\n\n{}\nns-2, drawn by class:\n\n{}\nns-2, one flow:\n\n{}\nns-2, Quick-Start:\n\n{}\nns-2, many flows:\n\n{}\nns-3, one flow:\n\n{}",
         report::drawn(&drawn),
+        report::classed(&classed),
         report::single_flows(&ns2),
         report::granted(&granted),
         report::loads(&loads),
@@ -45,6 +48,12 @@ fn runs_of_other_simulators_come_out_the_same() {
     if as_often < 0.95 {
         faults.push(format!("the timer expires as often in {as_often} of the rows drawn"));
     }
+    let repeated = classed.iter().filter(|row| row.agrees() || row.repeats()).count();
+    let agreeing = classed.iter().filter(|row| row.agrees()).count();
+    if (agreeing as f64) < 0.98 * repeated as f64 {
+        faults.push(format!("of {repeated} rows by class that ns-2 repeats {agreeing} agree"));
+    }
+    assert!(classed.len() == 240, "{} rows by class", classed.len());
     assert!(drawn.len() >= 200, "{} rows", drawn.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     report::check_document(&tables);

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use crate::bulk::{Compared, Pair};
+use crate::classes::{CLASSES, Classed};
 use crate::dumbbell::Load;
 use crate::oracle::number;
 use crate::quickstart::Granted;
-use crate::rows::Drawn;
+use crate::rows::{Drawn, Reason, agreements};
 
 const BEGIN: &str = "<!-- made by the test `fidelity`; `make bless` -->\n";
 const END: &str = "<!-- end -->\n";
@@ -106,6 +107,41 @@ pub(crate) fn drawn(rows: &[Drawn]) -> String {
         "{}\nEvery row that does not agree:\n\n{}",
         markdown(&head, summary.into_iter()),
         markdown(&failing, cells)
+    )
+}
+
+/// Rows drawn by class: how many agree, and each flow that does not.
+pub(crate) fn classed(rows: &[Classed]) -> String {
+    let head = ["class", "rows", "agree", "of the rest, ns-2 unlike itself"];
+    let line = |name: &str, of: &dyn Fn(&Classed) -> bool| {
+        let rows: Vec<_> = rows.iter().filter(|row| of(row)).collect();
+        let agreeing = rows.iter().filter(|row| row.agrees()).count();
+        let rounded = rows.iter().filter(|row| row.reason() == Some(Reason::Rounding)).count();
+        let rest = if agreeing == rows.len() { String::new() } else { rounded.to_string() };
+        vec![name.to_owned(), rows.len().to_string(), agreeing.to_string(), rest]
+    };
+    let summary = CLASSES.iter().map(|(class, words)| line(words, &|row| row.row["cls"] == *class));
+    let summary: Vec<Cells> = summary.chain([line("all", &|_| true)]).collect();
+    let failing =
+        ["row", "class", "flow", "agent", "Mbit/s", "ns-2", "", "drops", "ns-2", "", "RTO", "ns-2", "see"];
+    let cells = rows.iter().filter_map(|row| Some((row, row.reason()?))).flat_map(|(row, reason)| {
+        let wrong = row.flows.iter().enumerate().filter(|(_, pairs)| agreements(**pairs) != [true; 3]);
+        wrong.map(move |(flow, [throughput, drops, timeouts])| {
+            let agent = row.row["agents"].split(';').nth(flow).unwrap_or_default();
+            let mut cells: Cells =
+                vec![row.row["row"].clone(), row.row["cls"].clone(), flow.to_string(), agent.to_owned()];
+            cells.extend(compared(*throughput, 3));
+            cells.extend(compared(*drops, 0));
+            cells.extend(both(*timeouts, 0));
+            cells.push(format!("[why](#{})", anchor(reason.heading())));
+            cells
+        })
+    });
+    let cells: Vec<Cells> = cells.collect();
+    format!(
+        "{}\nEvery flow that does not agree:\n\n{}",
+        markdown(&head, summary.into_iter()),
+        markdown(&failing, cells.into_iter())
     )
 }
 

@@ -107,7 +107,7 @@ impl Drawn {
     }
 }
 
-fn agreements([throughput, drops, timeouts]: [Pair; 3]) -> [bool; 3] {
+pub(crate) fn agreements([throughput, drops, timeouts]: [Pair; 3]) -> [bool; 3] {
     [!throughput.exceeds(THROUGHPUT), !drops.exceeds(DROPS), !timeouts.exceeds(0.0)]
 }
 

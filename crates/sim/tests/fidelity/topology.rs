@@ -5,7 +5,8 @@ use rampcc_path::{
     Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
 };
 use rampcc_scenario::{
-    FlowConfig, NamedLink, Original, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
+    FlowConfig, NamedLink, OfSender, Original, Scenario, Source, Steering, Stop, Topology, Traffic,
+    TrafficKind,
 };
 use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 
@@ -130,7 +131,8 @@ pub(crate) fn scenario(
     end: Time,
 ) -> Scenario {
     let sender = &flows[0].sender;
-    let steering = Steering { algorithm: sender.startup, parameters: sender.parameters };
+    let steering =
+        Steering { algorithm: sender.startup, parameters: sender.parameters, sender: OfSender::default() };
     Scenario {
         name: "oracle".into(),
         description: String::new(),

@@ -77,6 +77,16 @@ ip link set lo mtu 1500
 mkdir /sys/fs/cgroup/shop
 # shellcheck disable=SC2016
 sh -c 'echo $$ >/sys/fs/cgroup/shop/cgroup.procs; exec httpd -f -p 127.0.0.1:81 -h /served' &
+# The kernel's own congestion control, seen from outside, by a process that is killed.
+ramp watch --all --json >/run/all 2>/run/all.said &
+all=$!
+seen() { fetch 81 file; grep -q '"exit"' /run/all; }
+say all-seen retry seen
+say all-table ramp watch --all --once --json
+kill -9 $all
+wait $all
+say all cat /run/all /run/all.said
+say all-left left
 say clock-attach ramp attach best --yes
 ramp export --listen 127.0.0.1:9641 >/run/export 2>&1 &
 exporter=$!

@@ -1,0 +1,184 @@
+//! A recommendation as text.
+
+use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT};
+use crate::judge::Interval;
+use crate::text::{Cells, percent, ratio, size};
+
+/// Headings and what they mean, for the table and for `ramp explain`.
+pub const COLUMNS: [(&str, &str); 10] = [
+    ("initial window", "packets that may be sent before the first ACK"),
+    ("start-up", "as the stack calls it"),
+    ("pacing", "as the stack calls it; –: the start-up paces by itself"),
+    (
+        "× ideal",
+        "download time over that of a sender that knows the path: geometric mean over paths and sizes",
+    ),
+    (
+        "costs",
+        "by how much it is slower than the recommended choice, 95 % interval over paths; `tied`: the interval holds 0",
+    ),
+    ("slower", "share of paths and sizes on which it takes over 5 % longer than the fastest choice"),
+    ("worst", "the largest ratio to a sender that knows the path"),
+    ("lost", "payload lost over the file, mean"),
+    ("queue", "queueing delay not exceeded for 95 % of a download, median over the paths"),
+    (
+        "others lose",
+        "packets that a running flow loses because of it, over those that pipe and buffer hold together, mean; –: no path has a running flow",
+    ),
+];
+
+/// The table, the fastest choice first.
+pub fn table(found: &Recommendation) -> Cells {
+    let head = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+    let row = |choice: &Judged| {
+        let mark = if choice.label == found.recommended {
+            "recommended".to_owned()
+        } else {
+            choice.over_recommended.as_ref().map_or("–".to_owned(), against)
+        };
+        vec![
+            choice.initial_window.to_string(),
+            format!("{}{}", choice.start_up, if choice.default { " (default)" } else { "" }),
+            if choice.pacing.is_empty() { "–".to_owned() } else { choice.pacing.clone() },
+            ratio(choice.ideal),
+            mark,
+            percent(choice.slower),
+            ratio(choice.worst),
+            format!("{:.2} %", 100.0 * choice.lost),
+            format!("{:.1} ms", choice.queue_ms),
+            choice.others_lost.map_or("–".to_owned(), |lost| format!("{lost:.3}")),
+        ]
+    };
+    (head, found.choices.iter().map(row).collect())
+}
+
+/// `+12 to 18 %`, `-3 to -1 %`.
+fn against(over: &Interval) -> String {
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    if over.tied() {
+        return "tied".to_owned();
+    }
+    format!("{:+.0} to {:+.0} %", percent(over.low), percent(over.high))
+}
+
+/// What it says, a paragraph each.
+pub fn sentences(found: &Recommendation) -> Vec<String> {
+    let more = [largest(found), gentle(found)].into_iter().flatten();
+    let mut all = vec![std::iter::once(recommended(found)).chain(more).collect::<Vec<_>>().join(" ")];
+    all.extend(to_set(found));
+    all.push(holds(found));
+    all.extend(found.flips.iter().map(flipped));
+    all.push(sizes(found));
+    all
+}
+
+/// What it costs to lose no more than the default.
+fn gentle(found: &Recommendation) -> Option<String> {
+    let label = found.gentle.as_ref()?;
+    let choice = found.choices.iter().find(|choice| choice.label == *label)?;
+    let over = choice.over_recommended.as_ref()?;
+    let slower = if over.tied() {
+        "the paths cannot tell which of the two is faster".to_owned()
+    } else {
+        format!("{} slower than the recommended one", percent(over.ratio - 1.0))
+    };
+    Some(if choice.default {
+        format!(
+            "Every faster choice loses more than the default, or costs a running flow more; the default is {slower}."
+        )
+    } else {
+        format!(
+            "If it may lose no more than the default (within {:.1} %): {label}, which loses {:.2} %; {slower}.",
+            100.0 * SLIGHT,
+            100.0 * choice.lost
+        )
+    })
+}
+
+/// Where the answer is the end of what was tried.
+fn largest(found: &Recommendation) -> Option<String> {
+    let largest = found.choices.iter().map(|choice| choice.initial_window).max()?;
+    let chosen = found.choices.iter().find(|choice| choice.label == found.recommended)?;
+    let alone = found.choices.iter().all(|choice| choice.initial_window == largest);
+    (chosen.initial_window == largest && !alone)
+        .then(|| format!("{largest} packets is the largest initial window that was tried."))
+}
+
+fn recommended(found: &Recommendation) -> String {
+    let choice = |label: &str| found.choices.iter().find(|choice| choice.label == label);
+    let (Some(chosen), Some(default)) = (choice(&found.recommended), choice(&found.default)) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "Recommended: {}, {} × the time of a sender that knows the path.",
+        found.recommended,
+        ratio(chosen.ideal)
+    );
+    if chosen.default {
+        return text
+            + " That is the stack's default: no choice is certainly over 5 % faster, or those that are not slower lose more.";
+    }
+    let longer = default.over_recommended.as_ref().map_or(String::new(), |over| {
+        if over.tied() {
+            ", as fast".to_owned()
+        } else {
+            format!(
+                " takes {} longer ({} to {})",
+                percent(over.ratio - 1.0),
+                percent(over.low - 1.0),
+                percent(over.high - 1.0)
+            )
+        }
+    });
+    text.push_str(&format!(
+        " The default, {},{longer} and loses {:.2} % of what it sends; the recommended choice loses {:.2} %.",
+        found.default,
+        100.0 * default.lost,
+        100.0 * chosen.lost
+    ));
+    let fastest = &found.choices[0];
+    if fastest.label != chosen.label && fastest.lost > chosen.lost + 1e-3 {
+        text.push_str(&format!(
+            " {} is as fast within 5 %, and loses {:.2} %.",
+            fastest.label,
+            100.0 * fastest.lost
+        ));
+    }
+    text
+}
+
+fn to_set(found: &Recommendation) -> Option<String> {
+    let chosen = found.choices.iter().find(|choice| choice.label == found.recommended)?;
+    (!chosen.set.is_empty()).then(|| format!("To set it: {}", chosen.set.join("; ")))
+}
+
+fn holds(found: &Recommendation) -> String {
+    let turns = if found.flips.is_empty() {
+        " No property of a path by itself makes another choice over 5 % faster."
+    } else {
+        " Where another one is faster:"
+    };
+    format!("It is within 5 % of the fastest choice on {} of {} paths.{turns}", found.holds, found.paths)
+}
+
+fn flipped(flip: &Flip) -> String {
+    format!(
+        "- {} ({} paths): {}; the recommended choice takes {} longer there",
+        flip.condition,
+        flip.paths,
+        flip.instead,
+        percent(flip.costs - 1.0)
+    )
+}
+
+fn sizes(found: &Recommendation) -> String {
+    let one = |by: &BySize| {
+        if by.fastest == found.recommended {
+            format!("{}: the recommended choice", size(by.bytes))
+        } else {
+            format!("{}: {} (recommended: +{})", size(by.bytes), by.fastest, percent(by.recommended - 1.0))
+        }
+    };
+    let all: Vec<String> = found.by_size.iter().map(one).collect();
+    format!("Fastest by size of download: {}.", all.join("; "))
+}
