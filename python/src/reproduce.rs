@@ -73,7 +73,7 @@ fn play(
     around: Around<'_>,
 ) -> Result<(Done, PathBuf), ReproduceError> {
     let experiments = chosen(&asked.experiments, papers)?;
-    let extent = Extent { quick: asked.quick, backend: BACKENDS[0] };
+    let extent = Extent { quick: asked.quick, backend: BACKENDS[0], variant: None };
     let work = Work::plan(&experiments, extent)?;
     let begun = Instant::now();
     let playing = Playing {

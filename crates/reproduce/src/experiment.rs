@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rampcc::Time;
 use rampcc_backend::Clock;
+use rampcc_experiment::ExperimentError;
 use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
 use crate::error::{ReproduceError, Source, one_of};
@@ -67,7 +68,8 @@ pub(crate) enum Base {
 #[derive(Clone, Debug)]
 pub(crate) struct Set {
     pub(crate) setting: Setting,
-    pub(crate) place: Range<usize>,
+    /// `None`: it is not the file's, but a [`crate::Variant`]'s.
+    pub(crate) place: Option<Range<usize>>,
 }
 
 /// Other conditions for the kernel.
@@ -188,6 +190,11 @@ impl Experiment {
         matches!(self.kind, Kind::Run | Kind::Substitute)
     }
 
+    /// Its file's text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Whether the kernel can play it.
     pub fn on_linux(&self) -> bool {
         self.linux.is_some()
@@ -243,27 +250,32 @@ impl Experiment {
             Base::BuiltIn(name, _) => Scenario::open_with(name, &settings),
             Base::Inline(text, _) => Scenario::parse_with(&self.id, text, None, &settings),
         };
-        made.map_err(|error| self.misplaced(&error, sets))
+        made.map_err(|error| self.misplaced(error, sets))
     }
 
     /// A scenario's error, with its place in this file.
-    fn misplaced(&self, error: &ScenarioError, sets: &[&Set]) -> ReproduceError {
+    fn misplaced(&self, error: ScenarioError, sets: &[&Set]) -> ReproduceError {
         let source = Source { file: &self.file, text: &self.text };
-        let by = match error {
+        let by = match &error {
             ScenarioError::Setting { text, .. } => Some(text.as_str()),
             _ => error.field().and_then(|field| field.setting.as_deref()),
         };
         let set = by.and_then(|text| {
             sets.iter().find(|set| set.setting.text().starts_with(text.trim_end_matches('…')))
         });
+        let place = match set.map(|set| &set.place) {
+            Some(None) => return ExperimentError::from(error).into(),
+            Some(Some(place)) => place.clone(),
+            None => 0..0,
+        };
         let told = error.explain();
         let (problem, allowed) =
             told.split_once("; expected ").unwrap_or((&told, "what docs/guide/scenarios.md describes"));
-        if let (Some(set), Some(field)) = (set, error.field()) {
-            return source.wrong(set.place.clone(), &field.field, &field.problem, &field.allowed);
+        if let (Some(_), Some(field)) = (set, error.field()) {
+            return source.wrong(place, &field.field, &field.problem, &field.allowed);
         }
         if let Some(set) = set {
-            return source.wrong(set.place.clone(), &set.setting.key(), problem, allowed);
+            return source.wrong(place, &set.setting.key(), problem, allowed);
         }
         match &self.base {
             Base::Inline(_, place) => {

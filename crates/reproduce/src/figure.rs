@@ -9,6 +9,7 @@ use crate::judge::{Measures, Verdict};
 use crate::plan::{Plan, version};
 use crate::quantity::{Metric, Own, Quantity};
 use crate::record::Measured;
+use crate::variant::Variant;
 
 /// The claims under one value of a choice.
 pub(crate) struct ChoiceTable {
@@ -44,6 +45,7 @@ pub(crate) fn figure(
         computed: experiment.kind == Kind::Analytic,
         about: experiment.about.clone(),
         quick: quick(plan),
+        variant: plan.extent.variant.filter(|_| experiment.is_played()).map(Variant::words),
         substitute: experiment.substitute.clone(),
         taken: plan.taken(),
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
@@ -121,6 +123,10 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
     if !experiment.set.is_empty() {
         fact("Set", experiment.set.iter().map(|set| set.setting.text()).collect::<Vec<_>>().join(" · "));
     }
+    if !plan.varied.is_empty() {
+        let varied = plan.varied.iter().map(|set| set.setting.text());
+        fact("Set by the command", varied.collect::<Vec<_>>().join(" · "));
+    }
     for arm in &experiment.arms {
         match &arm.how {
             How::Played { algorithm, set } => {
@@ -163,11 +169,15 @@ fn commands(plan: &Plan<'_>) -> Vec<(String, String)> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let name = catalogue::name(experiment);
     let name = if name == experiment.id { name.to_owned() } else { quoted(name) };
-    let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}"))];
+    let options = plan.extent.variant.map(Variant::options).unwrap_or_default();
+    let varied: String =
+        options.iter().map(|(option, value)| format!(" {option} {}", quoted(value))).collect();
+    let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}{varied}"))];
     if let (Base::BuiltIn(name, _), Some(&point)) = (&experiment.base, plan.points.last()) {
         let mut words = format!("ramp compare {name}");
         let swept = experiment.dimensions.iter().zip(&experiment.points[point]);
-        let sets = experiment.set.iter().chain(swept.flat_map(|(dimension, at)| &dimension.points[*at].set));
+        let swept = swept.flat_map(|(dimension, at)| &dimension.points[*at].set);
+        let sets = experiment.set.iter().chain(swept).chain(&plan.varied);
         for set in sets {
             words += &format!(" --set {}", quoted(set.setting.text()));
         }

@@ -24,6 +24,7 @@ mod play;
 mod quantity;
 mod read;
 mod record;
+mod variant;
 mod watch;
 mod write;
 
@@ -34,4 +35,5 @@ pub use file::{Kind, Paper};
 pub use judge::{Judged, Tally, Verdict, tally};
 pub use plan::Extent;
 pub use play::{Done, Playing, Work};
+pub use variant::Variant;
 pub use write::{INDEX, verdicts, write_gallery};

@@ -168,7 +168,7 @@ fn settings(source: &Source<'_>, texts: &[Text]) -> Result<Vec<Set>, ReproduceEr
         let setting = Setting::parse(text.get_ref()).map_err(|error| {
             source.wrong(text.span(), "set", error.to_string(), "FIELD=VALUE, as for `--set`")
         })?;
-        Ok(Set { setting, place: text.span() })
+        Ok(Set { setting, place: Some(text.span()) })
     };
     texts.iter().map(one).collect()
 }

@@ -130,7 +130,7 @@ fn play(
     stop: &AtomicBool,
 ) -> Result<Done, ReproduceError> {
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    play_on(&experiment, Extent { quick, backend: &Simulator }, place, (progress, stop))
+    play_on(&experiment, Extent { quick, backend: &Simulator, variant: None }, place, (progress, stop))
 }
 
 fn play_on(
@@ -284,7 +284,7 @@ impl Backend for InRealTime {
 fn a_claim_may_fail_for_another_reason_in_the_kernel() {
     let place = Place::new("reproduce_real");
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    let real = Extent { quick: false, backend: &InRealTime };
+    let real = Extent { quick: false, backend: &InRealTime, variant: None };
     let done = play_on(&experiment, real, &place, (&(), &AtomicBool::new(false))).unwrap();
     let claims = &done.experiments[0].claims;
     assert_eq!(claims[5].reason.as_deref(), Some("Nor there."), "{:?}", claims[5]);

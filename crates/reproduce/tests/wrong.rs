@@ -39,7 +39,8 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
     let text = SOUND.replacen(from, to, 1);
     let read = Experiment::read("sample.toml", &text);
     let found = read.and_then(|experiment| {
-        Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).map(|work| work.runs())
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None })
+            .map(|work| work.runs())
     });
     match found {
         Err(ReproduceError::File(error)) => {
@@ -54,14 +55,16 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
 fn the_guides_file_is_sound() {
     let text = include_str!("../../../docs/guide/cpu-hosts.toml");
     let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
-    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    let work =
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
     assert_eq!(work.runs(), 108);
 }
 
 #[test]
 fn the_sample_is_sound() {
     let experiment = Experiment::read("sample.toml", SOUND).unwrap();
-    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    let work =
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
     assert_eq!(work.runs(), 2);
 }
 
@@ -192,7 +195,7 @@ fn a_mistake_in_a_choice_is_told_before_a_quick_run_as_well() {
     let text = format!("{SOUND}[[choice]]\nname = \"ACKs\"\nfield = \"receiver.nosuch\"\nvalues = [\"1\"]\n");
     let experiment = Experiment::read("sample.toml", &text).unwrap();
     for quick in [true, false] {
-        let planned = Work::plan([&experiment], Extent { quick, backend: &Simulator });
+        let planned = Work::plan([&experiment], Extent { quick, backend: &Simulator, variant: None });
         let error = planned.err().unwrap().to_string();
         assert!(error.contains("line 32, receiver.nosuch"), "{error}");
     }

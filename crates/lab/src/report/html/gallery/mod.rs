@@ -30,6 +30,8 @@ pub struct Figure {
     pub about: String,
     /// What a quick run leaves out.
     pub quick: Option<String>,
+    /// What somebody set otherwise than the experiment has it.
+    pub variant: Option<String>,
     /// What was played instead of the original.
     pub substitute: Option<String>,
     /// What the paper leaves open, and what was taken.

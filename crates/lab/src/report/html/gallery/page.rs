@@ -37,6 +37,9 @@ pub fn render_figure(figure: &Figure) -> String {
     if let Some(quick) = &figure.quick {
         html.add(format_args!("<p class=\"warning\">Quick: {}</p>\n", Text(quick)));
     }
+    if let Some(variant) = &figure.variant {
+        html.add(format_args!("<p class=\"warning\">A variant of the experiment: {}</p>\n", Text(variant)));
+    }
     if let Some(substitute) = &figure.substitute {
         html.add(format_args!("<p class=\"warning\">Played instead: {}</p>\n", Text(substitute)));
     }
