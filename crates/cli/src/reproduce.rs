@@ -232,13 +232,18 @@ pub(crate) fn reproduce(
 
 /// In words.
 fn counted(tally: Tally) -> String {
-    let Tally { held, checked, computed_held, computed } = tally;
+    let Tally { held, checked, computed_held, computed, contradicted } = tally;
     let formulae = if computed > 0 {
         format!("; of those about formulae {computed_held} of {computed}")
     } else {
         String::new()
     };
-    format!("{held} of {checked} checked claims hold{formulae}")
+    let apart = if contradicted > 0 {
+        format!("; {contradicted} more that their own paper contradicts (≠)")
+    } else {
+        String::new()
+    };
+    format!("{held} of {checked} checked claims hold{formulae}{apart}")
 }
 
 fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError> {
@@ -277,6 +282,7 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
         writeln!(out, "{} {}{}", terminal.bold(&one.id), one.title, terminal.faint(&took))?;
         for claim in &one.claims {
             let mark = match claim.holds {
+                _ if claim.contradicted.is_some() => "≠",
                 Some(true) => "✓",
                 Some(false) => "✗",
                 None => "–",
@@ -287,6 +293,12 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
             writeln!(out, "{}", terminal.faint(&wrapped(&format!("{}{source}", claim.measured), "      ")))?;
             if let Some(reason) = claim.reason.as_ref().filter(|_| claim.holds == Some(false)) {
                 writeln!(out, "{}", wrapped(reason, "      because: "))?;
+            }
+            if let Some(found) = &claim.contradicted {
+                writeln!(out, "{}", wrapped(&found.why, "      the paper contradicts it: "))?;
+                for (check, measured) in &found.proof {
+                    writeln!(out, "{}", terminal.faint(&wrapped(&format!("{check}  {measured}"), "      ")))?;
+                }
             }
             if let Some(why) = &claim.reason_fails {
                 writeln!(out, "{}", wrapped(why, "      the reason in its file does not count: "))?;

@@ -10,7 +10,7 @@ use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
 use crate::error::{ReproduceError, Source, one_of};
 use crate::expression::{Check, Reference, Term};
-use crate::file::{File, Form, Hold, Kind, Paper, Text};
+use crate::file::{File, Form, Hold, Kind, Line, Paper, Text};
 use crate::quantity::Metric;
 use crate::read;
 
@@ -96,6 +96,11 @@ pub(crate) enum How {
         algorithm: String,
         set: Vec<Set>,
     },
+    /// Values by metric and point, and what made them.
+    Recorded {
+        by: String,
+        values: BTreeMap<String, BTreeMap<usize, f64>>,
+    },
     /// Where the formula holds.
     Computed {
         formula: Box<Term>,
@@ -133,6 +138,8 @@ pub(crate) struct PlotPlan {
     pub(crate) at: Vec<String>,
     pub(crate) arms: Vec<String>,
     pub(crate) until: Option<f64>,
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) lines: Vec<Line>,
 }
 
 #[derive(Debug)]
@@ -147,6 +154,7 @@ pub(crate) struct ClaimPlan {
     /// The source's values, by point.
     pub(crate) paper: BTreeMap<usize, f64>,
     pub(crate) reason: Option<ReasonPlan>,
+    pub(crate) proof: Option<ProofPlan>,
     /// In the kernel, where that is another one.
     pub(crate) on_linux: Option<ReasonPlan>,
     pub(crate) quick: bool,
@@ -160,6 +168,13 @@ pub(crate) struct ReasonPlan {
     pub(crate) found: Vec<(String, Check)>,
     /// Number of the choice that decides.
     pub(crate) choice: Option<usize>,
+}
+
+/// That the source contradicts a claim of its own.
+#[derive(Debug)]
+pub(crate) struct ProofPlan {
+    pub(crate) why: String,
+    pub(crate) checks: Vec<(String, Check)>,
 }
 
 impl ClaimPlan {

@@ -1,6 +1,8 @@
 //! What a page shows of an experiment.
 
-use rampcc_lab::report::html::gallery::{Axis, Choice, Claim, Dot, Figure, Panel, Series, Shape};
+use rampcc_lab::report::html::gallery::{
+    Axis, Choice, Claim, Contradiction, Dot, Figure, Panel, Series, Shape,
+};
 
 use crate::catalogue;
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
@@ -84,6 +86,10 @@ fn claim(verdict: &Verdict) -> Claim {
         holds: verdict.holds,
         reason: verdict.reason.clone(),
         reason_fails: verdict.reason_fails.clone(),
+        contradicted: verdict
+            .contradicted
+            .as_ref()
+            .map(|found| Contradiction { why: found.why.clone(), proof: found.proof.clone() }),
     }
 }
 
@@ -137,6 +143,7 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
                     std::iter::once(what.to_owned()).chain(sets).collect::<Vec<_>>().join(" · "),
                 );
             }
+            How::Recorded { by, .. } => fact(&arm.label, by.clone()),
             How::Computed { formula, .. } => fact(&arm.label, format!("y = {}", formula.text)),
         }
     }
@@ -206,7 +213,7 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
     let arms: Vec<usize> = (0..experiment.arms.len())
         .filter(|arm| plot.arms.is_empty() || plot.arms.contains(&experiment.arms[*arm].label))
         .collect();
-    match plot.form {
+    let mut panels = match plot.form {
         Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, (&points, &arms)),
         Form::Scatter => vec![scatter(plot, experiment, measures, (&points, &arms))],
         Form::Cdf | Form::Time => {
@@ -220,7 +227,12 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
             };
             points.iter().filter_map(panel).collect()
         }
+    };
+    for panel in &mut panels {
+        panel.range = plot.range;
+        panel.lines = plot.lines.iter().map(|line| (line.label.get_ref().clone(), line.x, line.y)).collect();
     }
+    panels
 }
 
 /// A panel for each combination of the fields that are swept beside the first one.
@@ -276,6 +288,7 @@ fn over_sweep(
             y: y_axis(plot, &plot.metric, experiment),
             categories,
             series: series.collect(),
+            ..Panel::default()
         }
     };
     rest.iter().map(panel).collect()
@@ -321,6 +334,7 @@ fn scatter(
         y: y_axis(plot, &plot.metric, experiment),
         categories: Vec::new(),
         series: series.collect(),
+        ..Panel::default()
     }
 }
 
@@ -351,6 +365,9 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[us
             };
             series.push(Series { label, style, points: thinned(&curve) });
         }
+        if arms.len() == 1 {
+            series.extend(thresholds(&plot.metric, run, until));
+        }
     }
     let time = plot.form == Form::Time;
     let (x, y) = if time {
@@ -365,6 +382,7 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[us
         y: axis(plot.y.as_ref(), &y, plot.log.1),
         categories: Vec::new(),
         series,
+        ..Panel::default()
     })
 }
 
@@ -386,6 +404,24 @@ fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
         ((!single).then_some(index), points)
     };
     chosen.into_iter().map(curve).collect()
+}
+
+/// The thresholds of the flows whose windows are drawn, in the style after the last of these.
+fn thresholds(metric: &Metric, run: &Measured, until: f64) -> Vec<Series> {
+    if metric.quantity != Quantity::Own(Own::Window) {
+        return Vec::new();
+    }
+    let mss = f64::from(run.mss_bytes.max(1));
+    let tests = run.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
+    let tests = tests.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index));
+    let drawn = tests.map(|(index, flow)| {
+        let at = |bin: usize| (bin as f64 + 1.0) * run.bins.width_s;
+        let known =
+            flow.ssthresh_bytes.iter().enumerate().filter(|(bin, value)| **value > 0 && at(*bin) <= until);
+        let curve: Vec<(f64, f64)> = known.map(|(bin, value)| (at(bin), *value as f64 / mss)).collect();
+        Series { label: format!("flow {}, ssthresh", index + 1), style: index + 2, points: thinned(&curve) }
+    });
+    drawn.filter(|series| !series.points.is_empty()).collect()
 }
 
 fn distribution(mut values: Vec<f64>) -> Vec<Dot> {

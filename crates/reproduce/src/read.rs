@@ -16,7 +16,7 @@ use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{ArmPlan, Base, Experiment, How, OnLinux, Set};
 use crate::expression::{Wrong, parse_term};
 use crate::file::{self, File, Kind, Text};
-use claim::{plan_claim, plan_plot};
+use claim::{plan_claim, plan_plot, recorded_arm};
 pub(crate) use metric::plain;
 use metric::{metrics, named_metric};
 use sweep::{axis, dimension, product};
@@ -98,6 +98,10 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
             runs: runs(source, linux.runs.as_ref(), "linux.runs")?,
             at: experiment.known_labels(source, &linux.at)?,
         });
+    }
+    for recorded in &file.recorded {
+        let arm = recorded_arm(source, &experiment, recorded)?;
+        experiment.arms.push(arm);
     }
     for plot in &file.plot {
         let plot = plan_plot(source, &experiment, plot)?;
