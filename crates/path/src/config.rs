@@ -295,8 +295,6 @@ pub struct Demand {
     pub delay: Time,
     /// While the link has free capacity, an answer is for so many times what was asked for; at least 1.
     pub free: u32,
-    /// A grant's slots lie all over the period, so that packets may join it while it lasts; otherwise at its beginning.
-    pub spread: bool,
 }
 
 /// Overtaking on purpose.

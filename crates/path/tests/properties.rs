@@ -103,8 +103,11 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
 }
 
 fn demand() -> impl Strategy<Value = Demand> {
-    (0u64..4_000, us(600_000), 1u32..4, any::<bool>())
-        .prop_map(|(assured_bytes, delay, free, spread)| Demand { assured_bytes, delay, free, spread })
+    (0u64..4_000, us(600_000), 1u32..4).prop_map(|(assured_bytes, delay, free)| Demand {
+        assured_bytes,
+        delay,
+        free,
+    })
 }
 
 fn jitter() -> impl Strategy<Value = Jitter> {

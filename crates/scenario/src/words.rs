@@ -181,9 +181,8 @@ fn wobble(jitter: &Jitter) -> String {
         Jitter::Grant { period, jitter, demand } => {
             let size = demand.map_or_else(String::new, |demand| {
                 let times = if demand.free > 1 { format!(", {} times", demand.free) } else { String::new() };
-                let spread = if demand.spread { ", spread over the period" } else { "" };
                 let Demand { assured_bytes, delay, .. } = demand;
-                format!(" of {assured_bytes} B (more{times} {delay} after a request){spread}")
+                format!(" of {assured_bytes} B (more{times} {delay} after a request)")
             });
             format!("grants{size} every {period}, up to {jitter} late")
         }

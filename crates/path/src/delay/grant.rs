@@ -36,8 +36,6 @@ pub(crate) struct Grant {
     since: Time,
     next: Time,
     number: u64,
-    /// The last packet's time, where slots are spread: order is kept.
-    last: Time,
     /// What bounds a grant; without it, it carries all that waits.
     assigned: Option<Assigned>,
 }
@@ -60,17 +58,7 @@ impl Grant {
         let assigned =
             demand.map(|demand| Assigned { demand, current: 0, taken: 0, answers: VecDeque::new() });
         let jitter = jitter.ns().min(period);
-        Self {
-            period,
-            jitter,
-            phase,
-            draws,
-            since: Time::ZERO,
-            next: Time::ZERO,
-            number: 0,
-            last: Time::ZERO,
-            assigned,
-        }
+        Self { period, jitter, phase, draws, since: Time::ZERO, next: Time::ZERO, number: 0, assigned }
     }
 
     /// The grant that a packet of `bytes` that comes at `now` leaves with.
@@ -81,27 +69,9 @@ impl Grant {
         if !(self.since < now && now <= self.next) {
             self.find(now);
         }
-        let running = self.number.checked_sub(1).filter(|_| now < self.next);
-        let running = running.map(|number| (number, self.instant(number)));
         let Some(assigned) = &mut self.assigned else { return self.next.max(now) };
-        let answer = self.number.saturating_add(assigned.demand.delay.ns().div_ceil(self.period));
-        let bytes = u64::from(bytes);
-        if assigned.demand.spread {
-            // The grant that runs may have slots left: those until now are gone.
-            let first = running.map_or(self.number, |(number, _)| number);
-            if let Some((number, from)) = running {
-                assigned.pass(number, (now - from).ns(), self.period);
-            }
-            let number = assigned.assign([first, answer], bytes);
-            // What waits for its own answer keeps its place in the period: of that grant, more may still be asked for.
-            let into = match running {
-                Some((_, from)) if number >= answer => (now - from).ns().min(self.period),
-                _ => assigned.slot(bytes, self.period),
-            };
-            self.last = (self.instant(number) + Time::from_ns(into)).max(now).max(self.last);
-            return self.last;
-        }
-        let number = assigned.assign([self.number, answer], bytes);
+        let periods = assigned.demand.delay.ns().div_ceil(self.period);
+        let number = assigned.assign([self.number, self.number.saturating_add(periods)], u64::from(bytes));
         if number == self.number { self.next.max(now) } else { self.instant(number) }
     }
 
@@ -146,23 +116,6 @@ impl Assigned {
         }
         self.taken += bytes;
         self.current
-    }
-
-    /// Slots of grant `number` that lie in the first `into` of its period are gone.
-    fn pass(&mut self, number: u64, into: u64, period: u64) {
-        if self.current < number {
-            self.go_to(number);
-        }
-        if self.current == number {
-            let gone = u128::from(self.room()) * u128::from(into.min(period)) / u128::from(period.max(1));
-            self.taken = self.taken.max(gone as u64);
-        }
-    }
-
-    /// Where in the period the slot of the last packet begins, which has `bytes`.
-    fn slot(&self, bytes: u64, period: u64) -> u64 {
-        let begins = u128::from(self.taken - bytes) * u128::from(period);
-        (begins / u128::from(self.room().max(1))).min(u128::from(period)) as u64
     }
 
     fn go_to(&mut self, number: u64) {
@@ -210,7 +163,7 @@ mod tests {
 
     /// Grants every 40 ms that carry one ACK, and what was asked for half a second before.
     fn on_demand(assured_bytes: u64) -> Grant {
-        let demand = Some(Demand { assured_bytes, delay: Time::from_ms(500), free: 1, spread: false });
+        let demand = Some(Demand { assured_bytes, delay: Time::from_ms(500), free: 1 });
         let jitter = Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand };
         grants(&jitter, 42).remove(0)
     }
@@ -254,58 +207,38 @@ mod tests {
         }
     }
 
-    /// The same with slots over the period and twice what was asked for.
-    fn spread(assured_bytes: u64) -> Grant {
-        let demand = Some(Demand { assured_bytes, delay: Time::from_ms(500), free: 2, spread: true });
-        grants(&Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand }, 42).remove(0)
-    }
-
     #[test]
     fn with_free_capacity_the_wait_ends_once_demand_is_steady() {
-        let (mut source, mut longest) = (spread(60), [Time::ZERO; 2]);
-        for i in 0..50_000u64 {
-            let now = Time::from_us(200 * i);
-            let grant = source.next(now, 52);
-            let late = usize::from(now > Time::from_secs(3));
-            longest[late] = longest[late].max(grant - now);
-        }
-        assert!(longest[0] > Time::from_ms(400), "the first ones wait for their answer: {}", longest[0]);
-        assert!(longest[1] < Time::from_ms(1), "later ones find a slot: {}", longest[1]);
-    }
-
-    #[test]
-    fn slots_lie_all_over_the_period_and_keep_order() {
-        let mut source = spread(0);
-        let start = Time::from_ns(source.phase) + Time::from_ms(1);
-        let arrivals: Vec<Time> = (0..4).map(|i| start + Time::from_ms(2 * i)).collect();
-        let all: Vec<Time> = arrivals.iter().map(|&at| source.next(at, 100)).collect();
-        assert!(all.iter().zip(&arrivals).all(|(out, at)| *out - *at == Time::from_ms(14 * 40)), "{all:?}");
-        // That grant has eight slots, half of which are taken.
-        let later = Time::from_ns(source.phase) + Time::from_ms(14 * 40);
-        let all: Vec<Time> = (0..4).map(|_| source.next(later, 100)).collect();
-        let gaps: Vec<Time> = all.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert_eq!(gaps, [Time::from_ms(5); 3], "{all:?}");
-        let (mut now, mut last) = (start, Time::ZERO);
-        for i in 0..20_000u64 {
-            now += Time::from_us(i % 7 * i % 900);
-            let grant = source.next(now, 40 + (i % 40) as u32);
-            assert!(grant >= now && grant >= last && grant - now <= Time::from_ms(600), "{i}: {now} {grant}");
-            last = grant;
-        }
+        let longest = |free| {
+            let demand = Some(Demand { assured_bytes: 60, delay: Time::from_ms(500), free });
+            let jitter = Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand };
+            let (mut source, mut longest) = (grants(&jitter, 42).remove(0), [Time::ZERO; 2]);
+            for i in 0..50_000u64 {
+                // Demand doubles after five seconds.
+                let now = Time::from_us(200 * i.min(25_000) + 100 * i.saturating_sub(25_000));
+                let late = usize::from(now > Time::from_ms(5_500));
+                longest[late] = longest[late].max(source.next(now, 52) - now);
+            }
+            longest
+        };
+        let [first, after] = longest(2);
+        assert!(first > Time::from_ms(400), "the first ones wait for their answer: {first}");
+        assert!(after <= Time::from_ms(80), "what doubles finds room: {after}");
+        assert!(longest(1)[1] > Time::from_ms(200), "without it, what comes on top waits");
     }
 
     #[test]
     fn extreme_settings_are_harmless() {
         let hour = Time::from_secs(3600);
-        let demand = Demand { assured_bytes: 0, delay: hour, free: 1, spread: false };
-        let spread = Demand { free: u32::MAX, spread: true, ..demand };
+        let demand = Demand { assured_bytes: 0, delay: hour, free: 1 };
+        let free = Demand { free: u32::MAX, ..demand };
         for (period, demand) in [
             (Time::ZERO, None),
             (Time::from_ns(1), None),
             (Time::ZERO, Some(demand)),
             (hour, Some(demand)),
-            (Time::from_ns(1), Some(spread)),
-            (hour, Some(spread)),
+            (Time::from_ns(1), Some(free)),
+            (hour, Some(free)),
         ] {
             let mut grant = grants(&Jitter::Grant { period, jitter: hour, demand }, 42).remove(0);
             for now in [Time::ZERO, Time::from_ms(1), hour, Time::from_secs(1 << 33)] {

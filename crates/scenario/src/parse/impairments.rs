@@ -57,12 +57,12 @@ fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>, ScenarioError
     let longest = if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
     let delay = s.read("request-delay", |v| v.time_in((Time::ZERO, longest)));
     let delay = delay.unwrap_or_else(|| default_of(s.schema(), "request-delay"));
-    let beside = ["request-delay", "free", "spread"].into_iter().find(|field| s.get(field).is_some());
+    let beside = ["request-delay", "free"].into_iter().find(|field| s.get(field).is_some());
     if let Some(field) = beside.filter(|_| s.get("assured").is_none()) {
         return Err(s.error("assured", "it is missing", &format!("bytes, where there is a `{field}`")));
     }
-    let (free, spread) = (s.of("free"), s.of("spread"));
-    Ok(s.maybe("assured").map(|assured_bytes| Demand { assured_bytes, delay, free, spread }))
+    let free = s.of("free");
+    Ok(s.maybe("assured").map(|assured_bytes| Demand { assured_bytes, delay, free }))
 }
 
 pub(crate) fn reordering(value: &Value<'_>) -> Result<Reordering, ScenarioError> {

@@ -3,10 +3,9 @@
 use rampcc::Time;
 use rampcc_path::QuickStartPolicy;
 
-use crate::field::Default::{At, Count, Flag, Link, Name, Number, Required, Words};
+use crate::field::Default::{At, Count, Link, Name, Number, Required, Words};
 use crate::field::{
-    DAY, Entry, FLAG, PROBABILITY, TIME, US, bytes, count, entries, number, one_of, table, tagged, time,
-    words,
+    DAY, Entry, PROBABILITY, TIME, US, bytes, count, entries, number, one_of, table, tagged, time, words,
 };
 use crate::names::kinds;
 use crate::queue::QueueKind;
@@ -78,7 +77,6 @@ table! { JITTER_GRANT: "jitter = { kind = \"grant\" }", "A scheduled link: packe
     "assured": bytes(0, u64::MAX) => Words("a grant carries all that waits"), "What every grant carries, asked for or not; beyond that, what arrived up to the grant that lies `request-delay` back.";
     "request-delay": words("time up to 10000 periods") => At(Time::from_ms(500)), "With `assured`: from a request to the grant that answers it.";
     "free": count(1, 1000) => Count(1), "With `assured`: a grant that answers a request carries so many times what was asked for, as a link with free capacity may.";
-    "spread": FLAG => Flag(false), "With `assured`: a grant's slots lie all over the period, and packets may still join one that has begun; otherwise they leave at its beginning.";
 }
 
 table! { LOSS_RANDOM: "loss = { kind = \"random\" }", "Each packet independently.";
