@@ -182,6 +182,14 @@ pub(crate) fn reproduce(
     let experiments = if variant.is_plain() { experiments } else { args.varied(experiments)? };
     let extent = args.extent(&variant);
     let work = Work::plan(&experiments, extent)?;
+    if args.all && !args.json {
+        say!(
+            "{} runs to find or play; they take about {} MB in {}",
+            work.runs(),
+            megabytes(work.runs()),
+            args.out.display()
+        );
+    }
     args.playing.spread();
     let interrupted = progress::interruption_of([args.backend()]);
     let begun = Instant::now();
@@ -228,6 +236,11 @@ pub(crate) fn reproduce(
         return Ok(());
     }
     Err(CliError::Unexplained { experiments: failed })
+}
+
+/// What so many runs of the built-in experiments take on disk: 50 kB each on average.
+fn megabytes(runs: usize) -> usize {
+    (runs / 20).max(1)
 }
 
 /// In words.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
-use crate::file::Form;
+use crate::file::{Form, Whose};
 use crate::quantity::{Own, Quantity};
 use crate::variant::Variant;
 
@@ -77,6 +77,8 @@ pub(crate) struct Job<'a> {
     pub(crate) curves: bool,
     /// Whether the bandwidth of single ACKs is kept.
     pub(crate) acks: bool,
+    /// Whether flows beside those under test are kept: web sessions have a hundred thousand.
+    pub(crate) others: bool,
     pub(crate) bin: rampcc::Time,
 }
 
@@ -102,12 +104,12 @@ impl<'a> Plan<'a> {
         let described = plan.conditions(None)?;
         plan.seeds.clone_from(&described.seeds);
         plan.settings.push(described);
-        if !linux {
+        if !linux && extent.variant.is_none() {
             for (choice, dimension) in experiment.choices.iter().enumerate() {
                 for point in 0..dimension.points.len() {
                     // Made even where it is not played: a mistake in it is a mistake.
                     let conditions = plan.conditions(Some((choice, point)))?;
-                    if !extent.quick && extent.variant.is_none() {
+                    if !extent.quick {
                         plan.settings.push(conditions);
                     }
                 }
@@ -222,8 +224,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn job<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Job<'p> {
         let acks = self.experiment.metrics.values();
         let acks = acks.into_iter().any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
+        let others = self.experiment.metrics.values().any(|metric| metric.whose != Whose::Test);
         let curves = cell.curves && first;
-        Job { cell, extent: self.extent, seed, curves, acks, bin: self.experiment.bin }
+        Job { cell, extent: self.extent, seed, curves, acks, others, bin: self.experiment.bin }
     }
 }
 
@@ -234,6 +237,7 @@ struct Key<'k> {
     bin_ns: u64,
     curves: bool,
     acks: bool,
+    others: bool,
     watch: &'k str,
 }
 
@@ -258,6 +262,7 @@ impl Job<'_> {
             bin_ns: self.bin.ns(),
             curves: self.curves,
             acks: self.acks,
+            others: self.others,
             watch: env!("RAMP_WATCH"),
         };
         let digest = Sha256::digest(serde_json::to_vec(&key).expect("a key is plain data"));
