@@ -139,6 +139,8 @@ class Reproduction(_Main):
     """Claims that hold, of those that runs decide."""
     checked: int
     """Claims that runs decide."""
+    contradicted: int
+    """Claims that do not hold and that their own paper contradicts: in neither of the other numbers."""
     report: Path
     """The index of the HTML pages."""
     json: str

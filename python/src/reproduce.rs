@@ -61,6 +61,7 @@ pub(crate) fn reproduce<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyR
     result.set_item("points", points(judged)?)?;
     result.set_item("held", counts.held)?;
     result.set_item("checked", counts.checked)?;
+    result.set_item("contradicted", counts.contradicted)?;
     result.set_item("report", report)?;
     result.set_item("json", verdicts(judged).map_err(|error| raise(&error))?)?;
     Ok(result)
@@ -73,7 +74,7 @@ fn play(
     around: Around<'_>,
 ) -> Result<(Done, PathBuf), ReproduceError> {
     let experiments = chosen(&asked.experiments, papers)?;
-    let extent = Extent { quick: asked.quick, backend: BACKENDS[0] };
+    let extent = Extent { quick: asked.quick, backend: BACKENDS[0], variant: None };
     let work = Work::plan(&experiments, extent)?;
     let begun = Instant::now();
     let playing = Playing {
@@ -103,6 +104,7 @@ fn claims(judged: &[Judged]) -> PyResult<Table> {
         .all::<StringArray, _>("measured", all().map(|(_, claim)| claim.measured.as_str()))
         .with::<BooleanArray, _>("holds", all().map(|(_, claim)| claim.holds))
         .with::<StringArray, _>("reason", all().map(|(_, claim)| claim.reason.as_deref()))
+        .all::<BooleanArray, _>("contradicted", all().map(|(_, claim)| claim.contradicted.is_some()))
         .table()
 }
 

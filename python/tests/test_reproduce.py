@@ -65,7 +65,7 @@ def test_claims_and_points_are_tables(file: Path) -> None:
     found = ramp.reproduce(file, out="here")
     claims = polars.DataFrame(found)
     assert claims["holds"].to_list() == [True, False]
-    assert (found.held, found.checked) == (1, 2)
+    assert (found.held, found.checked, found.contradicted) == (1, 2, 0)
     told = json.loads(found.json)["mine"]
     assert claims["measured"].to_list() == [claim["measured"] for claim in told]
     points = polars.DataFrame(found.points)

@@ -43,6 +43,8 @@ pub struct Rules {
     pub flow: u32,
     /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
     pub cubic_beta_1024: u32,
+    /// CUBIC grows as in Linux 2.6.23.
+    pub cubic_of_2007: bool,
     /// Vegas' thresholds.
     pub vegas: VegasConfig,
     /// Windows and growth are counted as ns-2 counts them: fractions of a packet, one step per ACK.
@@ -94,7 +96,7 @@ impl Avoid {
     pub fn new(rules: &Rules) -> Self {
         match rules.avoidance {
             Avoidance::Reno => Self::Reno(Reno::new(rules.ns2)),
-            Avoidance::Cubic => Self::Cubic(Cubic::new(rules.cubic_beta_1024)),
+            Avoidance::Cubic => Self::Cubic(Cubic::new(rules.cubic_beta_1024, rules.cubic_of_2007)),
             Avoidance::Vegas => Self::Vegas(Vegas::new(rules.vegas)),
             Avoidance::Westwood => Self::Westwood(Westwood::new(rules.ns2)),
             Avoidance::Bbr => Self::Bbr(Box::new(Bbr::new(rules.flow))),

@@ -1,5 +1,6 @@
 //! CUBIC (RFC 9438), with two floors of Linux: at least 5 % per round trip before the first loss, and at most half a
-//! packet per packet.
+//! packet per packet. Or as Linux 2.6.23 had it: 2 % before the first loss, and beyond the curve's flat part at most
+//! 16 packets in 100 ms.
 //!
 //! Windows are in segments and times in seconds, as in the RFC. Only the four basic operations and `libm::cbrt` are
 //! used, so that every machine computes the same.
@@ -13,6 +14,10 @@ const C: f64 = 0.4;
 const COUNT_BEFORE_LOSS: f64 = 20.0;
 /// Linux: and never more than one packet for two.
 const COUNT_MIN: f64 = 2.0;
+/// Linux 2.6.23: before the first loss it is 1/50, whatever the curve says.
+const EARLY_BEFORE_LOSS: f64 = 50.0;
+/// Linux 2.6.23, `max_increment`: 16 packets in 100 ms from the flat part on.
+const EARLY_PER_S: f64 = 160.0;
 /// Linux: where the curve is flat, one packet for a hundred windows.
 const COUNT_FLAT: f64 = 100.0;
 
@@ -20,6 +25,8 @@ const COUNT_FLAT: f64 = 100.0;
 #[derive(Clone, Debug)]
 pub struct Cubic {
     beta: f64,
+    /// As Linux 2.6.23 has it.
+    early: bool,
     /// W_max; 0: no loss yet, or a timeout since.
     w_max: f64,
     /// When this epoch began; `Time::NEVER`: with the next ACK.
@@ -34,9 +41,11 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    pub(crate) fn new(beta_1024: u32) -> Self {
+    /// `early`: as Linux 2.6.23 has it.
+    pub(crate) fn new(beta_1024: u32, early: bool) -> Self {
         Self {
             beta: f64::from(beta_1024) / 1024.0,
+            early,
             w_max: 0.0,
             epoch: Time::NEVER,
             k: 0.0,
@@ -59,7 +68,14 @@ impl Cubic {
         let t = (growth.now - self.epoch + rtt).secs_f64();
         let target = self.window_at(t);
         let mut count = if target > cwnd { cwnd / (target - cwnd) } else { COUNT_FLAT * cwnd };
-        if self.w_max == 0.0 {
+        if self.early {
+            if t >= self.k && rtt > Time::ZERO {
+                count = count.max(cwnd / (EARLY_PER_S * rtt.secs_f64()));
+            }
+            if self.w_max == 0.0 {
+                count = EARLY_BEFORE_LOSS;
+            }
+        } else if self.w_max == 0.0 {
             count = count.min(COUNT_BEFORE_LOSS);
         }
         let alpha =
@@ -68,7 +84,7 @@ impl Cubic {
         if self.w_est > cwnd {
             count = count.min(cwnd / (self.w_est - cwnd));
         }
-        self.credit += acked / count.max(COUNT_MIN);
+        self.credit += acked / count.max(if self.early { 1.0 } else { COUNT_MIN });
         if self.credit < 1.0 {
             return growth.cwnd;
         }
@@ -131,7 +147,7 @@ mod tests {
     }
 
     fn after_loss(packets: u64) -> Cubic {
-        let mut cubic = Cubic::new(717);
+        let mut cubic = Cubic::new(717, false);
         cubic.beta = 0.7;
         let ssthresh = cubic.on_loss(packets * MSS, packets * MSS, MSS);
         cubic.begin_epoch(Time::ZERO, ssthresh as f64 / MSS as f64);
@@ -160,13 +176,29 @@ mod tests {
 
     #[test]
     fn leaves_slow_start_without_loss_at_its_own_window_and_grows_at_least_five_percent() {
-        let mut cubic = Cubic::new(717);
+        let mut cubic = Cubic::new(717, false);
         let mut cwnd = 200 * MSS;
         for i in 0..200 {
             cwnd = cubic.on_ack(&ack(Time::from_us(i), cwnd, MSS));
         }
         assert!(cubic.k == 0.0 && (cubic.origin - 200.0).abs() < 1e-9);
         assert_eq!(cwnd, 210 * MSS);
+    }
+
+    #[test]
+    fn the_one_of_2007_grows_by_two_percent_before_a_loss_and_by_sixteen_packets_in_100_ms() {
+        let mut cubic = Cubic::new(819, true);
+        let mut cwnd = 200 * MSS;
+        for i in 0..200 {
+            cwnd = cubic.on_ack(&ack(Time::from_us(i), cwnd, MSS));
+        }
+        assert_eq!(cwnd, 204 * MSS);
+        // Long after the flat part the curve wants far more; a round trip of 200 ms gets 32.
+        let mut cubic = after_loss(1000);
+        cubic.early = true;
+        let growth =
+            Growth { min_rtt: Time::from_ms(200), ..ack(Time::from_secs(100), 3000 * MSS, 3000 * MSS) };
+        assert_eq!(cubic.on_ack(&growth), 3032 * MSS);
     }
 
     #[test]

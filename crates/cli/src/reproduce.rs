@@ -12,8 +12,8 @@ use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
 use rampcc_experiment::ExperimentError;
 use rampcc_reproduce::{
-    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Verdict, Work, chosen, ids,
-    tally, verdicts, write_gallery,
+    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Variant, Verdict, Work, chosen,
+    ids, tally, verdicts, write_gallery,
 };
 
 use crate::backends::{self, On};
@@ -36,6 +36,9 @@ Examples:
   ramp reproduce --all                            everything
   ramp reproduce --all --quick                    everything, with fewer runs and points
   ramp reproduce --list                           what there is
+  ramp reproduce hystart-fig9c --show             its file: set-up, claims, reasons
+  ramp reproduce hystart-fig9c --set receiver.acks=delayed
+                                                  the same with another value
   ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
 
 Exit codes: 0 done, 1 a run failed or, in the simulator, a claim does not hold without a stated reason, 2 the input is wrong,
@@ -57,6 +60,20 @@ pub(crate) struct ReproduceArgs {
     /// List experiments and play nothing
     #[arg(long)]
     list: bool,
+    /// Print the file of one experiment and play nothing
+    #[arg(long, conflicts_with_all = ["list", "all", "paper", "quick", "json"])]
+    show: bool,
+    /// Another value for a field of the scenario: FIELD=VALUE, as for `ramp compare`
+    ///
+    /// It wins over the file, its arms and its swept values. Pages of such a variant go to a directory of their own.
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<String>,
+    /// A value of what the paper leaves open: NAME=VALUE, from a `[[choice]]` of the experiment
+    #[arg(long, value_name = "NAME=VALUE")]
+    choice: Vec<String>,
+    /// Runs of each row, instead of as many as the file has
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: Option<u32>,
     /// Backend: sim or linux
     ///
     /// `linux` is this kernel's own TCP over an emulated path, in real time (docs/guide/linux.md). It plays the experiments
@@ -90,12 +107,31 @@ impl ReproduceArgs {
         self.experiments().map(|_| ())
     }
 
-    fn extent(&self) -> Extent<'static> {
-        Extent { quick: self.quick, backend: self.backend() }
+    fn extent<'v>(&self, variant: &'v Variant) -> Extent<'v> {
+        let variant = (!variant.is_plain()).then_some(variant);
+        Extent { quick: self.quick, backend: self.backend(), variant }
+    }
+
+    fn variant(&self) -> Result<Variant, CliError> {
+        Ok(Variant::parse(&self.set, &self.choice, self.runs)?)
     }
 
     fn simulates(&self) -> bool {
         self.backend().name() == backends::ALL[0].name()
+    }
+
+    /// Those of which a variant can be played: whoever names another one is told.
+    fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, CliError> {
+        let by_name: BTreeSet<String> =
+            rampcc_reproduce::chosen(&self.ids, &[])?.into_iter().map(|one| one.id).collect();
+        if let Some(one) = experiments.iter().find(|one| !one.is_played() && by_name.contains(&one.id)) {
+            return Err(CliError::input_help(
+                format!("nothing of `{}` is played, so that nothing can be set for it", one.id),
+                "`ramp reproduce --list` says which experiments are played",
+            ));
+        }
+        experiments.retain(Experiment::is_played);
+        Ok(experiments)
     }
 
     fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
@@ -122,7 +158,7 @@ impl ReproduceArgs {
                 ));
             }
             // Whoever names it is told what the backend cannot do of it, or gets it as it stands.
-            Work::plan([experiment], self.extent())?;
+            Work::plan([experiment], self.extent(&Variant::default()))?;
         }
         chosen.retain(|one| one.on_linux() || by_name.contains(&one.id));
         Ok(chosen)
@@ -139,7 +175,21 @@ pub(crate) fn reproduce(
     if args.list {
         return list(&experiments, terminal, out);
     }
-    let work = Work::plan(&experiments, args.extent())?;
+    if args.show {
+        return show(&experiments, out);
+    }
+    let variant = args.variant()?;
+    let experiments = if variant.is_plain() { experiments } else { args.varied(experiments)? };
+    let extent = args.extent(&variant);
+    let work = Work::plan(&experiments, extent)?;
+    if args.all && !args.json {
+        say!(
+            "{} runs to find or play; they take about {} MB in {}",
+            work.runs(),
+            megabytes(work.runs()),
+            args.out.display()
+        );
+    }
     args.playing.spread();
     let interrupted = progress::interruption_of([args.backend()]);
     let begun = Instant::now();
@@ -160,7 +210,7 @@ pub(crate) fn reproduce(
         }
         result => result?,
     };
-    let index = write_gallery(&args.extent().pages(&args.out), &done.experiments, &provenance::command())?;
+    let index = write_gallery(&extent.pages(&args.out), &done.experiments, &provenance::command())?;
     if done.reused > 0 {
         say!("{} of {} runs were finished already", done.reused, done.reused + done.fresh);
     }
@@ -176,7 +226,7 @@ pub(crate) fn reproduce(
     }
     let unexplained = |one: &&Judged| one.claims.iter().any(Verdict::unexplained);
     let failed: Vec<String> = done.experiments.iter().filter(unexplained).map(|one| one.id.clone()).collect();
-    if failed.is_empty() {
+    if failed.is_empty() || !variant.is_plain() {
         return Ok(());
     }
     out.flush()?;
@@ -188,15 +238,34 @@ pub(crate) fn reproduce(
     Err(CliError::Unexplained { experiments: failed })
 }
 
+/// What so many runs of the built-in experiments take on disk: 50 kB each on average.
+fn megabytes(runs: usize) -> usize {
+    (runs / 20).max(1)
+}
+
 /// In words.
 fn counted(tally: Tally) -> String {
-    let Tally { held, checked, computed_held, computed } = tally;
+    let Tally { held, checked, computed_held, computed, contradicted } = tally;
     let formulae = if computed > 0 {
         format!("; of those about formulae {computed_held} of {computed}")
     } else {
         String::new()
     };
-    format!("{held} of {checked} checked claims hold{formulae}")
+    let apart = if contradicted > 0 {
+        format!("; {contradicted} more that their own paper contradicts (≠)")
+    } else {
+        String::new()
+    };
+    format!("{held} of {checked} checked claims hold{formulae}{apart}")
+}
+
+fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError> {
+    let [one] = experiments else {
+        let named = format!("`--show` prints one file, and {} experiments are named", experiments.len());
+        return Err(CliError::input_help(named, "name one experiment (`ramp reproduce --list`)"));
+    };
+    write!(out, "{}", one.text())?;
+    Ok(())
 }
 
 fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
@@ -226,6 +295,7 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
         writeln!(out, "{} {}{}", terminal.bold(&one.id), one.title, terminal.faint(&took))?;
         for claim in &one.claims {
             let mark = match claim.holds {
+                _ if claim.contradicted.is_some() => "≠",
                 Some(true) => "✓",
                 Some(false) => "✗",
                 None => "–",
@@ -236,6 +306,12 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
             writeln!(out, "{}", terminal.faint(&wrapped(&format!("{}{source}", claim.measured), "      ")))?;
             if let Some(reason) = claim.reason.as_ref().filter(|_| claim.holds == Some(false)) {
                 writeln!(out, "{}", wrapped(reason, "      because: "))?;
+            }
+            if let Some(found) = &claim.contradicted {
+                writeln!(out, "{}", wrapped(&found.why, "      the paper contradicts it: "))?;
+                for (check, measured) in &found.proof {
+                    writeln!(out, "{}", terminal.faint(&wrapped(&format!("{check}  {measured}"), "      ")))?;
+                }
             }
             if let Some(why) = &claim.reason_fails {
                 writeln!(out, "{}", wrapped(why, "      the reason in its file does not count: "))?;
@@ -274,7 +350,7 @@ mod tests {
         }
         for quick in [false, true] {
             for one in &there {
-                let work = Work::plan([*one], Extent { quick, backend: *kernel });
+                let work = Work::plan([*one], Extent { quick, backend: *kernel, variant: None });
                 let work = work.unwrap_or_else(|error| panic!("{:?}", miette::Report::new(error)));
                 assert!(work.runs() > 0, "{}", one.id);
             }

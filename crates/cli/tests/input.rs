@@ -71,6 +71,31 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "--set", "path.rtt"], &["path.rtt", "="]),
         (&["compare", "--sweep", "path.rtt"], &["path.rtt", "="]),
         (&["compare", "--trace", "empty.trace", "--rtt", "40ms"], &["empty.trace"]),
+        (&["reproduce", "hystart-fig9c", "--set", "path.rtt"], &["path.rtt", "="]),
+        (
+            &["reproduce", "hystart-fig9c", "--set", "dumbbell.rat=3"],
+            &["dumbbell.rat", "did you mean `rate`"],
+        ),
+        (&["reproduce", "hystart-fig9c", "--set", "dumbbell.rate=3"], &["dumbbell.rate", "no unit"]),
+        (&["reproduce", "hystart-fig9c", "--choice", "Windows"], &["--choice `Windows`", "NAME=VALUE"]),
+        (
+            &["reproduce", "hystart-fig9c", "--choice", "Acknowledgement=x"],
+            &["did you mean `Acknowledgements`"],
+        ),
+        (
+            &["reproduce", "hystart-fig9c", "--choice", "Acknowledgements=none"],
+            &["no value `none`", "every second"],
+        ),
+        (
+            &["reproduce", "hystart-fig14", "--choice", "Windows=x"],
+            &["`hystart-fig14` has no choices", "--set"],
+        ),
+        (
+            &["reproduce", "hystart-fn3", "--set", "dumbbell.rate=1mbit"],
+            &["nothing of `hystart-fn3` is played"],
+        ),
+        (&["reproduce", "past-fig1", "past-fig2", "--show"], &["2 experiments are named", "name one"]),
+        (&["reproduce", "past-fig8", "--runs", "0"], &["--runs", "1"]),
         (&["explain", "hystrat"], &["hystrat", "hystart"]),
         (&["report", "nowhere"], &["nowhere"]),
     ];

@@ -226,6 +226,44 @@ fn pages_of_a_quick_reproduction_leave_the_whole_ones() {
     assert_eq!(std::fs::read(place.path("out/mine.html")).unwrap(), page);
 }
 
+#[test]
+fn a_variant_of_an_experiment_has_pages_of_its_own() {
+    let place = Place::new("reproduce_variant");
+    let open =
+        "[[choice]]\nname = \"Buffer\"\nfield = \"path.buffer\"\nvalues = [\"5 packets\", \"900 packets\"]\n";
+    let file = format!("{FIGURE}{open}");
+    place.write("mine.toml", &file);
+    assert_eq!(place.stdout(&["reproduce", "mine.toml", "--show"]), file);
+    assert!(place.stdout(&["reproduce", "past-fig2", "--show"]).starts_with("id = \"past-fig2\""));
+    place.stdout(&["reproduce", "mine.toml", "--out", "out"]);
+    let page = std::fs::read(place.path("out/mine.html")).unwrap();
+    // A claim that fails in a variant is a result, not an error.
+    for (option, value, folder) in [
+        ("--set", "path.buffer=800 packets", "out/with-path.buffer-800-packets-"),
+        ("--choice", "Buffer=900 packets", "out/with-buffer-900-packets-"),
+    ] {
+        let told = place.stdout(&["reproduce", "mine.toml", "--out", "out", option, value]);
+        assert!(told.contains("0 of 1 checked claims hold") && told.contains(folder), "{told}");
+        let index = told.trim_end().rsplit("pages: ").next().unwrap();
+        let varied = place.path(index).with_file_name("mine.html");
+        let varied = std::fs::read_to_string(varied).unwrap();
+        assert!(varied.contains(&format!("A variant of the experiment: {value}")), "{varied}");
+        assert!(varied.contains(option) && !varied.contains("id=\"choices\""));
+    }
+    assert_eq!(std::fs::read(place.path("out/mine.html")).unwrap(), page);
+    let one = place.stdout(&[
+        "reproduce",
+        "mine.toml",
+        "--out",
+        "out",
+        "--set",
+        "path.jitter={ kind = \"normal\", mean = \"1 ms\", sigma = \"1 ms\" }",
+        "--runs",
+        "3",
+    ]);
+    assert!(one.contains("(3 runs"), "{one}");
+}
+
 /// What a shell would be told for the last of these words.
 fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let mut command = place.command(&[&["--", "ramp"], words].concat());

@@ -285,14 +285,16 @@ pub enum Jitter {
     Sum(Vec<Self>),
 }
 
-/// Capacity assigned on demand, as a satellite's return link has it (ETSI EN 301 542-2, CRA and VBDC): a grant carries an assured
-/// volume, and what arrived before the grant that lies `delay` back, which was asked for then.
+/// Capacity assigned on demand, as a satellite's return link has it (ETSI EN 301 542-2, CRA, VBDC and FCA): a grant carries an
+/// assured volume, and what arrived before the grant that lies `delay` back, which was asked for then, `free` times over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Wire bytes of every grant.
     pub assured_bytes: u64,
     /// From a request to the grant that answers it: a round trip to the satellite's gateway.
     pub delay: Time,
+    /// While the link has free capacity, an answer is for so many times what was asked for; at least 1.
+    pub free: u32,
 }
 
 /// Overtaking on purpose.

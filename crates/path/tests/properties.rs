@@ -103,7 +103,11 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
 }
 
 fn demand() -> impl Strategy<Value = Demand> {
-    (0u64..4_000, us(600_000)).prop_map(|(assured_bytes, delay)| Demand { assured_bytes, delay })
+    (0u64..4_000, us(600_000), 1u32..4).prop_map(|(assured_bytes, delay, free)| Demand {
+        assured_bytes,
+        delay,
+        free,
+    })
 }
 
 fn jitter() -> impl Strategy<Value = Jitter> {

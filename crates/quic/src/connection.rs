@@ -89,6 +89,7 @@ impl Connection {
             avoidance: rules.avoidance_in_use(),
             flow: 0,
             cubic_beta_1024: CUBIC_BETA_1024,
+            cubic_of_2007: false,
             vegas: VEGAS,
             ns2: false,
         };

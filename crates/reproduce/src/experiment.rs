@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use rampcc::Time;
 use rampcc_backend::Clock;
+use rampcc_experiment::ExperimentError;
 use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
 use crate::error::{ReproduceError, Source, one_of};
 use crate::expression::{Check, Reference, Term};
-use crate::file::{File, Form, Hold, Kind, Paper, Text};
+use crate::file::{File, Form, Hold, Kind, Line, Paper, Text};
 use crate::quantity::Metric;
 use crate::read;
 
@@ -67,7 +68,8 @@ pub(crate) enum Base {
 #[derive(Clone, Debug)]
 pub(crate) struct Set {
     pub(crate) setting: Setting,
-    pub(crate) place: Range<usize>,
+    /// `None`: it is not the file's, but a [`crate::Variant`]'s.
+    pub(crate) place: Option<Range<usize>>,
 }
 
 /// Other conditions for the kernel.
@@ -93,6 +95,11 @@ pub(crate) enum How {
     Played {
         algorithm: String,
         set: Vec<Set>,
+    },
+    /// Values by metric and point, and what made them.
+    Recorded {
+        by: String,
+        values: BTreeMap<String, BTreeMap<usize, f64>>,
     },
     /// Where the formula holds.
     Computed {
@@ -131,6 +138,8 @@ pub(crate) struct PlotPlan {
     pub(crate) at: Vec<String>,
     pub(crate) arms: Vec<String>,
     pub(crate) until: Option<f64>,
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) lines: Vec<Line>,
 }
 
 #[derive(Debug)]
@@ -145,6 +154,7 @@ pub(crate) struct ClaimPlan {
     /// The source's values, by point.
     pub(crate) paper: BTreeMap<usize, f64>,
     pub(crate) reason: Option<ReasonPlan>,
+    pub(crate) proof: Option<ProofPlan>,
     /// In the kernel, where that is another one.
     pub(crate) on_linux: Option<ReasonPlan>,
     pub(crate) quick: bool,
@@ -158,6 +168,13 @@ pub(crate) struct ReasonPlan {
     pub(crate) found: Vec<(String, Check)>,
     /// Number of the choice that decides.
     pub(crate) choice: Option<usize>,
+}
+
+/// That the source contradicts a claim of its own.
+#[derive(Debug)]
+pub(crate) struct ProofPlan {
+    pub(crate) why: String,
+    pub(crate) checks: Vec<(String, Check)>,
 }
 
 impl ClaimPlan {
@@ -186,6 +203,11 @@ impl Experiment {
     /// Whether anything of it is played.
     pub fn is_played(&self) -> bool {
         matches!(self.kind, Kind::Run | Kind::Substitute)
+    }
+
+    /// Its file's text.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Whether the kernel can play it.
@@ -243,27 +265,32 @@ impl Experiment {
             Base::BuiltIn(name, _) => Scenario::open_with(name, &settings),
             Base::Inline(text, _) => Scenario::parse_with(&self.id, text, None, &settings),
         };
-        made.map_err(|error| self.misplaced(&error, sets))
+        made.map_err(|error| self.misplaced(error, sets))
     }
 
     /// A scenario's error, with its place in this file.
-    fn misplaced(&self, error: &ScenarioError, sets: &[&Set]) -> ReproduceError {
+    fn misplaced(&self, error: ScenarioError, sets: &[&Set]) -> ReproduceError {
         let source = Source { file: &self.file, text: &self.text };
-        let by = match error {
+        let by = match &error {
             ScenarioError::Setting { text, .. } => Some(text.as_str()),
             _ => error.field().and_then(|field| field.setting.as_deref()),
         };
         let set = by.and_then(|text| {
             sets.iter().find(|set| set.setting.text().starts_with(text.trim_end_matches('…')))
         });
+        let place = match set.map(|set| &set.place) {
+            Some(None) => return ExperimentError::from(error).into(),
+            Some(Some(place)) => place.clone(),
+            None => 0..0,
+        };
         let told = error.explain();
         let (problem, allowed) =
             told.split_once("; expected ").unwrap_or((&told, "what docs/guide/scenarios.md describes"));
-        if let (Some(set), Some(field)) = (set, error.field()) {
-            return source.wrong(set.place.clone(), &field.field, &field.problem, &field.allowed);
+        if let (Some(_), Some(field)) = (set, error.field()) {
+            return source.wrong(place, &field.field, &field.problem, &field.allowed);
         }
         if let Some(set) = set {
-            return source.wrong(set.place.clone(), &set.setting.key(), problem, allowed);
+            return source.wrong(place, &set.setting.key(), problem, allowed);
         }
         match &self.base {
             Base::Inline(_, place) => {

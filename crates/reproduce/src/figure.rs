@@ -1,6 +1,8 @@
 //! What a page shows of an experiment.
 
-use rampcc_lab::report::html::gallery::{Axis, Choice, Claim, Dot, Figure, Panel, Series, Shape};
+use rampcc_lab::report::html::gallery::{
+    Axis, Choice, Claim, Contradiction, Dot, Figure, Panel, Series, Shape,
+};
 
 use crate::catalogue;
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
@@ -9,6 +11,7 @@ use crate::judge::{Measures, Verdict};
 use crate::plan::{Plan, version};
 use crate::quantity::{Metric, Own, Quantity};
 use crate::record::Measured;
+use crate::variant::Variant;
 
 /// The claims under one value of a choice.
 pub(crate) struct ChoiceTable {
@@ -44,6 +47,7 @@ pub(crate) fn figure(
         computed: experiment.kind == Kind::Analytic,
         about: experiment.about.clone(),
         quick: quick(plan),
+        variant: plan.extent.variant.filter(|_| experiment.is_played()).map(Variant::words),
         substitute: experiment.substitute.clone(),
         taken: plan.taken(),
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
@@ -82,6 +86,10 @@ fn claim(verdict: &Verdict) -> Claim {
         holds: verdict.holds,
         reason: verdict.reason.clone(),
         reason_fails: verdict.reason_fails.clone(),
+        contradicted: verdict
+            .contradicted
+            .as_ref()
+            .map(|found| Contradiction { why: found.why.clone(), proof: found.proof.clone() }),
     }
 }
 
@@ -121,6 +129,10 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
     if !experiment.set.is_empty() {
         fact("Set", experiment.set.iter().map(|set| set.setting.text()).collect::<Vec<_>>().join(" · "));
     }
+    if !plan.varied.is_empty() {
+        let varied = plan.varied.iter().map(|set| set.setting.text());
+        fact("Set by the command", varied.collect::<Vec<_>>().join(" · "));
+    }
     for arm in &experiment.arms {
         match &arm.how {
             How::Played { algorithm, set } => {
@@ -131,6 +143,7 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
                     std::iter::once(what.to_owned()).chain(sets).collect::<Vec<_>>().join(" · "),
                 );
             }
+            How::Recorded { by, .. } => fact(&arm.label, by.clone()),
             How::Computed { formula, .. } => fact(&arm.label, format!("y = {}", formula.text)),
         }
     }
@@ -163,11 +176,15 @@ fn commands(plan: &Plan<'_>) -> Vec<(String, String)> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let name = catalogue::name(experiment);
     let name = if name == experiment.id { name.to_owned() } else { quoted(name) };
-    let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}"))];
+    let options = plan.extent.variant.map(Variant::options).unwrap_or_default();
+    let varied: String =
+        options.iter().map(|(option, value)| format!(" {option} {}", quoted(value))).collect();
+    let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}{varied}"))];
     if let (Base::BuiltIn(name, _), Some(&point)) = (&experiment.base, plan.points.last()) {
         let mut words = format!("ramp compare {name}");
         let swept = experiment.dimensions.iter().zip(&experiment.points[point]);
-        let sets = experiment.set.iter().chain(swept.flat_map(|(dimension, at)| &dimension.points[*at].set));
+        let swept = swept.flat_map(|(dimension, at)| &dimension.points[*at].set);
+        let sets = experiment.set.iter().chain(swept).chain(&plan.varied);
         for set in sets {
             words += &format!(" --set {}", quoted(set.setting.text()));
         }
@@ -196,7 +213,7 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
     let arms: Vec<usize> = (0..experiment.arms.len())
         .filter(|arm| plot.arms.is_empty() || plot.arms.contains(&experiment.arms[*arm].label))
         .collect();
-    match plot.form {
+    let mut panels = match plot.form {
         Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, (&points, &arms)),
         Form::Scatter => vec![scatter(plot, experiment, measures, (&points, &arms))],
         Form::Cdf | Form::Time => {
@@ -210,7 +227,12 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
             };
             points.iter().filter_map(panel).collect()
         }
+    };
+    for panel in &mut panels {
+        panel.range = plot.range;
+        panel.lines = plot.lines.iter().map(|line| (line.label.get_ref().clone(), line.x, line.y)).collect();
     }
+    panels
 }
 
 /// A panel for each combination of the fields that are swept beside the first one.
@@ -266,6 +288,7 @@ fn over_sweep(
             y: y_axis(plot, &plot.metric, experiment),
             categories,
             series: series.collect(),
+            ..Panel::default()
         }
     };
     rest.iter().map(panel).collect()
@@ -311,6 +334,7 @@ fn scatter(
         y: y_axis(plot, &plot.metric, experiment),
         categories: Vec::new(),
         series: series.collect(),
+        ..Panel::default()
     }
 }
 
@@ -341,6 +365,9 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[us
             };
             series.push(Series { label, style, points: thinned(&curve) });
         }
+        if arms.len() == 1 {
+            series.extend(thresholds(&plot.metric, run, until));
+        }
     }
     let time = plot.form == Form::Time;
     let (x, y) = if time {
@@ -355,6 +382,7 @@ fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[us
         y: axis(plot.y.as_ref(), &y, plot.log.1),
         categories: Vec::new(),
         series,
+        ..Panel::default()
     })
 }
 
@@ -376,6 +404,24 @@ fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
         ((!single).then_some(index), points)
     };
     chosen.into_iter().map(curve).collect()
+}
+
+/// The thresholds of the flows whose windows are drawn, in the style after the last of these.
+fn thresholds(metric: &Metric, run: &Measured, until: f64) -> Vec<Series> {
+    if metric.quantity != Quantity::Own(Own::Window) {
+        return Vec::new();
+    }
+    let mss = f64::from(run.mss_bytes.max(1));
+    let tests = run.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
+    let tests = tests.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index));
+    let drawn = tests.map(|(index, flow)| {
+        let at = |bin: usize| (bin as f64 + 1.0) * run.bins.width_s;
+        let known =
+            flow.ssthresh_bytes.iter().enumerate().filter(|(bin, value)| **value > 0 && at(*bin) <= until);
+        let curve: Vec<(f64, f64)> = known.map(|(bin, value)| (at(bin), *value as f64 / mss)).collect();
+        Series { label: format!("flow {}, ssthresh", index + 1), style: index + 2, points: thinned(&curve) }
+    });
+    drawn.filter(|series| !series.points.is_empty()).collect()
 }
 
 fn distribution(mut values: Vec<f64>) -> Vec<Dot> {

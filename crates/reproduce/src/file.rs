@@ -41,6 +41,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) arm: Vec<Arm>,
     #[serde(default)]
+    pub(crate) recorded: Vec<Recorded>,
+    #[serde(default)]
     pub(crate) curve: Vec<Curve>,
     #[serde(default)]
     pub(crate) sweep: Vec<Sweep>,
@@ -178,6 +180,17 @@ pub(crate) struct Arm {
     pub(crate) set: Vec<Text>,
 }
 
+/// What somebody else's program did, as it was recorded.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Recorded {
+    pub(crate) label: Text,
+    /// What made it.
+    pub(crate) by: Text,
+    /// By metric and point.
+    pub(crate) values: BTreeMap<String, BTreeMap<String, Spanned<f64>>>,
+}
+
 /// A formula in x.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -256,8 +269,10 @@ pub(crate) enum Take {
     Min,
     Max,
     P5,
+    P10,
     P25,
     P75,
+    P90,
     P95,
     Total,
     Count,
@@ -287,6 +302,20 @@ pub(crate) struct Plot {
     pub(crate) arms: Vec<Text>,
     /// End of the time axis.
     pub(crate) until: Option<Text>,
+    /// From and to of the horizontal axis, for plots that are compared.
+    pub(crate) range: Option<Spanned<Vec<f64>>>,
+    /// Lines across the plot: at a height (`y`) or upright (`x`).
+    #[serde(default)]
+    pub(crate) line: Vec<Line>,
+}
+
+/// A line that something is compared with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Line {
+    pub(crate) label: Text,
+    pub(crate) x: Option<f64>,
+    pub(crate) y: Option<f64>,
 }
 
 /// Form of a plot.
@@ -326,6 +355,8 @@ pub(crate) struct Claim {
     pub(crate) paper: BTreeMap<String, Spanned<f64>>,
     /// Why it does not hold.
     pub(crate) reason: Option<Reason>,
+    /// That the source itself, or its own simulator, says otherwise.
+    pub(crate) proof: Option<Proof>,
     /// Why it does not in the kernel, if for another reason.
     pub(crate) linux: Option<Reason>,
     /// False: fewer runs do not show it.
@@ -342,6 +373,15 @@ pub(crate) struct Reason {
     pub(crate) found: Vec<Text>,
     /// The choice that decides: the claim holds with one of its values.
     pub(crate) choice: Option<Text>,
+}
+
+/// What shows that a claim contradicts its own source.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Proof {
+    pub(crate) why: Text,
+    /// All of them hold, or it is none.
+    pub(crate) checks: Vec<Text>,
 }
 
 fn yes() -> bool {

@@ -7,7 +7,7 @@ use rampcc_lab::{Interval, Summary};
 use serde::Serialize;
 
 use crate::error::ReproduceError;
-use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ReasonPlan};
+use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ProofPlan, ReasonPlan};
 use crate::expression::{Check, Node, Outcome, Reference, Term, Values};
 use crate::figure;
 use crate::file::{Hold, Kind, Paper, Take};
@@ -53,14 +53,25 @@ pub struct Verdict {
     pub holds: Option<bool>,
     /// Why it does not hold: only where that is for what was measured.
     pub reason: Option<String>,
-    /// Why the reason in its file does not count.
+    /// Why the reason or the proof in its file does not count.
     pub reason_fails: Option<String>,
+    /// It does not hold, and its source itself says otherwise: what shows it. Such claims are counted apart.
+    pub contradicted: Option<Contradiction>,
+}
+
+/// What shows that a claim's own source contradicts it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Contradiction {
+    /// In words.
+    pub why: String,
+    /// What was checked, each with what was found.
+    pub proof: Vec<(String, String)>,
 }
 
 impl Verdict {
     /// Whether it neither holds nor has a reason.
     pub fn unexplained(&self) -> bool {
-        self.holds == Some(false) && self.reason.is_none()
+        self.holds == Some(false) && self.reason.is_none() && self.contradicted.is_none()
     }
 }
 
@@ -151,6 +162,9 @@ impl<'a> Measures<'a> {
             let inside = name == FORMULA && *from <= x && x <= *to;
             let at = ClaimValues { measures: self, paper: &BTreeMap::new(), seed: None };
             return if inside { formula.node.evaluate(point, &[], &at) } else { None };
+        }
+        if let How::Recorded { values, .. } = &self.experiment.arms.get(arm)?.how {
+            return values.get(name)?.get(&point).copied();
         }
         let summary = self.summary(name, point, arm)?;
         let over = self.experiment.metrics.get(name).map_or(Take::Mean, |metric| metric.over);
@@ -263,6 +277,7 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
         holds: None,
         reason: None,
         reason_fails: None,
+        contradicted: None,
     };
     if plan.extent.quick && !claim.quick {
         "not checked in a quick run".clone_into(&mut verdict.measured);
@@ -274,6 +289,15 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
         verdict.measured = found.measured;
         verdict.holds = Some(found.holds == Some(true));
         if verdict.holds == Some(false)
+            && let Some(proof) = &claim.proof
+        {
+            match contradiction(proof, &values, plan, &points) {
+                Ok(found) => verdict.contradicted = Some(found),
+                Err(why) => verdict.reason_fails = Some(why),
+            }
+        }
+        if verdict.holds == Some(false)
+            && verdict.contradicted.is_none()
             && let Some(reason) = claim.reason(plan.extent.backend.clock())
         {
             let known = found.holds.ok_or_else(|| "a value is missing".to_owned());
@@ -314,6 +338,24 @@ fn bound(
         }
     }
     Ok(())
+}
+
+/// What a proof shows, where all of it holds that is played.
+fn contradiction(
+    proof: &ProofPlan,
+    values: &ClaimValues<'_, '_>,
+    plan: &Plan<'_>,
+    points: &[usize],
+) -> Result<Contradiction, String> {
+    let mut shown = Vec::new();
+    for (written, check) in proof.checks.iter().filter(|(_, check)| reaches(check, plan, points)) {
+        let found = check_at(check, Hold::All, values, points);
+        if found.holds != Some(true) {
+            return Err(format!("the proof fails at {written}; now {}", found.measured));
+        }
+        shown.push((written.clone(), found.measured));
+    }
+    Ok(Contradiction { why: proof.why.clone(), proof: shown })
 }
 
 /// A reason that names a choice counts where the claim holds with one of its values.
@@ -423,13 +465,18 @@ pub struct Tally {
     pub computed_held: usize,
     /// About formulae.
     pub computed: usize,
+    /// Those that their own source contradicts; in none of the other numbers.
+    pub contradicted: usize,
 }
 
-/// Counts claims; those about formulae, which no run decides, apart.
+/// Counts claims; those about formulae, which no run decides, apart, and those that their source contradicts.
 pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
     let mut tally = Tally::default();
     for one in judged {
-        for holds in one.claims.iter().filter_map(|claim| claim.holds) {
+        let contradicted = one.claims.iter().filter(|claim| claim.contradicted.is_some()).count();
+        tally.contradicted += contradicted;
+        let counted = one.claims.iter().filter(|claim| claim.contradicted.is_none());
+        for holds in counted.filter_map(|claim| claim.holds) {
             let (held, all) = if one.kind == Kind::Analytic {
                 (&mut tally.computed_held, &mut tally.computed)
             } else {
@@ -443,13 +490,4 @@ pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_unit_is_said_once_where_it_is_the_same() {
-        assert_eq!(spanned("13.4 s", "13.2 s", "13.6 s"), "13.4 (13.2 to 13.6) s");
-        assert_eq!(spanned("0.93", "0.91", "0.95"), "0.93 (0.91 to 0.95)");
-        assert_eq!(spanned("1.1 s", "900 ms", "1.3 s"), "1.1 s (900 ms to 1.3 s)");
-    }
-}
+mod tests;

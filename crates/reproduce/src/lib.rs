@@ -24,6 +24,7 @@ mod play;
 mod quantity;
 mod read;
 mod record;
+mod variant;
 mod watch;
 mod write;
 
@@ -31,7 +32,8 @@ pub use catalogue::{built_in, chosen, ids, named};
 pub use error::{FileError, ReproduceError};
 pub use experiment::Experiment;
 pub use file::{Kind, Paper};
-pub use judge::{Judged, Tally, Verdict, tally};
+pub use judge::{Contradiction, Judged, Tally, Verdict, tally};
 pub use plan::Extent;
 pub use play::{Done, Playing, Work};
+pub use variant::Variant;
 pub use write::{INDEX, verdicts, write_gallery};

@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
-use crate::file::Form;
+use crate::file::{Form, Whose};
 use crate::quantity::{Own, Quantity};
+use crate::variant::Variant;
 
 /// How much of an experiment is played, and on what.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +22,16 @@ pub struct Extent<'a> {
     pub quick: bool,
     /// What plays.
     pub backend: &'a dyn Backend,
+    /// Other values than those of the files; choices are not played then.
+    pub variant: Option<&'a Variant>,
 }
 
 impl Extent<'_> {
     /// Where pages go, of runs that are kept in `out`: none replaces that of another extent.
     pub fn pages(&self, out: &Path) -> PathBuf {
         let real = (self.backend.clock() == Clock::Real).then(|| self.backend.name());
-        let parts: Vec<&str> = real.into_iter().chain(self.quick.then_some("quick")).collect();
+        let parts = real.into_iter().chain(self.quick.then_some("quick")).map(str::to_owned);
+        let parts: Vec<String> = parts.chain(self.variant.map(Variant::folder)).collect();
         if parts.is_empty() { out.to_path_buf() } else { out.join(parts.join("-")) }
     }
 }
@@ -39,6 +43,8 @@ pub(crate) struct Plan<'a> {
     /// Points that are played.
     pub(crate) points: Vec<usize>,
     pub(crate) seeds: Vec<u64>,
+    /// What the variant sets.
+    pub(crate) varied: Vec<Set>,
     /// The described conditions first, then those of each choice's points.
     pub(crate) settings: Vec<Conditions>,
 }
@@ -71,6 +77,8 @@ pub(crate) struct Job<'a> {
     pub(crate) curves: bool,
     /// Whether the bandwidth of single ACKs is kept.
     pub(crate) acks: bool,
+    /// Whether flows beside those under test are kept: web sessions have a hundred thousand.
+    pub(crate) others: bool,
     pub(crate) bin: rampcc::Time,
 }
 
@@ -85,14 +93,18 @@ impl<'a> Plan<'a> {
         };
         let points: Vec<usize> =
             (0..experiment.points.len()).filter(|point| experiment.is_at(*point, named)).collect();
-        let mut plan = Self { experiment, extent, points, seeds: Vec::new(), settings: Vec::new() };
+        let mut plan =
+            Self { experiment, extent, points, seeds: Vec::new(), varied: Vec::new(), settings: Vec::new() };
         if !experiment.is_played() {
             return Ok(plan);
+        }
+        if let Some(variant) = extent.variant {
+            plan.varied = variant.sets(experiment)?;
         }
         let described = plan.conditions(None)?;
         plan.seeds.clone_from(&described.seeds);
         plan.settings.push(described);
-        if !linux {
+        if !linux && extent.variant.is_none() {
             for (choice, dimension) in experiment.choices.iter().enumerate() {
                 for point in 0..dimension.points.len() {
                     // Made even where it is not played: a mistake in it is a mistake.
@@ -147,6 +159,7 @@ impl<'a> Plan<'a> {
             (_, _, Some((choice, _))) => experiment.choice_runs[choice].unwrap_or(full),
             _ => full,
         };
+        let runs = self.extent.variant.and_then(Variant::runs).unwrap_or(runs);
         let runs = if chance || real { runs.max(1) } else { 1 };
         let first = experiment.seed.unwrap_or(first);
         let seeds = (0..u64::from(runs)).filter_map(|i| first.checked_add(i)).collect();
@@ -180,6 +193,7 @@ impl<'a> Plan<'a> {
             .chain(arm)
             .chain(chosen.into_iter().flatten())
             .chain(linux.into_iter().flat_map(|linux| &linux.set))
+            .chain(&self.varied)
             .collect()
     }
 
@@ -210,8 +224,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn job<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Job<'p> {
         let acks = self.experiment.metrics.values();
         let acks = acks.into_iter().any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
+        let others = self.experiment.metrics.values().any(|metric| metric.whose != Whose::Test);
         let curves = cell.curves && first;
-        Job { cell, extent: self.extent, seed, curves, acks, bin: self.experiment.bin }
+        Job { cell, extent: self.extent, seed, curves, acks, others, bin: self.experiment.bin }
     }
 }
 
@@ -222,6 +237,7 @@ struct Key<'k> {
     bin_ns: u64,
     curves: bool,
     acks: bool,
+    others: bool,
     watch: &'k str,
 }
 
@@ -246,6 +262,7 @@ impl Job<'_> {
             bin_ns: self.bin.ns(),
             curves: self.curves,
             acks: self.acks,
+            others: self.others,
             watch: env!("RAMP_WATCH"),
         };
         let digest = Sha256::digest(serde_json::to_vec(&key).expect("a key is plain data"));

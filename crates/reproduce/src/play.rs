@@ -201,7 +201,8 @@ fn measure(job: &Job<'_>, playing: &Playing<'_>) -> Result<Measured, BackendErro
     let begun = (playing.clock)();
     let mut record = run.watch(playing.command, &mut watch, playing.interrupted)?;
     let took_s = (playing.clock)() - begun;
-    let (flows, bins, ack_rounds) = watch.finish();
+    let (mut flows, bins, ack_rounds) = watch.finish();
+    flows.retain(|flow| flow.test || job.others);
     // The same for every run of a cell, and in the scenario.
     record.provenance.scenario_text = String::new();
     Ok(Measured { key: run.key(), record, flows, bins, ack_rounds, mss_bytes: path.mss_bytes, took_s })

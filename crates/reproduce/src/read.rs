@@ -16,7 +16,7 @@ use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{ArmPlan, Base, Experiment, How, OnLinux, Set};
 use crate::expression::{Wrong, parse_term};
 use crate::file::{self, File, Kind, Text};
-use claim::{plan_claim, plan_plot};
+use claim::{plan_claim, plan_plot, recorded_arm};
 pub(crate) use metric::plain;
 use metric::{metrics, named_metric};
 use sweep::{axis, dimension, product};
@@ -99,6 +99,10 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
             at: experiment.known_labels(source, &linux.at)?,
         });
     }
+    for recorded in &file.recorded {
+        let arm = recorded_arm(source, &experiment, recorded)?;
+        experiment.arms.push(arm);
+    }
     for plot in &file.plot {
         let plot = plan_plot(source, &experiment, plot)?;
         experiment.plots.push(plot);
@@ -168,7 +172,7 @@ fn settings(source: &Source<'_>, texts: &[Text]) -> Result<Vec<Set>, ReproduceEr
         let setting = Setting::parse(text.get_ref()).map_err(|error| {
             source.wrong(text.span(), "set", error.to_string(), "FIELD=VALUE, as for `--set`")
         })?;
-        Ok(Set { setting, place: text.span() })
+        Ok(Set { setting, place: Some(text.span()) })
     };
     texts.iter().map(one).collect()
 }

@@ -73,6 +73,8 @@ pub(crate) struct FlowBins {
     pub(crate) received_bytes: Vec<u64>,
     /// The last window in this bin or before.
     pub(crate) cwnd_bytes: Vec<u64>,
+    /// The last threshold; 0: there was none.
+    pub(crate) ssthresh_bytes: Vec<u64>,
     /// Mean of the ACKs' round-trip times in this bin; 0: there was none.
     pub(crate) rtt_ms: Vec<f64>,
 }

@@ -7,6 +7,9 @@ use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::record::{BINS_MAX, Bins, FLOWS_MAX, FlowBins, FlowExit, FlowRow, ROUNDS_MAX};
 
+/// A threshold of at least this many bytes is none.
+const UNSET: u64 = 1 << 40;
+
 /// Keeps every flow of a run, and the progress of the first ones under test.
 pub(crate) struct Watch {
     width: Time,
@@ -62,8 +65,12 @@ impl Watch {
     pub(crate) fn finish(self) -> (Vec<FlowRow>, Bins, Vec<Vec<f64>>) {
         let mut rows = Vec::with_capacity(self.flows.len());
         let mut flows = Vec::new();
-        for flow in self.flows {
+        for mut flow in self.flows {
             rows.push(flow.row);
+            // Microseconds: more digits than that are the file's larger half.
+            for rtt in flow.bins.iter_mut().flat_map(|bins| &mut bins.rtt_ms) {
+                *rtt = (*rtt * 1e3).round() / 1e3;
+            }
             flows.extend(flow.bins);
         }
         let bins = Bins {
@@ -168,6 +175,9 @@ impl Observer for Watch {
         let Some(bins) = flow.bins.as_mut() else { return };
         let before = bins.cwnd_bytes.last().copied().unwrap_or(0);
         *at(&mut bins.cwnd_bytes, bin, before) = sample.cwnd_bytes;
+        let threshold = if sample.ssthresh_bytes >= UNSET { 0 } else { sample.ssthresh_bytes };
+        let before = bins.ssthresh_bytes.last().copied().unwrap_or(0);
+        *at(&mut bins.ssthresh_bytes, bin, before) = threshold;
         if sample.rtt == Time::ZERO {
             return;
         }

@@ -45,13 +45,29 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
             counts.computed_held, counts.computed
         ));
     }
+    if counts.contradicted > 0 {
+        summary.push(format!(
+            "{} more claims (≠) are contradicted by their own paper, by its numbers, its algorithm or the simulator that it \
+             used; their pages show what proves it, and they count neither way.",
+            counts.contradicted
+        ));
+    }
     if counts.held < counts.checked {
         summary.push(
             "A claim that does not hold has the reason that was found on its page, or says that none was."
                 .to_owned(),
         );
     }
-    let index = Index { figures, command: command.to_owned(), summary, version: version().to_owned() };
+    let variant = figures.iter().find_map(|figure| figure.variant.as_deref());
+    let notice = match (variant, figures.iter().any(|figure| figure.quick.is_some())) {
+        (Some(variant), _) => Some(format!("Variants of the experiments: {variant}")),
+        (None, true) => {
+            Some("Quick: fewer runs and points, and none of what the papers leave open.".to_owned())
+        }
+        (None, false) => None,
+    };
+    let index =
+        Index { figures, command: command.to_owned(), notice, summary, version: version().to_owned() };
     write(INDEX, &render_index(&index))?;
     let results = serde_json::to_string_pretty(&results(judged, command)).map_err(ExperimentError::from)?;
     write("results.json", &(results + "\n"))?;
@@ -106,6 +122,7 @@ fn results(judged: &[Judged], command: &str) -> Value {
         "checked": counts.checked,
         "computed_held": counts.computed_held,
         "computed": counts.computed,
+        "contradicted": counts.contradicted,
         "experiments": judged.iter().map(one).collect::<Vec<Value>>(),
     })
 }

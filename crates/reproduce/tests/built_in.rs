@@ -21,7 +21,7 @@ fn every_file_is_sound_and_named_for_its_experiment() {
 fn every_run_of_every_experiment_can_be_played() {
     let experiments = built_in().unwrap();
     let runs = |quick| {
-        Work::plan(&experiments, Extent { quick, backend: &Simulator })
+        Work::plan(&experiments, Extent { quick, backend: &Simulator, variant: None })
             .unwrap_or_else(|error| panic!("{:?}", miette::Report::new(error)))
             .runs()
     };

@@ -130,7 +130,7 @@ fn play(
     stop: &AtomicBool,
 ) -> Result<Done, ReproduceError> {
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    play_on(&experiment, Extent { quick, backend: &Simulator }, place, (progress, stop))
+    play_on(&experiment, Extent { quick, backend: &Simulator, variant: None }, place, (progress, stop))
 }
 
 fn play_on(
@@ -225,6 +225,67 @@ fn what_a_quick_run_cannot_show_is_not_checked() {
     assert!(figure.facts.contains(&("buffer".to_owned(), "5 packets".to_owned())), "{:?}", figure.facts);
 }
 
+/// A claim that slow start wins, which does not hold, with a proof.
+fn with_proof(check: &str, beside: &str) -> rampcc_reproduce::Judged {
+    let base = FILE.split("[[claim]]").next().unwrap();
+    let file = format!(
+        "{base}[[recorded]]\nlabel = \"ns\"\nby = \"a simulator\"\nvalues = {{ lost = {{ \"5 packets\" = 3 }} }}\n\
+         [[claim]]\ntext = \"It wins.\"\nwhere = \"here\"\ncheck = \"download_time[SS] < download_time[told]\"\n\
+         [claim.proof]\nwhy = \"It cannot.\"\nchecks = [\"2 < 3\", \"{check}\"]\n{beside}"
+    );
+    let experiment = Experiment::read("sample.toml", &file).unwrap_or_else(|error| panic!("{error}"));
+    let place = Place::new("reproduce_proof");
+    let extent = Extent { quick: false, backend: &Simulator, variant: None };
+    let mut done = play_on(&experiment, extent, &place, (&(), &AtomicBool::new(false))).unwrap();
+    write_gallery(&place.0, &done.experiments, "ramp reproduce sample.toml").unwrap();
+    let results = fs::read_to_string(place.0.join("results.json")).unwrap();
+    let apart = tally(&done.experiments).contradicted;
+    assert!(results.contains(&format!("\"contradicted\": {apart},")), "{results}");
+    done.experiments.remove(0)
+}
+
+#[test]
+fn a_claim_that_its_source_contradicts_is_counted_apart() {
+    let judged = with_proof("lost[ns@5 packets] < lost[SS@5 packets]", "");
+    let claim = &judged.claims[0];
+    let found = claim.contradicted.as_ref().unwrap_or_else(|| panic!("{claim:?}"));
+    assert_eq!((found.why.as_str(), found.proof.len()), ("It cannot.", 2));
+    assert!(claim.holds == Some(false) && !claim.unexplained());
+    assert_eq!(tally([&judged]), Tally { contradicted: 1, ..Tally::default() });
+    let drawn = &judged.figure.panels[0].series;
+    assert!(drawn.iter().any(|series| series.label == "ns" && series.points.len() == 1), "{drawn:?}");
+}
+
+#[test]
+fn a_proof_that_does_not_hold_makes_the_claim_one_that_fails() {
+    let judged = with_proof("lost[ns@5 packets] > 3", "");
+    let claim = &judged.claims[0];
+    assert!(claim.contradicted.is_none() && claim.unexplained(), "{claim:?}");
+    assert!(
+        claim.reason_fails.as_ref().unwrap().contains("the proof fails at lost[ns@5 packets] > 3; now 3"),
+        "{claim:?}"
+    );
+    assert_eq!(tally([&judged]), Tally { checked: 1, ..Tally::default() });
+    let judged = with_proof(
+        "3 < 2",
+        "[claim.reason]\nwhy = \"So it is.\"\nfound = [\"1 <= download_time[SS] / download_time[told] <= 9\"]\n",
+    );
+    assert!(judged.claims[0].reason.is_some() && !judged.claims[0].unexplained());
+}
+
+/// Those whose proof needs runs and takes only seconds.
+#[test]
+fn proofs_that_need_runs_hold() {
+    for (id, claim) in [("es-fig8", 4), ("best-tab1", 2)] {
+        let experiment = rampcc_reproduce::named(id).unwrap();
+        let place = Place::new(&format!("reproduce_{id}"));
+        let extent = Extent { quick: true, backend: &Simulator, variant: None };
+        let done = play_on(&experiment, extent, &place, (&(), &AtomicBool::new(false))).unwrap();
+        let claim = &done.experiments[0].claims[claim];
+        assert!(claim.contradicted.is_some(), "{id}: {claim:?}");
+    }
+}
+
 /// Stops after the first result.
 #[derive(Default)]
 struct Impatient(AtomicBool);
@@ -284,7 +345,7 @@ impl Backend for InRealTime {
 fn a_claim_may_fail_for_another_reason_in_the_kernel() {
     let place = Place::new("reproduce_real");
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    let real = Extent { quick: false, backend: &InRealTime };
+    let real = Extent { quick: false, backend: &InRealTime, variant: None };
     let done = play_on(&experiment, real, &place, (&(), &AtomicBool::new(false))).unwrap();
     let claims = &done.experiments[0].claims;
     assert_eq!(claims[5].reason.as_deref(), Some("Nor there."), "{:?}", claims[5]);

@@ -39,7 +39,8 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
     let text = SOUND.replacen(from, to, 1);
     let read = Experiment::read("sample.toml", &text);
     let found = read.and_then(|experiment| {
-        Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).map(|work| work.runs())
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None })
+            .map(|work| work.runs())
     });
     match found {
         Err(ReproduceError::File(error)) => {
@@ -54,14 +55,16 @@ fn wrong(from: &str, to: &str) -> (usize, String, String) {
 fn the_guides_file_is_sound() {
     let text = include_str!("../../../docs/guide/cpu-hosts.toml");
     let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
-    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    let work =
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
     assert_eq!(work.runs(), 108);
 }
 
 #[test]
 fn the_sample_is_sound() {
     let experiment = Experiment::read("sample.toml", SOUND).unwrap();
-    let work = Work::plan([&experiment], Extent { quick: false, backend: &Simulator }).unwrap();
+    let work =
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
     assert_eq!(work.runs(), 2);
 }
 
@@ -88,6 +91,20 @@ fn every_mistake_names_its_place() {
         ),
         ("of = \"goodput\"", "of = \"timeouts\"", 21, "metric.rate.window", &["of a whole run", "no window"]),
         ("metric = \"rate\"", "metric = \"rat\"", 24, "plot.metric", &["no metric `rat`", "rate"]),
+        (
+            "metric = \"rate\"",
+            "metric = \"rate\"\nrange = [3, 1]",
+            25,
+            "plot.range",
+            &["no range", "the smaller one first"],
+        ),
+        (
+            "metric = \"rate\"",
+            "metric = \"rate\"\nline = [{ label = \"a\" }]",
+            25,
+            "plot.line",
+            &["at neither", "`x` or `y`"],
+        ),
         ("form = \"lines\"", "form = \"pie\"", 23, "form", &["unknown variant `pie`", "`bars`"]),
         ("rate[A@5", "rates[A@5", 28, "claim.check", &["no metric `rates`", "rate"]),
         ("rate[A@5", "rate[B@5", 28, "claim.check", &["no arm `B`", "one of A"]),
@@ -174,6 +191,48 @@ fn every_mistake_names_its_place() {
             "claim.linux.found",
             &["for which values"],
         ),
+        (
+            "] > 0\"",
+            "] > 0\"\nproof = { why = \" \", checks = [\"1 < 2\"] }",
+            29,
+            "claim.proof",
+            &["it says nothing"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nproof = { why = \"a\", checks = [] }",
+            29,
+            "claim.proof",
+            &["nothing is checked"],
+        ),
+        (
+            "] > 0\"",
+            "] > 0\"\nproof = { why = \"a\", checks = [\"rate[B] < 2\"] }",
+            29,
+            "claim.check",
+            &["no arm `B`", "one of A"],
+        ),
+        (
+            "[metric.rate]",
+            "[[recorded]]\nlabel = \"A\"\nby = \"ns\"\nvalues = {}\n[metric.rate]",
+            20,
+            "recorded.label",
+            &["`A` cannot name it"],
+        ),
+        (
+            "[metric.rate]",
+            "[[recorded]]\nlabel = \"ns\"\nby = \"\"\nvalues = {}\n[metric.rate]",
+            21,
+            "recorded.by",
+            &["it says nothing", "the command"],
+        ),
+        (
+            "[metric.rate]",
+            "[[recorded]]\nlabel = \"ns\"\nby = \"b\"\nvalues = { rate = { \"7 packets\" = 1 } }\n[metric.rate]",
+            22,
+            "recorded.values",
+            &["no point `7 packets`", "5 packets"],
+        ),
         ("] > 0\"", "] > paper\"", 28, "claim.paper", &["the paper's value at `5 packets` is missing"]),
         ("] > 0\"", "] > 0\"\npaper = { \"5 packets\" = 3 }", 29, "claim.paper", &["does not name them"]),
         ("id = \"sample\"", "id = \"sample", 1, "id", &["invalid", ""]),
@@ -192,7 +251,7 @@ fn a_mistake_in_a_choice_is_told_before_a_quick_run_as_well() {
     let text = format!("{SOUND}[[choice]]\nname = \"ACKs\"\nfield = \"receiver.nosuch\"\nvalues = [\"1\"]\n");
     let experiment = Experiment::read("sample.toml", &text).unwrap();
     for quick in [true, false] {
-        let planned = Work::plan([&experiment], Extent { quick, backend: &Simulator });
+        let planned = Work::plan([&experiment], Extent { quick, backend: &Simulator, variant: None });
         let error = planned.err().unwrap().to_string();
         assert!(error.contains("line 32, receiver.nosuch"), "{error}");
     }

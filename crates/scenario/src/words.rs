@@ -2,7 +2,7 @@
 
 use rampcc::{Rate, Time};
 use rampcc_path::{
-    AckFilter, Capacity, Jitter, LinkConfig, LossConfig, Opportunities, Propagation, QuickStartPolicy,
+    AckFilter, Capacity, Demand, Jitter, LinkConfig, LossConfig, Opportunities, Propagation, QuickStartPolicy,
 };
 use rampcc_tcp::Avoidance;
 
@@ -180,7 +180,9 @@ fn wobble(jitter: &Jitter) -> String {
         Jitter::Sine { amplitude, period } => format!("a swing of {amplitude} in {period}"),
         Jitter::Grant { period, jitter, demand } => {
             let size = demand.map_or_else(String::new, |demand| {
-                format!(" of {} B (more {} after a request)", demand.assured_bytes, demand.delay)
+                let times = if demand.free > 1 { format!(", {} times", demand.free) } else { String::new() };
+                let Demand { assured_bytes, delay, .. } = demand;
+                format!(" of {assured_bytes} B (more{times} {delay} after a request)")
             });
             format!("grants{size} every {period}, up to {jitter} late")
         }

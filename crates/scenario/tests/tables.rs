@@ -55,10 +55,12 @@ fn grants_on_demand() {
         parse(&text).topology.links[1].config.delay.jitter.clone()
     };
     let with = |demand| Some(Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand });
-    let demand = |assured_bytes, ms| Some(Demand { assured_bytes, delay: Time::from_ms(ms) });
+    let demand = |assured_bytes, ms| Some(Demand { assured_bytes, delay: Time::from_ms(ms), free: 1 });
     assert_eq!(grant(""), with(None));
     assert_eq!(grant(", assured = \"60 B\""), with(demand(60, 500)));
     assert_eq!(grant(", assured = 0, request-delay = \"300 ms\""), with(demand(0, 300)));
+    let free = demand(60, 500).map(|demand| Demand { free: 2, ..demand });
+    assert_eq!(grant(", assured = \"60 B\", free = 2"), with(free));
 }
 
 #[test]

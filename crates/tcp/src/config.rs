@@ -85,6 +85,8 @@ pub struct SenderConfig {
     pub hint: Hint,
     /// CUBIC's multiplicative decrease in 1/1024; 717 in Linux.
     pub cubic_beta_1024: u32,
+    /// CUBIC grows as in Linux 2.6.23.
+    pub cubic_of_2007: bool,
     /// Vegas' thresholds.
     pub vegas: VegasConfig,
     /// Told to the start-up algorithm: the receiver may acknowledge every second packet.
@@ -241,6 +243,7 @@ impl SenderConfig {
             avoidance: self.avoidance_in_use(),
             flow,
             cubic_beta_1024: self.cubic_beta_1024,
+            cubic_of_2007: self.cubic_of_2007,
             vegas: self.vegas,
             ns2: self.recovery.is_ns2(),
         }
@@ -298,6 +301,7 @@ impl SenderConfig {
             extra_startup_rounds: 0,
             hint: Hint::NONE,
             cubic_beta_1024: 717,
+            cubic_of_2007: false,
             vegas: if era {
                 VegasConfig { alpha_packets: 1, beta_packets: 3, mean_rtt: true }
             } else {

@@ -137,6 +137,7 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
             format!("{}/1024", s.cubic_beta_1024),
             "Linux's is 717/1024, for the whole machine",
         ),
+        (s.cubic_of_2007, "cubic-of-2007", "on".into(), "the kernel's CUBIC is its own"),
         (rto.initial != RTO_INITIAL, "rto-initial", ms(rto.initial), "Linux's is 1 s"),
         (rto.min != RTO_MIN && !whole_ms(rto.min), "rto-min", ms(rto.min), "routes know whole milliseconds"),
         (rto.max != RTO_MAX, "rto-max", ms(rto.max), "Linux's is 120 s"),

@@ -129,7 +129,9 @@ impl Assigned {
     /// Of the current grant.
     fn room(&self) -> u64 {
         let answered = self.answers.front().filter(|(number, _)| *number == self.current);
-        self.demand.assured_bytes.saturating_add(answered.map_or(0, |(_, volume)| *volume))
+        self.demand
+            .assured_bytes
+            .saturating_add(answered.map_or(0, |(_, volume)| volume.saturating_mul(self.demand.free.into())))
     }
 }
 
@@ -161,7 +163,7 @@ mod tests {
 
     /// Grants every 40 ms that carry one ACK, and what was asked for half a second before.
     fn on_demand(assured_bytes: u64) -> Grant {
-        let demand = Some(Demand { assured_bytes, delay: Time::from_ms(500) });
+        let demand = Some(Demand { assured_bytes, delay: Time::from_ms(500), free: 1 });
         let jitter = Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand };
         grants(&jitter, 42).remove(0)
     }
@@ -206,12 +208,38 @@ mod tests {
     }
 
     #[test]
+    fn with_free_capacity_the_wait_ends_once_demand_is_steady() {
+        let longest = |free| {
+            let demand = Some(Demand { assured_bytes: 60, delay: Time::from_ms(500), free });
+            let jitter = Jitter::Grant { period: Time::from_ms(40), jitter: Time::ZERO, demand };
+            let (mut source, mut longest) = (grants(&jitter, 42).remove(0), [Time::ZERO; 2]);
+            for i in 0..50_000u64 {
+                // Demand doubles after five seconds.
+                let now = Time::from_us(200 * i.min(25_000) + 100 * i.saturating_sub(25_000));
+                let late = usize::from(now > Time::from_ms(5_500));
+                longest[late] = longest[late].max(source.next(now, 52) - now);
+            }
+            longest
+        };
+        let [first, after] = longest(2);
+        assert!(first > Time::from_ms(400), "the first ones wait for their answer: {first}");
+        assert!(after <= Time::from_ms(80), "what doubles finds room: {after}");
+        assert!(longest(1)[1] > Time::from_ms(200), "without it, what comes on top waits");
+    }
+
+    #[test]
     fn extreme_settings_are_harmless() {
         let hour = Time::from_secs(3600);
-        let demand = Demand { assured_bytes: 0, delay: hour };
-        for (period, demand) in
-            [(Time::ZERO, None), (Time::from_ns(1), None), (Time::ZERO, Some(demand)), (hour, Some(demand))]
-        {
+        let demand = Demand { assured_bytes: 0, delay: hour, free: 1 };
+        let free = Demand { free: u32::MAX, ..demand };
+        for (period, demand) in [
+            (Time::ZERO, None),
+            (Time::from_ns(1), None),
+            (Time::ZERO, Some(demand)),
+            (hour, Some(demand)),
+            (Time::from_ns(1), Some(free)),
+            (hour, Some(free)),
+        ] {
             let mut grant = grants(&Jitter::Grant { period, jitter: hour, demand }, 42).remove(0);
             for now in [Time::ZERO, Time::from_ms(1), hour, Time::from_secs(1 << 33)] {
                 assert!((now..=now + hour + hour + hour).contains(&grant.next(now, 52)), "{period}");

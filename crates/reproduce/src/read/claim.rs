@@ -7,7 +7,7 @@ use rampcc::Time;
 
 use super::{misread, named_metric, time, within};
 use crate::error::{ReproduceError, Source, one_of};
-use crate::experiment::{ClaimPlan, Experiment, FORMULA, PlotPlan, ReasonPlan};
+use crate::experiment::{ArmPlan, ClaimPlan, Experiment, FORMULA, How, PlotPlan, ProofPlan, ReasonPlan};
 use crate::expression::{Check, Reference, parse};
 use crate::file::{self, Form, Text};
 
@@ -56,6 +56,10 @@ pub(super) fn plan_plot(
             }
         }
     }
+    if let Some(line) = plot.line.iter().find(|line| line.x.is_some() == line.y.is_some()) {
+        let problem = format!("`{}` is at neither or at both", line.label.get_ref());
+        return Err(source.wrong(line.label.span(), "plot.line", problem, "`x` or `y`"));
+    }
     for arm in &plot.arms {
         known_arm(source, experiment, arm.get_ref(), arm.span(), "plot.arms")?;
     }
@@ -77,6 +81,8 @@ pub(super) fn plan_plot(
             .map(|until| time(source, until, "plot.until"))
             .transpose()?
             .map(Time::secs_f64),
+        range: plot.range.as_ref().map(|range| ends(source, range)).transpose()?,
+        lines: plot.line.clone(),
     })
 }
 
@@ -112,6 +118,7 @@ pub(super) fn plan_claim(
         return Err(source.wrong(choice.span(), "claim.linux.choice", problem, "`why` and `found`"));
     }
     let on_linux = planned(claim.linux, "claim.linux")?;
+    let proof = claim.proof.map(|proof| plan_proof(source, experiment, &proof)).transpose()?;
     let asked = check.names_paper()
         || reason
             .iter()
@@ -147,9 +154,37 @@ pub(super) fn plan_claim(
         hold: claim.hold,
         paper,
         reason,
+        proof,
         on_linux,
         quick: claim.quick,
     })
+}
+
+/// An arm whose values somebody else's program gave.
+pub(super) fn recorded_arm(
+    source: &Source<'_>,
+    experiment: &Experiment,
+    recorded: &file::Recorded,
+) -> Result<ArmPlan, ReproduceError> {
+    let label = recorded.label.get_ref();
+    let wrong = |place, field: &str, problem: String, allowed: String| {
+        Err(source.wrong(place, &format!("recorded.{field}"), problem, allowed))
+    };
+    if experiment.arms.iter().any(|arm| arm.label == *label) || label.contains(['[', ']', '@']) {
+        let allowed = "a label of its own without brackets and @".to_owned();
+        return wrong(recorded.label.span(), "label", format!("`{label}` cannot name it"), allowed);
+    }
+    if recorded.by.get_ref().trim().is_empty() {
+        let allowed = "the program and the command that made it".to_owned();
+        return wrong(recorded.by.span(), "by", "it says nothing".to_owned(), allowed);
+    }
+    let mut values = BTreeMap::new();
+    for (metric, given) in &recorded.values {
+        named_metric(source, experiment, metric, recorded.label.span(), "recorded.values")?;
+        values.insert(metric.clone(), by_point(source, experiment, given, "recorded.values")?);
+    }
+    let how = How::Recorded { by: recorded.by.get_ref().clone(), values };
+    Ok(ArmPlan { label: label.clone(), how, place: recorded.label.span() })
 }
 
 /// A check whose names are all known.
@@ -170,6 +205,15 @@ fn paper_values(
     experiment: &Experiment,
     claim: &file::Claim,
 ) -> Result<BTreeMap<usize, f64>, ReproduceError> {
+    by_point(source, experiment, &claim.paper, "claim.paper")
+}
+
+fn by_point(
+    source: &Source<'_>,
+    experiment: &Experiment,
+    given: &BTreeMap<String, toml::Spanned<f64>>,
+    field: &str,
+) -> Result<BTreeMap<usize, f64>, ReproduceError> {
     let named: BTreeMap<String, usize> =
         (0..experiment.points.len()).map(|point| (experiment.labels(point).join(", "), point)).collect();
     let one = |(label, value): (&String, &toml::Spanned<f64>)| {
@@ -178,9 +222,41 @@ fn paper_values(
         }
         let problem = format!("there is no point `{label}`");
         let allowed = one_of(label, named.keys().map(String::as_str));
-        Err(source.wrong(value.span(), "claim.paper", problem, allowed))
+        Err(source.wrong(value.span(), field, problem, allowed))
     };
-    claim.paper.iter().map(one).collect()
+    given.iter().map(one).collect()
+}
+
+/// Of an axis.
+fn ends(source: &Source<'_>, range: &toml::Spanned<Vec<f64>>) -> Result<(f64, f64), ReproduceError> {
+    match range.get_ref().as_slice() {
+        [from, to] if from < to => Ok((*from, *to)),
+        _ => Err(source.wrong(
+            range.span(),
+            "plot.range",
+            "it is no range",
+            "two values, the smaller one first",
+        )),
+    }
+}
+
+fn plan_proof(
+    source: &Source<'_>,
+    experiment: &Experiment,
+    proof: &file::Proof,
+) -> Result<ProofPlan, ReproduceError> {
+    let why = proof.why.get_ref().trim();
+    if why.is_empty() || proof.checks.is_empty() {
+        let problem = if why.is_empty() { "it says nothing" } else { "nothing is checked" };
+        let allowed = "`why` the source contradicts the claim, and `checks` that show it";
+        return Err(source.wrong(proof.why.span(), "claim.proof", problem, allowed));
+    }
+    let one = |text: &Text| {
+        let check = read_check(source, experiment, text, "claim.proof.checks")?;
+        Ok((text.get_ref().clone(), check))
+    };
+    let checks = proof.checks.iter().map(one).collect::<Result<_, ReproduceError>>()?;
+    Ok(ProofPlan { why: why.to_owned(), checks })
 }
 
 fn plan_reason(

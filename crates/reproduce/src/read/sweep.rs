@@ -21,7 +21,7 @@ pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dime
             points.push(Point {
                 label: value.get_ref().clone(),
                 x: leading_number(value.get_ref()).unwrap_or(points.len() as f64),
-                set: vec![Set { setting, place: value.span() }],
+                set: vec![Set { setting, place: Some(value.span()) }],
             });
         }
     }

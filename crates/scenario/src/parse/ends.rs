@@ -69,6 +69,10 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
     s.set("send-buffer-max", &mut sender.send_buffer_max_bytes);
     s.set("idle-restart", &mut sender.idle_restart);
     s.set("handshake", &mut sender.handshake);
+    s.set("cubic-of-2007", &mut sender.cubic_of_2007);
+    if sender.cubic_of_2007 {
+        sender.cubic_beta_1024 = 819;
+    }
     if let Some(beta) = s.maybe::<f64>("cubic-beta") {
         sender.cubic_beta_1024 = (beta * 1024.0).round() as u32;
     }

@@ -57,10 +57,12 @@ fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>, ScenarioError
     let longest = if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
     let delay = s.read("request-delay", |v| v.time_in((Time::ZERO, longest)));
     let delay = delay.unwrap_or_else(|| default_of(s.schema(), "request-delay"));
-    if s.get("assured").is_none() && s.get("request-delay").is_some() {
-        return Err(s.error("assured", "it is missing", "bytes, where there is a `request-delay`"));
+    let beside = ["request-delay", "free"].into_iter().find(|field| s.get(field).is_some());
+    if let Some(field) = beside.filter(|_| s.get("assured").is_none()) {
+        return Err(s.error("assured", "it is missing", &format!("bytes, where there is a `{field}`")));
     }
-    Ok(s.maybe("assured").map(|assured_bytes| Demand { assured_bytes, delay }))
+    let free = s.of("free");
+    Ok(s.maybe("assured").map(|assured_bytes| Demand { assured_bytes, delay, free }))
 }
 
 pub(crate) fn reordering(value: &Value<'_>) -> Result<Reordering, ScenarioError> {

@@ -141,6 +141,7 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
     "idle-restart": FLAG => Sender(|c| Flag(c.idle_restart)), "Restart from the initial window after an idle timeout.";
     "handshake": FLAG => Sender(|c| Flag(c.handshake)), "SYN exchange before the first data.";
     "cubic-beta": number(0.1, 1.0) => Sender(|c| Number((f64::from(c.cubic_beta_1024) / 10.24).round() / 100.0)), "CUBIC's multiplicative decrease.";
+    "cubic-of-2007": FLAG => Sender(|c| Flag(c.cubic_of_2007)), "CUBIC as in Linux 2.6.23: it grows by 2 % a round trip before the first loss, by at most 16 packets in 100 ms beyond the window of the last one, and decreases to 0.8 unless `cubic-beta` says otherwise.";
     "vegas-alpha": packets(0, 100_000) => Sender(|c| Count(c.vegas.alpha_packets.into())), "Vegas grows while fewer packets are queued.";
     "vegas-beta": packets(0, 100_000) => Sender(|c| Count(c.vegas.beta_packets.into())), "Vegas shrinks while more packets are queued.";
     "vegas-mean-rtt": FLAG => Sender(|c| Flag(c.vegas.mean_rtt)), "Vegas decides by a round's mean RTT (ns-2) instead of its smallest (Linux).";

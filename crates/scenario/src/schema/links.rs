@@ -76,6 +76,7 @@ table! { JITTER_GRANT: "jitter = { kind = \"grant\" }", "A scheduled link: packe
     "jitter": TIME => At(Time::ZERO), "Each grant is moved by up to this much, a period at most.";
     "assured": bytes(0, u64::MAX) => Words("a grant carries all that waits"), "What every grant carries, asked for or not; beyond that, what arrived up to the grant that lies `request-delay` back.";
     "request-delay": words("time up to 10000 periods") => At(Time::from_ms(500)), "With `assured`: from a request to the grant that answers it.";
+    "free": count(1, 1000) => Count(1), "With `assured`: a grant that answers a request carries so many times what was asked for, as a link with free capacity may.";
 }
 
 table! { LOSS_RANDOM: "loss = { kind = \"random\" }", "Each packet independently.";

@@ -7,7 +7,6 @@
 //! `tcp_update_scoreboard`, `tcp_cwnd_down`, `tcp_moderate_cwnd`, `tcp_sacktag_write_queue`).
 //!
 //! Deviates: the distance of three segments stays where Linux widens it, and gives FACK up, once it has seen reordering.
-//! Deviates: what has waited for longer than a timeout does not count as lost for that alone (`tcp_head_timedout`).
 
 use std::collections::VecDeque;
 
@@ -29,6 +28,8 @@ pub(super) struct RateHalving {
     again: VecDeque<(u64, Time)>,
     /// When the newest segment left that has arrived and never was sent again.
     newest_clean: Time,
+    /// Where the search for what has waited too long goes on (`scoreboard_skb_hint`).
+    waited: u64,
 }
 
 impl RateHalving {
@@ -46,6 +47,29 @@ impl RateHalving {
         let step = if self.odd && cwnd > floor { mss } else { 0 };
         self.odd = !self.odd;
         c.set_cwnd((cwnd - step).min(c.board.in_flight() + mss));
+    }
+
+    /// `tcp_update_scoreboard`, for an ACK in recovery: FACK's losses; the oldest segment at a duplicate that shows none; and, once
+    /// that one has waited for longer than a timeout, whatever has. Returns the newly lost bytes.
+    pub(super) fn update_scoreboard(&mut self, c: &mut Connection, now: Time, duplicate: bool) -> u64 {
+        let mut lost = mark_lost(c, c.repair.point);
+        if c.board.is_empty() {
+            return lost;
+        }
+        let una = c.board.una();
+        if duplicate && !finds_loss(c) {
+            lost += mark_lost_once(c, una);
+        }
+        let timeout = c.rtt.timeout();
+        let waits = |c: &Connection, number: u64| now - c.board.record(number).sent > timeout;
+        if waits(c, una) {
+            self.waited = self.waited.max(una);
+            while self.waited < c.board.next() && waits(c, self.waited) {
+                lost += mark_lost_once(c, self.waited);
+                self.waited += 1;
+            }
+        }
+        lost
     }
 
     pub(super) fn note_sent_again(&mut self, now: Time, number: u64) {
@@ -83,6 +107,11 @@ pub(super) fn finds_loss(c: &Connection) -> bool {
 pub(super) fn mark_lost(c: &mut Connection, end: u64) -> u64 {
     let edge = c.board.highest_sacked_end().saturating_sub(u64::from(DUPLICATE_ACKS));
     c.board.mark_lost_below(edge.min(end))
+}
+
+/// Unless it was sent again.
+fn mark_lost_once(c: &mut Connection, number: u64) -> u64 {
+    if c.board.record(number).flags & Flags::RETRANSMITTED != 0 { 0 } else { c.board.mark_lost(number) }
 }
 
 /// `tcp_moderate_cwnd`.

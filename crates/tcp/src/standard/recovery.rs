@@ -127,7 +127,7 @@ impl Standard {
             c.go_on_newreno(now, self.rules.fack, facts.duplicate, delivery);
         } else if self.rules.fack {
             self.halving.find_lost_retransmissions(c, delivery);
-            fack::mark_lost(c, c.repair.point);
+            self.halving.update_scoreboard(c, now, facts.duplicate);
             self.halving.halve(c);
         } else {
             self.go_on_with_sack(c, now, facts, delivery);

@@ -57,6 +57,7 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
         [low, dot.y, high]
     };
     let values = panel.series.iter().flat_map(|series| &series.points).flat_map(ends);
+    let values = values.chain(panel.lines.iter().filter_map(|(_, _, y)| *y));
     let y = Scale::new(values, panel.y.log, true, (y_end, top)).rounded(count);
     html.add(format_args!(
         "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
@@ -77,11 +78,41 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
             line(html, panel, series, (&x, &y), size);
         }
     }
+    if size != Size::Thumbnail {
+        compared(html, panel, (&x, &y), (left, x_end, top, y_end));
+    }
     html.raw("</svg>\n");
+}
+
+/// Lines that the values are compared with.
+fn compared(
+    html: &mut Html,
+    panel: &Panel,
+    (x, y): (&Scale, &Scale),
+    (left, x_end, top, y_end): (f64, f64, f64, f64),
+) {
+    for (label, upright, lying) in &panel.lines {
+        let (x1, x2, y1, y2) = match (upright, lying) {
+            (Some(at), _) => (x.place(*at), x.place(*at), top, y_end),
+            (_, Some(at)) => (left, x_end, y.place(*at), y.place(*at)),
+            _ => continue,
+        };
+        html.add(format_args!(
+            "<line class=\"compared\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y1:.1}\" y2=\"{y2:.1}\"/>\
+             <text class=\"muted\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+            x2 - 4.0,
+            y1.min(y2) + if upright.is_some() { 12.0 } else { -4.0 },
+            Text(label)
+        ));
+    }
 }
 
 fn x_scale(panel: &Panel, range: (f64, f64)) -> Scale {
     let values = panel.series.iter().flat_map(|series| &series.points).map(|dot| dot.x);
+    if let Some((from, to)) = panel.range {
+        return Scale::new([from, to].into_iter(), panel.x.log, false, range);
+    }
+    let values = values.chain(panel.lines.iter().filter_map(|(_, x, _)| *x));
     if panel.categories.is_empty() {
         let zero = matches!(panel.shape, Shape::Curves | Shape::Steps) && !panel.x.log;
         return Scale::new(values, panel.x.log, zero, range);

@@ -1,8 +1,8 @@
 //! The page of all figures.
 
-use super::Figure;
 use super::chart::{Size, chart};
 use super::page::STYLE;
+use super::{Claim, Figure, Panel};
 use crate::report::html::frame::{Script, brand, document_head, page_end, theme_button};
 use crate::report::html::tables::copyable;
 use crate::report::html::text::{Html, Text};
@@ -14,6 +14,8 @@ pub struct Index<'a> {
     pub figures: Vec<&'a Figure>,
     /// The command that makes all of it again.
     pub command: String,
+    /// What is not as in the whole gallery: a quick run, a variant.
+    pub notice: Option<String>,
     /// Sentences above the figures.
     pub summary: Vec<String>,
     /// Version of ramp.
@@ -45,6 +47,9 @@ pub fn render_index(index: &Index<'_>) -> String {
         "</header>\n<main id=\"figures\">\n<h1>Published experiments, <b>reproduced</b></h1>\n\
          <p class=\"verdict\">{held} of {checked} checked claims hold.</p>\n"
     ));
+    if let Some(notice) = &index.notice {
+        html.add(format_args!("<p class=\"warning\">{}</p>\n", Text(notice)));
+    }
     for line in &index.summary {
         html.add(format_args!("<p class=\"note\">{}</p>\n", Text(line)));
     }
@@ -70,14 +75,15 @@ pub fn render_index(index: &Index<'_>) -> String {
 }
 
 fn counts<'f>(figures: impl Iterator<Item = &'f Figure>) -> (usize, usize) {
-    let checked = figures.flat_map(|figure| &figure.claims).filter_map(|claim| claim.holds);
+    let checked = figures.flat_map(|figure| &figure.claims).filter_map(Claim::counts);
     checked.fold((0, 0), |(held, all), holds| (held + usize::from(holds), all + 1))
 }
 
 fn card(html: &mut Html, figure: &Figure) {
     let (held, checked) = counts(std::iter::once(figure));
     html.add(format_args!("<li class=\"card\"><a href=\"{}.html\">", Text(&figure.id)));
-    if let Some(panel) = figure.panels.first() {
+    let seen = |panel: &&Panel| panel.series.iter().flat_map(|series| &series.points).any(|dot| dot.y != 0.0);
+    if let Some(panel) = figure.panels.iter().find(seen) {
         chart(html, panel, Size::Thumbnail);
     }
     html.add(format_args!(
@@ -88,6 +94,10 @@ fn card(html: &mut Html, figure: &Figure) {
     if checked > 0 {
         let class = if held == checked { "good" } else { "warn" };
         html.add(format_args!("<span class=\"tag {class}\">{held} of {checked} hold</span>"));
+    }
+    let contradicted = figure.claims.iter().filter(|claim| claim.contradicted.is_some()).count();
+    if contradicted > 0 {
+        html.add(format_args!("<span class=\"tag\">≠ {contradicted}</span>"));
     }
     if figure.kind != "run" {
         html.add(format_args!("<span class=\"tag\">{}</span>", Text(&figure.kind)));

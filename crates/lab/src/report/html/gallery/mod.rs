@@ -30,6 +30,8 @@ pub struct Figure {
     pub about: String,
     /// What a quick run leaves out.
     pub quick: Option<String>,
+    /// What somebody set otherwise than the experiment has it.
+    pub variant: Option<String>,
     /// What was played instead of the original.
     pub substitute: Option<String>,
     /// What the paper leaves open, and what was taken.
@@ -67,6 +69,24 @@ pub struct Claim {
     pub reason: Option<String>,
     /// Why the reason that was given does not count.
     pub reason_fails: Option<String>,
+    /// That the paper itself says otherwise: then it counts neither way.
+    pub contradicted: Option<Contradiction>,
+}
+
+impl Claim {
+    /// Whether it counts as one that was checked.
+    pub(super) fn counts(&self) -> Option<bool> {
+        self.holds.filter(|_| self.contradicted.is_none())
+    }
+}
+
+/// What shows that a paper contradicts a claim of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Contradiction {
+    /// In words.
+    pub why: String,
+    /// What was checked, each with what was found.
+    pub proof: Vec<(String, String)>,
 }
 
 /// A choice that the paper leaves open: the claims under each value.
@@ -100,6 +120,10 @@ pub struct Panel {
     pub categories: Vec<String>,
     /// What is drawn.
     pub series: Vec<Series>,
+    /// Ends of the horizontal axis, where they are not those of the values.
+    pub range: Option<(f64, f64)>,
+    /// Lines across: a label, and where it stands upright or at which height it lies.
+    pub lines: Vec<(String, Option<f64>, Option<f64>)>,
 }
 
 /// How a plot is drawn.

@@ -1,7 +1,7 @@
 //! The page of one figure.
 
 use super::chart::{Size, chart};
-use super::{Choice, Claim, Figure, Panel, Shape};
+use super::{Choice, Claim, Contradiction, Figure, Panel, Shape};
 use crate::report::html::frame::{Script, brand, document_head, page_end, theme_button};
 use crate::report::html::playground::link_of_command;
 use crate::report::html::summary::swatch_of;
@@ -36,6 +36,9 @@ pub fn render_figure(figure: &Figure) -> String {
     ));
     if let Some(quick) = &figure.quick {
         html.add(format_args!("<p class=\"warning\">Quick: {}</p>\n", Text(quick)));
+    }
+    if let Some(variant) = &figure.variant {
+        html.add(format_args!("<p class=\"warning\">A variant of the experiment: {}</p>\n", Text(variant)));
     }
     if let Some(substitute) = &figure.substitute {
         html.add(format_args!("<p class=\"warning\">Played instead: {}</p>\n", Text(substitute)));
@@ -102,14 +105,25 @@ fn claims(html: &mut Html, claims: &[Claim]) {
     if claims.is_empty() {
         return;
     }
-    let checked = claims.iter().filter(|claim| claim.holds.is_some()).count();
-    let held = claims.iter().filter(|claim| claim.holds == Some(true)).count();
+    let checked = claims.iter().filter(|claim| claim.counts().is_some()).count();
+    let held = claims.iter().filter(|claim| claim.counts() == Some(true)).count();
+    let contradicted = match claims.iter().filter(|claim| claim.contradicted.is_some()).count() {
+        0 => String::new(),
+        1 => " One more is contradicted by the paper itself.".to_owned(),
+        more => format!(" {more} more are contradicted by the paper itself."),
+    };
     html.add(format_args!(
-        "<section id=\"claims\">\n<h2>What the paper claims</h2>\n<p class=\"note\">{held} of {checked} checked claims hold.</p>\n<ol class=\"claims\">\n"
+        "<section id=\"claims\">\n<h2>What the paper claims</h2>\n<p class=\"note\">{held} of {checked} checked claims hold.{contradicted}</p>\n<ol class=\"claims\">\n"
     ));
     for claim in claims {
         html.raw("<li>");
-        mark(html, claim.holds);
+        if claim.contradicted.is_some() {
+            html.raw(
+                "<span class=\"mark\" role=\"img\" aria-label=\"contradicted by the paper itself\">≠</span>",
+            );
+        } else {
+            mark(html, claim.holds);
+        }
         html.add(format_args!(
             "<div><p>{} <span class=\"place\">{}</span></p>\n<dl>",
             Text(&claim.text),
@@ -123,10 +137,20 @@ fn claims(html: &mut Html, claims: &[Claim]) {
             "<div><dt>checked</dt><dd><code>{}</code></dd></div></dl>\n",
             Text(&claim.check)
         ));
+        if let Some(Contradiction { why, proof }) = &claim.contradicted {
+            html.add(format_args!(
+                "<p class=\"reason\">The paper contradicts it: {}</p>\n<ul class=\"proof\">",
+                Text(why)
+            ));
+            for (check, found) in proof {
+                html.add(format_args!("<li><code>{}</code> {}</li>", Text(check), Text(found)));
+            }
+            html.raw("</ul>\n");
+        }
         if let Some(reason) = &claim.reason {
             html.add(format_args!("<p class=\"reason\">{}</p>\n", Text(reason.trim())));
         }
-        if claim.holds == Some(false) && claim.reason.is_none() {
+        if claim.counts() == Some(false) && claim.reason.is_none() {
             let why = claim.reason_fails.as_deref();
             let words =
                 why.map_or_else(String::new, |why| format!(" The one in its file does not count: {why}."));

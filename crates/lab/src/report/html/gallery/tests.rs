@@ -19,6 +19,7 @@ fn figure() -> Figure {
         y: Axis { label: "share".to_owned(), log: false },
         categories: categories.iter().map(|&c| c.to_owned()).collect(),
         series: vec![series(0, 1.0), series(1, 2.0)],
+        ..Panel::default()
     };
     Figure {
         id: "sample-fig1".to_owned(),
@@ -60,6 +61,24 @@ fn a_page_has_every_plot_twice_and_every_claim() {
 }
 
 #[test]
+fn a_claim_that_its_paper_contradicts_counts_neither_way() {
+    let mut figure = figure();
+    figure.claims[1].contradicted = Some(Contradiction {
+        why: "its own <table>".to_owned(),
+        proof: vec![("9 < 10".to_owned(), "9".to_owned())],
+    });
+    let page = render_figure(&figure);
+    assert!(page.contains("1 of 1 checked claims hold. One more is contradicted by the paper itself."));
+    assert!(
+        page.contains("The paper contradicts it: its own &lt;table&gt;")
+            && page.contains("<code>9 &lt; 10</code> 9")
+    );
+    assert!(!page.contains("does not hold") && !page.contains("No reason is known"));
+    let index = render_index(&Index { figures: vec![&figure], ..Index::default() });
+    assert!(index.contains("1 of 1 hold</span><span class=\"tag\">≠ 1</span>"), "{index}");
+}
+
+#[test]
 fn the_index_leads_to_every_page_and_counts() {
     let figure = figure();
     let other = Figure {
@@ -78,6 +97,24 @@ fn the_index_leads_to_every_page_and_counts() {
     assert_eq!(page.matches("<svg class=\"thumbnail\"").count(), 1);
     assert_eq!(page.matches("class=\"thumbnail").count(), 1, "no box where nothing is drawn");
     assert!(page.contains("ramp reproduce --all"));
+}
+
+#[test]
+fn lines_to_compare_with_are_on_the_plots_and_not_on_the_cards() {
+    let mut figure = figure();
+    figure.panels.truncate(1);
+    figure.panels[0].lines =
+        vec![("BDP".to_owned(), None, Some(30.0)), ("150 Mbit/s".to_owned(), Some(2.0), None)];
+    figure.panels[0].range = Some((0.0, 40.0));
+    let page = render_figure(&figure);
+    assert_eq!(page.matches("class=\"compared\"").count(), 4, "two in each size");
+    assert!(page.contains(">BDP</text>") && page.contains(">40</text>"), "both axes reach them: {page}");
+    let index = render_index(&Index {
+        figures: vec![&figure],
+        notice: Some("Quick: <few>".to_owned()),
+        ..Index::default()
+    });
+    assert!(!index.contains("compared") && index.contains("<p class=\"warning\">Quick: &lt;few&gt;</p>"));
 }
 
 #[test]

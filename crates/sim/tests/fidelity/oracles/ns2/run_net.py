@@ -57,3 +57,5 @@ for m in ("db50_onedir", "db200_onedir", "pl200"):
 with ThreadPoolExecutor(NW) as ex: res = list(ex.map(one, jobs))
 with open("results/dumbbell.csv", "w", newline="") as f:
     w = csv.DictWriter(f, list(res[0])); w.writeheader(); w.writerows(res)
+with open("results/parking_lot.csv", "w", newline="") as f:
+    w = csv.DictWriter(f, list(res[0])); w.writeheader(); w.writerows(r for r in res if r["workload"].startswith("pl200") and r["variant"] == "sack")

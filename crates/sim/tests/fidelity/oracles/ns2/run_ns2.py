@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the single-bottleneck ns-2 scenarios (bulk.tcl) and writes results/*.csv.
-usage: python3 run_ns2.py [es] [ps] [qs]      (run from the directory that holds this file)"""
+usage: python3 run_ns2.py [es] [es7] [ps] [qs]      (run from the directory that holds this file)"""
 import subprocess, csv, sys, os, gzip, itertools, tempfile
 from concurrent.futures import ThreadPoolExecutor
 NW = int(os.environ.get("NW", "2"))
@@ -116,6 +116,12 @@ def es():
         for sd in (1, 2, 3): jobs.append((dict(alg=a, bw_mbps=40, delay_ms=50, buf_pkts=250, maxburst=5, variant=f"seed{sd}"), {**base, **p, "seed": sd}))
     sweep("single", jobs)
     for a, p in ALG.items(): series("single", a, {**base, **p}, 2.5 if a in ("nr_ss32", "nr_ss800", "nr_huge", "sack_huge", "vegas", "nr_lss100") else None)
+
+def es7():
+    """Figure 7 of the Enhanced Start paper: NewReno's start-ups over the size of the buffer"""
+    base = dict(bw="40Mb", delay="50ms", side_bw="500Mb", side_delay="0.1ms", pkt=1000, maxburst=5, dur=20)
+    jobs = [(dict(alg=a, buf_pkts=b), {**base, **ALG[a], "buf": b}) for a in ("nr_huge", "nr_ss32", "nr_lss100", "nr_hoe", "vegas") for b in range(100, 301, 50)]
+    sweep("over_buffer", jobs)
 
 def ps():
     # side links 1 Gb/s 5 ms, bottleneck 30 ms one way -> rtt 80 ms; CBR starts at 0, TCP at 1 s, TCP runs 50 s
