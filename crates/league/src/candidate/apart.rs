@@ -19,6 +19,12 @@ use rampcc_trace::Observer;
 
 use super::wire::{Ask, Said, add, messages, receive, send};
 
+/// What is said beside an error of a candidate that could not be loaded.
+const HELP: &str = if cfg!(target_feature = "crt-static") {
+    "this ramp is static and cannot load what a compiler has made; docs/install.md says which builds can"
+} else {
+    "docs/guide/algorithm.md says what a candidate may do"
+};
 /// How often an interruption and the child's clock are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// Of processor time, without a word: hundreds of times what a run takes between two.
@@ -79,7 +85,7 @@ impl Processes {
     pub(super) fn describe(&self) -> Result<&'static Algorithm, ExperimentError> {
         let wrong = |message: String| ExperimentError::Input {
             message,
-            help: Some("docs/guide/algorithm.md says what a candidate may do".to_owned()),
+            help: Some(HELP.to_owned()),
         };
         let (process, description) = self.start(&AtomicBool::new(false)).map_err(|lost| match lost {
             Lost::Said(message) => wrong(format!("your candidate {} {message}", self.file)),
