@@ -17,10 +17,14 @@ class Page(HTMLParser):
     def __init__(self):
         super().__init__()
         self.links, self.loaded, self.anchors = [], [], {"", "top"}
+        self.leads = None
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
         self.anchors |= {value for name in ("id", "name") if (value := attributes.get(name))}
+        if tag == "meta" and attributes.get("http-equiv") == "refresh":
+            self.leads = attributes["content"].partition("url=")[2]
+            self.links.append(self.leads)
         if tag == "a" and attributes.get("href"):
             self.links.append(attributes["href"])
         named = tag == "link" and attributes.get("rel") in NAMED
@@ -45,6 +49,9 @@ def main(site):
             links += 1
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             target = target / "index.html" if target.is_dir() else target
+            # A page that leads on takes what stands after # along.
+            while target in pages and pages[target].leads and target != path:
+                target = (target.parent / pages[target].leads).resolve()
             # What stands after # in the playground's address is a comparison.
             anchor = "" if "=" in parts.fragment else unquote(parts.fragment)
             if not target.exists():

@@ -30,7 +30,7 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 ln -s pts/ptmx "$root/dev/ptmx"
 # None of this machine's services, and nothing that looks after its hardware.
 rm -rf "$root/etc/systemd/system" "$root/etc/ramp"
-mkdir -p "$root/etc/systemd/system" "$root/etc/ramp"
+mkdir -p "$root/etc/systemd/system"
 for unit in dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount sys-kernel-config.mount \
 	sys-kernel-debug.mount sys-kernel-tracing.mount systemd-logind.service systemd-modules-load.service \
 	systemd-pstore.service systemd-remount-fs.service systemd-sysctl.service systemd-udevd.service \
@@ -40,7 +40,7 @@ done
 if [ -n "$ramp" ]; then
 	cp "$ramp" "$root/usr/bin/ramp"
 	# systemd empties /tmp, where the repository may be.
-	mkdir -p "$root/usr/src/ramp"
+	mkdir -p "$root/usr/src/ramp" "$root/etc/ramp"
 	cp -r "$packaging" "$root/usr/src/ramp/packaging"
 fi
 ip link set lo up

@@ -83,10 +83,7 @@ impl Processes {
 
     /// Loads it into a first process, and says what it is.
     pub(super) fn describe(&self) -> Result<&'static Algorithm, ExperimentError> {
-        let wrong = |message: String| ExperimentError::Input {
-            message,
-            help: Some(HELP.to_owned()),
-        };
+        let wrong = |message: String| ExperimentError::Input { message, help: Some(HELP.to_owned()) };
         let (process, description) = self.start(&AtomicBool::new(false)).map_err(|lost| match lost {
             Lost::Said(message) => wrong(format!("your candidate {} {message}", self.file)),
             other => wrong(format!("your candidate {} {other} when it was loaded", self.file)),
