@@ -50,9 +50,11 @@ fn a_qlog_that_cannot_be_is_refused_before_anything_is_written() {
 #[test]
 fn what_is_no_single_download_is_refused_in_real_time() {
     let place = Place::new("quic_refusals");
-    for (scenario, said) in
-        [("paced-start-fig7", "no other traffic"), ("data-centre", "too short"), ("transatlantic-10g", "10 Gbit/s")]
-    {
+    for (scenario, said) in [
+        ("paced-start-fig7", "no other traffic"),
+        ("data-centre", "too short"),
+        ("transatlantic-10g", "10 Gbit/s"),
+    ] {
         let output = place.ramp(&["compare", "--on", "quic-real", scenario]);
         let said_of_it = stderr(&output).replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{scenario}: {said_of_it}");

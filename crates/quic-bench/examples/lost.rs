@@ -26,6 +26,7 @@ const GAPS_MAX: u64 = 1024;
 const SEEDS: u64 = 3;
 const ROWS: [&str; 8] =
     ["noq_cubic", "bbr3", "slow_start", "hystart", "hystartpp", "search", "reach", "noq_newreno"];
+const YARDSTICK: &str = "ideal";
 const BACKEND: VirtualQuic = VirtualQuic(Stack::Noq);
 
 /// What became of a run.
@@ -69,7 +70,11 @@ fn main() {
     let population = Population::open(&Which::HeldOut).and_then(|all| all.up_to(BYTES)).expect("it ships");
     let whole =
         |path: &&Path| path.scenario.flows.first().is_some_and(|flow| flow.source.size_bytes() >= BYTES);
-    let paths: Vec<&Path> = population.paths.iter().filter(whole).collect();
+    let all: Vec<&Path> = population.paths.iter().filter(whole).collect();
+    // As the league does: where a sender that knows the path does not finish, nobody can.
+    let ends = on_each(&all, |path| runs(YARDSTICK, path).iter().all(|seen| seen.completed));
+    let paths: Vec<&Path> =
+        all.into_iter().zip(ends).filter_map(|(path, ends)| ends.then_some(path)).collect();
     println!("{} paths", paths.len());
     println!(
         "| row | not finished | lost with at most {GAPS_MAX} gaps | lost after more drops | another reason |"
@@ -83,30 +88,38 @@ fn main() {
 }
 
 fn counted(row: &str, paths: &[&Path]) -> Counts {
-    let next = AtomicUsize::new(0);
-    let counts = Mutex::new(Counts::default());
-    let work = || {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let runs = runs(row, path);
-            let failed = || runs.iter().filter(|seen| !seen.completed);
-            let mut counts = counts.lock().expect("nobody panics with it");
-            if failed().count() == 0 {
-                continue;
-            }
-            counts.unfinished += 1;
-            if failed().any(|seen| seen.lost && seen.dropped <= GAPS_MAX) {
-                counts.few_gaps += 1;
-            } else if failed().any(|seen| seen.lost) {
-                counts.many_drops += 1;
-            }
+    let mut counts = Counts::default();
+    for runs in on_each(paths, |path| runs(row, path)) {
+        let failed = || runs.iter().filter(|seen| !seen.completed);
+        counts.unfinished += usize::from(failed().count() > 0);
+        if failed().any(|seen| seen.lost && seen.dropped <= GAPS_MAX) {
+            counts.few_gaps += 1;
+        } else if failed().any(|seen| seen.lost) {
+            counts.many_drops += 1;
         }
-    };
+    }
+    counts
+}
+
+/// What `work` finds on each path, on all processors.
+fn on_each<T: Send>(paths: &[&Path], work: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = paths.get(at) else { return };
+                    let one = work(path);
+                    found.lock().expect("nobody panics with it").push((at, one));
+                }
+            });
         }
     });
-    counts.into_inner().expect("nobody panics with it")
+    let mut found = found.into_inner().expect("nobody panics with it");
+    found.sort_unstable_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, one)| one).collect()
 }
 
 fn runs(row: &str, path: &Path) -> Vec<Seen> {

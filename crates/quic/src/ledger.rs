@@ -44,6 +44,10 @@ impl Ledger {
 
     /// Takes a packet out by its name; `None`: it is not here.
     pub(crate) fn take(&mut self, id: PacketId) -> Option<Entry> {
+        // Most packets are acknowledged in the order in which they left.
+        if self.entries.front().is_some_and(|oldest| oldest.live && oldest.id == id) {
+            return self.remove(0);
+        }
         let from = self.entries.partition_point(|entry| entry.id.sent < id.sent);
         let at = self.entries.iter().skip(from).take_while(|entry| entry.id.sent == id.sent);
         let at = from + at.into_iter().position(|entry| entry.live && entry.id.number == id.number)?;
