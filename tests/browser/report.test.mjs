@@ -4,13 +4,21 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { after, before, test } from "node:test";
 
-import { accessibilityFaults, launch, open, settled } from "./browser.mjs";
+import { accessibilityFaults, launch, open as opened, settled } from "./browser.mjs";
 
 const report = process.env.RAMP_REPORT;
 const hostile = process.env.RAMP_HOSTILE_REPORT;
 const overview = process.env.RAMP_OVERVIEW;
 const crowded = process.env.RAMP_CROWDED_REPORT;
 const PANELS = ["cwnd", "in_flight", "queue", "rtt", "delivered"];
+
+/// With every folded section open, as most readers of one will have it.
+const open = async (...what) => {
+  const page = await opened(...what);
+  await page.$$eval("details.fold", (all) => all.forEach((fold) => { fold.open = true; }));
+  if (what[2]?.javaScriptEnabled !== false) await settled(page);
+  return page;
+};
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -42,6 +50,24 @@ test("opens without an error and asks the network for nothing", async () => {
   assert.deepEqual(page.requested.filter((url) => url !== page.address && !url.startsWith("data:")), []);
   const refused = await page.evaluate(() => fetch("https://example.invalid/").then(() => "answered", () => "refused"));
   assert.equal(refused, "refused");
+});
+
+test("the answer comes first, and a link opens what is folded", async () => {
+  const page = await opened(browser, report, { viewport: { width: 390, height: 844 } });
+  const folds = await page.$$eval("details.fold", (all) => all.map((fold) => [fold.parentElement.id, fold.open]));
+  assert.ok(folds.length >= 2 && folds.every(([, isOpen]) => !isOpen), JSON.stringify(folds));
+  for (const id of ["summary", "time", "exits"]) assert.equal(await page.locator(`#${id} details.fold`).count(), 0, id);
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.$eval('nav a[href="#distributions"]', (link) => link.click());
+  await settled(page);
+  assert.equal(await page.$eval("#distributions details.fold", (fold) => fold.open), true);
+  assert.ok((await page.$$eval("#distributions .rows svg", (all) => all.length)) >= 1, "it is drawn once it is seen");
+  assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) > height + 300);
+  const again = await opened(browser, `${report}`, {});
+  await again.goto(`${again.address}#differences`);
+  await again.reload();
+  await settled(again);
+  assert.equal(await again.$eval("#differences details.fold", (fold) => fold.open), true, "the address opens it");
 });
 
 test("draws every chart", async () => {

@@ -32,8 +32,8 @@ impl Script {
         match self {
             Self::Report => {
                 scripts!(
-                    "core", "theme", "table", "chips", "steer", "timeline", "sizes", "rows", "lines", "cdf",
-                    "tradeoff", "carries", "copy", "export", "state"
+                    "core", "theme", "fold", "table", "chips", "steer", "timeline", "sizes", "rows", "lines",
+                    "cdf", "tradeoff", "carries", "copy", "export", "state"
                 )
             }
             // The theme and the address belong to the page around it.

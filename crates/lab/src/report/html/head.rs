@@ -20,10 +20,10 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
         ("summary", "Summary", true),
         ("time", "Over time", curves),
         ("carries", "How far", comparison.carries.is_some()),
+        ("exits", "Exits", true),
         ("sizes", "By size", sizes),
         ("trade-off", "Costs", comparison.arms.len() > 1),
         ("distributions", "Runs", true),
-        ("exits", "Exits", true),
         ("differences", "Differences", !comparison.pairs.is_empty()),
         ("again", "Reproduce", true),
     ];

@@ -43,13 +43,25 @@ pub(super) fn sections(html: &mut Html, comparison: &Comparison) {
         time_section(html, comparison);
     }
     carries::section(html, comparison);
+    exits_section(html, comparison);
     if charts::sizes_of(comparison).len() > 1 {
         sizes_section(html, comparison);
     }
     tradeoff_section(html, comparison);
     distributions_section(html, comparison);
-    exits_section(html, comparison);
     differences_section(html, comparison);
+}
+
+/// A section whose heading opens it: what a reader does not need for the answer.
+fn folded(html: &mut Html, id: &str, title: &str) {
+    let class = if id == "trade-off" { " class=\"needs-script\"" } else { "" };
+    html.add(format_args!(
+        "<section id=\"{id}\"{class}>\n<details class=\"fold\"><summary><h2>{title}</h2></summary>\n"
+    ));
+}
+
+fn folded_end(html: &mut Html) {
+    html.raw("</details>\n</section>\n");
 }
 
 fn summary_section(html: &mut Html, comparison: &Comparison) {
@@ -195,8 +207,9 @@ fn paths_met(html: &mut Html, comparison: &Comparison) {
 }
 
 fn sizes_section(html: &mut Html, comparison: &Comparison) {
+    folded(html, "sizes", "Download time by size");
     html.raw(
-        "<section id=\"sizes\">\n<h2>Download time by size</h2>\n<p class=\"note\">How long the first N bytes took: \
+        "<p class=\"note\">How long the first N bytes took: \
          a web page meets the left end, a film the right. Bands are 95 % intervals.</p>\n\
          <div class=\"chart needs-script\" data-sizes><header><h3>Time to the first N bytes</h3><p>mean over runs</p>",
     );
@@ -213,7 +226,7 @@ fn sizes_section(html: &mut Html, comparison: &Comparison) {
          <div class=\"values\" aria-hidden=\"true\"></div></div>\n",
     );
     tables::sizes(html, comparison);
-    html.raw("</section>\n");
+    folded_end(html);
 }
 
 /// Metrics that a result may cost, in order of preference.
@@ -238,8 +251,9 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
     if order.is_empty() || comparison.arms.len() < 2 {
         return;
     }
+    folded(html, "trade-off", "What it costs");
     html.add(format_args!(
-        "<section id=\"trade-off\" class=\"needs-script\">\n<h2>What it costs</h2>\n<p class=\"note\">Means with 95 % intervals: who is \
+        "<p class=\"note\">Means with 95 % intervals: who is \
          {} and gentle at once?</p>\n<div class=\"chart\" data-tradeoff=\"{across}\"><header><h3>{} against another metric</h3>\
          <label class=\"choice\">Upwards <select>",
         if comparison.primary == metric::DOWNLOAD_TIME { "fast" } else { "good" },
@@ -251,9 +265,8 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
             Text(&capital(&distributions[index].title))
         ));
     }
-    html.raw(
-        "</select></label></header><div class=\"plot\"></div><div class=\"values\"></div></div>\n</section>\n",
-    );
+    html.raw("</select></label></header><div class=\"plot\"></div><div class=\"values\"></div></div>\n");
+    folded_end(html);
 }
 
 /// The share of runs within a time.
@@ -275,8 +288,9 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
         return;
     }
     let shown = charts::shown_at_once(comparison).max(1).min(distributions.len());
+    folded(html, "distributions", "Every run");
     html.raw(
-        "<section id=\"distributions\">\n<h2>Every run</h2>\n<p class=\"note\">A dot is a run, the diamond the mean, \
+        "<p class=\"note\">A dot is a run, the diamond the mean, \
          the bar its 95 % interval. A mean hides two groups of runs; where a test finds two, the row says so.</p>\n<div class=\"grid-3\">\n",
     );
     for (index, distribution) in distributions.iter().take(shown).enumerate() {
@@ -302,7 +316,7 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
     html.raw(
         "<p class=\"needs-script\"><button type=\"button\" id=\"all-runs\">Every metric of every run as CSV</button></p>\n",
     );
-    html.raw("</section>\n");
+    folded_end(html);
 }
 
 fn figure(
@@ -383,8 +397,9 @@ fn differences_section(html: &mut Html, comparison: &Comparison) {
     let groups = charts::differences(comparison);
     let info = comparison.metrics.iter().find(|metric| metric.id == comparison.primary);
     let (Some(info), false) = (info, groups.is_empty()) else { return };
+    folded(html, "differences", "Paired differences");
     html.add(format_args!(
-        "<section id=\"differences\">\n<h2>Paired differences</h2>\n<p class=\"note\">All algorithms met the same random numbers, so {} \
+        "<p class=\"note\">All algorithms met the same random numbers, so {} \
          is compared seed by seed. An interval inside the shaded band means that a difference, if any, is below {}; \
          one that crosses the band’s edge leaves it open.</p>\n<div class=\"figure\" data-differences><header>",
         Text(&info.name),
@@ -404,7 +419,8 @@ fn differences_section(html: &mut Html, comparison: &Comparison) {
     }
     html.raw("</span></header><div class=\"rows needs-script\"></div>");
     tables::differences(html, comparison, info);
-    html.raw("</div>\n</section>\n");
+    html.raw("</div>\n");
+    folded_end(html);
 }
 
 fn again_section(html: &mut Html, comparison: &Comparison) {
@@ -419,9 +435,9 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
         Text(&from.scenario_hash),
         from.seed
     ));
-    html.raw("<details open><summary>The scenario</summary>");
+    html.raw("<details><summary>The scenario</summary>");
     tables::copyable(html, &from.scenario_text);
-    html.raw("</details>\n<h3>How the numbers were made</h3>\n<ul class=\"method\">\n");
+    html.raw("</details>\n<details><summary>How the numbers were made</summary>\n<ul class=\"method\">\n");
     for sentence in &comparison.method {
         html.add(format_args!("<li>{}</li>\n", Text(sentence)));
     }
@@ -434,7 +450,7 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
     }
     html.raw(
         "<li>Curves are thinned to what a screen can show; of every stretch the lowest and the highest point stay.</li>\n\
-         <li>Bytes, windows and rates count payload unless they say wire; 1 MB is 10⁶ bytes.</li>\n</ul>\n</section>\n",
+         <li>Bytes, windows and rates count payload unless they say wire; 1 MB is 10⁶ bytes.</li>\n</ul></details>\n</section>\n",
     );
 }
 
