@@ -183,10 +183,10 @@ pub(crate) fn reproduce(
     let extent = args.extent(&variant);
     let work = Work::plan(&experiments, extent)?;
     if args.all && !args.json {
+        let megabytes = (work.bytes() / 1_000_000).max(1);
         say!(
-            "{} runs to find or play; they take about {} MB in {}",
+            "{} runs to find or play; they take up to {megabytes} MB in {}",
             work.runs(),
-            megabytes(work.runs()),
             args.out.display()
         );
     }
@@ -236,11 +236,6 @@ pub(crate) fn reproduce(
         return Ok(());
     }
     Err(CliError::Unexplained { experiments: failed })
-}
-
-/// What so many runs of the built-in experiments take on disk: 50 kB each on average.
-fn megabytes(runs: usize) -> usize {
-    (runs / 20).max(1)
 }
 
 /// In words.

@@ -284,6 +284,7 @@ mod tests {
                 received_bytes: received.collect(),
                 cwnd_bytes: vec![1000; 20],
                 rtt_ms: vec![0.0, 5.0],
+                ssthresh_bytes: Vec::new(),
             }
         };
         let flow = |opened_s, test, lost| FlowRow {

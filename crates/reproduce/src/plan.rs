@@ -13,6 +13,7 @@ use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::{Form, Whose};
 use crate::quantity::{Own, Quantity};
+use crate::record::{BINS_MAX, FLOWS_MAX};
 use crate::variant::Variant;
 
 /// How much of an experiment is played, and on what.
@@ -253,6 +254,14 @@ impl Job<'_> {
             extra_startup_rounds: 0,
             curves: self.curves,
         }
+    }
+
+    /// What it takes on disk, roughly: four columns a flow and three beside them, seven characters a bin.
+    pub(crate) fn bytes(&self) -> u64 {
+        let scenario = &self.cell.scenario;
+        let bins = (scenario.stop.after.ns() / self.bin.ns().max(1)).min(BINS_MAX as u64);
+        let flows = scenario.flows.len().min(FLOWS_MAX) as u64;
+        3000 + bins * (4 * flows + 3) * 7
     }
 
     /// Where it is kept, below the results directory.

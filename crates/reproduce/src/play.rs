@@ -77,6 +77,11 @@ impl<'a> Work<'a> {
         self.jobs().len()
     }
 
+    /// What its runs take on disk, roughly, from their bins; flows beside those under test come on top.
+    pub fn bytes(&self) -> u64 {
+        self.jobs().iter().map(|(_, job)| job.bytes()).sum()
+    }
+
     /// Every run once: experiments share some.
     fn jobs(&self) -> Vec<(String, Job<'_>)> {
         let mut known = std::collections::BTreeSet::new();

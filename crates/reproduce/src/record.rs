@@ -34,9 +34,12 @@ pub(crate) struct FlowRow {
     pub(crate) size_bytes: Option<u64>,
     /// In order at the receiver.
     pub(crate) received_bytes: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) lost_packets: u32,
     /// Of these, those dropped before the exit.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) lost_in_startup: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) timeouts: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) exit: Option<FlowExit>,
@@ -77,6 +80,12 @@ pub(crate) struct FlowBins {
     pub(crate) ssthresh_bytes: Vec<u64>,
     /// Mean of the ACKs' round-trip times in this bin; 0: there was none.
     pub(crate) rtt_ms: Vec<f64>,
+}
+
+/// Most of a hundred thousand web sessions have none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Round trips whose ACKs are kept.
