@@ -74,7 +74,7 @@ site: ## Everything for a static host, playground, figures, league and documenta
 	scripts/site $(ARGS)
 
 .PHONY: release
-release: ## What a release consists of, wheel, archive, packages, list of contents: target/artifacts; a quarter of an hour
+release: ## What a release consists of, wheel, archive, packages, list of contents: target/artifacts; builds the command three times
 	@scripts/setup release
 	scripts/release
 
