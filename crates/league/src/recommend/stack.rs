@@ -122,7 +122,7 @@ impl Stack {
         if let Some((_, text)) = STACKS.iter().find(|(known, _)| *known == name) {
             return Self::parse(&format!("stacks/{name}.toml"), text);
         }
-        if !name.ends_with(".toml") {
+        if Path::new(name).extension().is_none_or(|ending| ending != "toml") {
             let near = nearest(name, Self::names());
             let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let known: Vec<&str> = Self::names().collect();
