@@ -302,8 +302,8 @@ mod tests {
         for (from, to, problem) in [
             ("default = 10", "default = 11", "lack the default, 11"),
             ("algorithm = \"hystart\"", "algorithm = \"histart\"", "did you mean `hystart`"),
-            ("play = [\"pacing=always\"]", "play = [\"pacing=allways\"]", "did you mean `always`"),
-            ("title =", "titel =", "unknown field `titel`"),
+            ("play = [\"pacing=always\"]", "play = [\"pacing=alwayz\"]", "did you mean `always`"),
+            ("title =", "titlee =", "unknown field `titlee`"),
             ("default = true\n", "", "0 of [[start-up]] say `default = true`"),
             ("algorithm = \"hystart\"\n", "", "start-up `cubic` has no `algorithm`"),
         ] {
