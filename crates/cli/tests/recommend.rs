@@ -102,7 +102,7 @@ fn the_guide_has_every_column() {
 #[test]
 fn what_is_wrong_is_told() {
     let place = Place::new("recommend_wrong");
-    place.write("stack.toml", &STACK.replace("slow_start", "slow_strat"));
+    place.write("stack.toml", &STACK.replace("slow_start", "slow_starts"));
     place.write("bare.toml", "size = '1 MB'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n[uncertain]\n");
     for (call, problem) in [
         (["--stack", "quin", "--quick"], "did you mean `quinn`"),

@@ -100,7 +100,7 @@ fn members(of: Traits) -> impl Iterator<Item = Row> {
     rampcc::algorithms()
         .iter()
         .filter(move |algorithm| member(algorithm.traits))
-        .map(|algorithm| Arm::new(algorithm))
+        .map(Arm::new)
         .map(|arm| Row { brought: true, ..arm.into() })
 }
 

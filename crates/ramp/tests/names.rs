@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where an id of an algorithm stands for something else, by file below `crates`.
-const OTHER_MEANINGS: [(&str, &[&str]); 11] = [
+const OTHER_MEANINGS: [(&str, &[&str]); 12] = [
     // Rows that a property test of the command draws from.
     ("cli/src/reuse.rs", &["hystart", "slow_start", "best"]),
     // The kernel's congestion controls.
     ("emulator/src/download.rs", &["bbr"]),
+    ("linux/src/starts.rs", &["bbr"]),
     ("testbed/src/row.rs", &["bbr"]),
     ("scenario/src/names.rs", &["bbr", "bbr3", "vegas"]),
     // A switch of the kernel's CUBIC.

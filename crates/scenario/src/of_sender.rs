@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(scenario.flows[0].sender.initial_window_packets, 10, "the scenario keeps its own");
         for (text, problem) in [
             ("hystart:initial-window=0", "no initial window"),
-            ("hystart:pacing=allways", "did you mean `always`"),
+            ("hystart:pacing=alwayz", "did you mean `always`"),
             ("hystart:congestion-control=bicc", "no such value"),
         ] {
             let error = Arm::parse(text).unwrap_err().to_string();

@@ -122,7 +122,7 @@ impl Stack {
         if let Some((_, text)) = STACKS.iter().find(|(known, _)| *known == name) {
             return Self::parse(&format!("stacks/{name}.toml"), text);
         }
-        if !name.ends_with(".toml") {
+        if Path::new(name).extension().is_none_or(|ending| ending != "toml") {
             let near = nearest(name, Self::names());
             let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let known: Vec<&str> = Self::names().collect();
@@ -302,8 +302,8 @@ mod tests {
         for (from, to, problem) in [
             ("default = 10", "default = 11", "lack the default, 11"),
             ("algorithm = \"hystart\"", "algorithm = \"histart\"", "did you mean `hystart`"),
-            ("play = [\"pacing=always\"]", "play = [\"pacing=allways\"]", "did you mean `always`"),
-            ("title =", "titel =", "unknown field `titel`"),
+            ("play = [\"pacing=always\"]", "play = [\"pacing=alwayz\"]", "did you mean `always`"),
+            ("title =", "titlee =", "unknown field `titlee`"),
             ("default = true\n", "", "0 of [[start-up]] say `default = true`"),
             ("algorithm = \"hystart\"\n", "", "start-up `cubic` has no `algorithm`"),
         ] {

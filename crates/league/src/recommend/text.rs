@@ -1,5 +1,7 @@
 //! A recommendation as text.
 
+use std::fmt::Write as _;
+
 use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT};
 use crate::judge::Interval;
 use crate::text::{Cells, percent, ratio, size};
@@ -130,19 +132,21 @@ fn recommended(found: &Recommendation) -> String {
             )
         }
     });
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         " The default, {},{longer} and loses {:.2} % of what it sends; the recommended choice loses {:.2} %.",
         found.default,
         100.0 * default.lost,
         100.0 * chosen.lost
-    ));
+    );
     let fastest = &found.choices[0];
     if fastest.label != chosen.label && fastest.lost > chosen.lost + 1e-3 {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             " {} is as fast within 5 %, and loses {:.2} %.",
             fastest.label,
             100.0 * fastest.lost
-        ));
+        );
     }
     text
 }
