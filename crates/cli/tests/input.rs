@@ -73,8 +73,8 @@ fn bad_input_names_the_field_and_what_is_allowed() {
         (&["compare", "--trace", "empty.trace", "--rtt", "40ms"], &["empty.trace"]),
         (&["reproduce", "hystart-fig9c", "--set", "path.rtt"], &["path.rtt", "="]),
         (
-            &["reproduce", "hystart-fig9c", "--set", "dumbbell.rat=3"],
-            &["dumbbell.rat", "did you mean `rate`"],
+            &["reproduce", "hystart-fig9c", "--set", "dumbbell.bufer=3"],
+            &["dumbbell.bufer", "did you mean `buffer`"],
         ),
         (&["reproduce", "hystart-fig9c", "--set", "dumbbell.rate=3"], &["dumbbell.rate", "no unit"]),
         (&["reproduce", "hystart-fig9c", "--choice", "Windows"], &["--choice `Windows`", "NAME=VALUE"]),

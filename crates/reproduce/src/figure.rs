@@ -177,8 +177,9 @@ fn commands(plan: &Plan<'_>) -> Vec<(String, String)> {
     let name = catalogue::name(experiment);
     let name = if name == experiment.id { name.to_owned() } else { quoted(name) };
     let options = plan.extent.variant.map(Variant::options).unwrap_or_default();
-    let varied: String =
+    let varied: Vec<String> =
         options.iter().map(|(option, value)| format!(" {option} {}", quoted(value))).collect();
+    let varied = varied.concat();
     let mut commands = vec![("This page again".to_owned(), format!("ramp reproduce {name}{quick}{varied}"))];
     if let (Base::BuiltIn(name, _), Some(&point)) = (&experiment.base, plan.points.last()) {
         let mut words = format!("ramp compare {name}");

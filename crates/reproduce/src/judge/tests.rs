@@ -3,6 +3,9 @@
 use super::*;
 use crate::catalogue::built_in;
 
+/// One value of several rows.
+type Of<'f> = &'f dyn Fn(&[f64]) -> f64;
+
 /// Rows of one of ns-2's recorded files in which `column` says `word`.
 fn rows(file: &str, column: &str, word: &str) -> Vec<BTreeMap<String, String>> {
     let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/tests/fidelity/oracles/ns2/");
@@ -18,7 +21,6 @@ fn what_experiments_say_of_ns2_is_what_it_did() {
     let all = built_in().unwrap();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    type Of<'f> = &'f dyn Fn(&[f64]) -> f64;
     let cross = ("beside_cbr.csv", "alg", "cbw_mbps");
     let buffer = ("over_buffer.csv", "alg", "buf_pkts");
     let row = ("parking_lot.csv", "variant", "");
