@@ -54,13 +54,13 @@ pub fn table(found: &Recommendation) -> Cells {
     (head, found.choices.iter().map(row).collect())
 }
 
-/// `+12 to 18 %`, `-3 to -1 %`.
+/// `+12 to +18 %`, `-3 to -1 %`, `+9 %` where both ends read alike.
 fn against(over: &Interval) -> String {
-    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     if over.tied() {
         return "tied".to_owned();
     }
-    format!("{:+.0} to {:+.0} %", percent(over.low), percent(over.high))
+    let [low, high] = [over.low, over.high].map(|ratio| format!("{:+.0}", 100.0 * (ratio - 1.0)));
+    if low == high { format!("{low} %") } else { format!("{low} to {high} %") }
 }
 
 /// What it says, a paragraph each.
@@ -124,12 +124,9 @@ fn recommended(found: &Recommendation) -> String {
         if over.tied() {
             ", as fast".to_owned()
         } else {
-            format!(
-                " takes {} longer ({} to {})",
-                percent(over.ratio - 1.0),
-                percent(over.low - 1.0),
-                percent(over.high - 1.0)
-            )
+            let [ratio, low, high] = [over.ratio, over.low, over.high].map(|ratio| percent(ratio - 1.0));
+            let ends = if low == high { String::new() } else { format!(" ({low} to {high})") };
+            format!(" takes {ratio} longer{ends}")
         }
     });
     let _ = write!(
