@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| -> Corpus {
         }
         Ok(experiment) => experiment,
     };
-    match Work::plan([&experiment], Extent { quick: true, backend: &Simulator }) {
+    match Work::plan([&experiment], Extent { quick: true, backend: &Simulator, variant: None }) {
         Err(error) => refused(&error),
         Ok(work) => assert!(experiment.is_played() || work.runs() == 0),
     }
