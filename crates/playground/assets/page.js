@@ -160,9 +160,7 @@ function show({ body, data: text }, stage) {
   const focused = reachable().indexOf(document.activeElement);
   if (report) { kept = report.choice(); report.end(); }
   results.style.minHeight = `${results.clientHeight}px`;
-  const open = [...results.querySelectorAll("details.fold[open]")].map((fold) => fold.parentElement.id);
   results.innerHTML = body;
-  for (const id of open) results.querySelector(`#${id} > details.fold`)?.setAttribute("open", "");
   for (const details of results.querySelectorAll("details")) {
     const name = details.querySelector("summary").textContent;
     if (open.has(name)) details.open = true; else if (shut.has(name)) details.open = false;
