@@ -54,6 +54,26 @@ fn on_stated_ranges_it_says_which_field_turns_the_answer() {
     assert_eq!(again, found);
 }
 
+/// A first flight of 64 packets saves a round trip and loses a quarter of what it sends: faster, and not recommended.
+#[test]
+fn what_is_faster_by_losing_more_is_named_with_its_price_and_not_recommended() {
+    let place = Place::new("recommend_harm");
+    place.write("stack.toml", STACK);
+    let path = "size = '100 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '100 ms'\nbuffer = '25 packets'\n\
+[uncertain]\n\"path.rtt\" = { range = '80 to 120 ms', reason = 'routes' }\n";
+    place.write("path.toml", path);
+    let call = ["recommend", "--stack", "stack.toml", "path.toml", "--sizes", "100kB"];
+    let said = place.stdout(&call).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("64 / plain / none takes 3 % less time, but loses 2"), "{said}");
+    let found = json(&place.stdout(&[&call[..], &["--json"]].concat()));
+    assert_eq!(
+        (&found["recommended"], &found["faster"]),
+        (&"10 / plain / none".into(), &"64 / plain / none".into())
+    );
+    let lost = |place: usize| found["choices"][place]["lost"].as_f64().unwrap();
+    assert!(found["choices"][0]["label"] == found["faster"] && lost(0) > 0.2 && lost(1) == 0.0, "{said}");
+}
+
 #[test]
 fn on_a_population_the_table_says_how_to_set_what_is_recommended() {
     let place = Place::new("recommend_population");

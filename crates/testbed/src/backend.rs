@@ -8,7 +8,7 @@ use rampcc_scenario::Scenario;
 use rampcc_trace::{Emulation, Observer};
 
 use crate::{
-    Played, Row, Task, TestbedError, Verdict, check, cubic_settings, enter_user_namespace, kernel_release,
+    Played, Row, Task, Verdict, check, cubic_settings, enter_user_namespace, kernel_release,
     missing_capabilities, obstacle, play,
 };
 
@@ -115,17 +115,9 @@ impl Backend for Kernel {
         interrupted: &AtomicBool,
     ) -> Result<rampcc_backend::Played, BackendError> {
         let task = Task::new(asked.scenario, row(asked.control), asked.seed);
-        match play(&task, &mut observer, interrupted) {
-            Ok(played) => {
-                let emulation = Some(emulation(&played));
-                Ok(rampcc_backend::Played { outcome: played.outcome, emulation })
-            }
-            Err(TestbedError::Interrupted { at }) => Err(BackendError::Interrupted { at }),
-            Err(error @ (TestbedError::Refused { .. } | TestbedError::LeftOut { .. })) => {
-                Err(BackendError::Refused(error.to_string()))
-            }
-            Err(error) => Err(BackendError::Failed(error.to_string())),
-        }
+        let played = play(&task, &mut observer, interrupted)?;
+        let emulation = Some(emulation(&played));
+        Ok(rampcc_backend::Played { outcome: played.outcome, emulation })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use rampcc::Time;
+use rampcc_backend::BackendError;
 use rampcc_emulator::{EmulatorError, ErrorReport};
 
 use crate::check::Unsupported;
@@ -96,6 +97,19 @@ pub enum TestbedError {
         /// Error of the kernel.
         cause: io::Error,
     },
+}
+
+impl From<TestbedError> for BackendError {
+    /// What the machine had no time for, or the kernel left out, may be played again; everything else has failed.
+    fn from(error: TestbedError) -> Self {
+        match error {
+            TestbedError::Interrupted { at } => Self::Interrupted { at },
+            TestbedError::Refused { .. } | TestbedError::LeftOut { .. } | TestbedError::Starved { .. } => {
+                Self::Refused(error.to_string())
+            }
+            _ => Self::Failed(error.to_string()),
+        }
+    }
 }
 
 fn list(reasons: &[Unsupported]) -> String {

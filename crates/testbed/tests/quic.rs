@@ -1,63 +1,25 @@
 //! QUIC over UDP sockets. Judged by what does not depend on how busy the machine is.
 #![cfg(target_os = "linux")]
 
-#[path = "../../linux/tests/support/ready.rs"]
-mod ready;
+mod support;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 use rampcc::Time;
 use rampcc_backend::{Backend, BackendError, Control, Play, Played};
 use rampcc_quic_sim::{Stack, VirtualQuic};
 use rampcc_scenario::{Arm, Scenario};
-use rampcc_testbed::{RealQuic, missing_capabilities};
-use rampcc_trace::{FlowDecision, FlowEvent, FlowEventKind, FlowSample, Observer, Replay};
-
-/// One at a time: two cores have no time for more.
-static ALONE: Mutex<()> = Mutex::new(());
+use rampcc_testbed::RealQuic;
+use rampcc_trace::{FlowEventKind, Replay};
+use support::{Seen, alone, ready};
 
 const REAL: RealQuic = RealQuic { keep_refused: true };
 const PATH: &str =
     "[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = \"1 bdp\"\n[[flow]]\nsize = \"1 MB\"\n";
 const BYTES: u64 = 1_000_000;
 
-/// Whether runs can be tested here at all.
-fn ready() -> bool {
-    let missing = missing_capabilities();
-    let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
-    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
-}
-
-#[derive(Default)]
-struct Seen {
-    samples: Vec<FlowSample>,
-    events: Vec<FlowEvent>,
-    decisions: Vec<FlowDecision>,
-    order: Vec<Time>,
-}
-
-impl Observer for Seen {
-    fn on_flow(&mut self, sample: &FlowSample) {
-        self.order.push(sample.now);
-        self.samples.push(*sample);
-    }
-    fn on_event(&mut self, event: &FlowEvent) {
-        self.order.push(event.now);
-        self.events.push(*event);
-    }
-    fn wants_decisions(&self) -> bool {
-        true
-    }
-    fn on_decision(&mut self, decision: &FlowDecision) {
-        self.decisions.push(decision.clone());
-    }
-}
-
-impl Seen {
-    fn count(&self, wanted: impl Fn(&FlowEventKind) -> bool) -> usize {
-        self.events.iter().filter(|event| wanted(&event.kind)).count()
-    }
+fn count(seen: &Seen, wanted: impl Fn(&FlowEventKind) -> bool) -> usize {
+    seen.of(0, wanted).len()
 }
 
 fn scenario(text: &str, row: &str) -> Scenario {
@@ -70,8 +32,8 @@ fn control(name: &str) -> Option<&'static Control> {
 }
 
 fn run(scenario: &Scenario, control: Option<&Control>) -> (Seen, Played) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut seen = Seen::default();
+    let _alone = alone();
+    let mut seen = Seen { decided: true, ..Seen::default() };
     let play = Play { scenario, control, seed: 1 };
     REAL.check(scenario, control).expect("it can be played");
     let played = REAL.run(&play, &mut seen, &AtomicBool::new(false)).expect("it is played");
@@ -96,14 +58,14 @@ fn a_download_arrives_whole_over_sockets_and_tls() {
         let full = BYTES / 1472;
         assert!((full..2 * full).contains(&flow.data_packets), "{name}: {} packets", flow.data_packets);
         for (what, count) in [
-            ("opened", seen.count(|kind| matches!(kind, FlowEventKind::Opened { .. }))),
-            ("established", seen.count(|kind| matches!(kind, FlowEventKind::Established))),
-            ("left start-up", seen.count(|kind| matches!(kind, FlowEventKind::StartupExit { .. }))),
-            ("completed", seen.count(|kind| matches!(kind, FlowEventKind::Completed { bytes: BYTES }))),
+            ("opened", count(&seen, |kind| matches!(kind, FlowEventKind::Opened { .. }))),
+            ("established", count(&seen, |kind| matches!(kind, FlowEventKind::Established))),
+            ("left start-up", count(&seen, |kind| matches!(kind, FlowEventKind::StartupExit { .. }))),
+            ("completed", count(&seen, |kind| matches!(kind, FlowEventKind::Completed { bytes: BYTES }))),
         ] {
             assert_eq!(count, 1, "{name}: {what}");
         }
-        let dropped = seen.count(|kind| matches!(kind, FlowEventKind::Dropped { data: true, .. }));
+        let dropped = count(&seen, |kind| matches!(kind, FlowEventKind::Dropped { data: true, .. }));
         assert_eq!(dropped as u64, flow.dropped_packets, "{name}");
         assert!(seen.samples.len() > 50, "{name}: {} samples", seen.samples.len());
         assert!(seen.order.is_sorted(), "{name}: in order of time");
@@ -142,9 +104,9 @@ fn a_run_ends_where_the_scenario_does_and_when_it_is_interrupted() {
     let (seen, played) = run(&cut, None);
     assert_eq!(played.outcome.end, Time::from_secs(1));
     assert!(played.outcome.flows[0].received_bytes < 300_000, "{:?}", played.outcome.flows);
-    assert_eq!(seen.count(|kind| matches!(kind, FlowEventKind::Unfinished { .. })), 1);
+    assert_eq!(count(&seen, |kind| matches!(kind, FlowEventKind::Unfinished { .. })), 1);
 
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let endless = scenario(endless, "hystart");
     let play = Play { scenario: &endless, control: None, seed: 1 };
     let stopped = REAL.run(&play, &mut Seen::default(), &AtomicBool::new(true));

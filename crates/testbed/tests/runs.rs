@@ -6,74 +6,24 @@ mod judged;
 #[cfg(feature = "bpf")]
 #[path = "../../linux/tests/support/left_out.rs"]
 mod left_out;
-#[path = "../../linux/tests/support/ready.rs"]
-mod ready;
+mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use judged::{judged, require};
 use rampcc::{ExitReason, Time};
 use rampcc_scenario::{Arrival, Generator, Scenario};
-use rampcc_testbed::{
-    Options, Played, Row, Task, TestbedError, Unsupported, check, missing_capabilities, play,
-};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
-
-/// One at a time: two cores have no time for more.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// Whether runs can be tested here at all.
-fn ready() -> bool {
-    let missing = missing_capabilities();
-    let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
-    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
-}
-
-#[derive(Default)]
-struct Seen {
-    samples: Vec<FlowSample>,
-    links: Vec<LinkSample>,
-    events: Vec<FlowEvent>,
-    order: Vec<Time>,
-}
-
-impl Observer for Seen {
-    fn on_flow(&mut self, sample: &FlowSample) {
-        self.order.push(sample.now);
-        self.samples.push(*sample);
-    }
-    fn on_link(&mut self, sample: &LinkSample) {
-        self.order.push(sample.now);
-        self.links.push(*sample);
-    }
-    fn on_event(&mut self, event: &FlowEvent) {
-        self.order.push(event.now);
-        self.events.push(*event);
-    }
-}
-
-impl Seen {
-    fn of(&self, flow: u32, wanted: impl Fn(&FlowEventKind) -> bool) -> Vec<FlowEvent> {
-        self.events.iter().filter(|event| event.flow == flow && wanted(&event.kind)).copied().collect()
-    }
-
-    fn exit(&self, flow: u32) -> Option<(ExitReason, u64)> {
-        self.events.iter().find_map(|event| match event.kind {
-            FlowEventKind::StartupExit { reason, cwnd_bytes, .. } if event.flow == flow => {
-                Some((reason, cwnd_bytes))
-            }
-            _ => None,
-        })
-    }
-}
+use rampcc_testbed::{Options, Played, Row, Task, TestbedError, Unsupported, check, play};
+use rampcc_trace::{FlowEventKind, FlowSample};
+use support::ready::unobstructed;
+use support::{Seen, alone, ready};
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse("test", text, None).expect("the text is a scenario")
 }
 
 fn run(scenario: &Scenario, row: Row) -> (Seen, Played) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let mut seen = Seen::default();
     let options = Options { attempts: 3, keep_refused: true, ..Options::default() };
     let task = Task { options, ..Task::new(scenario, row, 1) };
@@ -248,7 +198,7 @@ fn an_interrupted_run_says_so() {
     if !ready() {
         return;
     }
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let interrupted = AtomicBool::new(true);
     let scenario = scenario(SMALL);
     let error = play(&Task::new(&scenario, Row::Reno, 1), &mut (), &interrupted);
@@ -266,7 +216,7 @@ mod bpf {
     /// Whether BPF programs can be tested here.
     fn ready_for_bpf() -> bool {
         let obstacle = rampcc_testbed::obstacle().map(|obstacle| obstacle.to_string());
-        crate::ready::unobstructed(obstacle.as_deref()) && ready()
+        unobstructed(obstacle.as_deref()) && ready()
     }
 
     fn steered(text: &str, arm: &str) -> Scenario {
@@ -441,7 +391,7 @@ fn web_sessions_load_their_pages_from_nginx_as_the_scenario_draws_them() {
          [[traffic]]\nkind = 'web'\nload = '6 Mbit/s'\nsize = { kind = 'pareto', mean = '12 kB', shape = 1.2, max = '1 MB' }\n\
          from = 'sender-2'\nto = 'receiver-2'\nalgorithm = 'hystart'\n",
     );
-    if !ready() || !ready::unobstructed(no_nginx(&scenario).as_deref()) {
+    if !ready() || !unobstructed(no_nginx(&scenario).as_deref()) {
         return;
     }
     judged(|| {

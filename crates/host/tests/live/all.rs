@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -12,31 +10,12 @@ use rampcc_emulator::End;
 use rampcc_host::live::{Exit, Flow, Live, Snapshot};
 
 use crate::support::judged::{judged, require};
-use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready};
+use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready, snapshots};
 
 const LOAD: Load = Load { open: Open::Clients, connections: 6, lanes: 1, bytes: 600_000, control: None };
 
-/// Looks until the traffic is over, and once more.
 fn watched(live: Live, line: &Line, load: Load) -> (Vec<Flow>, Vec<Exit>) {
-    let (over, seen) = (AtomicBool::new(false), Mutex::new(Vec::<Snapshot>::new()));
-    let live = Mutex::new(live);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut live = live.lock().expect("nobody panicked");
-            loop {
-                let last = over.load(Ordering::Acquire);
-                let snapshot = live.look().unwrap_or_else(|error| panic!("{error}"));
-                seen.lock().expect("nobody panicked").push(snapshot);
-                if last {
-                    break;
-                }
-                thread::sleep(Duration::from_millis(20));
-            }
-        });
-        line.run(load);
-        over.store(true, Ordering::Release);
-    });
-    let seen = seen.into_inner().expect("nobody panicked");
+    let seen = snapshots(live, line, load);
     assert!(seen.iter().all(|snapshot| snapshot.missed == 0));
     // The whole machine is watched: those of the path are ours.
     let flows = seen.iter().flat_map(|s| s.flows.clone()).filter(|flow| flow.local.port() == 5001);

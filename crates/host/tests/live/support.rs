@@ -3,13 +3,14 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
 use rampcc_emulator::{Emulator, End, Options, Running};
 use rampcc_host::Host;
+use rampcc_host::live::{Live, Snapshot};
 use rampcc_scenario::Scenario;
 use socket2::{Domain, Socket, Type};
 
@@ -251,4 +252,25 @@ impl Drop for BpfFileSystem {
         let _ = process::Command::new("umount").arg(self.directory.join("bpf")).status();
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Looks until the traffic is over, and once more.
+pub(crate) fn snapshots(live: Live, line: &Line, load: Load) -> Vec<Snapshot> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let (mut live, mut seen) = (live, Vec::new());
+            loop {
+                let last = over.load(Ordering::Acquire);
+                seen.push(live.look().unwrap_or_else(|error| panic!("{error}")));
+                if last {
+                    return seen;
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        line.run(load);
+        over.store(true, Ordering::Release);
+        watching.join().expect("the watcher")
+    })
 }

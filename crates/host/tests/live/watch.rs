@@ -1,8 +1,6 @@
 //! What can be seen of connections in start-up.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -15,33 +13,16 @@ use rampcc_linux::Options;
 
 use crate::support::judged::{judged, require};
 use crate::support::left_out::{complete, repeated};
-use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready};
+use crate::support::{BpfFileSystem, Cgroup, Line, Load, Open, ready, snapshots};
 
 /// 4 Mbit/s, RTT 80 ms, BDP 28 packets, and room for a good deal more.
 const PATH: &str = "rate = '4 Mbit/s'\nrtt = '80 ms'\nbuffer = '60 packets'";
 const LOAD: Load = Load { open: Open::Clients, connections: 3, lanes: 3, bytes: 400_000, control: None };
 
-/// Looks until the traffic is over, and once more.
 fn watched(host: &Host, line: &Line, load: Load) -> Vec<Snapshot> {
-    let (over, seen) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut live = Live::new(host, false);
-            live.refresh().unwrap_or_else(|error| panic!("{error}"));
-            loop {
-                let last = over.load(Ordering::Acquire);
-                let snapshot = live.look().unwrap_or_else(|error| panic!("{error}"));
-                seen.lock().expect("nobody panicked").push(snapshot);
-                if last {
-                    break;
-                }
-                thread::sleep(Duration::from_millis(20));
-            }
-        });
-        line.run(load);
-        over.store(true, Ordering::Release);
-    });
-    seen.into_inner().expect("nobody panicked")
+    let mut live = Live::new(host, false);
+    live.refresh().unwrap_or_else(|error| panic!("{error}"));
+    snapshots(live, line, load)
 }
 
 #[test]

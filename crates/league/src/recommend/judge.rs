@@ -13,7 +13,7 @@ use crate::play::League;
 const CERTAIN: f64 = 0.05;
 
 /// A difference of losses, as a share of the payload or of what a path holds, that is no reason to choose otherwise.
-pub(super) const SLIGHT: f64 = 0.005;
+const SLIGHT: f64 = 0.005;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
@@ -34,8 +34,8 @@ pub struct Recommendation {
     pub recommended: String,
     /// Label of what the stack does by itself.
     pub default: String,
-    /// Label of the fastest choice that loses no more than the default and costs a running flow no more, within half a percent; `None`: the recommended one is such a choice.
-    pub gentle: Option<String>,
+    /// Label of the fastest choice, where that is certainly faster than the recommended one: it loses more than the default, or costs a running flow more.
+    pub faster: Option<String>,
     /// Paths on which the recommended choice is within 5 % of the fastest one.
     pub holds: usize,
     /// Every choice, from the fastest.
@@ -115,7 +115,7 @@ pub(super) fn recommendation(
     let times = league.times();
     let table = league.judge(&Weights::default());
     let standings: Vec<&Standing> = table.standings.iter().filter(|row| !row.yardstick).collect();
-    let chosen = gentlest(stack, &standings);
+    let chosen = gentlest(stack, league, &harmless(stack, &standings));
     let paths = ByPath::new(league, &times, stack.choices.len());
     let row = |label: &str| stack.choices.iter().position(|choice| choice.row.label == label).unwrap_or(0);
     let recommended = row(&chosen.label);
@@ -143,7 +143,10 @@ pub(super) fn recommendation(
         sizes: league.sizes.clone(),
         recommended: chosen.label.clone(),
         default: stack.choices[stack.default()].row.label.clone(),
-        gentle: gentle(stack, &standings, chosen),
+        faster: league
+            .paired(&standings[0].label, &chosen.label)
+            .filter(|over| over.high < 1.0)
+            .map(|_| standings[0].label.clone()),
         holds: paths.regrets(recommended).iter().flatten().filter(|regret| **regret <= NEAR).count(),
         choices: standings.iter().map(judged).collect(),
         by_size: by_size(stack, league, (&times, recommended)),
@@ -151,10 +154,25 @@ pub(super) fn recommendation(
     }
 }
 
-/// Of the choices that are certainly less than 5 % slower than the fastest, the one that loses least, then the one that queues least, and of
-/// equals the stack's default.
-fn gentlest<'a>(stack: &Stack, standings: &[&'a Standing]) -> &'a Standing {
-    let equal = |standing: &&&Standing| standing.over_first.is_none_or(|over| over.high <= 1.0 + NEAR);
+/// The choices that lose and cost a running flow no more than the stack's default, which is one of them.
+fn harmless<'a>(stack: &Stack, standings: &[&'a Standing]) -> Vec<&'a Standing> {
+    let label = &stack.choices[stack.default()].row.label;
+    let default =
+        standings.iter().find(|standing| standing.label == *label).expect("the default is a choice");
+    let others = |standing: &Standing| standing.harm.as_ref().map_or(0.0, |harm| harm.lost[0]);
+    let no_worse = |standing: &&&Standing| {
+        standing.cost.lost <= default.cost.lost + SLIGHT && others(standing) <= others(default) + SLIGHT
+    };
+    standings.iter().filter(no_worse).copied().collect()
+}
+
+/// Of the choices that are certainly less than 5 % slower than the fastest of these, the one that loses least, then the one that queues least,
+/// and of equals the stack's default.
+fn gentlest<'a>(stack: &Stack, league: &League, standings: &[&'a Standing]) -> &'a Standing {
+    let equal = |standing: &&&Standing| {
+        let over = league.paired(&standing.label, &standings[0].label);
+        standing.label == standings[0].label || over.is_some_and(|over| over.high <= 1.0 + NEAR)
+    };
     let default = &stack.choices[stack.default()].row.label;
     let key = |standing: &Standing| {
         // Differences below these show nowhere.
@@ -167,18 +185,6 @@ fn gentlest<'a>(stack: &Stack, standings: &[&'a Standing]) -> &'a Standing {
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)).then(a.3.total_cmp(&b.3))
     };
     standings.iter().filter(equal).min_by(better).expect("the fastest is among them")
-}
-
-/// The fastest of the choices that lose and cost others about as little as the default; `None`: the chosen one is among them.
-fn gentle(stack: &Stack, standings: &[&Standing], chosen: &Standing) -> Option<String> {
-    let label = &stack.choices[stack.default()].row.label;
-    let default = standings.iter().find(|standing| standing.label == *label)?;
-    let others = |standing: &Standing| standing.harm.as_ref().map_or(0.0, |harm| harm.lost[0]);
-    let no_worse = |standing: &Standing| {
-        standing.cost.lost <= default.cost.lost + SLIGHT && others(standing) <= others(default) + SLIGHT
-    };
-    let found = standings.iter().find(|standing| no_worse(standing)).map(|standing| standing.label.clone());
-    found.filter(|_| !no_worse(chosen))
 }
 
 impl Judged {

@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT};
+use super::judge::{BySize, Flip, Judged, Recommendation};
 use crate::judge::Interval;
 use crate::text::{Cells, percent, ratio, size};
+
+/// Packets of an initial window, at most (RFC 6928 §2).
+const STANDARD_WINDOW: u32 = 10;
 
 /// Headings and what they mean, for the table and for `ramp explain`.
 pub const COLUMNS: [(&str, &str); 10] = [
@@ -65,7 +68,7 @@ fn against(over: &Interval) -> String {
 
 /// What it says, a paragraph each.
 pub fn sentences(found: &Recommendation) -> Vec<String> {
-    let more = [largest(found), gentle(found)].into_iter().flatten();
+    let more = [largest(found), faster(found)].into_iter().flatten();
     let mut all = vec![std::iter::once(recommended(found)).chain(more).collect::<Vec<_>>().join(" ")];
     all.extend(to_set(found));
     all.push(holds(found));
@@ -74,36 +77,36 @@ pub fn sentences(found: &Recommendation) -> Vec<String> {
     all
 }
 
-/// What it costs to lose no more than the default.
-fn gentle(found: &Recommendation) -> Option<String> {
-    let label = found.gentle.as_ref()?;
+/// What would be faster, and its price.
+fn faster(found: &Recommendation) -> Option<String> {
+    let label = found.faster.as_ref()?;
     let choice = found.choices.iter().find(|choice| choice.label == *label)?;
     let over = choice.over_recommended.as_ref()?;
-    let slower = if over.tied() {
-        "the paths cannot tell which of the two is faster".to_owned()
-    } else {
-        format!("{} slower than the recommended one", percent(over.ratio - 1.0))
-    };
-    Some(if choice.default {
-        format!(
-            "Every faster choice loses more than the default, or costs a running flow more; the default is {slower}."
-        )
-    } else {
-        format!(
-            "If it may lose no more than the default (within {:.1} %): {label}, which loses {:.2} %; {slower}.",
-            100.0 * SLIGHT,
-            100.0 * choice.lost
-        )
-    })
+    let others = choice.others_lost.map_or(String::new(), |lost| {
+        format!(" and costs a running flow {lost:.3} of what pipe and buffer hold")
+    });
+    Some(format!(
+        "{label} takes {} less time, but loses {:.2} %{others}: more than the default.",
+        percent(1.0 - over.ratio),
+        100.0 * choice.lost
+    ))
 }
 
-/// Where the answer is the end of what was tried.
+/// Where the answer is the end of what was tried, or beyond what the standard allows.
 fn largest(found: &Recommendation) -> Option<String> {
     let largest = found.choices.iter().map(|choice| choice.initial_window).max()?;
     let chosen = found.choices.iter().find(|choice| choice.label == found.recommended)?;
     let alone = found.choices.iter().all(|choice| choice.initial_window == largest);
-    (chosen.initial_window == largest && !alone)
-        .then(|| format!("{largest} packets is the largest initial window that was tried."))
+    let end = if chosen.initial_window == largest && !alone {
+        format!("{largest} packets is the largest initial window that was tried. ")
+    } else {
+        String::new()
+    };
+    let wide = chosen.initial_window > STANDARD_WINDOW;
+    let standard = format!(
+        "RFC 6928 allows {STANDARD_WINDOW} packets; many starts at once, which a larger window meets first, were not played."
+    );
+    (wide || !end.is_empty()).then(|| (end + if wide { &standard } else { "" }).trim_end().to_owned())
 }
 
 fn recommended(found: &Recommendation) -> String {
@@ -118,7 +121,7 @@ fn recommended(found: &Recommendation) -> String {
     );
     if chosen.default {
         return text
-            + " That is the stack's default: no choice is certainly over 5 % faster, or those that are not slower lose more.";
+            + " That is the stack's default: of the choices that lose no more, and cost a running flow no more, none is certainly over 5 % faster.";
     }
     let longer = default.over_recommended.as_ref().map_or(String::new(), |over| {
         if over.tied() {
@@ -136,15 +139,6 @@ fn recommended(found: &Recommendation) -> String {
         100.0 * default.lost,
         100.0 * chosen.lost
     );
-    let fastest = &found.choices[0];
-    if fastest.label != chosen.label && fastest.lost > chosen.lost + 1e-3 {
-        let _ = write!(
-            text,
-            " {} is as fast within 5 %, and loses {:.2} %.",
-            fastest.label,
-            100.0 * fastest.lost
-        );
-    }
     text
 }
 

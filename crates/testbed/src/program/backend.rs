@@ -9,7 +9,7 @@ use rampcc_trace::{Emulation, Observer};
 use super::play::{Task, play};
 use super::row::Program;
 use crate::backend::path_of;
-use crate::{Row, TestbedError, check, kernel_release};
+use crate::{Row, check, kernel_release};
 
 const NAME: &str = "program";
 
@@ -103,17 +103,9 @@ impl Backend for Programs {
         };
         let scenario = &asked.scenario.at_seed(asked.seed);
         let task = Task { program, scenario, seed: asked.seed, interrupted };
-        match play(&task, &mut observer) {
-            Ok(played) => {
-                let emulation = Some(emulation(&played));
-                Ok(Played { outcome: played.outcome, emulation })
-            }
-            Err(TestbedError::Interrupted { at }) => Err(BackendError::Interrupted { at }),
-            Err(error @ (TestbedError::Refused { .. } | TestbedError::Starved { .. })) => {
-                Err(BackendError::Refused(error.to_string()))
-            }
-            Err(error) => Err(BackendError::Failed(error.to_string())),
-        }
+        let played = play(&task, &mut observer)?;
+        let emulation = Some(emulation(&played));
+        Ok(Played { outcome: played.outcome, emulation })
     }
 }
 

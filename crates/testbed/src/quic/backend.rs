@@ -13,7 +13,7 @@ use rampcc_trace::{Emulation, HostLateness, Observer};
 use super::play::{Task, play};
 use super::socket::BUFFER_BYTES;
 use crate::backend::path_of;
-use crate::{TestbedError, kernel_release};
+use crate::kernel_release;
 
 /// What has the same rows in virtual time.
 const VIRTUAL: VirtualQuic = VirtualQuic(Stack::Noq);
@@ -111,15 +111,9 @@ impl Backend for RealQuic {
         let scenario = &asked.scenario.at_seed(asked.seed);
         let (control, seed) = (asked.control.copied(), asked.seed);
         let task = Task { scenario, control, seed, keep_refused: self.keep_refused, interrupted };
-        match play(&task, &mut observer) {
-            Ok(played) => {
-                let emulation = Some(emulation(&played));
-                Ok(Played { outcome: played.outcome, emulation })
-            }
-            Err(TestbedError::Interrupted { at }) => Err(BackendError::Interrupted { at }),
-            Err(error @ TestbedError::Refused { .. }) => Err(BackendError::Refused(error.to_string())),
-            Err(error) => Err(BackendError::Failed(error.to_string())),
-        }
+        let played = play(&task, &mut observer)?;
+        let emulation = Some(emulation(&played));
+        Ok(Played { outcome: played.outcome, emulation })
     }
 }
 
