@@ -128,6 +128,7 @@ impl Comparison {
         }
         if !carries.sentence.is_empty() {
             self.verdict = format!("{} {}", self.verdict, carries.sentence);
+            self.headline.extend(words::warning(&self, &carries));
         }
         self.method.push(words::method(&self, &carries));
         self.carries = Some(carries);
