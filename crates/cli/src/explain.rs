@@ -124,7 +124,12 @@ fn explain_reason(reason: ExitReason, terminal: Terminal, out: &mut impl Write) 
         "" => String::new(),
         unit => format!(" Evidence and limit, {kind}, are in {unit}."),
     };
-    let text = format!("Start-up ended because {}.{unit}", reason.clause());
+    let text = match reason {
+        ExitReason::None => "Start-up lasted until the download was finished, or until the run was cut off: *not finished* tells the two \
+                             apart."
+            .to_owned(),
+        _ => format!("Start-up ended because {}.{unit}", reason.clause()),
+    };
     writeln!(out, "{}", textwrap::fill(&text, terminal.width))
 }
 

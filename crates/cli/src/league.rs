@@ -377,7 +377,7 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(),
     for standing in explained(judged) {
         let lines = text::fails(standing, GROUPS);
         if !lines.is_empty() {
-            writeln!(out, "\n{} takes longest:", terminal.bold(&standing.label))?;
+            writeln!(out, "\nWhere {} takes longest:", terminal.bold(&standing.label))?;
         }
         for line in lines {
             let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");

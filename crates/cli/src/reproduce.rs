@@ -74,7 +74,7 @@ pub(crate) struct ReproduceArgs {
     /// Runs of each row, instead of as many as the file has
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
-    /// Backend: sim or linux
+    /// What plays it
     ///
     /// `linux` is this kernel's own TCP over an emulated path, in real time (docs/guide/linux.md). It plays the experiments
     /// whose files say that it can.

@@ -53,13 +53,14 @@ pub fn time(table: &Table) -> Cells {
 
 /// Rows that are slow start share its line.
 fn lines(table: &Table) -> impl Iterator<Item = &Standing> {
-    table.standings.iter().filter(|standing| standing.same_as.is_none())
+    // Who brings a header looks for its line.
+    table.standings.iter().filter(|standing| standing.same_as.is_none() || standing.candidate)
 }
 
 /// Labels of the rows that do what this one does.
 fn same<'a>(table: &'a Table, label: &str) -> Vec<&'a str> {
     let all = table.standings.iter();
-    all.filter(|s| s.same_as.as_deref() == Some(label)).map(|s| s.label.as_str()).collect()
+    all.filter(|s| s.same_as.as_deref() == Some(label) && !s.candidate).map(|s| s.label.as_str()).collect()
 }
 
 /// `3`, or `3–5` where the population cannot tell.
@@ -154,7 +155,7 @@ pub fn among(table: &Table) -> Option<Cells> {
 pub fn legend(table: &Table) -> String {
     let pooled: Vec<String> = table.pooled.iter().map(|bytes| size(*bytes)).collect();
     let kinds: Vec<String> =
-        table.weights.iter().map(|(kind, weight)| format!("{kind} {:.0} %", 100.0 * weight)).collect();
+        table.weights.iter().map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0"))).collect();
     let cut = table.standings.iter().any(|standing| standing.ideal.cut > 0.0);
     let standard = rampcc::standard().id;
     let same = same(table, standard);
