@@ -1,9 +1,9 @@
 //! Verdict of a comparison, in words.
 
-use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair, Summary};
+use crate::comparison::{ArmSummary, Comparison, Finding, Pair, Summary};
 use crate::explain::{short_cause, standing};
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
-use crate::metric;
+use crate::metric::{self, Better, Definition, MetricInfo};
 use crate::statistics::skewness;
 
 /// From this skewness on, intervals of means by ten runs are much too narrow. Six runs are the fewest that reach it.
@@ -77,7 +77,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     }
     for arm in &comparison.arms {
         let cut_off =
-            arm.metric("unfinished").map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
+            arm.of(metric::UNFINISHED).map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
         if cut_off > 0 {
             let lost = arm.lost_connections();
             let shown = arm.representative.as_ref();
@@ -128,7 +128,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
 
 /// "h3 sends up to 118 packets back to back in start-up, 61 of them lost; its first flight is 32 packets.": means over runs.
 fn bursts(arm: &ArmSummary) -> Option<String> {
-    let mean = |id: &str| arm.metric(id).map(|summary| summary.mean);
+    let mean = |metric: Definition| arm.of(metric).map(|summary| summary.mean);
     let (burst, flight) = (mean(metric::BURST)?, mean(metric::FIRST_FLIGHT)?);
     let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
     let lost = lost.map_or(String::new(), |lost| format!(", {lost:.0} of them lost"));
@@ -253,10 +253,10 @@ fn nothing_to_say(comparison: &Comparison) -> String {
     if !contenders {
         return "Only the reference has run, so there is nothing to compare.".to_owned();
     }
-    if comparison.primary == metric::GOODPUT {
+    if comparison.primary == metric::GOODPUT.id {
         return "Nothing got through: no algorithm delivered a byte.".to_owned();
     }
-    if comparison.primary == metric::DOWNLOAD_TIME {
+    if comparison.primary == metric::DOWNLOAD_TIME.id {
         return "No algorithm finished the transfer before the end of the run.".to_owned();
     }
     format!("No run has a value for {}, so there is nothing to compare.", comparison.primary)
@@ -268,8 +268,8 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
     let mut text = match info.id.as_str() {
-        metric::DOWNLOAD_TIME => format!("{} downloads {size} in {value}", leader.label),
-        metric::GOODPUT => format!("{} gets {value}", leader.label),
+        id if id == metric::DOWNLOAD_TIME.id => format!("{} downloads {size} in {value}", leader.label),
+        id if id == metric::GOODPUT.id => format!("{} gets {value}", leader.label),
         _ => {
             let end = if info.better == Better::Higher { "highest" } else { "lowest" };
             format!("{} has the {end} {}, {value}", leader.label, info.name)
@@ -339,7 +339,7 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
     let summary = ideal.metric(&info.id)?;
     let varies = comparison.context.capacity.len() > 1;
     let told = if varies { "mean rate and BDP" } else { "rate and BDP" };
-    let verb = if info.id == metric::DOWNLOAD_TIME { "takes" } else { "has" };
+    let verb = if info.id == metric::DOWNLOAD_TIME.id { "takes" } else { "has" };
     let mut text =
         format!("{}, told the {told} in advance, {verb} {}", ideal.label, quantity(summary.mean, &info.unit));
     let pair = comparison.pair(&info.id, &leader.label, &ideal.label);

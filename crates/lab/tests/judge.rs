@@ -1,7 +1,5 @@
 //! From made-up runs to what may be said about them.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use rampcc_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use rampcc_lab::report::{TextStyle, text};
@@ -13,7 +11,7 @@ use rampcc_trace::Provenance;
 fn run(arm: &str, seed: u64, values: &[(&str, f64)]) -> RunRecord {
     RunRecord {
         provenance: Provenance { arm: arm.to_owned(), seed, ..Provenance::default() },
-        metrics: values.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect::<BTreeMap<_, _>>(),
+        metrics: values.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect(),
         ..RunRecord::default()
     }
 }

@@ -174,7 +174,7 @@ pub fn legend(table: &Table) -> String {
         table.paths,
         kinds.join(", "),
         pooled.join(", "),
-        crate::BESIDE_RTTS,
+        rampcc_lab::metric::EARLY_RTTS,
         100.0 * NEAR,
     );
     if table.standings.iter().any(|standing| standing.among.is_some()) {
@@ -277,8 +277,9 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
                 );
                 cells.extend([run.had_s, run.lost_bytes, run.again_bytes].map(|value| number(Some(value))));
                 cells.extend([run.startup_lost, Some(run.timeouts)].map(number));
-                cells.extend(run.queue_s.map(|value| number(Some(value))));
-                cells.extend([0, 1].map(|which| number(run.others.map(|others| others[which]))));
+                cells.extend([run.queue_p95_s, run.queue_peak_s].map(|value| number(Some(value))));
+                cells.push(number(run.others.map(|others| others.lost_packets)));
+                cells.push(number(run.others.map(|others| others.goodput_mbit)));
                 cells.push(run.exit.as_ref().map_or(String::new(), |(reason, _)| reason.clone()));
                 cells.push(number(run.exit.as_ref().map(|(_, window)| *window)));
                 cells.extend([0, 1].map(|which| number(run.estimate.map(|both| both[which]))));

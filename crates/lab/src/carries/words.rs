@@ -23,7 +23,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     }
     let place = if carries.backend.is_some() { "simulated neighbouring paths" } else { "neighbouring paths" };
     let margin = share(comparison.margin);
-    let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "leader there" };
+    let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader there" };
     if carries.holds == carries.decided {
         let all = format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
         return all + &against(comparison, carries, leader) + &rest;
@@ -75,8 +75,11 @@ fn against(comparison: &Comparison, carries: &Carries, leader: &str) -> String {
     let beyond = 1.0 + comparison.margin;
     let worse = behind.iter().filter(|ratio| **ratio > beyond).count();
     let better = behind.iter().filter(|ratio| **ratio < 1.0 / beyond).count();
-    let (slower, faster) =
-        if comparison.primary == metric::DOWNLOAD_TIME { ("slower", "faster") } else { ("worse", "better") };
+    let (slower, faster) = if comparison.primary == metric::DOWNLOAD_TIME.id {
+        ("slower", "faster")
+    } else {
+        ("worse", "better")
+    };
     let margin = share(comparison.margin);
     let all = behind.len();
     if worse == 0 && better == 0 {

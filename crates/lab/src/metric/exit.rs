@@ -1,7 +1,6 @@
 //! Time and window at the exit from start-up.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// The decision to leave start-up.

@@ -3,8 +3,9 @@
 use super::html::grouped_notes;
 use super::names::quoted;
 use super::table::{Cell, Column, Tone, lay_out, wrap};
-use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
+use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
 use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::metric::{Better, MetricInfo};
 use crate::standing::standing;
 use crate::{Context, Met, metric};
 
@@ -143,8 +144,9 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         arm.metric(id).map_or("–".to_owned(), |summary| show(summary.mean))
     };
     let primary_heading = match info.map(|info| info.id.as_str()) {
-        Some(metric::DOWNLOAD_TIME) | None => ["download", "time"],
-        Some(metric::GOODPUT) => ["", "goodput"],
+        None => ["download", "time"],
+        Some(id) if id == metric::DOWNLOAD_TIME.id => ["download", "time"],
+        Some(id) if id == metric::GOODPUT.id => ["", "goodput"],
         Some(_) => ["deciding", "metric"],
     };
     let mut columns = vec![

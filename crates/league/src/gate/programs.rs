@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use super::measure::{MEASURES, Pair};
 use super::{Gate, Judge, Terms, Verdict, Worst, short};
 use crate::outcome::{Outcome, holds};
-use crate::play::download;
 use crate::population::{EDITION, PREFIX, Path, Population, Which};
 use crate::yardstick::causal_s;
 
@@ -124,21 +123,11 @@ impl Programs<'_> {
         let old_first = number % 2 == 1;
         for side in if old_first { [0, 1] } else { [1, 0] } {
             let row = [&self.old, &self.new][side];
-            let steering = row.steering(&ready.path.scenario);
-            let run = Run {
-                scenario: &ready.path.scenario,
-                digest: &ready.digest,
-                row,
-                steering: &steering,
-                backend: self.backend,
-                seed: number,
-                extra_startup_rounds: 0,
-                curves: false,
-            };
+            let run = Run { seed: number, ..Run::of(&ready.path.scenario, &ready.digest, row, self.backend) };
             let name = format!("{} on {}", row.label, ready.path.name);
             progress.on_start(&name);
-            match download(&run, (&ready.context, &SIZES), interrupted) {
-                Ok(outcome) => outcomes[side] = Some(outcome),
+            match run.watch("", &mut (), interrupted) {
+                Ok(record) => outcomes[side] = Some(Outcome::new(&record, &ready.context, &SIZES)),
                 Err(BackendError::Refused(_)) => return Ok(None),
                 Err(BackendError::Interrupted { .. }) => {
                     let (finished, runs) = (2 * number as usize - 2, 2 * self.terms.pairs as usize);
