@@ -307,9 +307,12 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
         let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
         // Times and windows are the table's, means over runs; a cause is one run's.
         let mean =
-            |id: &str| arm.filter(|_| one_of_many).and_then(|arm| arm.metric(id)).map(|summary| summary.mean);
-        text.push_str(&format!(", which leaves at {}", seconds(mean("exit_time").unwrap_or(exit.time_s))));
-        let window = mean("exit_window_bdp").or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
+            |metric| arm.filter(|_| one_of_many).and_then(|arm| arm.of(metric)).map(|summary| summary.mean);
+        text.push_str(&format!(
+            ", which leaves at {}",
+            seconds(mean(metric::EXIT_TIME).unwrap_or(exit.time_s))
+        ));
+        let window = mean(metric::EXIT_WINDOW_BDP).or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
         text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}", of_bdp(bdp))));
         let which = if one_of_many { " on average, in its median run" } else { "" };
         text.push_str(&format!("{which} because {}", short_cause(exit, &context)));
@@ -446,7 +449,7 @@ fn count_or_quantity(value: f64, unit: &str) -> String {
 impl ArmSummary {
     /// Runs that ended with a lost connection.
     pub(crate) fn lost_connections(&self) -> usize {
-        self.metric("connections_lost")
+        self.of(metric::CONNECTIONS_LOST)
             .map_or(0, |s| s.values.iter().flatten().filter(|lost| **lost > 0.0).count())
     }
 

@@ -154,8 +154,11 @@ pub fn among(table: &Table) -> Option<Cells> {
 /// What the columns are.
 pub fn legend(table: &Table) -> String {
     let pooled: Vec<String> = table.pooled.iter().map(|bytes| size(*bytes)).collect();
-    let kinds: Vec<String> =
-        table.weights.iter().map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0"))).collect();
+    let kinds: Vec<String> = table
+        .weights
+        .iter()
+        .map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0")))
+        .collect();
     let cut = table.standings.iter().any(|standing| standing.ideal.cut > 0.0);
     let standard = rampcc::standard().id;
     let same = same(table, standard);

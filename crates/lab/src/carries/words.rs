@@ -51,7 +51,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
 pub(super) fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     let row = carries.furthest(leader).filter(|_| carries.holds * 2 < carries.decided)?;
-    let top = if comparison.primary == metric::DOWNLOAD_TIME { "fastest" } else { "leader" };
+    let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader" };
     Some(format!(
         " But of {} neighbouring paths {} is within {} of the {top} on {:.0}, {leader} on {}.",
         carries.decided,

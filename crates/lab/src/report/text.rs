@@ -210,7 +210,7 @@ fn tone(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) ->
 
 /// "3.20 s", or "1.37 s, 2 of 5" where not every run leaves start-up.
 fn left(arm: &ArmSummary) -> String {
-    let Some(summary) = arm.metric("exit_time") else { return "–".to_owned() };
+    let Some(summary) = arm.of(metric::EXIT_TIME) else { return "–".to_owned() };
     let of = if summary.n < arm.n { format!(", {} of {}", summary.n, arm.n) } else { String::new() };
     seconds(summary.mean) + &of
 }

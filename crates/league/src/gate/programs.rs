@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use rampcc::Time;
 use rampcc_backend::{Backend, BackendError};
 use rampcc_experiment::{ExperimentError, Progress, Row, Run, context, digest, failed};
 use rampcc_lab::Context;
-use rampcc_scenario::Source;
+use rampcc_scenario::{Scenario, Source};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sha2::{Digest, Sha256};
@@ -22,6 +23,13 @@ pub const PATHS: usize = 12;
 const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 /// The largest of them takes no longer on a path, s: ten minutes have to do for many pairs.
 const LONGEST_S: f64 = 3.0;
+/// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: no measure
+/// tells it from one that takes longer.
+const CUT: f64 = 3.0;
+/// And this much longer, s: a program that stands still at its beginning has sent something by then.
+const CUT_AFTER_S: f64 = 0.5;
+/// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
+const SLOW: f64 = 1.5;
 /// Pairs in a row for which the machine was too busy, before it gives up.
 const BUSY: u32 = 10;
 
@@ -66,6 +74,22 @@ struct Ready {
     context: Context,
 }
 
+/// One pair.
+struct Turn<'a> {
+    ready: &'a Ready,
+    /// Of the pair, and the seed of both runs.
+    number: u64,
+    old_first: bool,
+}
+
+/// The same, over when the download has had this time.
+fn until(scenario: &Scenario, seconds: f64) -> Scenario {
+    let mut cut = scenario.clone();
+    let opening = scenario.flows.first().map_or(Time::ZERO, |flow| flow.start);
+    cut.stop.after = cut.stop.after.min(opening + Time::from_secs_f64(seconds));
+    cut
+}
+
 impl Programs<'_> {
     /// Plays pairs while there is `time_left`, until it is sure or the pairs are used up. Each pair is on one of the paths at random, so
     /// that the mean of what it shows is the same whatever came before.
@@ -85,10 +109,13 @@ impl Programs<'_> {
         let mut judge = Judge::new(self.terms);
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let (mut number, mut refused, mut in_a_row) = (0, 0, 0);
+        let mut taken_s = [0.0, 0.0];
         while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell && time_left() {
             let ready = &paths[random.random_range(0..paths.len())];
             number += 1;
-            let Some([old, new]) = self.pair(ready, number, progress, interrupted)? else {
+            let old_first = number % 2 == 1 || taken_s[1] > SLOW * taken_s[0];
+            let turn = Turn { ready, number, old_first };
+            let Some([old, new]) = self.pair(&turn, progress, interrupted)? else {
                 refused += 1;
                 in_a_row += 1;
                 if in_a_row == BUSY {
@@ -100,6 +127,7 @@ impl Programs<'_> {
                 continue;
             };
             in_a_row = 0;
+            taken_s = [taken_s[0] + old.had_s, taken_s[1] + new.had_s];
             let bytes = SIZES[SIZES.len() - 1];
             let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
             judge.add(&pair);
@@ -111,19 +139,22 @@ impl Programs<'_> {
         Ok(Gate { paths: names, refused, ..gate })
     }
 
-    /// Both runs with the same seed, in turns the old one first and the new one; `None`: the machine was too busy for one of them.
+    /// Both runs with the same seed; `None`: the machine was too busy for one of them.
     fn pair(
         &self,
-        ready: &Ready,
-        number: u64,
+        turn: &Turn<'_>,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
     ) -> Result<Option<[Outcome; 2]>, ExperimentError> {
-        let mut outcomes = [None, None];
-        let old_first = number % 2 == 1;
+        let Turn { ready, number, old_first } = *turn;
+        let mut outcomes: [Option<Outcome>; 2] = [None, None];
         for side in if old_first { [0, 1] } else { [1, 0] } {
             let row = [&self.old, &self.new][side];
-            let run = Run { seed: number, ..Run::of(&ready.path.scenario, &ready.digest, row, self.backend) };
+            let scenario = match &outcomes[0] {
+                Some(old) => until(&ready.path.scenario, CUT * old.had_s + CUT_AFTER_S),
+                None => ready.path.scenario.clone(),
+            };
+            let run = Run { seed: number, ..Run::of(&scenario, &ready.digest, row, self.backend) };
             let name = format!("{} on {}", row.label, ready.path.name);
             progress.on_start(&name);
             match run.watch("", &mut (), interrupted) {

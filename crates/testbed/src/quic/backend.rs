@@ -96,7 +96,7 @@ impl Backend for RealQuic {
                 found.push(format!("link `{}`: its queue marks; the emulator's links do not", link.name));
             }
         }
-        if let Err(path) = rampcc_emulator::check(scenario) {
+        if let Err(path) = rampcc_emulator::check(scenario, rampcc_emulator::Family::V4) {
             found.push(path.to_string());
         }
         if found.is_empty() { Ok(()) } else { Err(found) }
