@@ -136,14 +136,15 @@ impl Row {
         }
     }
 
-    /// Parameters that differ from its algorithm's table, from any source: the profile, the scenario, the row.
+    /// Parameters that differ from those of its algorithm on hosts of the scenario's profile, because the scenario or the row says so.
     pub fn departures(&self, scenario: &Scenario) -> Option<String> {
         let Steering::Core(_) = self.steering else { return None };
         let steering = self.scenario(scenario).steering;
-        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters);
+        let usual = steering.algorithm.parameters_in(scenario.profile.environment());
+        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters).zip(usual);
         let other: Vec<String> = parameters
-            .filter(|(parameter, value)| *value != parameter.default)
-            .map(|(parameter, value)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .filter(|((_, value), usual)| value != usual)
+            .map(|((parameter, value), _)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
             .filter(|said| self.label.split([' ', ',']).all(|word| word != said))
             .collect();
         (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
@@ -318,14 +319,11 @@ mod tests {
         let told = |row: &str, settings: &str| Row::parse(row, &[]).unwrap().departures(&scenario(settings));
         assert_eq!(told("best", ""), None);
         assert_eq!(told("hystart:low_window=1", ""), None, "the label says it");
-        assert_eq!(told("paced", "").unwrap(), "paced plays with max_overshoot=256");
-        assert_eq!(
-            told("paced", "profile = 'era'").unwrap(),
-            "paced plays with compression=1000, longest_gap=1000"
-        );
+        assert_eq!(told("paced", ""), None, "what the profile's hosts have is on the algorithm's page");
+        assert_eq!(told("paced", "profile = 'era'"), None);
         let set = "[algorithm.paced]\nmax_overshoot = 0\n";
-        assert_eq!(told("paced", set), None);
-        assert_eq!(told("x=paced:max_overshoot=0", ""), None);
+        assert_eq!(told("paced", set).unwrap(), "paced plays with max_overshoot=0");
+        assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with max_overshoot=0");
         assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
     }
 
