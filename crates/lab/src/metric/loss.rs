@@ -34,7 +34,8 @@ pub const TIMEOUTS: Definition = Definition {
     better: Better::Lower,
 };
 
-const CONNECTIONS_LOST: Definition = Definition {
+/// Connections lost.
+pub const CONNECTIONS_LOST: Definition = Definition {
     id: "connections_lost",
     name: "connections lost",
     unit: "share",

@@ -29,7 +29,7 @@ pub use crowd::{
 pub use download::{DOWNLOAD_TIME, UNFINISHED};
 pub(crate) use download::{Sizes, at_least_s};
 pub use goodput::{GOODPUT, UTILISATION};
-pub use loss::{LOST_PACKETS, RETRANSMISSIONS, TIMEOUTS};
+pub use loss::{CONNECTIONS_LOST, LOST_PACKETS, RETRANSMISSIONS, TIMEOUTS};
 pub(crate) use others::HARM;
 pub use others::{EARLY_RTTS, OTHERS_GOODPUT, OTHERS_LOST_EARLY};
 pub use queue::{QUEUE_P95, QUEUE_PEAK};

@@ -5,10 +5,10 @@ use super::data;
 use super::frame::{brand, fact, fact_list, theme_button};
 use super::playground;
 use super::text::{Html, Text};
-use crate::{Comparison, Context};
+use crate::{Comparison, Context, Note, Words};
 
 /// From the body to the end of the facts about the path.
-pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
+pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.raw(
         "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">",
     );
@@ -34,18 +34,18 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
     playground::link(html, &comparison.provenance);
     theme_button(html);
     html.raw("</header>\n<main>\n<div>\n");
-    found(html, comparison);
+    found(html, comparison, words);
     html.raw("</div>\n");
 }
 
 /// The answer, what must be known beside it, and the path.
-pub(super) fn found(html: &mut Html, comparison: &Comparison) {
+pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n",
         Text(&comparison.provenance.scenario)
     ));
-    headline(html, comparison);
-    let notes = grouped_notes(comparison);
+    headline(html, comparison, words);
+    let notes = grouped_notes(&words.notes);
     if !notes.is_empty() {
         html.raw("<div class=\"warning\">");
         for note in notes {
@@ -60,11 +60,9 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison) {
 }
 
 /// What the leader achieves in large letters, the facts beside it as a list.
-fn headline(html: &mut Html, comparison: &Comparison) {
-    html.add(format_args!("<p class=\"verdict\">{}</p>\n", named(comparison, &comparison.headline)));
-    let carries =
-        comparison.carries.iter().map(|carries| &carries.sentence).filter(|sentence| !sentence.is_empty());
-    let mut facts = comparison.facts.iter().chain(carries).peekable();
+fn headline(html: &mut Html, comparison: &Comparison, words: &Words) {
+    html.add(format_args!("<p class=\"verdict\">{}</p>\n", named(comparison, &words.headline)));
+    let mut facts = words.facts.iter().chain(&words.reach).peekable();
     if facts.peek().is_some() {
         html.raw("<ul class=\"findings\">\n");
         for fact in facts {
@@ -75,26 +73,17 @@ fn headline(html: &mut Html, comparison: &Comparison) {
 }
 
 /// Notes that say the same of several rows, as one: `a, b and 3 more: ...`.
-fn grouped_notes(comparison: &Comparison) -> Vec<String> {
+fn grouped_notes(notes: &[Note]) -> Vec<String> {
     const NAMED: usize = 4;
-    let labels = comparison
-        .arms
-        .iter()
-        .flat_map(|arm| std::iter::once(&arm.label).chain(&arm.alike).map(String::as_str))
-        .collect::<Vec<_>>();
     let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
-    for note in &comparison.notes {
-        let note = note.trim_start_matches("* ");
-        let said_of = |label: &&str| note.strip_prefix(*label)?.strip_prefix(": ");
-        let label =
-            labels.iter().copied().filter(|label| said_of(label).is_some()).max_by_key(|label| label.len());
-        let Some((label, text)) = label.and_then(|label| Some((label, said_of(&label)?))) else {
-            groups.push((Vec::new(), note));
+    for note in notes {
+        let Some(row) = note.row.as_deref() else {
+            groups.push((Vec::new(), &note.text));
             continue;
         };
-        match groups.iter_mut().find(|(of, known)| !of.is_empty() && *known == text) {
-            Some((of, _)) => of.push(label),
-            None => groups.push((vec![label], text)),
+        match groups.iter_mut().find(|(of, known)| !of.is_empty() && *known == note.text) {
+            Some((of, _)) => of.push(row),
+            None => groups.push((vec![row], &note.text)),
         }
     }
     let told = |(of, text): &(Vec<&str>, &str)| match of.as_slice() {
@@ -197,9 +186,13 @@ mod tests {
 
     #[test]
     fn the_same_note_on_several_rows_is_one() {
-        let mut comparison = with_labels(["a", "a b", "c"]);
-        comparison.notes =
-            ["a: late.", "* a b: late.", "One run each.", "c: late.", "c: lost."].map(str::to_owned).to_vec();
-        assert_eq!(grouped_notes(&comparison), ["a, a b, c: late.", "One run each.", "c: lost."]);
+        let notes = [
+            Note::of("a", "late."),
+            Note { starred: true, ..Note::of("a b", "late.") },
+            Note::of_all("One run each."),
+            Note::of("c", "late."),
+            Note::of("c", "lost."),
+        ];
+        assert_eq!(grouped_notes(&notes), ["a, a b, c: late.", "One run each.", "c: lost."]);
     }
 }
