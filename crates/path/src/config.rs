@@ -19,6 +19,21 @@ pub struct LinkConfig {
     pub ack_filter: Option<AckFilter>,
     /// What the router before it does with Quick-Start requests. A link only stores it.
     pub quick_start: QuickStartPolicy,
+    /// What comes first at one instant.
+    pub ties: Ties,
+}
+
+/// What comes first when a packet arrives at the very instant at which another leaves a full queue.
+///
+/// CoDel, which decides when a packet leaves, always lets the departure come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// The departure: there is room for the packet.
+    #[default]
+    Departure,
+    /// The arrival: there is none. So it is in ns-2 where a packet takes longer over the link before this one than over
+    /// this one, since ns-2 handles what it planned first.
+    Arrival,
 }
 
 /// What a router does with Quick-Start requests (RFC 4782).
@@ -43,6 +58,7 @@ impl LinkConfig {
             loss: LossConfig::None,
             ack_filter: None,
             quick_start: QuickStartPolicy::Unaware,
+            ties: Ties::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ mod trace_file;
 
 pub use config::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
-    Propagation, QueueConfig, QuickStartPolicy, Reordering,
+    Propagation, QueueConfig, QuickStartPolicy, Reordering, Ties,
 };
 pub use link::Link;
 pub use totals::{Count, Totals};

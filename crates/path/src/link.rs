@@ -104,7 +104,7 @@ impl<P: Packet> Link<P> {
     pub fn queue_bytes(&mut self, now: Time) -> u64 {
         match &mut self.queue {
             Queue::OnArrival(queue) => {
-                queue.waiting.advance(now);
+                queue.advance(now);
                 queue.waiting.bytes()
             }
             Queue::CoDel(codel) => codel.bytes(),
@@ -118,7 +118,7 @@ impl<P: Packet> Link<P> {
     pub fn queue_packets(&mut self, now: Time) -> u64 {
         match &mut self.queue {
             Queue::OnArrival(queue) => {
-                queue.waiting.advance(now);
+                queue.advance(now);
                 queue.waiting.packets()
             }
             Queue::CoDel(codel) => codel.packets(),

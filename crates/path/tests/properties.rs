@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, Link, LinkConfig, LossConfig, Opportunities,
-    Propagation, QueueConfig, QuickStartPolicy, Reordering,
+    Propagation, QueueConfig, QuickStartPolicy, Reordering, Ties,
 };
 
 fn rate() -> impl Strategy<Value = Rate> {
@@ -168,11 +168,15 @@ fn ack_filter() -> impl Strategy<Value = Option<AckFilter>> {
     ])
 }
 
+fn ties() -> impl Strategy<Value = Ties> {
+    prop_oneof![Just(Ties::Departure), Just(Ties::Arrival)]
+}
+
 fn link(reordering: bool) -> impl Strategy<Value = LinkConfig> {
-    (capacity(), queue(), delay(reordering), loss(), ack_filter()).prop_map(
-        |(capacity, queue, delay, loss, ack_filter)| {
+    (capacity(), queue(), delay(reordering), loss(), ack_filter(), ties()).prop_map(
+        |(capacity, queue, delay, loss, ack_filter, ties)| {
             let quick_start = QuickStartPolicy::Unaware;
-            LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start }
+            LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start, ties }
         },
     )
 }
@@ -310,6 +314,7 @@ proptest! {
     /// CoDel is served packet by packet: a second opinion on queues that reckon departures in advance.
     #[test]
     fn drop_tail_equals_codel_without_a_target(config in link(true), limit in limit(), traffic in traffic(), seed: u64) {
+        let config = LinkConfig { ties: Ties::Departure, ..config };
         let drop_tail = LinkConfig { queue: QueueConfig::DropTail { limit }, ..config.clone() };
         let codel = QueueConfig::CoDel { limit, target: Time::NEVER, interval: Time::from_ms(100), ecn: false };
         let (mut at_once, mut in_steps) = (Link::new(&drop_tail, seed), Link::new(&LinkConfig { queue: codel, ..config }, seed));

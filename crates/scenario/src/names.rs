@@ -1,6 +1,6 @@
 //! Words that stand for values, each once.
 
-use rampcc_path::QuickStartPolicy;
+use rampcc_path::{QuickStartPolicy, Ties};
 use rampcc_tcp::{AckPolicy, Avoidance, Pacing, Profile, Recovery, Search};
 
 use crate::field::Table;
@@ -101,8 +101,9 @@ named! {
     Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr", Bbr3 = "bbr3" }
     Recovery {
         Sack = "sack", Fack = "fack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
-        Tahoe = "tahoe",
+        NewRenoFlywheel = "newreno-flywheel", Tahoe = "tahoe",
     }
+    Ties { Departure = "departure", Arrival = "arrival" }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
     Search { List = "list", Hint = "hint", Tree = "tree" }
     Pacing { Algorithm = "algorithm", Always = "always" }

@@ -41,7 +41,7 @@ impl Scenario {
 
     fn link(&self, index: usize, named: bool) -> String {
         let link = &self.topology.links[index];
-        let LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start } = &link.config;
+        let LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start, ties } = &link.config;
         let mut parts = vec![rate(capacity), one_way(&delay.propagation)];
         if !matches!(capacity, Capacity::Unlimited) {
             parts.push(crate::queue::in_words(queue));
@@ -64,6 +64,9 @@ impl Scenario {
             QuickStartPolicy::Refuse => Some("a router that refuses Quick-Start".to_owned()),
             QuickStartPolicy::Grant => Some("a router that grants Quick-Start".to_owned()),
         });
+        if *ties == rampcc_path::Ties::Arrival {
+            parts.push("no room for a packet that arrives as another leaves".to_owned());
+        }
         let name = if named { format!("{}: ", link.name) } else { String::new() };
         name + &parts.join(", ")
     }

@@ -139,7 +139,7 @@ fn unknown_fields_come_with_the_nearest() {
         "path.bufer: there is no such field; did you mean `buffer`?; expected `rtt`, `rtt-period`, `access`, \
          `sender-access`, `receiver-access`, `reverse`, `cross-traffic`, `rate`, `rate-period`, `trace`, `trace-offset`, \
          `random-trace-offset`, `delay-trace`, `delay-trace-step`, `buffer`, `queue`, `jitter`, `loss`, `reordering`, \
-         `ack-filter`, `quick-start`",
+         `ack-filter`, `quick-start`, `ties`",
     );
     let found = error("[pth]\n").explain();
     assert!(
@@ -274,7 +274,7 @@ fn choices_are_listed() {
         &format!("{PATH}[sender]\nrecovery = \"sackk\"\n"),
         5,
         "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `fack`, `sack-ns2`, `newreno-impatient`, \
-         `newreno-steady`, `tahoe`",
+         `newreno-steady`, `newreno-flywheel`, `tahoe`",
     );
 }
 

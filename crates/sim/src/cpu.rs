@@ -15,6 +15,14 @@ use crate::packet::Parcel;
 /// A sample of the load tells of so much time.
 const WINDOW: Time = Time::from_ms(100);
 
+/// Entries of a queue that are visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visits {
+    pub(crate) entries: u64,
+    /// How long the queue is.
+    pub(crate) of: u64,
+}
+
 /// The processor of one host.
 #[derive(Debug)]
 pub(crate) struct Cpu<P> {
@@ -73,14 +81,14 @@ impl<P: Copy> Cpu<P> {
     }
 
     /// Begins with `parcel`, which visits so many entries.
-    pub(crate) fn serve(&mut self, now: Time, parcel: Parcel<P>, visits: u64) {
+    pub(crate) fn serve(&mut self, now: Time, parcel: Parcel<P>, visits: Visits) {
         self.count(now);
         self.done = now + self.wall_time(self.prices.packet.ns(), visits);
         self.serving = Some(parcel);
     }
 
     /// A timer visited so many entries.
-    pub(crate) fn interrupt(&mut self, now: Time, visits: u64) {
+    pub(crate) fn interrupt(&mut self, now: Time, visits: Visits) {
         let cost = self.wall_time(0, visits);
         if cost > Time::ZERO {
             self.count(now);
@@ -118,6 +126,16 @@ impl<P: Copy> Cpu<P> {
         self.prices.search
     }
 
+    /// Entries that come from memory. The cache keeps any entry with the same chance, so that of a longer queue it has its
+    /// size's share.
+    fn misses(&self, visits: Visits) -> u64 {
+        let cache = u64::from(self.prices.cache);
+        if cache == 0 || visits.of <= cache {
+            return 0;
+        }
+        visits.entries.saturating_mul(visits.of - cache) / visits.of
+    }
+
     fn count(&mut self, now: Time) {
         if self.done != Time::NEVER {
             self.busy += now - self.counted;
@@ -126,8 +144,10 @@ impl<P: Copy> Cpu<P> {
     }
 
     /// Work takes longer by what everything else takes of the processor.
-    fn wall_time(&self, fixed_ns: u64, visits: u64) -> Time {
-        let own = fixed_ns.saturating_add(self.prices.visit.ns().saturating_mul(visits));
+    fn wall_time(&self, fixed_ns: u64, visits: Visits) -> Time {
+        let visit = self.prices.visit.ns().saturating_mul(visits.entries);
+        let miss = self.prices.miss.ns().saturating_mul(self.misses(visits));
+        let own = fixed_ns.saturating_add(visit).saturating_add(miss);
         let share = u64::from(1000 - self.prices.base_load_permille);
         Time::from_ns(own.saturating_mul(1000) / share)
     }
@@ -144,6 +164,8 @@ mod tests {
             search: Search::List,
             visit: Time::from_ns(5),
             packet: Time::from_us(1),
+            cache: 0,
+            miss: Time::from_ns(100),
             ring: 0,
             base_load_permille,
         };
@@ -154,6 +176,22 @@ mod tests {
 
     fn parcel(packet: u32) -> Parcel<u32> {
         Parcel { packet, ..Parcel::default() }
+    }
+
+    fn visits(entries: u64) -> Visits {
+        Visits { entries, of: entries }
+    }
+
+    #[test]
+    fn what_the_cache_does_not_hold_comes_from_memory() {
+        let mut cpu = cpu(0);
+        cpu.prices.cache = 8192;
+        // 1 us + 4000 x 5 ns, all in the cache.
+        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 8192 }), Time::from_us(21));
+        // Half of a queue twice as long as the cache comes from memory: 100 ns more each.
+        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 16384 }), Time::from_us(221));
+        cpu.prices.cache = 0;
+        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 16384 }), Time::from_us(21));
     }
 
     #[test]
@@ -179,7 +217,7 @@ mod tests {
             let now = Time::from_ms(10 * round);
             cpu.take(&parcel(0));
             let next = cpu.next().expect("the last one is done");
-            cpu.serve(now, next, 999_800);
+            cpu.serve(now, next, visits(999_800));
             let done = cpu.poll_timeout();
             assert_eq!((done - now).ns(), 7_142_857, "5 ms of work take 5 / 0.7 ms");
             assert!(cpu.finish(done).is_some());
@@ -197,7 +235,7 @@ mod tests {
         cpu.take(&parcel(0));
         let next = cpu.next().expect("it is idle");
         // 250 ms of work at 5 ns an entry.
-        cpu.serve(Time::ZERO, next, 50_000_000);
+        cpu.serve(Time::ZERO, next, visits(50_000_000));
         let loads: Vec<u32> = [100, 200, 300]
             .into_iter()
             .map(|ms| cpu.poll_sample(Time::from_ms(ms), 0).expect("a window is over").load_permille)
@@ -210,11 +248,11 @@ mod tests {
         let mut cpu = cpu(0);
         cpu.take(&parcel(7));
         let next = cpu.next().expect("it is idle");
-        cpu.serve(Time::ZERO, next, 0);
-        cpu.interrupt(Time::from_ns(500), 100);
+        cpu.serve(Time::ZERO, next, visits(0));
+        cpu.interrupt(Time::from_ns(500), visits(100));
         assert!(cpu.finish(Time::from_us(1)).is_none());
         assert_eq!(cpu.finish(Time::from_ns(1500)).map(|p| p.packet), Some(7));
-        cpu.interrupt(Time::from_us(3), 100);
+        cpu.interrupt(Time::from_us(3), visits(100));
         assert_eq!(cpu.poll_timeout(), Time::from_ns(3500), "an idle processor is busy with it alone");
         assert!(cpu.finish(Time::from_ns(3500)).is_none());
         assert_eq!(cpu.poll_timeout(), WINDOW);

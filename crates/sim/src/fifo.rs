@@ -31,6 +31,8 @@ pub(crate) struct Fifo {
     waiting: Ring<(Time, u32)>,
     waiting_bytes: u64,
     peak: Count,
+    /// A packet finds the place of one that left less than this long before it still taken.
+    tie: Time,
 }
 
 /// A size of packets: how long it is served, and how many have come.
@@ -70,6 +72,7 @@ impl Fifo {
             waiting: Ring::default(),
             waiting_bytes: 0,
             peak: Count::default(),
+            tie: config.ties.margin(),
         })
     }
 
@@ -125,7 +128,7 @@ impl Fifo {
     #[inline]
     fn wait(&mut self, now: Time, wire_bytes: u32) -> bool {
         self.forget_served(now);
-        if self.idle_from == now {
+        if self.idle_from + self.tie == now {
             return true;
         }
         let bytes = self.waiting_bytes + u64::from(wire_bytes);
@@ -142,8 +145,9 @@ impl Fifo {
 
     #[inline]
     fn forget_served(&mut self, now: Time) {
+        let until = now - self.tie;
         while let Some(&(start, wire_bytes)) = self.waiting.front()
-            && start <= now
+            && start <= until
         {
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(wire_bytes);
@@ -182,7 +186,7 @@ impl Service {
 mod tests {
     use proptest::prelude::*;
     use rampcc::Rate;
-    use rampcc_path::{DelayConfig, Link, Packet};
+    use rampcc_path::{DelayConfig, Link, Packet, Ties};
 
     use super::*;
 
@@ -201,7 +205,7 @@ mod tests {
         }
     }
 
-    fn config(rate: u64, delay: u64, limit: Limit) -> LinkConfig {
+    fn config(rate: u64, delay: u64, limit: Limit, ties: Ties) -> LinkConfig {
         let propagation = Propagation::Constant(Time::from_ns(delay));
         LinkConfig {
             capacity: Capacity::Constant(Rate::from_bits_per_s(rate)),
@@ -210,6 +214,7 @@ mod tests {
             loss: LossConfig::None,
             ack_filter: None,
             quick_start: rampcc_path::QuickStartPolicy::Unaware,
+            ties,
         }
     }
 
@@ -227,9 +232,10 @@ mod tests {
             rate in prop_oneof![1u64..100, 1_000_000u64..10_000_000_000, Just(u64::MAX)],
             delay in 0u64..10_000_000,
             limit in limits(),
+            ties in prop_oneof![Just(Ties::Departure), Just(Ties::Arrival)],
             packets in proptest::collection::vec((0u64..30_000, prop_oneof![Just(40u32), Just(1500), 1u32..9_000]), 1..200),
         ) {
-            let config = config(rate, delay, limit);
+            let config = config(rate, delay, limit, ties);
             let mut fifo = Fifo::new(&config).expect("a plain link");
             let mut link = Link::new(&config, 0);
             let mut now = Time::ZERO;
@@ -256,9 +262,9 @@ mod tests {
 
     #[test]
     fn anything_special_is_left_to_the_link() {
-        let mut lossy = config(1_000, 0, Limit::Unlimited);
+        let mut lossy = config(1_000, 0, Limit::Unlimited, Ties::Departure);
         lossy.loss = LossConfig::Random { probability: 0.1 };
         assert!(Fifo::new(&lossy).is_none());
-        assert!(Fifo::new(&config(0, 0, Limit::Unlimited)).is_none());
+        assert!(Fifo::new(&config(0, 0, Limit::Unlimited, Ties::Departure)).is_none());
     }
 }

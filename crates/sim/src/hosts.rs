@@ -3,11 +3,11 @@
 use rampcc::Time;
 use rampcc_path::Packet;
 use rampcc_scenario::Scenario;
-use rampcc_tcp::SenderConfig;
+use rampcc_tcp::{Search, SenderConfig};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer};
 
 use crate::SimulationError;
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Visits};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, FlowSpec};
 use crate::history::History;
@@ -106,10 +106,10 @@ impl<T: Transport> Hosts<T> {
             let flow = self.slots.get(parcel.place.slot() as usize).and_then(Option::as_deref);
             let visits = match flow.filter(|flow| flow.id == parcel.packet.flow()) {
                 Some(flow) if parcel.place.to() == End::Receiver => {
-                    flow.receiver.visits(&parcel.packet, search)
+                    visits(&flow.receiver, &parcel.packet, search)
                 }
-                Some(flow) => flow.sender.visits(&parcel.packet, search),
-                None => 0,
+                Some(flow) => visits(&flow.sender, &parcel.packet, search),
+                None => Visits::default(),
             };
             cpu.serve(world.now, parcel, visits);
         }
@@ -185,9 +185,9 @@ impl<T: Transport> Hosts<T> {
             if flow.writer.poll_timeout() <= now {
                 flow.writer.handle_timeout(now, &mut flow.sender);
             }
-            let mut visits = 0;
+            let mut visits = Visits::default();
             if flow.sender.poll_timeout() <= now {
-                visits = flow.sender.timeout_visits();
+                visits = Visits { entries: flow.sender.timeout_visits(), of: flow.sender.queued() };
                 flow.sender.handle_timeout(now);
             }
             let receiver_due = flow.receiver.poll_timeout() <= now;
@@ -310,6 +310,11 @@ impl<T: Transport> Hosts<T> {
         totals.retransmitted_bytes = flow.sender.sample(now).retransmitted_bytes;
         totals.data_packets = flow.data_packets;
     }
+}
+
+/// What an end looks at to take in `packet`.
+fn visits<E: Endpoint>(end: &E, packet: &E::Packet, search: Search) -> Visits {
+    Visits { entries: end.visits(packet, search), of: end.queued() }
 }
 
 /// The host may learn from how a flow stands.

@@ -70,6 +70,9 @@ impl Endpoint for Sender {
     fn visits(&self, packet: &Segment, search: Search) -> u64 {
         self.visits(packet, search)
     }
+    fn queued(&self) -> u64 {
+        self.queued()
+    }
     fn timeout_visits(&self) -> u64 {
         self.timeout_visits()
     }
@@ -125,6 +128,9 @@ impl Endpoint for Receiver {
     }
     fn visits(&self, packet: &Segment, search: Search) -> u64 {
         self.visits(packet, search)
+    }
+    fn queued(&self) -> u64 {
+        self.queued()
     }
 }
 

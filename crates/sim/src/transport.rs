@@ -50,7 +50,11 @@ pub trait Endpoint {
         let _ = (packet, search);
         0
     }
-    /// The same for the timer that is due next.
+    /// How many entries that queue has.
+    fn queued(&self) -> u64 {
+        0
+    }
+    /// The entries visited for the timer that is due next.
     fn timeout_visits(&self) -> u64 {
         0
     }

@@ -12,7 +12,7 @@ use proptest::test_runner::RngSeed;
 use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, DelayConfig, Jitter, Limit, LinkConfig, LossConfig, Propagation, QueueConfig,
-    QuickStartPolicy, Reordering,
+    QuickStartPolicy, Reordering, Ties,
 };
 use rampcc_scenario::{Scenario, Sessions, SizeDistribution, Source, Traffic, TrafficKind};
 use rampcc_sim::{SimulationError, simulate};
@@ -64,6 +64,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             _ => None,
         },
         quick_start: QuickStartPolicy::Unaware,
+        ties: Ties::default(),
     })
 }
 

@@ -106,6 +106,9 @@ pub enum Recovery {
     NewRenoImpatient,
     /// The same, but the timer restarts on every partial ACK.
     NewRenoSteady,
+    /// Impatient, and as ns-2's Newreno with `newreno_changes_`, which Hoe's packet pair comes with: in fast recovery every
+    /// second duplicate ACK sends one new segment whatever the window, and nothing else does.
+    NewRenoFlywheel,
     /// RFC 6675.
     Sack,
     /// Linux 2.4 to 3.1: FACK, rate halving, and a window that is never far above what is in flight.

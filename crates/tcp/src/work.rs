@@ -54,6 +54,11 @@ impl Sender {
         freed + found
     }
 
+    /// Entries of the retransmission queue.
+    pub fn queued(&self) -> u64 {
+        self.connection.board.out_segments()
+    }
+
     /// Entries that an expiry at the current deadline visits: a timeout marks everything outstanding.
     pub fn timeout_visits(&self) -> u64 {
         let expires = self.connection.timers.purpose == Purpose::Timeout
@@ -76,5 +81,10 @@ impl Receiver {
             Search::List | Search::Hint => above.max(1),
             Search::Tree => descent(all) + self.released_by(segment.number()),
         }
+    }
+
+    /// Entries of the out-of-order queue.
+    pub fn queued(&self) -> u64 {
+        self.queued_above(self.expected()).1
     }
 }

@@ -17,7 +17,7 @@ use self::random_drop::RandomDrop;
 use self::red::Red;
 use self::waiting::Waiting;
 use crate::capacity::Serve;
-use crate::config::{Limit, LinkConfig, QueueConfig};
+use crate::config::{Limit, LinkConfig, QueueConfig, Ties};
 use crate::{DropReason, Packet};
 
 /// A queue.
@@ -32,6 +32,8 @@ pub(crate) enum Queue<P> {
 pub(crate) struct OnArrival {
     limit: Limit,
     policy: Policy,
+    /// Departures later than this long before an arrival count as after it.
+    tie: Time,
     pub(crate) waiting: Waiting,
 }
 
@@ -48,8 +50,8 @@ enum Policy {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     now: Time,
-    /// When its service would begin.
-    start: Time,
+    /// It needs a place in the queue.
+    waits: bool,
     /// When the packet before it leaves or left.
     idle_since: Time,
     bytes: u32,
@@ -70,11 +72,17 @@ impl<P: Packet> Queue<P> {
                 return Self::CoDel(Box::new(CoDel::new(limit, target, interval, ecn)));
             }
         };
-        Self::OnArrival(OnArrival { limit, policy, waiting: Waiting::new() })
+        Self::OnArrival(OnArrival { limit, policy, tie: config.ties.margin(), waiting: Waiting::new() })
     }
 }
 
 impl OnArrival {
+    /// Lets those go that make room for a packet at `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.waiting.advance(now - self.tie);
+    }
+
     /// When a packet, which may be marked, will have left, or why it must be dropped.
     #[inline]
     pub(crate) fn admit(
@@ -83,14 +91,15 @@ impl OnArrival {
         packet: &mut impl Packet,
         server: &mut impl Serve,
     ) -> Result<Time, DropReason> {
-        self.waiting.advance(now);
+        self.advance(now);
         let bytes = packet.wire_bytes();
         let idle_since = server.last_departure();
         let start = server.start(now);
-        if let Some(reason) = self.refuse(&Arrival { now, start, idle_since, bytes }, packet) {
+        let waits = start > now || now < idle_since + self.tie;
+        if let Some(reason) = self.refuse(&Arrival { now, waits, idle_since, bytes }, packet) {
             return Err(reason);
         }
-        if start > now {
+        if waits {
             self.waiting.push(start, bytes);
         }
         Ok(server.serve(start, bytes))
@@ -127,17 +136,27 @@ impl OnArrival {
     }
 }
 
+impl Ties {
+    /// By how much a departure has to come before an arrival to make room for it.
+    pub fn margin(self) -> Time {
+        match self {
+            Self::Departure => Time::ZERO,
+            Self::Arrival => Time::from_ns(1),
+        }
+    }
+}
+
 impl Limit {
     /// A packet that need not wait is never too many, only ever too large.
     #[inline]
     fn refuse(self, waiting: &Waiting, arrival: &Arrival) -> Option<DropReason> {
-        let waits = arrival.start > arrival.now;
         match self {
             Self::Bytes(limit) if u64::from(arrival.bytes) > limit => Some(DropReason::Oversize),
-            Self::Bytes(limit) => {
-                (waits && waiting.bytes() + u64::from(arrival.bytes) > limit).then_some(DropReason::Overflow)
+            Self::Bytes(limit) => (arrival.waits && waiting.bytes() + u64::from(arrival.bytes) > limit)
+                .then_some(DropReason::Overflow),
+            Self::Packets(limit) => {
+                (arrival.waits && waiting.packets() >= limit).then_some(DropReason::Overflow)
             }
-            Self::Packets(limit) => (waits && waiting.packets() >= limit).then_some(DropReason::Overflow),
             Self::Unlimited => None,
         }
     }

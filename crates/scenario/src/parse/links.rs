@@ -59,8 +59,9 @@ pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfi
     let loss = section.read("loss", loss).unwrap_or(LossConfig::None);
     let ack_filter = section.read("ack-filter", ack_filter).flatten();
     let quick_start = section.read("quick-start", Value::one_of).unwrap_or_default();
+    let ties = section.read("ties", Value::one_of).unwrap_or_default();
     let delay = DelayConfig { propagation, jitter, reordering };
-    LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start }
+    LinkConfig { capacity, queue, delay, loss, ack_filter, quick_start, ties }
 }
 
 /// A delay or round-trip time: constant, or steps with an optional period. `share` divides each value.

@@ -2,7 +2,7 @@
 
 use rampcc::{Rate, Time};
 use rampcc_path::{
-    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
 };
 
 use crate::document::{Section, Value};
@@ -335,6 +335,7 @@ impl Build<'_> {
                 loss: LossConfig::None,
                 ack_filter: None,
                 quick_start: QuickStartPolicy::Unaware,
+                ties: Ties::default(),
             },
         };
         Ok(Middle { forward, reverse })
@@ -455,5 +456,6 @@ fn plain(capacity: Capacity, delay: Time, limit: Limit) -> LinkConfig {
         loss: LossConfig::None,
         ack_filter: None,
         quick_start: QuickStartPolicy::Unaware,
+        ties: Ties::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! What every link has, and what happens on it besides queueing.
 
 use rampcc::Time;
-use rampcc_path::QuickStartPolicy;
+use rampcc_path::{QuickStartPolicy, Ties};
 
 use crate::field::Default::{At, Count, Link, Name, Number, Required, Words};
 use crate::field::{
@@ -25,6 +25,7 @@ pub(crate) static FIELDS: &[Entry] = entries! {
     "reordering": words("`{ probability, delay }`") => Words("none"), "Packets held back so that later ones overtake.";
     "ack-filter": words("time or a table with `kind`") => Words("none"), "What happens to pure ACKs before the queue; a plain time holds up to 64 of them for so long, 0 none.";
     "quick-start": one_of::<QuickStartPolicy>() => Name("unaware"), "What the router before the link does with Quick-Start requests (RFC 4782): passes them on unheeded, refuses, or grants what is left of 85 % of the rate. A link without a rate has no router.";
+    "ties": one_of::<Ties>() => Name("departure"), "What comes first where a packet arrives at the very instant at which another leaves a full queue. ns-2 lets the arrival come first, and drops it, where a packet takes longer over the link before this one than over this one.";
 };
 
 kinds! { JitterKind {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::{Algorithm, Rate, Time, algorithm};
 use rampcc_path::{
-    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
 };
 use rampcc_scenario::{
     FlowConfig, NamedLink, OfSender, Original, Scenario, Source, Steering, Stop, Topology,
@@ -36,6 +36,7 @@ pub(crate) fn plain(rate: Rate, delay: Time, packets: u64) -> LinkConfig {
         loss: LossConfig::None,
         ack_filter: None,
         quick_start: QuickStartPolicy::Unaware,
+        ties: Ties::default(),
     }
 }
 

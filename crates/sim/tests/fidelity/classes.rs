@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::{Rate, Time};
 use rampcc_path::{
-    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
 };
 use rampcc_scenario::{FlowConfig, NamedLink, Scenario, Source};
 use rampcc_sim::simulate;
@@ -15,7 +15,7 @@ use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
 use crate::rows::{Reason, agreements};
-use crate::topology::{bulk_flow, scenario};
+use crate::topology::{bulk_flow, first_planned, scenario};
 
 /// All of them, in the order of the table.
 pub(crate) const CLASSES: [(&str, &str); 16] = [
@@ -187,6 +187,10 @@ fn played(row: &Row) -> Scenario {
         list(&row[column]).iter().map(|ns| Time::from_ns(ns.parse().expect("nanoseconds"))).collect()
     };
     let (nears, fars) = (times("nears"), times("fars"));
+    let bytes = whole("packet") + 40;
+    let nearest = nears.iter().min().copied().unwrap_or_default();
+    links[BOTTLENECK].config.ties =
+        first_planned(kbit("side_kbps").time_of(bytes) + nearest, kbit("rate_kbps").time_of(bytes));
     let mut flows = Vec::new();
     for (index, agent) in list(&row["agents"]).into_iter().enumerate() {
         let (from, to) = (2 + 2 * index, 3 + 2 * index);
@@ -225,6 +229,7 @@ fn link(
             loss,
             ack_filter: None,
             quick_start: QuickStartPolicy::Unaware,
+            ties: Ties::default(),
         },
     }
 }

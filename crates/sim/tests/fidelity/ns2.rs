@@ -31,13 +31,32 @@ const ALGORITHMS: [Algorithm; 11] = [
     ("nr_ss800", "slow_start", Some(800), Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_huge", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Reno),
     ("nr_huge_slowsteady", "slow_start", None, Recovery::NewRenoSteady, Avoidance::Reno),
-    ("nr_hoe", "hoe", None, Recovery::NewRenoImpatient, Avoidance::Reno),
+    ("nr_hoe", "hoe", None, Recovery::NewRenoFlywheel, Avoidance::Reno),
     ("nr_lss100", "limited", None, Recovery::NewRenoImpatient, Avoidance::Reno),
     ("sack_huge", "slow_start", None, Recovery::SackNs2, Avoidance::Reno),
     ("sack_lss100", "limited", None, Recovery::SackNs2, Avoidance::Reno),
     ("vegas", "vegas", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
     ("tahoe_ss800", "slow_start", Some(800), Recovery::Tahoe, Avoidance::Reno),
     ("tahoe_huge", "slow_start", None, Recovery::Tahoe, Avoidance::Reno),
+];
+
+/// Mbit/s and packets of buffer: the first path with smaller buffers, and faster ones with half a BDP and one.
+const FULL_QUEUES: [(u64, u64); 15] = [
+    (40, 100),
+    (40, 120),
+    (40, 140),
+    (40, 160),
+    (40, 180),
+    (60, 375),
+    (60, 750),
+    (70, 438),
+    (70, 875),
+    (80, 500),
+    (80, 1000),
+    (90, 562),
+    (90, 1125),
+    (100, 625),
+    (100, 1250),
 ];
 
 /// Every run.
@@ -52,6 +71,9 @@ pub(crate) fn cases() -> Vec<Bulk> {
         }
     }
     cases.extend(limited_once());
+    for label in ["nr_hoe", "nr_huge", "sack_huge"] {
+        cases.extend(FULL_QUEUES.iter().map(|&(rate, queue)| full_queue(label, rate, queue)));
+    }
     cases.extend((0..=90).step_by(10).map(|cbr| paced_start("sack_huge", cbr)));
     cases.extend((0..=80).step_by(20).map(|cbr| paced_start("newreno_hoe", cbr)));
     cases.extend((0..=80).step_by(20).map(|cbr| paced_start("vegas", cbr)));
@@ -150,6 +172,28 @@ fn limited_once() -> impl Iterator<Item = Bulk> {
     })
 }
 
+/// 50 ms and a buffer that the first overflow fills, 20 s.
+fn full_queue(label: &str, rate_mbps: u64, queue_packets: u64) -> Bulk {
+    let algorithm = ALGORITHMS.iter().find(|a| a.0 == label).expect("the algorithm");
+    let mut case = enhanced_start(algorithm, 5, "2.35");
+    case.name = format!("{label}, {rate_mbps} Mbit/s, {queue_packets} packets");
+    case.path.rate = mbit(rate_mbps);
+    case.path.queue_packets = queue_packets - 1;
+    case.oracle = Oracle::Row(OracleRow {
+        file: "ns2/full_queue.csv",
+        row: vec![
+            ("alg", label.to_owned()),
+            ("bw_mbps", rate_mbps.to_string()),
+            ("buf_pkts", queue_packets.to_string()),
+        ],
+        series: None,
+        columns: NS2,
+    });
+    // Side link and bottleneck are in the ratio of whole numbers, and a service ends where another packet arrives.
+    case.allowed.drops = 0.002;
+    case
+}
+
 /// 100 Mbit/s, 80 ms and 1000 packets beside a CBR flow, 50 s.
 fn paced_start(label: &str, cbr_mbps: u64) -> Bulk {
     let mut sender = sender(match label {
@@ -157,9 +201,11 @@ fn paced_start(label: &str, cbr_mbps: u64) -> Bulk {
         "vegas" => "vegas",
         _ => "slow_start",
     });
-    if label != "sack_huge" {
-        sender.recovery = Recovery::NewRenoImpatient;
-    }
+    sender.recovery = match label {
+        "sack_huge" => Recovery::SackNs2,
+        "newreno_hoe" => Recovery::NewRenoFlywheel,
+        _ => Recovery::NewRenoImpatient,
+    };
     if label == "vegas" {
         sender.avoidance = Avoidance::Vegas;
         sender.header_bytes = 0;

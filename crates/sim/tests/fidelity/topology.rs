@@ -2,7 +2,7 @@
 
 use rampcc::{Rate, Time};
 use rampcc_path::{
-    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy,
+    Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
 };
 use rampcc_scenario::{
     FlowConfig, NamedLink, OfSender, Original, Scenario, Source, Steering, Stop, Topology, Traffic,
@@ -23,6 +23,8 @@ pub(crate) const SENDER: usize = 0;
 pub(crate) const RECEIVER: usize = 3;
 pub(crate) const CROSS_SENDER: usize = 4;
 pub(crate) const CROSS_RECEIVER: usize = 5;
+/// Data packets on the wire. Sizes other than these are as much shorter on both links.
+const PACKET_BYTES: u64 = 1040;
 /// The link whose drops count.
 pub(crate) const BOTTLENECK: usize = 1;
 const NODES: [&str; 6] = ["sender", "left", "right", "receiver", "cbr-sender", "cbr-receiver"];
@@ -56,6 +58,8 @@ impl Bottleneck {
     pub(crate) fn links(&self, back: Limit, sides: [Time; 4]) -> Vec<NamedLink> {
         let [near, far, cross_left, cross_right] = sides.map(|delay| (self.side_rate, delay));
         let middle = (self.rate, self.delay);
+        let over_the_side = self.side_rate.time_of(PACKET_BYTES) + sides[0];
+        let ties = first_planned(over_the_side, self.rate.time_of(PACKET_BYTES));
         let mut links = Vec::new();
         for (from, to, (rate, delay), limit) in [
             (0, 1, near, Limit::Unlimited),
@@ -84,11 +88,17 @@ impl Bottleneck {
                     loss: LossConfig::None,
                     ack_filter: None,
                     quick_start: QuickStartPolicy::Unaware,
+                    ties: if (from, to) == (1, 2) { ties } else { Ties::Departure },
                 },
             });
         }
         links
     }
+}
+
+/// What ns-2 handles first at one instant, which is what it planned first.
+pub(crate) fn first_planned(over_the_side: Time, service: Time) -> Ties {
+    if over_the_side > service { Ties::Arrival } else { Ties::Departure }
 }
 
 /// A flow without end.

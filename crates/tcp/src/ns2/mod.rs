@@ -19,6 +19,15 @@ use sacks::Sacks;
 /// Newreno sends at most so many segments for a duplicate ACK from the third on, and for a partial one.
 const BURST_AFTER_DUPLICATES: u32 = 2;
 
+/// What keeps data flowing in fast recovery with `newreno_changes_`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flywheel {
+    /// Duplicate ACKs since the repair began, the three before it counted. Partial ACKs do not end the count.
+    duplicates: u32,
+    /// One new segment may leave, whatever the window.
+    released: bool,
+}
+
 /// One of ns-2's agents.
 #[derive(Clone, Debug)]
 pub(crate) struct Ns2 {
@@ -32,6 +41,7 @@ pub(crate) struct Ns2 {
     pipe: i64,
     /// Sack1 outside recovery.
     sacks: Sacks,
+    flywheel: Flywheel,
 }
 
 impl Ns2 {
@@ -49,11 +59,19 @@ impl Ns2 {
             late_window: 0,
             pipe: 0,
             sacks: Sacks::default(),
+            flywheel: Flywheel::default(),
         }
     }
 
     fn is_newreno(&self) -> bool {
-        matches!(self.recovery, Recovery::NewRenoImpatient | Recovery::NewRenoSteady)
+        matches!(
+            self.recovery,
+            Recovery::NewRenoImpatient | Recovery::NewRenoSteady | Recovery::NewRenoFlywheel
+        )
+    }
+
+    fn has_flywheel(&self) -> bool {
+        self.recovery == Recovery::NewRenoFlywheel
     }
 
     /// What it does while it recovers: without SACK, Sack1 is Newreno but in its window.
@@ -158,6 +176,7 @@ impl Ns2 {
         let duplicates = c.repair.duplicates;
         let most = c.rules.max_burst;
         match c.repair.state {
+            SenderState::Recovery if self.has_flywheel() => u32::from(self.flywheel.released),
             SenderState::Recovery if newreno => BURST_AFTER_DUPLICATES,
             SenderState::Recovery if entered => 0,
             SenderState::Recovery => most,
@@ -167,7 +186,7 @@ impl Ns2 {
                 most.saturating_add(u32::from(one_more))
             }
             _ if duplicates < DUPLICATE_ACKS => u32::from(counted && self.limited_transmit),
-            _ if newreno => BURST_AFTER_DUPLICATES,
+            _ if newreno && !self.has_flywheel() => BURST_AFTER_DUPLICATES,
             _ => 0,
         }
     }
@@ -220,6 +239,9 @@ impl Ns2 {
             // It also helps what a timeout sends again; the burst holds back more than one.
             cwnd = cwnd.saturating_add(c.mss() * u64::from(duplicates));
         }
+        if self.flywheel.released {
+            return c.next_new().map(|bytes| Choice::New { bytes });
+        }
         c.permits(used, cwnd)?;
         // In recovery Sack1 takes every hole.
         let again = match c.repair.state {
@@ -236,6 +258,7 @@ impl Ns2 {
     /// Something left that the window let go.
     #[inline]
     pub(crate) fn on_sent(&mut self, c: &Connection) {
+        self.flywheel.released = false;
         if c.repair.state == SenderState::Recovery {
             self.pipe += i64::from(c.rules.mss);
         }

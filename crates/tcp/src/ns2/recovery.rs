@@ -3,7 +3,7 @@
 use rampcc::{EventKind, Time};
 use rampcc_trace::SenderState;
 
-use super::Ns2;
+use super::{Flywheel, Ns2};
 use crate::Recovery;
 use crate::acknowledge::{AckFacts, DUPLICATE_ACKS};
 use crate::connection::{Connection, Due};
@@ -66,6 +66,7 @@ impl Ns2 {
         c.begin_repair(now, &reduction);
         if newreno {
             c.begin_newreno(window);
+            self.flywheel = Flywheel { duplicates: DUPLICATE_ACKS, released: false };
         } else {
             let outstanding = c.board.out_bytes().cast_signed();
             self.pipe = outstanding - i64::from(DUPLICATE_ACKS * c.rules.mss);
@@ -94,10 +95,14 @@ impl Ns2 {
         } else if advanced {
             c.repair_next_hole();
         }
+        if self.has_flywheel() {
+            self.flywheel.turn(facts.duplicate && !advanced);
+        }
         c.go_on_newreno(now, mode == Recovery::NewRenoSteady, facts.duplicate, delivery);
     }
 
-    fn leave_recovery(&self, c: &mut Connection, now: Time) {
+    fn leave_recovery(&mut self, c: &mut Connection, now: Time) {
+        self.flywheel.released = false;
         let cwnd = if self.is_newreno() {
             // It does not go back to ssthresh after partial ACKs, and slow start takes it there.
             c.cwnd().saturating_sub(c.repair.inflation)
@@ -116,6 +121,7 @@ impl Ns2 {
         if c.board.is_empty() {
             return;
         }
+        self.flywheel.released = false;
         let again = c.expires_again();
         // With Linux's timer, one reduction per window.
         let reduced = c.rules.linux_timer
@@ -133,6 +139,14 @@ impl Ns2 {
             self.sacks.forget();
         }
         go_back(c, now);
+    }
+}
+
+impl Flywheel {
+    /// Every second duplicate ACK releases a new segment. What the application had no data for is forgotten.
+    fn turn(&mut self, duplicate: bool) {
+        self.duplicates = self.duplicates.saturating_add(u32::from(duplicate));
+        self.released = duplicate && self.duplicates % 2 == 1;
     }
 }
 

@@ -123,6 +123,14 @@ def es7():
     jobs = [(dict(alg=a, buf_pkts=b), {**base, **ALG[a], "buf": b}) for a in ("nr_huge", "nr_ss32", "nr_lss100", "nr_hoe", "vegas") for b in range(100, 301, 50)]
     sweep("over_buffer", jobs)
 
+def full():
+    """First overflows of other paths: 40 Mbit/s with 100 to 180 packets of buffer, 60 to 100 Mbit/s with half a BDP and one. At 90 and
+    100 Mbit/s a packet takes longer over the side link than over the bottleneck."""
+    paths = [(40, b) for b in range(100, 181, 20)] + [(r, round(share * r * 12.5)) for r in (60, 70, 80, 90, 100) for share in (0.5, 1)]
+    base = dict(delay="50ms", side_bw="500Mb", side_delay="0.1ms", pkt=1000, maxburst=5, dur=20)
+    jobs = [(dict(alg=a, bw_mbps=r, buf_pkts=b), {**base, **ALG[a], "bw": f"{r}Mb", "buf": b}) for a in ("nr_hoe", "nr_huge", "sack_huge") for r, b in paths]
+    sweep("full_queue", jobs)
+
 def ps():
     # side links 1 Gb/s 5 ms, bottleneck 30 ms one way -> rtt 80 ms; CBR starts at 0, TCP at 1 s, TCP runs 50 s
     base = dict(bw="100Mb", delay="30ms", side_bw="1000Mb", side_delay="5ms", buf=1000, pkt=1000, starts="1.0", dur=51, cbr_pkt=1000)
