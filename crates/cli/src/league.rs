@@ -87,8 +87,10 @@ pub(crate) struct LeagueArgs {
     ///
     /// It plays the public paths, with --held-out and --fresh SEED those too, 54 paths with a running flow, and a geostationary path over
     /// what is not known of its return link.
-    #[arg(long, conflicts_with_all = ["on", "weights", "sizes"])]
-    pub(crate) goals: bool,
+    ///
+    /// The goals are those of league/goals.toml, or of a FILE of its form.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["on", "weights", "sizes"])]
+    pub(crate) goals: Option<Option<PathBuf>>,
     /// What each mechanism and constant of one algorithm brings: its settings, from a file (league/reach.toml), as Markdown
     ///
     /// Every setting plays each path once, and the same further paths as --goals.
@@ -247,13 +249,13 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         return show(args, name, out);
     }
     args.playing.spread();
-    if !args.goals && args.which.held_out && args.which.fresh.is_some() {
+    if args.goals.is_none() && args.which.held_out && args.which.fresh.is_some() {
         return Err(CliError::input_help(
             "--held-out and --fresh are two populations",
             "one of them; --goals takes both",
         ));
     }
-    if args.goals || args.ablation.is_some() {
+    if args.goals.is_some() || args.ablation.is_some() {
         return league_goals::league(args, out);
     }
     if args.into.is_some() {

@@ -45,17 +45,6 @@ pub struct Comparison {
     pub yardstick: Option<String>,
     /// Differences within this share either way count as none.
     pub margin: f64,
-    /// The answer in one sentence.
-    pub headline: String,
-    /// Facts beside it, a sentence each: how far behind the notable rival is and why, which of several equals is the
-    /// gentlest, where the reference stands.
-    pub facts: Vec<String>,
-    /// The headline and the facts as one text.
-    pub verdict: String,
-    /// Notes that a reader needs beside the verdict: missing runs, unfinished transfers, two modes.
-    pub notes: Vec<String>,
-    /// Methods behind the numbers, one sentence each.
-    pub method: Vec<String>,
     /// Accuracy of the path, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,

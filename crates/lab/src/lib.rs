@@ -8,6 +8,9 @@
 
 #![allow(clippy::format_push_string, reason = "reports are made once, and `write!` would hide what they say")]
 
+#[cfg(test)]
+extern crate self as rampcc_lab;
+
 mod alike;
 pub mod carries;
 mod comparison;
@@ -16,7 +19,9 @@ mod drawn;
 mod emulation;
 mod exit;
 mod explain;
-pub mod fixture;
+#[cfg(test)]
+#[path = "../tests/support/fixture.rs"]
+mod fixture;
 pub mod flows;
 mod format;
 mod judge;
@@ -33,6 +38,7 @@ pub mod statistics;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod words;
 
 pub use comparison::{
     ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met, Modes, Pair,
@@ -50,3 +56,4 @@ pub use rampcc_trace::Emulation;
 pub use record::{Download, ExitRecord, Measures, RunKey, RunPath, RunRecord, Slowing, StayRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};
+pub use words::{Note, Words};

@@ -5,6 +5,7 @@ use crate::explain::{short_cause, standing};
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::metric::{self, Better, Definition, MetricInfo};
 use crate::statistics::skewness;
+use crate::words::Note;
 
 /// From this skewness on, intervals of means by ten runs are much too narrow. Six runs are the fewest that reach it.
 const TAIL: f64 = 1.5;
@@ -69,11 +70,11 @@ fn is_time(info: &MetricInfo) -> bool {
 }
 
 /// What a reader must know beside the verdict.
-pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     let mut notes = Vec::new();
     let planned = comparison.seeds.len();
     for arm in comparison.arms.iter().filter(|arm| (arm.n as usize) < planned) {
-        notes.push(format!("{}: {} of {planned} runs are there.", arm.label, arm.n));
+        notes.push(Note::of(&arm.label, format!("{} of {planned} runs are there.", arm.n)));
     }
     for arm in &comparison.arms {
         let cut_off =
@@ -90,40 +91,42 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
                 }
                 None => String::new(),
             };
-            notes.push(format!(
-                "{}: {cut_off} of {} runs did not finish within {}{why}.",
-                arm.label,
-                arm.n,
-                seconds(comparison.context.end_s).replace(".00 s", " s").replace(".0 s", " s")
-            ));
+            let end = whole_seconds(comparison.context.end_s);
+            let text = format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n);
+            notes.push(Note::of(&arm.label, text));
         }
     }
-    notes.extend(comparison.arms.iter().filter_map(bursts));
-    notes.extend(marked(comparison));
+    notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));
+    notes.extend(marked(comparison).map(Note::of_all));
     if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
         let all = emulation.samples + emulation.samples_lost;
-        notes.push(format!("{} of {all} samples were lost.", emulation.samples_lost));
+        notes.push(Note::of_all(format!("{} of {all} samples were lost.", emulation.samples_lost)));
     }
     let Some(info) = comparison.primary_info() else { return notes };
     for arm in &comparison.arms {
         let Some(modes) = arm.metric(&info.id).and_then(|summary| summary.modes) else { continue };
-        notes.push(format!(
-            "* {}: {} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
-            arm.label,
+        let text = format!(
+            "{} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
             info.name,
             quantity(modes.low, &info.unit),
             share(modes.low_share),
             quantity(modes.high, &info.unit),
-        ));
+        );
+        notes.push(Note { starred: true, ..Note::of(&arm.label, text) });
     }
     notes.extend(tails(comparison));
     notes.extend(means_apart(comparison, info));
     if !comparison.context.chance {
-        notes.push("This path has no randomness: one run suffices.".to_owned());
+        notes.push(Note::of_all("This path has no randomness: one run suffices."));
     } else if planned == 1 {
-        notes.push("One run each: nothing here has an interval.".to_owned());
+        notes.push(Note::of_all("One run each: nothing here has an interval."));
     }
     notes
+}
+
+/// `120 s`: a limit that somebody has set, so without decimals where it has none.
+fn whole_seconds(value: f64) -> String {
+    if value >= 1.0 && value.fract().abs() < 1e-9 { format!("{value:.0} s") } else { seconds(value) }
 }
 
 /// "h3 sends up to 118 packets back to back in start-up, 61 of them lost; its first flight is 32 packets.": means over runs.
@@ -139,7 +142,7 @@ fn bursts(arm: &ArmSummary) -> Option<String> {
 }
 
 /// Rows whose interval is narrower than it says, because their runs have a tail.
-fn tails(comparison: &Comparison) -> Vec<String> {
+fn tails(comparison: &Comparison) -> Vec<Note> {
     let Some(info) = comparison.primary_info() else { return Vec::new() };
     let tail = |summary: &Summary| {
         let values: Vec<f64> = summary.known_or_least().into_iter().flatten().collect();
@@ -148,11 +151,12 @@ fn tails(comparison: &Comparison) -> Vec<String> {
     (comparison.arms.iter())
         .filter_map(|arm| Some((arm, arm.metric(&info.id).and_then(tail)?)))
         .map(|(arm, _)| {
-            format!(
-                "{}: {} has a long tail, so the interval of its mean is too narrow for 95 %; differences between rows do not \
+            let text = format!(
+                "{} has a long tail, so the interval of its mean is too narrow for 95 %; differences between rows do not \
                  rest on it.",
-                arm.label, info.name
-            )
+                info.name
+            );
+            Note::of(&arm.label, text)
         })
         .collect()
 }
@@ -161,7 +165,7 @@ fn tails(comparison: &Comparison) -> Vec<String> {
 const APART: f64 = 0.03;
 
 /// "… by the means alone: enhanced +35 %.": where the table would seem to contradict itself.
-fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<String> {
+fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {
     let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
     let mean =
         |arm: &ArmSummary| arm.metric(&info.id).filter(|summary| summary.unfinished() == 0).map(|s| s.mean);
@@ -177,11 +181,11 @@ fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<String> {
         .collect();
     let names: Vec<&str> = apart.iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| {
-        format!(
+        Note::of_all(format!(
             "\"vs leader\" averages the ratios run by run (geometric mean), in which a few slow runs weigh less; by the means \
              alone: {}.",
             list(&names)
-        )
+        ))
     })
 }
 

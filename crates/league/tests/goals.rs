@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_experiment::{Code, Row};
 use rampcc_league::goals::{
-    Arms, Bench, Judged, Marked, Played, Set, Sheet, With, ablation, goals, judged, markdown,
+    Arms, Bench, Goals, Judged, Marked, Played, Set, Sheet, With, ablation, judged, markdown, sheets,
 };
 use rampcc_league::{Extent, Population};
 use rampcc_sim::Simulator;
@@ -84,7 +84,7 @@ fn the_page_of_reach_has_these_tables() {
     let arms = Arms::parse("mine.toml", ARMS).unwrap();
     let all = entrants.into_iter().chain(arms.rows(&reach).unwrap()).collect();
     let played = play(&place, all);
-    let [first, second] = goals(&played, &reach);
+    let [first, second] = sheets(&played, &reach, &Goals::own().unwrap());
     let value = |sheet: &Sheet, measure: &str, column: usize| {
         let line = sheet.lines.iter().find(|line| line.measure.starts_with(measure)).expect(measure);
         line.cells[column].clone()

@@ -1,10 +1,11 @@
 //! A small league from end to end: played, found again, judged; a candidate; what goes wrong.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_backend::Backend;
+use rampcc_experiment::{Experiment, ExperimentError, Found, Progress, Request as Comparison, Row};
 use rampcc_league::{
     Apart, Case, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text,
 };
@@ -92,6 +93,47 @@ fn a_second_call_plays_nothing_and_finds_the_same() {
     assert_eq!(play(&request(&place, &NAMES)).found, 13);
     let fresh = play(&Request { reuse: false, ..request(&place, &NAMES) });
     assert_eq!((fresh.found, text::csv(&first)), (0, text::csv(&fresh)));
+}
+
+/// Says how many runs are played.
+#[derive(Default)]
+struct Started(AtomicUsize);
+
+impl Progress for Started {
+    fn on_start(&self, _: &str) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_comparison_of_one_path_takes_the_leagues_runs() {
+    let place = Place::new("league-compared");
+    let league = Request { out: place.0.join("league"), ..request(&place, &NAMES) };
+    let played = play(&league);
+    let path = &league.population.paths[1];
+    let backends: [&dyn Backend; 1] = [&Simulator];
+    let compare = |out: PathBuf| {
+        let mut asked = Comparison::new(&backends, |_| Ok(path.scenario.clone()));
+        asked.algorithms = NAMES.map(str::to_owned).to_vec();
+        asked.runs = Some(2);
+        asked.around.paths = Some(0);
+        asked.out = Some(out);
+        let started = Started::default();
+        let done = Experiment::plan(asked, &()).unwrap().play(&started, &AtomicBool::new(false)).unwrap();
+        let Found::Comparisons(found) = done.found else { panic!("nothing is swept") };
+        (found[0].comparisons()[0].clone(), done.played.reused, started.0.into_inner())
+    };
+    // Elsewhere, all of it is played.
+    let (fresh, reused, started) = compare(place.0.join("compared"));
+    assert_eq!((reused, started), (0, 6));
+    // Beside the league, none.
+    let (found, reused, started) = compare(place.0.clone());
+    assert_eq!((reused, started), (6, 0));
+    assert_eq!((&found.arms, &found.pairs), (&fresh.arms, &fresh.pairs));
+    let slow = played.row("slow_start").unwrap();
+    let seconds: Vec<Option<f64>> =
+        played.paths[1].outcomes[slow].iter().map(|run| *run.seconds.last().unwrap()).collect();
+    assert_eq!(found.arm("slow_start").unwrap().metric("download_time").unwrap().values, seconds);
 }
 
 #[test]

@@ -46,14 +46,14 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     text + &against(comparison, carries, leader) + &rest
 }
 
-/// " But of 64 neighbouring paths `rapid` is within 5 % of the fastest on 60, best on 8.": a reader of one line would take the
+/// "But of 64 neighbouring paths `rapid` is within 5 % of the fastest on 60, best on 8.": a reader of one line would take the
 /// wrong row elsewhere.
 pub(super) fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     let row = carries.furthest(leader).filter(|_| carries.holds * 2 < carries.decided)?;
     let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader" };
     Some(format!(
-        " But of {} neighbouring paths {} is within {} of the {top} on {:.0}, {leader} on {}.",
+        "But of {} neighbouring paths {} is within {} of the {top} on {:.0}, {leader} on {}.",
         carries.decided,
         row.label,
         share(comparison.margin),

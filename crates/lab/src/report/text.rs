@@ -1,13 +1,15 @@
 //! A comparison at a glance, for a terminal.
 
-use super::html::grouped_notes;
 use super::names::quoted;
 use super::table::{Cell, Column, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
-use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::format::{
+    bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
+};
 use crate::metric::{Better, MetricInfo};
 use crate::standing::standing;
-use crate::{Context, Met, metric};
+use crate::words::grouped;
+use crate::{Context, Met, Words, metric};
 
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +41,13 @@ pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
         out.push_str(&lay_out(columns(comparison, &rows), &groups, style.width, style.colour));
         out.push('\n');
     }
-    say(&mut out, &quoted(comparison, &comparison.verdict), Tone::Heading, style);
+    let words = Words::of(comparison);
+    say(&mut out, &quoted(comparison, &words.verdict), Tone::Heading, style);
     if let Some(emulation) = &comparison.emulation {
         say(&mut out, &emulation.sentence(), Tone::Aside, style);
         say(&mut out, &format!("{}.", emulation.sockets), Tone::Aside, style);
     }
-    for note in grouped_notes(comparison) {
+    for note in grouped(&words.notes) {
         say(&mut out, &quoted(comparison, &note), Tone::Unclear, style);
     }
     out
@@ -84,9 +87,8 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));
         }
         None if first > 0.0 => {
-            let payload = bit_rate(first);
-            let number = payload.split(' ').next().unwrap_or_default();
-            parts.push(format!("{} ({number} payload)", bit_rate(first * context.wire_factor())));
+            let (payload, _) = bit_rate_parts(first);
+            parts.push(format!("{} ({payload} payload)", bit_rate(first * context.wire_factor())));
         }
         None => {}
     }
