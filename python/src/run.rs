@@ -76,17 +76,9 @@ fn play(asked: &RunAsked, interrupted: &AtomicBool) -> Result<Ran, ExperimentErr
     let (mut rows, _) = playable(slice::from_ref(&row), backend, (true, true))?;
     let row = rows.pop().unwrap_or(row);
     check(backend, &scenario, slice::from_ref(&row))?;
-    let (digest, steering) = (digest(&scenario), row.steering(&scenario));
-    let run = Run {
-        scenario: &scenario,
-        digest: &digest,
-        row: &row,
-        steering: &steering,
-        backend,
-        seed: asked.seed.unwrap_or(scenario.seed),
-        extra_startup_rounds: 0,
-        curves: false,
-    };
+    let digest = digest(&scenario);
+    let seed = asked.seed.unwrap_or(scenario.seed);
+    let run = Run { seed, ..Run::of(&scenario, &digest, &row, backend) };
     let mut seen = Seen::default();
     let record = run.watch(&asked.command, &mut seen, interrupted).map_err(|error| ExperimentError::Run {
         run: run.to_string(),

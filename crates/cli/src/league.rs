@@ -300,9 +300,8 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     };
     let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    let (runs, found) = league.runs;
-    if found > 0 {
-        say!("{found} of {runs} runs were finished already");
+    if league.found > 0 {
+        say!("{} of {} runs were finished already", league.found, league.runs);
     }
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
@@ -377,7 +376,7 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(),
     for standing in explained(judged) {
         let lines = text::fails(standing, GROUPS);
         if !lines.is_empty() {
-            writeln!(out, "\n{} takes longest:", terminal.bold(&standing.label))?;
+            writeln!(out, "\nWhere {} takes longest:", terminal.bold(&standing.label))?;
         }
         for line in lines {
             let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");

@@ -14,7 +14,7 @@ use crate::error::ExperimentError;
 use crate::judged::Found;
 use crate::place::{self, PLAN};
 use crate::plan::Plan;
-use crate::play::{PlayOptions, Played};
+use crate::play::{Played, Playing};
 use crate::progress::{Ahead, Progress};
 use crate::request::Request;
 use crate::results::Results;
@@ -186,20 +186,18 @@ impl<'a> Experiment<'a> {
             runs_here: variants().map(|(_, variant)| variant.runs_here()).sum(),
             longest: variants().map(|(_, v)| v.scenario.stop.after).max().unwrap_or(Time::ZERO),
         });
-        let options = PlayOptions {
-            reuse: self.request.reuse,
-            command: &self.request.command,
-            progress,
-            clock: backend.clock(),
-            workers: self.request.workers,
-            interrupted,
-        };
         for (number, variant) in variants() {
             let store = variant.store(&self.request)?;
             store.write_json(PLAN, &variant.plan)?;
-            let (comparison, more) = variant.play(&store, &options)?;
+            let playing = Playing {
+                reuse: self.request.reuse,
+                command: &self.request.command,
+                workers: self.request.workers,
+                ..Playing::new(&store, backend, progress, interrupted)
+            };
+            let (comparison, more) = variant.play(&playing)?;
             played.add(more);
-            let (comparison, more) = variant.look_around(&self.request, comparison, &store, &options)?;
+            let (comparison, more) = variant.look_around(&self.request, comparison, &playing)?;
             played.add(more);
             if let Some(comparison) = comparison {
                 judged.insert((number, backend.name()), (store, comparison));

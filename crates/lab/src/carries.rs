@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Better;
+use crate::metric::Better;
 use crate::{Comparison, RunRecord, metric};
 
 pub use influence::{Influence, Split, influences};
@@ -128,6 +128,7 @@ impl Comparison {
         }
         if !carries.sentence.is_empty() {
             self.verdict = format!("{} {}", self.verdict, carries.sentence);
+            self.headline.extend(words::warning(&self, &carries));
         }
         self.method.push(words::method(&self, &carries));
         self.carries = Some(carries);
@@ -174,7 +175,7 @@ fn carries(comparison: &Comparison, neighbourhood: &Neighbourhood, records: &[Ru
                 runs[i]?;
                 // What has not finished takes longer than the run lasted.
                 let late =
-                    || (info.id == metric::DOWNLOAD_TIME).then_some(comparison.context.end_s.max(best));
+                    || (info.id == metric::DOWNLOAD_TIME.id).then_some(comparison.context.end_s.max(best));
                 let value = values[i].or_else(late)?;
                 Some(if sign > 0.0 { value / best - 1.0 } else { best / value - 1.0 })
             };

@@ -6,6 +6,7 @@ use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::carries::Carries;
+use crate::metric::{Definition, MetricInfo};
 use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
 
 /// All runs of one scenario, judged.
@@ -101,33 +102,6 @@ impl Spread {
     }
 }
 
-/// Description of a metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MetricInfo {
-    /// Identifier in files: `download_time`.
-    pub id: String,
-    /// For people: `download time`.
-    pub name: String,
-    /// Unit of the values: `s`, `ms`, `Mbit/s`, `packets`, `bytes`, `BDP`, `share`, `count`, `ratio`.
-    pub unit: String,
-    /// One line.
-    pub meaning: String,
-    /// Better direction.
-    pub better: Better,
-}
-
-/// Better direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains and is not judged.
-    Neither,
-}
-
 /// One row: an algorithm with its settings, over all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
@@ -181,9 +155,14 @@ impl ArmSummary {
         self.drawn.iter().find(|run| run.seed == seed)
     }
 
-    /// A metric's distribution.
+    /// A metric's distribution, by its id.
     pub fn metric(&self, id: &str) -> Option<&Summary> {
         self.metrics.get(id)
+    }
+
+    /// The distribution of this metric.
+    pub fn of(&self, metric: Definition) -> Option<&Summary> {
+        self.metrics.get(metric.id)
     }
 }
 

@@ -253,6 +253,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
         path: None,
         emulation: None,
         series: Some(series(exit_s, cwnd, time_s, queue_ms)),
+        ..RunRecord::default()
     }
 }
 

@@ -6,10 +6,9 @@ use rampcc::{Traits, having};
 use rampcc_trace::Provenance;
 
 use crate::alike;
-use crate::comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Met, MetricInfo, Representative, Summary,
-};
+use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative, Summary};
 use crate::drawn::{DrawnSeed, drawn};
+use crate::metric::{Better, MetricInfo};
 use crate::pairs::{self, pairs};
 use crate::statistics::summarise;
 use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
@@ -195,8 +194,8 @@ impl<'a> Runs<'a> {
 
     fn default_primary(&self) -> String {
         let any = |id| self.real.values().flat_map(|runs| runs.values()).any(|run| run.metric(id).is_some());
-        let sized = any(metric::DOWNLOAD_TIME);
-        if sized { metric::DOWNLOAD_TIME } else { metric::GOODPUT }.to_owned()
+        let sized = any(metric::DOWNLOAD_TIME.id);
+        if sized { metric::DOWNLOAD_TIME.id } else { metric::GOODPUT.id }.to_owned()
     }
 
     fn values(&self, arm: &str, value: impl Fn(u64, &RunRecord) -> Option<f64>) -> Vec<Option<f64>> {
@@ -218,7 +217,7 @@ impl<'a> Runs<'a> {
                     .or_else(|| self.harm.get(&(id, label, seed)).copied())
                     .filter(|v| v.is_finite())
             });
-            let cut_off = id == metric::DOWNLOAD_TIME;
+            let cut_off = id == metric::DOWNLOAD_TIME.id;
             let least = self.values(label, |_, run| run.download_at_least_s.filter(|_| cut_off));
             if let Some(summary) = summarise(values, least) {
                 metrics.insert(id.to_owned(), summary);
@@ -323,7 +322,8 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
         Better::Lower | Better::Neither => 1.0,
     };
     // Of rows that delivered nothing none leads.
-    let something = |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT || summary.mean > 0.0);
+    let something =
+        |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT.id || summary.mean > 0.0);
     let known = |summary: &Summary| summary.n + summary.unfinished();
     let rows: Vec<(&ArmSummary, &Summary)> = (arms.iter().filter(|arm| !arm.yardstick))
         .filter_map(|arm| arm.metric(primary).filter(something).map(|summary| (arm, summary)))

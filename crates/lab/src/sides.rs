@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{
-    ArmSummary, Comparison, ExitCount, Finding, Interval, MetricInfo, Representative, Summary,
-};
+use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
+use crate::metric::MetricInfo;
 use crate::statistics::paired;
 use crate::{Context, EmulationSummary, metric};
 
 /// Metrics that are set side by side, in order.
 const SHOWN: [&str; 9] = [
-    metric::DOWNLOAD_TIME,
-    metric::GOODPUT,
+    metric::DOWNLOAD_TIME.id,
+    metric::GOODPUT.id,
     "exit_time",
     "exit_window",
     "exit_window_bdp",

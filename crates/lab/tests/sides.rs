@@ -1,7 +1,5 @@
 //! Backends side by side: which runs are paired, what is said, and that every format holds it.
 
-use std::collections::BTreeMap;
-
 use rampcc_lab::fixture::{sample_comparison, sample_context};
 use rampcc_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
 use rampcc_lab::{
@@ -11,7 +9,8 @@ use rampcc_trace::Provenance;
 
 fn run(arm: &str, seed: u64, time_s: f64, emulation: Option<Emulation>) -> RunRecord {
     let provenance = Provenance { arm: arm.to_owned(), seed, ..Provenance::default() };
-    let metrics = BTreeMap::from([("download_time".to_owned(), time_s), ("retransmissions".to_owned(), 0.0)]);
+    let metrics =
+        [("download_time".to_owned(), time_s), ("retransmissions".to_owned(), 0.0)].into_iter().collect();
     RunRecord { provenance, metrics, emulation, ..RunRecord::default() }
 }
 

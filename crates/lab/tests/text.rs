@@ -20,7 +20,7 @@ fn the_table_reads_at_a_glance() {
     assert_eq!(best, "best 4.27 s ± 0.08 leader 6.29 s bandwidth 0.96 0 13 % 35.0 ms");
     let lossy = line_starting(&text, "slow_start").split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(lossy, "slow_start 6.91 s ± 0.11 +62 % 6.97 s loss 2.10 1840 23 % 589 ms");
-    assert!(text.contains("\nbest downloads 36 MB in 4.27 s ± 0.08, as fast as paced"), "{text}");
+    assert!(text.contains("\n`best` downloads 36 MB in 4.27 s ± 0.08, as fast as `paced`"), "{text}");
 }
 
 #[test]

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rampcc::Traits;
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, hexadecimal, write_whole};
 use rampcc_lab::report::FORMAT;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::candidate::{self, Apart};
 use crate::judge::Table;
-use crate::log::hexadecimal;
 use crate::play::{League, SIZES};
 use crate::population::Population;
 use crate::{page, text};

@@ -78,20 +78,20 @@ fn a_second_call_plays_nothing_and_finds_the_same() {
     let place = Place::new("league-again");
     let first = play(&request(&place, &NAMES));
     // One run where nothing is random, two elsewhere, and one of the running flow without a download.
-    assert_eq!(first.runs, (13, 0));
+    assert_eq!((first.runs, first.found), (13, 0));
     let again = play(&request(&place, &NAMES));
-    assert_eq!(again.runs, (13, 13));
+    assert_eq!((again.runs, again.found), (13, 13));
     assert_eq!(text::csv(&first), text::csv(&again));
     // A process that died while it wrote left half a line.
     let log = place.0.join("runs.jsonl");
     let whole = fs::read(&log).unwrap();
     fs::write(&log, &whole[..whole.len() - 20]).unwrap();
     let mended = play(&request(&place, &NAMES));
-    assert_eq!(mended.runs, (13, 12));
+    assert_eq!((mended.runs, mended.found), (13, 12));
     assert_eq!(text::csv(&first), text::csv(&mended));
-    assert_eq!(play(&request(&place, &NAMES)).runs, (13, 13));
+    assert_eq!(play(&request(&place, &NAMES)).found, 13);
     let fresh = play(&Request { reuse: false, ..request(&place, &NAMES) });
-    assert_eq!((fresh.runs, text::csv(&first)), ((13, 0), text::csv(&fresh)));
+    assert_eq!((fresh.found, text::csv(&first)), (0, text::csv(&fresh)));
 }
 
 #[test]
@@ -129,8 +129,9 @@ fn a_running_flow_is_charged_only_what_it_loses_because_of_the_download() {
     let population = Population::parse("mine.toml", &text, None).unwrap();
     let league = play(&Request { population, ..request(&place, &NAMES) });
     let path = league.paths.iter().find(|path| path.name == "beside").unwrap();
-    let lost =
-        |runs: &[Outcome]| runs.iter().map(|run| run.others.unwrap()[0]).sum::<f64>() / runs.len() as f64;
+    let lost = |runs: &[Outcome]| {
+        runs.iter().map(|run| run.others.unwrap().lost_packets).sum::<f64>() / runs.len() as f64
+    };
     let (beside, alone) = (lost(&path.outcomes[league.row("slow_start").unwrap()]), lost(&path.alone));
     assert!(alone > 0.0, "the path makes it lose packets anyway");
     let harm = standing(&league, "slow_start").harm.unwrap();
@@ -377,7 +378,7 @@ fn an_interrupted_league_goes_on_from_there() {
     let after = After(AtomicUsize::new(3), AtomicBool::new(false));
     let error = request(&place, &NAMES).play(&after, &after.1).unwrap_err();
     assert!(matches!(error, ExperimentError::Interrupted { runs: 13, .. }), "{error}");
-    let found = play(&request(&place, &NAMES)).runs.1;
+    let found = play(&request(&place, &NAMES)).found;
     assert!((3..13).contains(&found), "{found}");
 }
 
@@ -394,7 +395,7 @@ fn a_setting_holds_on_every_path_and_is_told() {
     assert!(all(&|receiver| !receiver.stamps()));
     let set = play(&request);
     assert_eq!(
-        (set.title.as_str(), set.runs.1),
+        (set.title.as_str(), set.found),
         ("mine.toml with receiver.timestamps=off", 0),
         "none is found"
     );

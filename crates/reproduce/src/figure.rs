@@ -8,9 +8,9 @@ use crate::catalogue;
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
 use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
+use crate::measure::Measured;
 use crate::plan::{Plan, version};
 use crate::quantity::{Metric, Own, Quantity};
-use crate::record::Measured;
 use crate::variant::Variant;
 
 /// The claims under one value of a choice.
@@ -395,7 +395,7 @@ fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
     if metric.quantity != Quantity::Own(Own::Window) {
         return vec![(None, metric.curve(run))];
     }
-    let mss = f64::from(run.mss_bytes.max(1));
+    let mss = f64::from(run.flows.mss_bytes.max(1));
     let series = run.record.series.iter().flat_map(|series| &series.flows).take(FLOWS_DRAWN).enumerate();
     let chosen: Vec<_> = series.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index)).collect();
     let single = chosen.len() == 1;
@@ -412,11 +412,11 @@ fn thresholds(metric: &Metric, run: &Measured, until: f64) -> Vec<Series> {
     if metric.quantity != Quantity::Own(Own::Window) {
         return Vec::new();
     }
-    let mss = f64::from(run.mss_bytes.max(1));
-    let tests = run.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
+    let mss = f64::from(run.flows.mss_bytes.max(1));
+    let tests = run.flows.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
     let tests = tests.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index));
     let drawn = tests.map(|(index, flow)| {
-        let at = |bin: usize| (bin as f64 + 1.0) * run.bins.width_s;
+        let at = |bin: usize| (bin as f64 + 1.0) * run.flows.bins.width_s;
         let known =
             flow.ssthresh_bytes.iter().enumerate().filter(|(bin, value)| **value > 0 && at(*bin) <= until);
         let curve: Vec<(f64, f64)> = known.map(|(bin, value)| (at(bin), *value as f64 / mss)).collect();

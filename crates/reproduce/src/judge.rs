@@ -103,7 +103,7 @@ pub(crate) fn judge(
     settled(&mut claims, experiment, &tables);
     let all = || described.iter().flat_map(|runs| runs.runs.values().flatten());
     let runs = all().count();
-    let took_s = all().map(|run| run.took_s).sum();
+    let took_s = all().filter_map(|run| run.record.took_s).sum();
     Ok(Judged {
         id: experiment.id.clone(),
         paper: experiment.paper,

@@ -310,7 +310,6 @@ impl Stage<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
 
     use super::*;
 
@@ -331,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_port_that_is_used_again_belongs_to_the_later_object() {
-        let at = |host, port| SocketAddr::new(IpAddr::new(10, 77, 0, host), port);
+        let at = |host, port| SocketAddr::new([10, 77, 0, host].into(), port);
         let object = |flow, ms| {
             let wanted = Wanted { flow, pair: (0, 1), size_bytes: 1, under_test: true };
             let mut object = Object::new(&wanted, Time::from_ms(ms));

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative, Test};
+use crate::comparison::{Comparison, Finding, IntervalMethod, Representative, Test};
+use crate::metric::Better;
 
 /// Number of the form of files for programs. It grows when something is removed, renamed or means something else; what is added
 /// leaves it as it is.

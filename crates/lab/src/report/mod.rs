@@ -2,6 +2,7 @@
 
 pub mod html;
 mod machine;
+mod names;
 mod sides;
 mod table;
 mod text;

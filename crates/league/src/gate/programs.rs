@@ -14,7 +14,6 @@ use sha2::{Digest, Sha256};
 use super::measure::{MEASURES, Pair};
 use super::{Gate, Judge, Terms, Verdict, Worst, short};
 use crate::outcome::{Outcome, holds};
-use crate::play::download;
 use crate::population::{EDITION, PREFIX, Path, Population, Which};
 use crate::yardstick::causal_s;
 
@@ -186,21 +185,14 @@ impl Programs<'_> {
         interrupted: &AtomicBool,
     ) -> Result<Outcome, (BackendError, String)> {
         let row = [&self.old, &self.new][side];
-        let steering = row.steering(scenario);
-        let run = Run {
-            scenario,
-            digest: &turn.ready.digest,
-            row,
-            steering: &steering,
-            backend: self.backend,
-            seed: turn.number,
-            extra_startup_rounds: 0,
-            curves: false,
-        };
-        download(&run, (&turn.ready.context, &SIZES), interrupted).map_err(|error| {
-            let told = failed(&run, &error).to_string();
-            (error, told)
-        })
+        let run = Run { seed: turn.number, ..Run::of(scenario, &turn.ready.digest, row, self.backend) };
+        match run.watch("", &mut (), interrupted) {
+            Ok(record) => Ok(Outcome::new(&record, &turn.ready.context, &SIZES)),
+            Err(error) => {
+                let told = failed(&run, &error).to_string();
+                Err((error, told))
+            }
+        }
     }
 
     /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in

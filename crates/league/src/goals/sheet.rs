@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::traffic::{HELD, Spread};
 use super::{Played, harm, standing, yardstick};
 use crate::judge::{Standing, Table};
-use crate::pairs::AFTER_S;
+use rampcc_lab::metric::SHARES_AFTER_S;
 
 /// A table for a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -288,7 +288,7 @@ fn sets(played: &Played, judged: &Row) -> Sheet {
     lines.push(beside);
     if let Some(table) = played.populations.first() {
         let shares = |row: &str| standing(table, row).and_then(|row| row.together);
-        for (index, after) in AFTER_S.iter().enumerate() {
+        for (index, after) in SHARES_AFTER_S.iter().enumerate() {
             lines.push(line(
                 format!("two together, larger over smaller share after {after} s"),
                 String::new(),

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, playable, write_whole};
+use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, hexadecimal, playable, write_whole};
 use sha2::{Digest, Sha256};
 
 use super::{Agreement, Sides, page, text};
 
 use crate::asked::Extent;
-use crate::log::hexadecimal;
 use crate::play::SIZES;
 use crate::population::Population;
 

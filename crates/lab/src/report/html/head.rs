@@ -5,6 +5,7 @@ use super::data;
 use super::frame::{brand, fact, fact_list, theme_button};
 use super::playground;
 use super::text::{Html, Text};
+use crate::report::names::{Piece, pieces};
 use crate::{Comparison, Context};
 
 /// From the body to the end of the facts about the path.
@@ -75,7 +76,7 @@ fn headline(html: &mut Html, comparison: &Comparison) {
 }
 
 /// Notes that say the same of several rows, as one: `a, b and 3 more: ...`.
-fn grouped_notes(comparison: &Comparison) -> Vec<String> {
+pub(in crate::report) fn grouped_notes(comparison: &Comparison) -> Vec<String> {
     const NAMED: usize = 4;
     let labels = comparison
         .arms
@@ -124,36 +125,14 @@ fn path_words(html: &mut Html, path: &Context) {
     html.raw("</dl>\n</div>\n");
 }
 
-/// Text with the rows' names set off: `best` and `ideal` are words, too. Of two names the longer one counts.
+/// Text with the rows' names set off.
 fn named(comparison: &Comparison, text: &str) -> String {
-    let part_of_name = |c: char| c.is_alphanumeric() || "_+-@=.:".contains(c);
-    let mut labels: Vec<&str> = comparison.arms.iter().map(|arm| arm.label.as_str()).collect();
-    labels.retain(|label| !label.is_empty());
-    labels.sort_by_key(|label| std::cmp::Reverse(label.len()));
-    // A full stop or a colon ends a sentence as well as it may stand in a name.
-    let ends = |rest: &str| {
-        let mut after = rest.chars();
-        match after.next() {
-            None => true,
-            Some('.' | ':') => after.next().is_none_or(|c| !part_of_name(c)),
-            Some(c) => !part_of_name(c),
-        }
-    };
     let mut html = Html::default();
-    let mut rest = text;
-    let mut at_start = true;
-    while let Some(c) = rest.chars().next() {
-        let label =
-            labels.iter().find(|label| at_start && rest.starts_with(**label) && ends(&rest[label.len()..]));
-        if let Some(label) = label {
-            html.add(format_args!("<b>{}</b>", Text(label)));
-            rest = &rest[label.len()..];
-            at_start = false;
-            continue;
+    for piece in pieces(comparison, text) {
+        match piece {
+            Piece::Name(label) => html.add(format_args!("<b>{}</b>", Text(label))),
+            Piece::Other(text) => html.add(format_args!("{}", Text(text))),
         }
-        html.add(format_args!("{}", Text(&rest[..c.len_utf8()])));
-        rest = &rest[c.len_utf8()..];
-        at_start = !part_of_name(c);
     }
     html.into_string()
 }

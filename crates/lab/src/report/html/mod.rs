@@ -23,6 +23,7 @@ mod text;
 mod thin;
 
 pub use framed::{Page, escaped};
+pub(super) use head::grouped_notes;
 pub use live::{Live, live_script, render_live};
 pub use overview::{Overview, SweptPoint, render_overview};
 pub use playground::{playground_at, playground_link, playground_place};

@@ -256,7 +256,7 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
         "<p class=\"note\">Means with 95 % intervals: who is \
          {} and gentle at once?</p>\n<div class=\"chart\" data-tradeoff=\"{across}\"><header><h3>{} against another metric</h3>\
          <label class=\"choice\">Upwards <select>",
-        if comparison.primary == metric::DOWNLOAD_TIME { "fast" } else { "good" },
+        if comparison.primary == metric::DOWNLOAD_TIME.id { "fast" } else { "good" },
         Text(&capital(&distributions[across].title))
     ));
     for index in order {
