@@ -170,11 +170,22 @@ impl TwoPrograms {
             tested.alike.push(Counted::of(&gate, ""));
         }
         let [sound, _] = self.programs([name, name])?;
+        let wrong = |error: rampcc_testbed::ProgramError| CliError::input(error.to_string());
         for fault in FAULTS.iter().filter(|fault| fault.of.contains(&kind(name))) {
-            let faulty = fault.of(&sound).map_err(|error| CliError::input(error.to_string()))?;
+            let faulty = fault.of(&sound).map_err(wrong)?;
             let gate = self.ask(&[sound.clone(), faulty], terms, None)?;
             say!("{}", gate.told(fault.meaning));
-            tested.mutants.push(Counted::of(&gate, fault.meaning));
+            let mut counted = Counted::of(&gate, fault.meaning);
+            if counted.passes() {
+                let again = self.ask(
+                    &[sound.clone(), fault.of(&sound).map_err(wrong)?],
+                    terms,
+                    Some(counted.other_seed()),
+                )?;
+                say!("{}", again.told("again, on other paths"));
+                counted.confirm(&again);
+            }
+            tested.mutants.push(counted);
         }
         Ok(tested)
     }

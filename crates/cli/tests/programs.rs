@@ -464,6 +464,15 @@ fn links_mark_instead_of_dropping_where_a_sender_lets_them() {
         let (capable, marked, dropped) = play(row, "sender.ecn=false", &format!("off-{row}"));
         assert!(capable == 0 && marked == 0 && dropped > 0.0, "{row}: {capable} {marked} {dropped}");
     }
+    // The same of the kernel's own rows.
+    let lost = |ecn: &str, out: &str| {
+        let arguments = ["compare", "--on", "linux", "-a", "reno", "path.toml", "--exact", "--set", ecn];
+        let output = patiently(&place, &[&arguments[..], &["--runs", "1", "--out", out]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        only_run(&place, out)["metrics"]["lost_packets"].as_f64()
+    };
+    assert_eq!(lost("sender.ecn=true", "kernel-on"), Some(0.0));
+    assert!(lost("sender.ecn=false", "kernel-off").is_some_and(|lost| lost > 0.0));
 }
 
 /// The simulator's nearest rows stand for programs on neighbouring paths.

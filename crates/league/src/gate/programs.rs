@@ -23,9 +23,9 @@ pub const PATHS: usize = 12;
 const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 /// The largest of them takes no longer on a path, s: ten minutes have to do for many pairs.
 const LONGEST_S: f64 = 3.0;
-/// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: no measure
-/// tells it from one that takes longer.
-const CUT: f64 = 3.0;
+/// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: the
+/// download time counts no more than that ([`MEASURES`]).
+const CUT: f64 = 2.0;
 /// And this much longer, s: a program that stands still at its beginning has sent something by then.
 const CUT_AFTER_S: f64 = 0.5;
 /// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
@@ -146,35 +146,53 @@ impl Programs<'_> {
         progress: &dyn Progress,
         interrupted: &AtomicBool,
     ) -> Result<Option<[Outcome; 2]>, ExperimentError> {
-        let Turn { ready, number, old_first } = *turn;
+        let ready = turn.ready;
         let mut outcomes: [Option<Outcome>; 2] = [None, None];
-        for side in if old_first { [0, 1] } else { [1, 0] } {
+        for side in if turn.old_first { [0, 1] } else { [1, 0] } {
             let row = [&self.old, &self.new][side];
-            let scenario = match &outcomes[0] {
-                Some(old) => until(&ready.path.scenario, CUT * old.had_s + CUT_AFTER_S),
-                None => ready.path.scenario.clone(),
-            };
-            let run = Run { seed: number, ..Run::of(&scenario, &ready.digest, row, self.backend) };
             let name = format!("{} on {}", row.label, ready.path.name);
             progress.on_start(&name);
-            match run.watch("", &mut (), interrupted) {
-                Ok(record) => outcomes[side] = Some(Outcome::new(&record, &ready.context, &SIZES)),
-                Err(BackendError::Refused(_)) => return Ok(None),
-                Err(BackendError::Interrupted { .. }) => {
-                    let (finished, runs) = (2 * number as usize - 2, 2 * self.terms.pairs as usize);
+            let whole = &ready.path.scenario;
+            let cut = outcomes[0].as_ref().map(|old| until(whole, CUT * old.had_s + CUT_AFTER_S));
+            let mut played = self.run(turn, side, cut.as_ref().unwrap_or(whole), interrupted);
+            // It may have sent nothing in so short a time.
+            if let (Err((BackendError::Failed(_), _)), Some(_)) = (&played, cut) {
+                played = self.run(turn, side, whole, interrupted);
+            }
+            match played {
+                Ok(outcome) => outcomes[side] = Some(outcome),
+                Err((BackendError::Refused(_), _)) => return Ok(None),
+                Err((BackendError::Interrupted { .. }, _)) => {
+                    let (finished, runs) = (2 * turn.number as usize - 2, 2 * self.terms.pairs as usize);
                     return Err(ExperimentError::Interrupted { finished, runs, place: ".".into() });
                 }
-                Err(error @ BackendError::Failed(_)) => {
-                    return Err(ExperimentError::Input {
-                        message: failed(&run, &error).to_string(),
-                        help: None,
-                    });
+                Err((BackendError::Failed(_), message)) => {
+                    return Err(ExperimentError::Input { message, help: None });
                 }
             }
             progress.on_finish(&name);
         }
         let [Some(old), Some(new)] = outcomes else { return Ok(None) };
         Ok(Some([old, new]))
+    }
+
+    /// One of them; an error with the sentence that names the run.
+    fn run(
+        &self,
+        turn: &Turn<'_>,
+        side: usize,
+        scenario: &Scenario,
+        interrupted: &AtomicBool,
+    ) -> Result<Outcome, (BackendError, String)> {
+        let row = [&self.old, &self.new][side];
+        let run = Run { seed: turn.number, ..Run::of(scenario, &turn.ready.digest, row, self.backend) };
+        match run.watch("", &mut (), interrupted) {
+            Ok(record) => Ok(Outcome::new(&record, &turn.ready.context, &SIZES)),
+            Err(error) => {
+                let told = failed(&run, &error).to_string();
+                Err((error, told))
+            }
+        }
     }
 
     /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in

@@ -130,9 +130,9 @@ pub const FAULTS: &[Fault] = &[
         Change::Words(["gtlsserver ", "gtlsserver --tx-loss=0.02 "]),
     ),
     of_ngtcp2(
-        "hears-half",
-        "loses half of the packets that come in",
-        Change::Words(["gtlsserver ", "gtlsserver --rx-loss=0.5 "]),
+        "hard-of-hearing",
+        "loses three in ten of the packets that come in",
+        Change::Words(["gtlsserver ", "gtlsserver --rx-loss=0.3 "]),
     ),
     of_ngtcp2(
         "retry",
