@@ -13,7 +13,7 @@ const BASE_LOAD_MAX: f64 = 0.95;
 table! { CPU: "[cpu]", "Gives every host one processor, which serves arriving packets one after another; without it, hosts cost no time. See [processors](cpu.md).";
     "search": one_of::<Search>() => Name("hint"), "How a host finds what a SACK block or an out-of-order segment means: a walk through a list for each block, as Linux before 2.6.15; one walk for all blocks, from where the last one ended if it can (Linux 2.6.15 to 2.6.23, the HyStart paper's); a tree, as Linux since 4.15.";
     "visit": time(Time::ZERO, Time::from_us(100)) => At(Time::from_ns(5)), "Time to look at one entry of a queue.";
-    "cache": count(0, 100_000_000) => Count(0), "Entries of a queue that the processor's cache holds; 0: any number. A Xeon of 2.8 GHz has 1 MB, and an entry takes 128 bytes of it: 8192.";
+    "cache": count(0, 100_000_000) => Count(0), "Entries of a queue that the processor's cache holds; 0: any number. A Xeon of 2.8 GHz has 1 MB, and a walk touches three lines of 64 bytes of an entry: 5461.";
     "miss": time(Time::ZERO, Time::from_us(100)) => At(Time::from_ns(100)), "Further time for an entry that is not in the cache, which comes from memory.";
     "packet": time(Time::ZERO, Time::from_ms(100)) => At(Time::from_us(1)), "Time for a packet that arrives, whatever it says.";
     "ring": count(0, 1_000_000) => Count(0), "Packets that wait for the processor; further ones are dropped. 0: any number. The network card of 2008 has room for 256.";

@@ -139,7 +139,7 @@ fn the_guides_path_stands_still_after_slow_start_and_not_after_hystart() {
     let still = |hosts: &Hosts| (6..30).filter(|second| hosts.by_second[second] < 50_000_000 / 100).count();
     for (text, algorithm, full, expires, stands) in [
         (list, "slow_start", 50..=70, true, true),
-        (&hint, "slow_start", 4..=6, true, false),
+        (&hint, "slow_start", 11..=15, true, false),
         (&tree, "slow_start", 0..=0, false, false),
         (list, "hystart", 0..=0, false, false),
     ] {

@@ -36,6 +36,8 @@ pub(crate) struct Scoreboard {
     lost_in_order: VecDeque<u64>,
     lost_out_of_order: BinaryHeap<Reverse<u64>>,
     last_blocks: [(u64, u64); 4],
+    /// A search for blocks has ended somewhere, and nothing has left the queue since.
+    searched: bool,
     ever_lost_bytes: u64,
     /// `None`: nobody asks.
     watch: Option<Box<Watch>>,
@@ -171,10 +173,13 @@ impl Scoreboard {
         delivery: &mut Delivery,
     ) {
         let ack = ack.min(self.next);
-        if ack > self.una {
+        let advances = ack > self.una;
+        if advances {
             self.advance(ack, delivery);
+            self.searched = false;
         }
         for (i, (start, end)) in blocks.enumerate() {
+            self.searched = !advances;
             // Blocks repeat from ACK to ACK; what is known is not looked up again.
             if self.last_blocks.get(i) == Some(&(start, end)) {
                 continue;
@@ -189,13 +194,14 @@ impl Scoreboard {
         }
     }
 
-    /// Where the first block ended in the last ACK, if all that has changed since is that it grew at its end.
+    /// Where Linux 2.6.15 to 2.6.23 goes on with its search, if all that has changed since the last one is that the first block grew at
+    /// its end: where that ended, or at the head of the queue, once anything has left it (`clear_all_retrans_hints`).
     pub(crate) fn grown_block(&self, mut blocks: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
         let (start, end) = blocks.next()?;
         let (known_start, known_end) = self.last_blocks[0];
         let same = start == known_start && end >= known_end;
         let others = blocks.zip(&self.last_blocks[1..]).all(|(block, known)| block == *known);
-        (same && others).then_some(known_end)
+        (same && others).then_some(if self.searched { known_end } else { self.una })
     }
 
     /// How many of `start..end`, which are outstanding, are not known to be SACKed.
