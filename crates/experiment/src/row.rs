@@ -144,7 +144,9 @@ impl Row {
         let parameters = steering.algorithm.parameters.iter().zip(steering.parameters).zip(usual);
         let other: Vec<String> = parameters
             .filter(|((_, value), usual)| value != usual)
-            .map(|((parameter, value), _)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .map(|((parameter, value), _)| {
+                format!("{}={}", parameter.name, parameter_value(parameter, value))
+            })
             .filter(|said| self.label.split([' ', ',']).all(|word| word != said))
             .collect();
         (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))

@@ -63,7 +63,12 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
 
 /// What the leader achieves in large letters, the facts beside it as a list.
 fn headline(html: &mut Html, comparison: &Comparison, words: &Words) {
-    let headline = [Some(&words.headline), words.elsewhere.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let headline = [Some(&words.headline), words.elsewhere.as_ref()]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ");
     html.add(format_args!("<p class=\"verdict\">{}</p>\n", named(comparison, &headline)));
     let mut facts = words.facts.iter().chain(&words.reach).peekable();
     if facts.peek().is_some() {
