@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rampcc::{Time, UNSET};
 use rampcc_backend::BackendError;
-use rampcc_experiment::{ExperimentError, Row, Run, check, digest, playable};
+use rampcc_experiment::{Asked, ExperimentError, Row, Run, check, digest, playable};
 use rampcc_lab::{RunRecord, definitions, explain_exit};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
@@ -73,7 +73,7 @@ fn play(asked: &RunAsked, interrupted: &AtomicBool) -> Result<Ran, ExperimentErr
     let scenario = asked.path.scenario(&[])?;
     let backend = BACKENDS[0];
     let row = Row::parse(&asked.algorithm, BACKENDS)?;
-    let (mut rows, _) = playable(slice::from_ref(&row), backend, (true, true))?;
+    let (mut rows, _) = playable(slice::from_ref(&row), backend, Asked::ByName)?;
     let row = rows.pop().unwrap_or(row);
     check(backend, &scenario, slice::from_ref(&row))?;
     let digest = digest(&scenario);

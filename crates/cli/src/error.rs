@@ -175,7 +175,7 @@ impl From<ReproduceError> for CliError {
 
 /// One item a line.
 fn bullets(items: &[impl fmt::Display]) -> String {
-    items.iter().map(|item| format!("\n- {item}")).collect()
+    items.iter().flat_map(|item| ["\n- ".to_owned(), item.to_string()]).collect()
 }
 
 /// The `count` names closest to one that is unknown, the closest first.

@@ -90,6 +90,7 @@ pub(crate) struct LeagueArgs {
     ///
     /// The goals are those of league/goals.toml, or of a FILE of its form.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["on", "weights", "sizes"])]
+    #[expect(clippy::option_option, reason = "absent, without a file, or with one")]
     pub(crate) goals: Option<Option<PathBuf>>,
     /// What each mechanism and constant of one algorithm brings: its settings, from a file (league/reach.toml), as Markdown
     ///
@@ -222,7 +223,7 @@ impl LeagueArgs {
 
     fn extent(&self) -> Result<Extent, CliError> {
         let population = self.population(&self.which())?;
-        Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
+        Ok(Extent::new(population, self.quick, &self.sizes, self.seeds)?)
     }
 
     pub(crate) fn out(&self) -> PathBuf {
@@ -239,7 +240,7 @@ impl LeagueArgs {
         let mut players = backends::ALL.to_vec();
         let played = self.played_on().name();
         players.sort_by_key(|backend| backend.name() != played);
-        Ok(entrants(&named, (&candidates, &candidate::apart()), &players)?)
+        Ok(entrants(&named, &candidates, &candidate::apart(), &players)?)
     }
 }
 
@@ -273,7 +274,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         (None, _) => None,
     };
     let Extent { population, sizes, seeds } = match &submission {
-        Some(submission) => Extent::new(submission.population()?, args.quick, (&args.sizes, args.seeds))?,
+        Some(submission) => Extent::new(submission.population()?, args.quick, &args.sizes, args.seeds)?,
         None => args.extent()?,
     };
     let weights = match &args.weights {

@@ -38,7 +38,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     }
     let which = args.populations();
     let extent = |which| -> Result<Extent, CliError> {
-        Ok(Extent::new(args.population(which)?, args.quick, (&[], args.seeds))?)
+        Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?)
     };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),
@@ -55,7 +55,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     };
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
     let played = bench
-        .play(populations?, with, (&Bar::default(), &progress::interruption_soon()))
+        .play(populations?, with, &Bar::default(), &progress::interruption_soon())
         .map_err(league::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => sheets(&played, &row, &held).to_vec(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::{Backend, BackendError, Clock};
-use rampcc_experiment::{Refused, Row, Run, check, digest, playable, write_whole};
+use rampcc_experiment::{Asked, Refused, Row, Run, check, digest, playable, write_whole};
 use rampcc_lab::report::quantity;
 use rampcc_lab::{Emulation, RunRecord, explain_exit};
 use rampcc_quic_sim::FlowQlog;
@@ -376,6 +376,6 @@ fn row(args: &RunArgs) -> Result<Row, CliError> {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,
     };
-    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), (true, true))?;
+    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), Asked::ByName)?;
     Ok(rows.pop().unwrap_or(row))
 }

@@ -69,7 +69,7 @@ pub use play::{Played, Playing, Refused};
 pub use progress::{Ahead, Progress};
 pub use request::{MakeScenario, Request};
 pub use results::Results;
-pub use row::{Code, Player, Row, Steering, control, playable};
+pub use row::{Asked, Code, Player, Row, Steering, control, playable};
 pub use run::{Kept, Run};
 pub use session::{Job, Session, Wish};
 pub use store::{Store, hexadecimal, write_whole};

@@ -75,8 +75,10 @@ impl Around {
     /// nothing to compare.
     pub(crate) fn draw<'a>(
         &self,
-        (scenario, rows): (&Scenario, &[Row]),
-        (first_seed, swept): (u64, bool),
+        scenario: &Scenario,
+        rows: &[Row],
+        first_seed: u64,
+        swept: bool,
         simulator: &'a dyn Backend,
     ) -> Result<Option<Neighbours<'a>>, ExperimentError> {
         let count = self.count(swept);

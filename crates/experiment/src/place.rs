@@ -42,7 +42,8 @@ pub(crate) fn directory(
     out: Option<&Path>,
     name: &str,
     tail: &str,
-    (identity, progress): (&str, &dyn Progress),
+    identity: &str,
+    progress: &dyn Progress,
 ) -> Result<PathBuf, ExperimentError> {
     let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
     let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
@@ -196,7 +197,7 @@ mod tests {
     fn a_directory_belongs_to_one_comparison() {
         let root = std::env::temp_dir().join(format!("ramp-place-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        let place = |identity| directory(Some(&root), "geo", "", (identity, &()));
+        let place = |identity| directory(Some(&root), "geo", "", identity, &());
         assert_eq!(place("a1").unwrap(), root);
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join("path.toml"), "").unwrap();

@@ -11,7 +11,7 @@ use crate::asked::Sweep;
 use crate::error::ExperimentError;
 use crate::experiment::check;
 use crate::request::Request;
-use crate::row::playable;
+use crate::row::{Asked, playable};
 use crate::run::{Kept, Run};
 use crate::store::lean;
 use crate::variant::Variant;
@@ -57,10 +57,10 @@ impl<'a> Session<'a> {
             return Err(ExperimentError::request("on", "names no backend"));
         };
         let rows = Sweep::parse(&[])?.rows(&request.algorithms, request.backends)?;
-        let (rows, _) = playable(&rows, backend, (!request.algorithms.is_empty(), true))?;
+        let (rows, _) = playable(&rows, backend, Asked::new(!request.algorithms.is_empty(), true))?;
         let scenario = request.around.apply((request.scenario)(&[])?)?;
         check(backend, &scenario, &rows)?;
-        let variant = Variant::new((request, false), backend, scenario, rows)?;
+        let variant = Variant::new(request, false, backend, scenario, rows)?;
         Ok(Self { variant, command: request.command.clone(), records: BTreeMap::new() })
     }
 

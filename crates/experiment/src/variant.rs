@@ -38,7 +38,8 @@ pub(crate) struct Variant<'a> {
 impl<'a> Variant<'a> {
     /// Without its place yet; `swept`: the request compares values of the scenario's fields.
     pub(crate) fn new(
-        (request, swept): (&Request<'a>, bool),
+        request: &Request<'a>,
+        swept: bool,
         backend: &'a dyn Backend,
         scenario: Scenario,
         rows: Vec<Row>,
@@ -67,7 +68,7 @@ impl<'a> Variant<'a> {
         };
         let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| PlannedRow::new(row, &scenario)).collect();
         let neighbours = match request.simulator() {
-            Some(simulator) => request.around.draw((&scenario, &rows), (first, swept), simulator)?,
+            Some(simulator) => request.around.draw(&scenario, &rows, first, swept, simulator)?,
             None => None,
         };
         let around = neighbours.iter().flat_map(Neighbours::identity);

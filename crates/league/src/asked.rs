@@ -54,7 +54,8 @@ impl Extent {
     pub fn new(
         population: Population,
         quick: bool,
-        (sizes, seeds): (&[u64], Option<u32>),
+        sizes: &[u64],
+        seeds: Option<u32>,
     ) -> Result<Self, ExperimentError> {
         let mut wanted = if sizes.is_empty() { SIZES.to_vec() } else { sizes.to_vec() };
         wanted.sort_unstable();
@@ -77,7 +78,8 @@ impl Extent {
 /// has by the same name.
 pub fn entrants(
     named: &[String],
-    (candidates, apart): (&[String], &Apart),
+    candidates: &[String],
+    apart: &Apart,
     backends: &[&dyn Backend],
 ) -> Result<Vec<Row>, ExperimentError> {
     let mut named = named.to_vec();
@@ -153,8 +155,8 @@ impl League {
         let csv = text::csv(self);
         write(".json", &json)?;
         write(".csv", &csv)?;
-        write("-runs.csv", &text::runs(self, (VERSION, command)))?;
-        let report = write(".html", &page(self, judged, (VERSION, command)))?;
+        write("-runs.csv", &text::runs(self, VERSION, command))?;
+        let report = write(".html", &page(self, judged, VERSION, command))?;
         Ok(Files { json, csv, report })
     }
 
@@ -247,7 +249,7 @@ mod tests {
     fn an_algorithm_plays_though_another_backend_has_a_control_of_its_name() {
         let found = |named: &str| {
             let named = [named.to_owned()];
-            entrants(&named, (&[], &Apart::new("cc", "", &[])), &[&Simulator, &Kernel]).map(|found| {
+            entrants(&named, &[], &Apart::new("cc", "", &[]), &[&Simulator, &Kernel]).map(|found| {
                 found.into_iter().map(|row| (row.label.clone(), row.control())).collect::<Vec<_>>()
             })
         };

@@ -104,7 +104,7 @@ struct Others {
 }
 
 /// The page of a judged league; `command` makes it again.
-pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) -> String {
+pub fn page(league: &League, table: &Table, version: &str, command: &str) -> String {
     let json = serde_json::to_string(&data(league, table)).expect("the data has string keys only");
     let title = format!("The league of start-up algorithms, {} paths", table.population);
     let mut sections = vec![

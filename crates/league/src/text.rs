@@ -254,7 +254,7 @@ pub fn csv(league: &crate::League) -> String {
 }
 
 /// One line for each run: everything that is kept of it.
-pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String {
+pub fn runs(league: &crate::League, version: &str, command: &str) -> String {
     let seconds = league.sizes.iter().map(|bytes| format!("seconds_{bytes}"));
     let before = ["path", "access", "algorithm", "seed", "file_bytes"];
     let after = "had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\

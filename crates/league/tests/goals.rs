@@ -48,9 +48,9 @@ fn play(place: &Place, entrants: Vec<Row>) -> Played {
         command: "ramp league".to_owned(),
     };
     let population = Population::parse("mine", PATHS, None).unwrap();
-    let extent = Extent::new(population, false, (&[100_000, 1_000_000], Some(1))).unwrap();
+    let extent = Extent::new(population, false, &[100_000, 1_000_000], Some(1)).unwrap();
     let with = With { pairs: false, traffic: true };
-    bench.play(vec![extent], with, (&(), &AtomicBool::new(false))).unwrap()
+    bench.play(vec![extent], with, &(), &AtomicBool::new(false)).unwrap()
 }
 
 fn judged_by(value: f64, goal: f64) -> Judged {

@@ -287,7 +287,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
     let second = table.standings[1].over_first.unwrap();
     assert!(second.low <= second.ratio && second.ratio <= second.high, "{second:?}");
     assert!((second.ratio - table.standings[1].ideal.mean / first.ideal.mean).abs() < 1e-9);
-    let runs = text::runs(&league, ("1", "ramp league"));
+    let runs = text::runs(&league, "1", "ramp league");
     let lines: Vec<&str> = runs.lines().collect();
     // Three comments, names; four runs of each row, and the running flow's own.
     assert_eq!(lines.len(), 4 + 4 * names.len() + 1);
@@ -340,7 +340,7 @@ fn places_are_shared_where_the_population_cannot_tell_and_the_front_needs_others
     assert_eq!(front[0], table.standings[0].label);
     let gentler = front.windows(2).all(|both| of(both[1]).others[1] < of(both[0]).others[1]);
     assert!(gentler && !front.contains(&"ideal"), "{front:?}");
-    assert!(rampcc_league::page(&league, &table, ("1", "ramp league")).contains("plane-chart"));
+    assert!(rampcc_league::page(&league, &table, "1", "ramp league").contains("plane-chart"));
 }
 
 /// Plain slow start that takes back whatever the host reduces.

@@ -94,7 +94,7 @@ impl Backend for Other {
 }
 
 fn sample(backend: &Other, count: usize) -> Result<Population, ExperimentError> {
-    Population::parse("mine.toml", PATHS, None).unwrap().sample(backend, (count, 2_000_000))
+    Population::parse("mine.toml", PATHS, None).unwrap().sample(backend, count, 2_000_000)
 }
 
 fn request<'a>(place: &Place, other: &'a Other) -> SidesRequest<'a> {
@@ -131,7 +131,7 @@ fn a_sample_takes_turns_over_access_types_and_leaves_out_what_cannot_be_carried_
     let none =
         "[far-2]\naccess = \"far\"\nsize = \"1 MB\"\npath.rate = \"900 Mbit/s\"\npath.rtt = \"200 ms\"\n";
     let none = Population::parse("none.toml", none, None).unwrap();
-    let error = none.sample(&Other(Errs::Never), (40, 1_000_000)).unwrap_err();
+    let error = none.sample(&Other(Errs::Never), 40, 1_000_000).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("far-2: it is too fast"), "{error}");
 }
 
@@ -164,7 +164,7 @@ fn where_the_backends_differ_is_said() {
     let lines = text::differences(&agreement, 9).join("\n");
     assert!(lines.contains("slow_start is faster than suss on other, and slower on sim"), "{lines}");
     assert!(*cases >= 1 && lines.contains("on far-1 (left start-up: "), "{lines}");
-    let html = page(&agreement, ("1.0", "ramp league --on other"));
+    let html = page(&agreement, "1.0", "ramp league --on other");
     for told in ["Spearman -1.00", "slow_start is faster than suss on other", "far-1", "<circle"] {
         assert!(html.contains(told), "{told}");
     }

@@ -215,11 +215,11 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
         .filter(|arm| plot.arms.is_empty() || plot.arms.contains(&experiment.arms[*arm].label))
         .collect();
     let mut panels = match plot.form {
-        Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, (&points, &arms)),
-        Form::Scatter => vec![scatter(plot, experiment, measures, (&points, &arms))],
+        Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, &points, &arms),
+        Form::Scatter => vec![scatter(plot, experiment, measures, &points, &arms)],
         Form::Cdf | Form::Time => {
             let panel = |&point: &usize| {
-                let mut panel = of_runs(plot, measures, (point, &arms))?;
+                let mut panel = of_runs(plot, measures, point, &arms)?;
                 let labels = experiment.labels(point).join(", ");
                 let title = plot.title.clone().unwrap_or_default();
                 let parts = [title, labels].into_iter().filter(|part| !part.is_empty());
@@ -241,7 +241,8 @@ fn over_sweep(
     plot: &PlotPlan,
     experiment: &Experiment,
     measures: &Measures<'_>,
-    (points, arms): (&[usize], &[usize]),
+    points: &[usize],
+    arms: &[usize],
 ) -> Vec<Panel> {
     let mut rest: Vec<Vec<usize>> = Vec::new();
     for point in points {
@@ -315,7 +316,8 @@ fn scatter(
     plot: &PlotPlan,
     experiment: &Experiment,
     measures: &Measures<'_>,
-    (points, arms): (&[usize], &[usize]),
+    points: &[usize],
+    arms: &[usize],
 ) -> Panel {
     let series = arms.iter().map(|&arm| {
         let dots = points.iter().flat_map(|&point| {
@@ -340,7 +342,7 @@ fn scatter(
 }
 
 /// A distribution, or curves over time.
-fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[usize])) -> Option<Panel> {
+fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, point: usize, arms: &[usize]) -> Option<Panel> {
     let experiment = measures.experiment;
     let found = measures.runs?;
     let mut series = Vec::new();

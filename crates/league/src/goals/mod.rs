@@ -76,7 +76,7 @@ impl Set {
             (Self::Geo | Self::Hosts | Self::Policers | Self::Crowds, false) => (usize::MAX, 3),
         };
         let population = Population::parse(name, text, None)?.of_each(of_each).with(settings)?;
-        Extent::new(population, false, (sizes, Some(seeds)))
+        Extent::new(population, false, sizes, Some(seeds))
     }
 }
 
@@ -131,7 +131,8 @@ impl Bench<'_> {
         &self,
         populations: Vec<Extent>,
         with: With,
-        (progress, interrupted): (&dyn Progress, &AtomicBool),
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
     ) -> Result<Played, ExperimentError> {
         let mut pairs = with.pairs;
         let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());

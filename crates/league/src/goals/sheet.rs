@@ -52,7 +52,7 @@ pub enum Judged {
 }
 
 impl Judged {
-    fn new((low, high): (f64, f64), goal: Option<f64>) -> Self {
+    fn new(low: f64, high: f64, goal: Option<f64>) -> Self {
         match goal {
             None => Self::Free,
             Some(goal) if high <= goal => Self::Met,
@@ -106,7 +106,7 @@ impl Form {
 
     fn cell(self, value: Option<f64>, goal: Option<f64>) -> Cell {
         let Some(value) = value else { return Cell::default() };
-        Cell { text: self.write(value), judged: Judged::new((value, value), goal) }
+        Cell { text: self.write(value), judged: Judged::new(value, value, goal) }
     }
 
     /// With where it lies for the seeds.
@@ -115,7 +115,7 @@ impl Form {
         let [value, low_words, high_words] = [value, low, high].map(|value| self.write(value));
         let text =
             if low_words == high_words { value } else { format!("{value} ({low_words} to {high_words})") };
-        Cell { text, judged: Judged::new((low, high), goal) }
+        Cell { text, judged: Judged::new(low, high, goal) }
     }
 }
 

@@ -123,20 +123,20 @@ pub(super) const HELD: [Held; 15] = [
         words: "5 starts in two round trips: drops over `slow_start`'s, worst of three paths",
         id: "starts_5_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("5 starts", (row, slow_start()), metric::DROPPED_PACKETS),
+        value: |all, row| all.crowds.over("5 starts", row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "20 starts: the same",
         id: "starts_20_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("20 starts", (row, slow_start()), metric::DROPPED_PACKETS),
+        value: |all, row| all.crowds.over("20 starts", row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "5 and 20 starts: Jain's index after 3 s below `slow_start`'s by, worst",
         id: "starts_fairness",
         form: Form::Ratio,
         value: |all, row| {
-            let less = |access| all.crowds.less(access, (slow_start(), row), metric::FAIRNESS);
+            let less = |access| all.crowds.less(access, slow_start(), row, metric::FAIRNESS);
             Some(less("5 starts")?.worse(less("20 starts")?))
         },
     },
@@ -144,31 +144,31 @@ pub(super) const HELD: [Held; 15] = [
         words: "web load of 50 and 80 %, all flows: mean completion time over `hystart`'s, worst of four",
         id: "web_mean",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), metric::FLOWS_TIME),
+        value: |all, row| all.crowds.over(WEB_ALL, row, of_cubic(), metric::FLOWS_TIME),
     },
     Held {
         words: "the same, 95th percentile",
         id: "web_p95",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), metric::FLOWS_TIME_P95),
+        value: |all, row| all.crowds.over(WEB_ALL, row, of_cubic(), metric::FLOWS_TIME_P95),
     },
     Held {
         words: "the same, drops over `slow_start`'s",
         id: "web_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, slow_start()), metric::DROPPED_PACKETS),
+        value: |all, row| all.crowds.over(WEB_ALL, row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "half of the flows: their mean over `hystart`'s in their place, worst of four",
         id: "web_half_own",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), metric::FLOWS_TIME),
+        value: |all, row| all.crowds.over(WEB_HALF, row, of_cubic(), metric::FLOWS_TIME),
     },
     Held {
         words: "the others' 95th percentile over what it is with `hystart` in their place",
         id: "web_half_others_p95",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), metric::OTHERS_TIME_P95),
+        value: |all, row| all.crowds.over(WEB_HALF, row, of_cubic(), metric::OTHERS_TIME_P95),
     },
 ];
 
@@ -180,7 +180,8 @@ impl Crowds {
     fn pairs<'a>(
         &'a self,
         access: &'a str,
-        (row, other): (&str, &str),
+        row: &str,
+        other: &str,
     ) -> Option<impl Iterator<Item = Vec<(&'a Measures, &'a Measures)>>> {
         let place = |label: &str| self.rows.iter().position(|row| row == label);
         let (row, other) = (place(row)?, place(other)?);
@@ -189,7 +190,7 @@ impl Crowds {
     }
 
     fn worst(&self, access: &str, row: &str, of: Definition) -> Option<Spread> {
-        let paths = self.pairs(access, (row, row))?;
+        let paths = self.pairs(access, row, row)?;
         let spread = |runs: Vec<(&Measures, &Measures)>| {
             Spread::of(&runs.iter().map(|(run, _)| run.value(of)).collect::<Option<Vec<f64>>>()?)
         };
@@ -197,7 +198,7 @@ impl Crowds {
     }
 
     /// The ratio of both rows' means, and that of each seed: the path where it is largest.
-    fn over(&self, access: &str, rows: (&str, &str), of: Definition) -> Option<Spread> {
+    fn over(&self, access: &str, row: &str, other: &str, of: Definition) -> Option<Spread> {
         let spread = |runs: Vec<(&Measures, &Measures)>| {
             let both: Option<Vec<(f64, f64)>> =
                 runs.iter().map(|(row, other)| Some((row.value(of)?, other.value(of)?))).collect();
@@ -207,16 +208,16 @@ impl Crowds {
             let sum = both.iter().fold((0.0, 0.0), |sum, both| (sum.0 + both.0, sum.1 + both.1));
             Some(Spread { value: ratio(sum), ..all })
         };
-        self.pairs(access, rows)?.filter_map(spread).reduce(Spread::worse)
+        self.pairs(access, row, other)?.filter_map(spread).reduce(Spread::worse)
     }
 
     /// By how much the first of these rows has more.
-    fn less(&self, access: &str, rows: (&str, &str), of: Definition) -> Option<Spread> {
+    fn less(&self, access: &str, row: &str, other: &str, of: Definition) -> Option<Spread> {
         let spread = |runs: Vec<(&Measures, &Measures)>| {
             let less = runs.iter().map(|(more, less)| Some(more.value(of)? - less.value(of)?));
             Spread::of(&less.collect::<Option<Vec<f64>>>()?)
         };
-        self.pairs(access, rows)?.filter_map(spread).reduce(Spread::worse)
+        self.pairs(access, row, other)?.filter_map(spread).reduce(Spread::worse)
     }
 }
 
@@ -312,13 +313,13 @@ mod tests {
     #[test]
     fn the_worst_path_counts_and_its_seeds_are_the_spread() {
         let crowds = crowds();
-        let drops = crowds.over("a", ("mine", slow_start()), metric::DROPPED_PACKETS).unwrap();
+        let drops = crowds.over("a", "mine", slow_start(), metric::DROPPED_PACKETS).unwrap();
         assert_eq!(drops, Spread { value: 1.0, low: 1.0 / 3.0, high: 3.0 });
-        let own = crowds.over("a", ("mine", slow_start()), metric::FLOWS_TIME).unwrap();
+        let own = crowds.over("a", "mine", slow_start(), metric::FLOWS_TIME).unwrap();
         assert_eq!(own, Spread { value: 1.5, low: 1.0, high: 2.0 });
-        let jain = crowds.less("a", (slow_start(), "mine"), metric::FAIRNESS).unwrap();
+        let jain = crowds.less("a", slow_start(), "mine", metric::FAIRNESS).unwrap();
         assert!((jain.value - 0.05).abs() < 1e-12 && (jain.high - 0.1).abs() < 1e-12, "{jain:?}");
-        assert!(crowds.over("a", ("nobody", slow_start()), metric::FAIRNESS).is_none());
-        assert!(crowds.over("c", ("mine", slow_start()), metric::FAIRNESS).is_none());
+        assert!(crowds.over("a", "nobody", slow_start(), metric::FAIRNESS).is_none());
+        assert!(crowds.over("c", "mine", slow_start(), metric::FAIRNESS).is_none());
     }
 }
