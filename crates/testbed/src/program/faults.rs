@@ -101,10 +101,7 @@ pub const FAULTS: &[Fault] = &[
     of_nginx_and_curl(
         "tls12",
         "speaks TLS 1.2, which takes one round trip more",
-        Change::Words([
-            "ssl_certificate {certificate};",
-            "ssl_protocols TLSv1.2; ssl_certificate {certificate};",
-        ]),
+        Change::Words(["ssl_protocols TLSv1.2 TLSv1.3;", "ssl_protocols TLSv1.2;"]),
     ),
     of_nginx_and_curl(
         "rmem",
