@@ -1,11 +1,10 @@
-//! Lists `experiments/*/*.toml`, so that a new file is a new experiment, and the fingerprint of what is measured of a run.
+//! Lists `experiments/*/*.toml`, so that a new file is a new experiment.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    rampcc_fingerprint::emit("RAMP_WATCH", &["src/record.rs", "src/watch.rs"]);
     let root = PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("experiments");
     let mut files = Vec::new();
     for paper in entries(&root) {

@@ -12,9 +12,12 @@ use libfuzzer_sys::fuzz_target;
 use rampcc_host::Host;
 use rampcc_host::trial::TrialReport;
 use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, text};
-use rampcc_lab::{RunRecord, fixture, judge};
+use rampcc_lab::{RunRecord, judge};
 use rampcc_linux::{Calls, Event};
 use rampcc_trace::Replay;
+
+#[path = "../../crates/lab/tests/support/fixture.rs"]
+mod fixture;
 
 /// Made once, and written over.
 static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use rampcc_experiment::{Around, Experiment, ExperimentError, Found, Request, Sweep};
 use rampcc_lab::carries::Carries;
 use rampcc_lab::report::TextStyle;
-use rampcc_lab::{ArmSummary, Comparison, MetricInfo, Summary};
+use rampcc_lab::{ArmSummary, Comparison, MetricInfo, Summary, Words};
 use rampcc_scenario::Setting;
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub(crate) fn compare<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyRes
     result.set_item("neighbours", compared.neighbours()?)?;
     let first = compared.points.first().map(|(_, comparison)| comparison);
     result.set_item("leader", first.and_then(|comparison| comparison.leader.as_deref()))?;
-    result.set_item("verdict", first.map(|comparison| comparison.verdict.as_str()))?;
+    result.set_item("verdict", first.map(|comparison| Words::of(comparison).verdict))?;
     result.set_item("fields", &compared.fields)?;
     result.set_item("report", &compared.report)?;
     result.set_item("json", &compared.json)?;

@@ -95,14 +95,14 @@ fn play(
     around: Around<'_>,
 ) -> Result<Judged, ExperimentError> {
     let Extent { population, sizes, seeds } =
-        Extent::new(Population::open(which)?, asked.quick, (sizes, seeds))?;
+        Extent::new(Population::open(which)?, asked.quick, sizes, seeds)?;
     let weights = match &asked.weights {
         Some(weights) => Weights::of_types(weights, &population)?,
         None => Weights::default(),
     };
     let request = Request {
         population,
-        entrants: entrants(&asked.algorithms, (&asked.candidates, apart), BACKENDS)?,
+        entrants: entrants(&asked.algorithms, &asked.candidates, apart, BACKENDS)?,
         sizes,
         seeds,
         backend: BACKENDS[0],

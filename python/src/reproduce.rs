@@ -6,8 +6,9 @@ use std::time::Instant;
 use arrow_array::{BooleanArray, Float64Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rampcc_experiment::{Playing, Store};
 use rampcc_reproduce::{
-    Done, Extent, Judged, Paper, Playing, ReproduceError, Work, chosen, tally, verdicts, write_gallery,
+    Done, Extent, Judged, Paper, ReproduceError, Work, chosen, tally, verdicts, write_gallery,
 };
 
 use crate::asked::{BACKENDS, read, threads};
@@ -52,7 +53,7 @@ pub(crate) fn reproduce<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyR
     let hands = Hands { threads: threads(asked.jobs)?, distribute: None };
     let (played, report) = done(py, &hands, |around| play(&asked, &papers, around))?;
     if let Some(refused) = played.refused.first() {
-        return Err(RampError::new_err(refused.clone()));
+        return Err(RampError::new_err(refused.to_string()));
     }
     let judged = &played.experiments;
     let counts = tally(judged);
@@ -77,13 +78,12 @@ fn play(
     let extent = Extent { quick: asked.quick, backend: BACKENDS[0], variant: None };
     let work = Work::plan(&experiments, extent)?;
     let begun = Instant::now();
+    let store = Store::create(&asked.out)?;
     let playing = Playing {
-        out: &asked.out,
         reuse: asked.reuse,
         command: &asked.command,
-        clock: &|| begun.elapsed().as_secs_f64(),
-        progress: around.progress,
-        interrupted: around.interrupted,
+        seconds: Some(&|| begun.elapsed().as_secs_f64()),
+        ..Playing::new(&store, extent.backend, around.progress, around.interrupted)
     };
     let played = work.play(&playing)?;
     let report = write_gallery(&extent.pages(&asked.out), &played.experiments, &asked.command)?;

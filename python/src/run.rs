@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rampcc::{Time, UNSET};
 use rampcc_backend::BackendError;
-use rampcc_experiment::{ExperimentError, Row, Run, check, digest, playable};
+use rampcc_experiment::{Asked, ExperimentError, Row, Run, check, digest, playable};
 use rampcc_lab::{RunRecord, definitions, explain_exit};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
@@ -73,20 +73,12 @@ fn play(asked: &RunAsked, interrupted: &AtomicBool) -> Result<Ran, ExperimentErr
     let scenario = asked.path.scenario(&[])?;
     let backend = BACKENDS[0];
     let row = Row::parse(&asked.algorithm, BACKENDS)?;
-    let (mut rows, _) = playable(slice::from_ref(&row), backend, (true, true))?;
+    let (mut rows, _) = playable(slice::from_ref(&row), backend, Asked::ByName)?;
     let row = rows.pop().unwrap_or(row);
     check(backend, &scenario, slice::from_ref(&row))?;
-    let (digest, steering) = (digest(&scenario), row.steering(&scenario));
-    let run = Run {
-        scenario: &scenario,
-        digest: &digest,
-        row: &row,
-        steering: &steering,
-        backend,
-        seed: asked.seed.unwrap_or(scenario.seed),
-        extra_startup_rounds: 0,
-        curves: false,
-    };
+    let digest = digest(&scenario);
+    let seed = asked.seed.unwrap_or(scenario.seed);
+    let run = Run { seed, ..Run::of(&scenario, &digest, &row, backend) };
     let mut seen = Seen::default();
     let record = run.watch(&asked.command, &mut seen, interrupted).map_err(|error| ExperimentError::Run {
         run: run.to_string(),

@@ -98,6 +98,14 @@ impl CompareArgs {
     }
 
     fn request(&self) -> Result<Request<'_>, CliError> {
+        let names: Vec<&str> = self.backends().map(Backend::name).collect();
+        if let Some((at, twice)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+            return Err(CliError::input(format!(
+                "--on names `{twice}` twice, as number {} of {}",
+                at + 1,
+                names.len()
+            )));
+        }
         let brought = self.programs.brought(self.backends().any(backends::is_brought))?;
         let on = self.backends().map(|on| {
             let made = brought.backends.iter().find(|backend| backend.name() == on.name());

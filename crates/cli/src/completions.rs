@@ -67,7 +67,8 @@ pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
     let all = algorithms
         .chain(Scenario::built_in_names())
         .chain(metrics.iter().map(|metric| metric.id))
-        .chain(reasons);
+        .chain(reasons)
+        .chain(crate::glossary::terms().map(|(term, _)| term));
     beginning(current, "", all.map(str::to_owned))
 }
 

@@ -1,10 +1,11 @@
 //! What can go wrong, and with which exit code.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Refused};
 use rampcc_reproduce::ReproduceError;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
@@ -70,7 +71,7 @@ pub(crate) enum CliError {
     ))]
     Refused {
         /// Which, and why.
-        refused: Vec<String>,
+        refused: Vec<Refused>,
     },
     /// A file or directory.
     #[error("cannot {action} {}: {cause}", path.display())]
@@ -173,8 +174,8 @@ impl From<ReproduceError> for CliError {
 }
 
 /// One item a line.
-fn bullets(items: &[String]) -> String {
-    items.iter().flat_map(|item| ["\n- ", item]).collect()
+fn bullets(items: &[impl fmt::Display]) -> String {
+    items.iter().flat_map(|item| ["\n- ".to_owned(), item.to_string()]).collect()
 }
 
 /// The `count` names closest to one that is unknown, the closest first.

@@ -12,9 +12,10 @@ use crate::columns::{COLUMNS, column};
 use crate::completions;
 use crate::document::write_document;
 use crate::error::{CliError, nearest};
+use crate::glossary;
 use crate::terminal::Terminal;
 
-/// Explain an algorithm, a scenario, a metric, a column, a reason to leave or a stack
+/// Explain an algorithm, a scenario, a metric, a column, a reason to leave, a stack or a term
 ///
 /// For an algorithm: the idea and its source, how it decides, every parameter with its default, range and
 /// source, and its known weaknesses.
@@ -25,9 +26,10 @@ Examples:
   ramp explain geo-satellite    what the default path is
   ramp explain download_time    what a metric means
   ramp explain carries          a column of the table of `ramp compare`
-  ramp explain ack-train        a reason to leave start-up")]
+  ramp explain ack-train        a reason to leave start-up
+  ramp explain bdp              a term")]
 pub(crate) struct ExplainArgs {
-    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, of a reason to leave, or of a stack of `ramp recommend`
+    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, of a reason to leave, of a stack of `ramp recommend`, or a term of the glossary; a path of the league (league:cable-07)
     #[arg(add = ArgValueCompleter::new(completions::topics))]
     topic: String,
 }
@@ -46,6 +48,7 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         .chain(chosen)
         .chain(reasons)
         .chain(recommend::Stack::names())
+        .chain(glossary::terms().map(|(term, _)| term))
         .collect();
     let written = args.topic.replace(['-', ' '], "_");
     let same = |name: &&&str| {
@@ -53,6 +56,9 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     };
     let named = known.iter().find(same).copied().or_else(|| Some(column(&args.topic)?.0));
     let Some(topic) = named else {
+        if let Some(path) = rampcc_league::path(&args.topic, &[]) {
+            return Ok(explain_scenario(&path?, terminal, out)?);
+        }
         let help =
             format!("similar names: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
         return Err(CliError::input_help(format!("nothing is called `{}`", args.topic), help));
@@ -80,6 +86,10 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     }
     if let Some(reason) = ExitReason::ALL.into_iter().find(|reason| reason.word() == topic) {
         explain_reason(reason, terminal, out)?;
+    }
+    if let Some((term, meaning)) = glossary::terms().find(|(term, _)| *term == topic) {
+        writeln!(out, "{}  {}", terminal.bold(term), terminal.faint("term"))?;
+        writeln!(out, "{}", textwrap::fill(&plain(&meaning), terminal.width))?;
     }
     Ok(())
 }
@@ -114,7 +124,12 @@ fn explain_reason(reason: ExitReason, terminal: Terminal, out: &mut impl Write) 
         "" => String::new(),
         unit => format!(" Evidence and limit, {kind}, are in {unit}."),
     };
-    let text = format!("Start-up ended because {}.{unit}", reason.clause());
+    let text = match reason {
+        ExitReason::None => "Start-up lasted until the download was finished, or until the run was cut off: *not finished* tells the two \
+                             apart."
+            .to_owned(),
+        _ => format!("Start-up ended because {}.{unit}", reason.clause()),
+    };
     writeln!(out, "{}", textwrap::fill(&text, terminal.width))
 }
 

@@ -35,7 +35,7 @@ Examples:
   ramp gate --a nginx --b ./my-nginx.sh              two servers, in real time, for ten minutes at most (docs/guide/gate.md)
   ramp gate --self-test                              how often it is wrong: minutes
 
-Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than said, or fewer than nine of ten faults found),
+Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than said, or fewer than 95 of 100 faults found),
 2 the input is wrong, 3 cannot tell, 130 interrupted.")]
 pub(crate) struct GateArgs {
     /// The start-up as it was: FILE.h, or an algorithm, with parameters after a colon

@@ -33,6 +33,9 @@ pub(crate) struct TwoPrograms {
     /// A file of rows, which --a and --b may name as well as the ready-made ones
     #[arg(long = "programs", value_name = "FILE.toml", requires = "a")]
     file: Option<PathBuf>,
+    /// Both over IPv6
+    #[arg(long, requires = "a")]
+    ipv6: bool,
     /// Cannot tell after this time
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = duration, requires = "a")]
     time: Duration,
@@ -51,6 +54,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let seconds = number.parse::<f64>().map_err(|_| wrong())? * scale;
     Duration::try_from_secs_f64(seconds).map_err(|_| "a time that is not that long".to_owned())
+}
+
+/// A row's name without its congestion control.
+fn kind(text: &str) -> &str {
+    text.split(':').next().unwrap_or(text).trim()
 }
 
 impl TwoPrograms {
@@ -80,13 +88,15 @@ impl TwoPrograms {
         let options = [("--row", &rows[..]), ("--client", &self.clients), ("--programs", file.as_slice())];
         let words =
             options.iter().flat_map(|(option, values)| values.iter().map(move |value| (option, value)));
-        words.fold(play, |line, (option, value)| line + " " + option + " " + &quoted(value.as_ref()))
+        let play =
+            words.fold(play, |line, (option, value)| line + " " + option + " " + &quoted(value.as_ref()));
+        if self.ipv6 { play + " --ipv6" } else { play }
     }
 
     /// As `--row` has them; `None`: the file of rows cannot be read, which has been said.
     fn texts(&self, sides: [&str; 2]) -> Option<[String; 2]> {
         let known = self.args(Vec::new()).known().ok()?;
-        let is_known = |text: &str| known.iter().any(|program| program.name == text.trim());
+        let is_known = |text: &str| known.iter().any(|program| program.name == kind(text));
         let text = |side: usize| match sides[side] {
             text if is_known(text) => text.trim().to_owned(),
             command => format!("{}={command}", NAMES[side]),
@@ -95,7 +105,7 @@ impl TwoPrograms {
     }
 
     fn args(&self, rows: Vec<String>) -> ProgramArgs {
-        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone() }
+        ProgramArgs { rows, clients: self.clients.clone(), file: self.file.clone(), ipv6: self.ipv6 }
     }
 
     /// Both rows, with two names.
@@ -160,11 +170,22 @@ impl TwoPrograms {
             tested.alike.push(Counted::of(&gate, ""));
         }
         let [sound, _] = self.programs([name, name])?;
-        for fault in FAULTS.iter().filter(|fault| fault.of.contains(&sound.name.as_str())) {
-            let faulty = fault.of(&sound).map_err(|error| CliError::input(error.to_string()))?;
+        let wrong = |error: rampcc_testbed::ProgramError| CliError::input(error.to_string());
+        for fault in FAULTS.iter().filter(|fault| fault.of.contains(&kind(name))) {
+            let faulty = fault.of(&sound).map_err(wrong)?;
             let gate = self.ask(&[sound.clone(), faulty], terms, None)?;
             say!("{}", gate.told(fault.meaning));
-            tested.mutants.push(Counted::of(&gate, fault.meaning));
+            let mut counted = Counted::of(&gate, fault.meaning);
+            if counted.passes() {
+                let again = self.ask(
+                    &[sound.clone(), fault.of(&sound).map_err(wrong)?],
+                    terms,
+                    Some(counted.other_seed()),
+                )?;
+                say!("{}", again.told("again, on other paths"));
+                counted.confirm(&again);
+            }
+            tested.mutants.push(counted);
         }
         Ok(tested)
     }
@@ -176,7 +197,14 @@ mod tests {
 
     fn two(a: &str, b: &str) -> TwoPrograms {
         let [a, b] = [a, b].map(|text| Some(text.to_owned()));
-        TwoPrograms { a, b, clients: vec!["curl {url}".to_owned()], file: None, time: Duration::ZERO }
+        TwoPrograms {
+            a,
+            b,
+            clients: vec!["curl {url}".to_owned()],
+            file: None,
+            ipv6: false,
+            time: Duration::ZERO,
+        }
     }
 
     #[test]
@@ -192,8 +220,8 @@ mod tests {
         assert_eq!(replay.matches("--row").count(), 1, "{replay}");
         let replay = two("serve {port}", "python").replay("league:x", 7);
         assert!(replay.ends_with("--row 'a=serve {port}' --row python --client 'curl {url}'"), "{replay}");
-        let wrong = two("serve {host}", "python").programs(["serve {host}", "python"]);
-        assert!(wrong.unwrap_err().to_string().contains("no template `{host}`"));
+        let wrong = two("serve {hots}", "python").programs(["serve {hots}", "python"]);
+        assert!(wrong.unwrap_err().to_string().contains("no template `{hots}`"));
     }
 
     #[test]

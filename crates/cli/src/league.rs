@@ -87,8 +87,11 @@ pub(crate) struct LeagueArgs {
     ///
     /// It plays the public paths, with --held-out and --fresh SEED those too, 54 paths with a running flow, and a geostationary path over
     /// what is not known of its return link.
-    #[arg(long, conflicts_with_all = ["on", "weights", "sizes"])]
-    pub(crate) goals: bool,
+    ///
+    /// The goals are those of league/goals.toml, or of a FILE of its form.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["on", "weights", "sizes"])]
+    #[expect(clippy::option_option, reason = "absent, without a file, or with one")]
+    pub(crate) goals: Option<Option<PathBuf>>,
     /// What each mechanism and constant of one algorithm brings: its settings, from a file (league/reach.toml), as Markdown
     ///
     /// Every setting plays each path once, and the same further paths as --goals.
@@ -220,7 +223,7 @@ impl LeagueArgs {
 
     fn extent(&self) -> Result<Extent, CliError> {
         let population = self.population(&self.which())?;
-        Ok(Extent::new(population, self.quick, (&self.sizes, self.seeds))?)
+        Ok(Extent::new(population, self.quick, &self.sizes, self.seeds)?)
     }
 
     pub(crate) fn out(&self) -> PathBuf {
@@ -237,7 +240,7 @@ impl LeagueArgs {
         let mut players = backends::ALL.to_vec();
         let played = self.played_on().name();
         players.sort_by_key(|backend| backend.name() != played);
-        Ok(entrants(&named, (&candidates, &candidate::apart()), &players)?)
+        Ok(entrants(&named, &candidates, &candidate::apart(), &players)?)
     }
 }
 
@@ -247,13 +250,13 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         return show(args, name, out);
     }
     args.playing.spread();
-    if !args.goals && args.which.held_out && args.which.fresh.is_some() {
+    if args.goals.is_none() && args.which.held_out && args.which.fresh.is_some() {
         return Err(CliError::input_help(
             "--held-out and --fresh are two populations",
             "one of them; --goals takes both",
         ));
     }
-    if args.goals || args.ablation.is_some() {
+    if args.goals.is_some() || args.ablation.is_some() {
         return league_goals::league(args, out);
     }
     if args.into.is_some() {
@@ -271,7 +274,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         (None, _) => None,
     };
     let Extent { population, sizes, seeds } = match &submission {
-        Some(submission) => Extent::new(submission.population()?, args.quick, (&args.sizes, args.seeds))?,
+        Some(submission) => Extent::new(submission.population()?, args.quick, &args.sizes, args.seeds)?,
         None => args.extent()?,
     };
     let weights = match &args.weights {
@@ -300,9 +303,8 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     };
     let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    let (runs, found) = league.runs;
-    if found > 0 {
-        say!("{found} of {runs} runs were finished already");
+    if league.found > 0 {
+        say!("{} of {} runs were finished already", league.found, league.runs);
     }
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
@@ -377,7 +379,7 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(),
     for standing in explained(judged) {
         let lines = text::fails(standing, GROUPS);
         if !lines.is_empty() {
-            writeln!(out, "\n{} takes longest:", terminal.bold(&standing.label))?;
+            writeln!(out, "\nWhere {} takes longest:", terminal.bold(&standing.label))?;
         }
         for line in lines {
             let options = textwrap::Options::new(terminal.width).initial_indent("- ").subsequent_indent("  ");

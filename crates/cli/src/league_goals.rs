@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rampcc_experiment::write_whole;
 use rampcc_league::Extent;
-use rampcc_league::goals::{Arms, Bench, Marked, Sheet, With, ablation, goals, judged, markdown};
+use rampcc_league::goals::{Arms, Bench, Goals, Marked, Sheet, With, ablation, judged, markdown, sheets};
 
 use crate::backends;
 use crate::error::CliError;
@@ -23,6 +23,10 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         ));
     }
     let arms = args.ablation.as_deref().map(Arms::load).transpose()?;
+    let held = match &args.goals {
+        Some(Some(file)) => Goals::load(file)?,
+        _ => Goals::own()?,
+    };
     let name = if arms.is_some() { "ablation" } else { "goals" };
     if let Some(path) = &args.into {
         marked(path, name)?;
@@ -34,7 +38,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     }
     let which = args.populations();
     let extent = |which| -> Result<Extent, CliError> {
-        Ok(Extent::new(args.population(which)?, args.quick, (&[], args.seeds))?)
+        Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?)
     };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),
@@ -51,10 +55,10 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
     };
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
     let played = bench
-        .play(populations?, with, (&Bar::default(), &progress::interruption_soon()))
+        .play(populations?, with, &Bar::default(), &progress::interruption_soon())
         .map_err(league::kept)?;
     let sheets: Vec<Sheet> = match &arms {
-        None => goals(&played, &row).to_vec(),
+        None => sheets(&played, &row, &held).to_vec(),
         Some(arms) => vec![ablation(&played, arms, &row)?],
     };
     if let Some(path) = &args.into {

@@ -29,9 +29,8 @@ pub(crate) fn league(
     let place = request.out.clone();
     let interrupted = progress::interruption_of(args.backends());
     let sides = request.play(&Bar::default(), &interrupted).map_err(league::kept)?;
-    let (runs, found) = sides.runs;
-    if found > 0 {
-        say!("{found} of {runs} runs were finished already");
+    if sides.found > 0 {
+        say!("{} of {} runs were finished already", sides.found, sides.runs);
     }
     let agreement = judge(&sides);
     let files = sides.write(&place, &agreement, &provenance::command())?;

@@ -19,6 +19,7 @@ mod explain;
 mod gate;
 #[cfg(target_os = "linux")]
 mod gate_programs;
+mod glossary;
 #[cfg_attr(not(all(target_os = "linux", feature = "linux")), path = "host/absent.rs")]
 mod host;
 mod league;

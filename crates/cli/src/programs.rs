@@ -16,12 +16,12 @@ use crate::error::nearest;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Programs (--on program)")]
 pub(crate) struct ProgramArgs {
-    /// A row: the name of a ready-made one, or NAME='SERVER COMMAND' (docs/guide/programs.md)
+    /// A row: a ready-made one, perhaps with a congestion control (nginx:cubic), or NAME='SERVER COMMAND' (docs/guide/programs.md)
     ///
     /// Ready-made are caddy-h2, caddy-h3, nginx, nginx-h2, ngtcp2-bbr2, ngtcp2-cubic, ngtcp2-reno and python. The server
     /// listens at {address}:{port} and serves {dir}, where `object` has {bytes} bytes. The client gets {url}; a row with
-    /// {certificate} and {key} has an https address.
-    #[arg(long = "row", value_name = "NAME[=COMMAND]")]
+    /// {certificate} and {key} has an https address. {host} is {address} as URLs have it, in brackets if it is one of IPv6.
+    #[arg(long = "row", value_name = "NAME[:CONTROL]|NAME=COMMAND")]
     pub(crate) rows: Vec<String>,
     /// The client's command of all rows, or of NAME alone; a row without one has ramp's own HTTP/1.1 client
     #[arg(long = "client", value_name = "[NAME=]COMMAND")]
@@ -29,6 +29,9 @@ pub(crate) struct ProgramArgs {
     /// A file of rows, which --row then names as well as the ready-made ones
     #[arg(long = "programs", value_name = "FILE.toml")]
     pub(crate) file: Option<PathBuf>,
+    /// All rows over IPv6; `ipv6 = true` in a file of rows is for one
+    #[arg(long)]
+    pub(crate) ipv6: bool,
 }
 
 /// Backends of a comparison, and the rows that programs bring.
@@ -54,7 +57,7 @@ impl ProgramArgs {
     pub(crate) fn brought(&self, asked: bool) -> Result<Brought, CliError> {
         if !asked {
             let given = [("row", !self.rows.is_empty()), ("client", !self.clients.is_empty())];
-            let given = given.into_iter().chain([("programs", self.file.is_some())]);
+            let given = given.into_iter().chain([("programs", self.file.is_some()), ("ipv6", self.ipv6)]);
             return match given.into_iter().find(|(_, given)| *given) {
                 Some((option, _)) => Err(CliError::input(format!("--{option} is for --on program"))),
                 None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
@@ -124,27 +127,41 @@ impl ProgramArgs {
     /// A row by its name, or NAME=COMMAND.
     #[cfg(target_os = "linux")]
     pub(crate) fn row(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
+        let program = self.named(text, known)?;
+        Ok(if self.ipv6 { program.over_ipv6() } else { program })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn named(&self, text: &str, known: &[Program]) -> Result<Program, CliError> {
         let (name, server) = match text.split_once('=') {
             Some((name, server)) => (name.trim(), Some(server.trim())),
             None => (text.trim(), None),
+        };
+        let (known_name, control) = match name.split_once(':') {
+            Some((row, control)) if server.is_none() => (row, Some(control)),
+            _ => (name, None),
         };
         let client = self.client(name)?;
         let wrong = |error: rampcc_testbed::ProgramError| CliError::input(format!("--row: {error}"));
         if let Some(server) = server {
             return Program::new(name, server, client).map_err(wrong);
         }
-        let Some(program) = known.iter().find(|program| program.name == name) else {
+        let Some(program) = known.iter().find(|program| program.name == known_name) else {
             let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
             return Err(CliError::input_help(
                 format!(
-                    "--row: there is no row `{name}`; did you mean `{}`?",
-                    nearest(name, &names, 1).join("")
+                    "--row: there is no row `{known_name}`; did you mean `{}`?",
+                    nearest(known_name, &names, 1).join("")
                 ),
                 format!("NAME='SERVER COMMAND', or one of {}", names.join(", ")),
             ));
         };
         let client = client.map(str::to_owned).or_else(|| program.client.clone());
-        Ok(Program { client, ..program.clone() })
+        let program = Program { client, ..program.clone() };
+        Ok(match control {
+            Some(control) => program.with_control(control).map_err(wrong)?,
+            None => program,
+        })
     }
 
     /// The client's command of a row; what names no row of this call is a command for all.
@@ -180,7 +197,7 @@ mod tests {
 
     fn args(rows: &[&str], clients: &[&str]) -> ProgramArgs {
         let strings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None }
+        ProgramArgs { rows: strings(rows), clients: strings(clients), file: None, ipv6: false }
     }
 
     #[test]
@@ -208,6 +225,16 @@ mod tests {
     fn rows_are_commands_or_names() {
         let row = |text| args(&[text], &[]).row(text, &ready_made());
         assert_eq!(row("mine=sleep {port}").unwrap().server, "sleep {port}");
+        let cubic = row("nginx:cubic").unwrap();
+        assert_eq!(
+            (cubic.name.as_str(), cubic.congestion_control.as_deref()),
+            ("nginx-cubic", Some("cubic"))
+        );
+        assert!(
+            row("nginx:").is_err()
+                && row("nginx:a b").is_err()
+                && row("nginx:averylongnamethatnobodyhas").is_err()
+        );
         assert!(row("caddy-h3").unwrap().client.unwrap().contains("gtlsclient"));
         let error = format!("{:?}", miette::Report::new(row("caddi-h3").unwrap_err()));
         assert!(error.contains("did you mean `caddy-h3`?"), "{error}");

@@ -125,9 +125,8 @@ pub(crate) fn recommend(
     };
     let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    let (runs, found) = league.runs;
-    if found > 0 {
-        say!("{found} of {runs} runs were finished already");
+    if league.found > 0 {
+        say!("{} of {} runs were finished already", league.found, league.runs);
     }
     let found = stack.judge(&league, paths.ranges.as_ref());
     let document =

@@ -10,10 +10,10 @@ use clap::Args;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
-use rampcc_experiment::ExperimentError;
+use rampcc_experiment::{ExperimentError, Playing, Store};
 use rampcc_reproduce::{
-    Done, Experiment, Extent, Judged, Paper, Playing, ReproduceError, Tally, Variant, Verdict, Work, chosen,
-    ids, tally, verdicts, write_gallery,
+    Done, Experiment, Extent, Judged, Paper, ReproduceError, Tally, Variant, Verdict, Work, chosen, ids,
+    tally, verdicts, write_gallery,
 };
 
 use crate::backends::{self, On};
@@ -74,7 +74,7 @@ pub(crate) struct ReproduceArgs {
     /// Runs of each row, instead of as many as the file has
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
-    /// Backend: sim or linux
+    /// What plays it
     ///
     /// `linux` is this kernel's own TCP over an emulated path, in real time (docs/guide/linux.md). It plays the experiments
     /// whose files say that it can.
@@ -194,13 +194,14 @@ pub(crate) fn reproduce(
     let interrupted = progress::interruption_of([args.backend()]);
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
+    let store = Store::create(&args.out)?;
+    let command = provenance::command();
+    let progress = Bar::default();
     let playing = Playing {
-        out: &args.out,
         reuse: args.playing.reuse(),
-        command: &provenance::command(),
-        clock: &clock,
-        progress: &Bar::default(),
-        interrupted: &interrupted,
+        command: &command,
+        seconds: Some(&clock),
+        ..Playing::new(&store, extent.backend, &progress, &interrupted)
     };
     let done = match work.play(&playing) {
         Err(ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, place })) => {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::{Backend, BackendError, Clock};
-use rampcc_experiment::{Row, Run, check, digest, playable, write_whole};
+use rampcc_experiment::{Asked, Refused, Row, Run, check, digest, playable, write_whole};
 use rampcc_lab::report::quantity;
 use rampcc_lab::{Emulation, RunRecord, explain_exit};
 use rampcc_quic_sim::FlowQlog;
@@ -112,17 +112,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     check(args.backend(), &scenario, slice::from_ref(&row))?;
     let digest = digest(&scenario);
     let seed = args.seed.unwrap_or(scenario.seed);
-    let steering = row.steering(&scenario);
-    let run = Run {
-        scenario: &scenario,
-        digest: &digest,
-        row: &row,
-        steering: &steering,
-        backend: args.backend(),
-        seed,
-        extra_startup_rounds: 0,
-        curves: false,
-    };
+    let run = Run { seed, ..Run::of(&scenario, &digest, &row, args.backend()) };
     if let (Some(_), Some(control)) = (&args.decisions, row.control()) {
         return Err(CliError::input_help(
             format!(
@@ -279,7 +269,9 @@ fn play(run: &Run<'_>, sinks: Sinks<'_>, interrupted: &AtomicBool) -> Result<Run
             }
             CliError::Interrupted
         }
-        BackendError::Refused(reason) => CliError::Refused { refused: vec![format!("{run}: {reason}")] },
+        BackendError::Refused(reason) => {
+            CliError::Refused { refused: vec![Refused { run: run.to_string(), reason }] }
+        }
         BackendError::Failed(cause) => CliError::Run { run: run.to_string(), cause },
     })
 }
@@ -384,6 +376,6 @@ fn row(args: &RunArgs) -> Result<Row, CliError> {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,
     };
-    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), (true, true))?;
+    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), Asked::ByName)?;
     Ok(rows.pop().unwrap_or(row))
 }

@@ -17,7 +17,7 @@ const DEFAULT_SCENARIO: &str = "geo-satellite";
 pub(crate) struct ScenarioArgs {
     /// Name of a built-in scenario (`ramp list scenarios`), a path of the league (league:cable-07), or a scenario file
     ///
-    /// Default: geo-satellite, or with any of the path options below, a path made of these options alone.
+    /// Without one: a path made of the path options below alone, if there are any, or else what the command plays by default (`ramp compare`: geo-satellite).
     #[arg(add = ArgValueCompleter::new(completions::scenarios))]
     scenario: Option<String>,
     /// Set any field of the scenario, e.g. `path.buffer=0.25bdp` or `algorithm.hystart.low_window=32`
@@ -55,7 +55,7 @@ struct PathArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity, allow_hyphen_values = true)]
     trace_offset: Option<String>,
     /// Random loss of the medium, e.g. 0.1%
-    #[arg(long, value_parser = quantity, allow_hyphen_values = true)]
+    #[arg(long, value_parser = chance, allow_hyphen_values = true)]
     loss: Option<String>,
     /// Queue discipline: drop-tail, red, codel or random-drop
     #[arg(long)]
@@ -80,6 +80,16 @@ pub(crate) fn quantity(text: &str) -> Result<String, String> {
         return Err(format!("a value is required here, and `{text}` is an option"));
     }
     Ok(text.to_owned())
+}
+
+/// A share of packets. A plain 1 would be all of them, and whoever writes it means one in a hundred.
+fn chance(text: &str) -> Result<String, String> {
+    match text.trim().parse::<f64>() {
+        Ok(share) if share >= 1.0 => {
+            Err(format!("{text} is every packet; write {text}% for {text} in a hundred, or 100% for all"))
+        }
+        _ => quantity(text),
+    }
 }
 
 impl ScenarioArgs {

@@ -52,6 +52,8 @@ pub(crate) fn set_up_diagnostics(choice: ColorChoice) {
                 .color(colour)
                 .unicode(is_terminal)
                 .terminal_links(false)
+                // Names with hyphens are to be copied.
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
                 .width(width)
                 .build(),
         )

@@ -12,9 +12,12 @@ const BEGIN: &str = "<!-- reference: made from the types; `RAMP_BLESS=1 cargo te
 const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
     (
         "`comparison.json`, `ramp compare --json`",
-        "Comparison",
+        "Written",
         &[
+            "lab/src/report/machine.rs",
+            "lab/src/words.rs",
             "lab/src/comparison.rs",
+            "lab/src/metric/mod.rs",
             "lab/src/carries.rs",
             "lab/src/carries/influence.rs",
             "lab/src/context.rs",
@@ -43,7 +46,7 @@ const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// A field or a value: its name, its type (none of a value), its meaning.
+/// A field or a value: its name (none of one whose own fields stand in its place), its type (none of a value), its meaning.
 struct Line {
     name: String,
     of: String,
@@ -53,7 +56,8 @@ struct Line {
 /// The public types of a source file, as far as they are written.
 fn types(source: &str) -> BTreeMap<String, Vec<Line>> {
     let mut types: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-    let (mut inside, mut meaning, mut skipped) = (None::<(String, bool)>, String::new(), false);
+    let (mut inside, mut meaning) = (None::<(String, bool)>, String::new());
+    let (mut skipped, mut flat) = (false, false);
     for line in source.lines() {
         let text = line.trim();
         if let Some(words) = text.strip_prefix("///") {
@@ -62,6 +66,7 @@ fn types(source: &str) -> BTreeMap<String, Vec<Line>> {
         }
         if text.starts_with("#[") {
             skipped |= text.starts_with("#[serde(skip)");
+            flat |= text.starts_with("#[serde(flatten)");
             continue;
         }
         match &inside {
@@ -71,7 +76,9 @@ fn types(source: &str) -> BTreeMap<String, Vec<Line>> {
                     && !skipped
                 {
                     let of = of.trim_end_matches(',').to_owned();
-                    let line = Line { name: field.to_owned(), of, meaning: meaning.trim().to_owned() };
+                    let name_of_field = if flat { "" } else { field };
+                    let line =
+                        Line { name: name_of_field.to_owned(), of, meaning: meaning.trim().to_owned() };
                     types.entry(name.clone()).or_default().push(line);
                 }
             }
@@ -94,7 +101,7 @@ fn types(source: &str) -> BTreeMap<String, Vec<Line>> {
             }
         }
         meaning.clear();
-        skipped = false;
+        (skipped, flat) = (false, false);
     }
     types
 }
@@ -142,7 +149,8 @@ fn told(of: &str, known: &BTreeMap<String, Vec<Line>>) -> (String, Vec<String>) 
         "f64" => "number",
         "u64" | "u32" | "usize" | "i64" => "integer",
         "bool" => "boolean",
-        "String" | "str" | "ExitReason" => "text",
+        // A note is written as a sentence.
+        "String" | "str" | "ExitReason" | "Note" => "text",
         // Curves, which these files leave out.
         "RunSeries" => "object",
         name if known.contains_key(name) => return (format!("`{name}`"), vec![name.to_owned()]),
@@ -168,6 +176,16 @@ fn columns(text: &mut String, heading: &str, columns: &[(&str, &str)]) {
     }
 }
 
+/// Those of a type, with those of its parts that stand in their place; of two of a name, its own.
+fn fields<'a>(known: &'a BTreeMap<String, Vec<Line>>, name: &str) -> Vec<&'a Line> {
+    let own: BTreeSet<&str> = known[name].iter().map(|line| line.name.as_str()).collect();
+    let parts = |line: &'a Line| match line.name.as_str() {
+        "" => fields(known, &line.of).into_iter().filter(|part| !own.contains(part.name.as_str())).collect(),
+        _ => vec![line],
+    };
+    known[name].iter().flat_map(parts).collect()
+}
+
 fn reference() -> String {
     let mut text = format!("{BEGIN}\n\nThe number of the form, `format`, is {FORMAT}.\n");
     for (heading, root, files) in DOCUMENTS {
@@ -180,7 +198,7 @@ fn reference() -> String {
         let (mut waiting, mut seen) = (VecDeque::from([root.to_owned()]), BTreeSet::from([root.to_owned()]));
         while let Some(name) = waiting.pop_front() {
             write!(text, "\n### `{name}`\n\n").unwrap();
-            let lines = &known[&name];
+            let lines = fields(&known, &name);
             let values = lines[0].of.is_empty();
             text.push_str(if values {
                 "| value | meaning |\n|---|---|\n"

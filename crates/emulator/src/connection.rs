@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, SetSockOpt, SockFlag, SockType, SockaddrIn, bind, connect, getsockopt, listen,
-    setsockopt, socket, sockopt,
+    AddressFamily, Backlog, SetSockOpt, SockFlag, SockType, SockaddrStorage, bind, connect, getsockopt,
+    listen, setsockopt, socket, sockopt,
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 use rampcc::Time;
@@ -60,9 +60,9 @@ pub struct Connection {
     /// Congestion control of the sender.
     pub congestion_control: String,
     /// The sender's end.
-    pub local: SocketAddrV4,
+    pub local: SocketAddr,
     /// The receiver's end.
-    pub remote: SocketAddrV4,
+    pub remote: SocketAddr,
 }
 
 /// The receiver's end of a connection. If the sender opened it, its handshake reaches this end half a round trip after
@@ -126,9 +126,6 @@ impl Running {
         listen(&listening, Backlog::MAXCONN).map_err(|error| EmulatorError::io("listening", error))?;
         let listener = TcpListener::from(listening);
         let there = listener.local_addr().map_err(|cause| EmulatorError::io("asking for a port", cause))?;
-        let std::net::SocketAddr::V4(there) = there else {
-            return Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT));
-        };
         let limit = wanted.limit;
         block_at_most(&connecting, limit.ns() / 1_000_000)?;
         let late = |action, error: io::Error| match error.raw_os_error().map(Errno::from_raw) {
@@ -137,7 +134,7 @@ impl Running {
             }
             _ => EmulatorError::io(action, error),
         };
-        let address = SockaddrIn::from(SocketAddrV4::new(*there.ip(), there.port()));
+        let address = SockaddrStorage::from(there);
         let opened = self.clock().now();
         nix_connect(&connecting, &address).map_err(|error| late("connecting", error))?;
         let connected = self.clock().now();
@@ -159,11 +156,8 @@ impl Running {
         let congestion_control = getsockopt(&sender, sockopt::TcpCongestion)
             .map_err(|error| EmulatorError::io("reading TCP_CONGESTION", error))?;
         let congestion_control = congestion_control.to_string_lossy().trim_end_matches('\0').to_owned();
-        let ends = [sender.local_addr(), sender.peer_addr()].map(|end| match end {
-            Ok(std::net::SocketAddr::V4(end)) => Ok(end),
-            Ok(_) => Err(EmulatorError::io("asking for a port", Errno::EAFNOSUPPORT)),
-            Err(cause) => Err(EmulatorError::io("asking for a port", cause)),
-        });
+        let ends = [sender.local_addr(), sender.peer_addr()]
+            .map(|end| end.map_err(|cause| EmulatorError::io("asking for a port", cause)));
         let [local, remote] = ends;
         let (local, remote) = (local?, remote?);
         Ok(Connection { sender, receiver, opened, established, congestion_control, local, remote })
@@ -175,23 +169,26 @@ impl Running {
     pub fn dial(
         &self,
         node: usize,
-        server: SocketAddrV4,
+        server: SocketAddr,
         goes_on: impl Fn() -> bool,
     ) -> Result<Option<TcpStream>, EmulatorError> {
         let host = self.plan().host(node).ok_or(EmulatorError::Host { node })?;
-        let client = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+        let client = socket(family(host.address), SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
             .map_err(|error| EmulatorError::io("making a socket", error))?;
         // Its port is chosen with the server's known: many connections share one.
         setsockopt(&client, sockopt::IpBindAddressNoPort, &true)
             .map_err(|error| EmulatorError::io("setting IP_BIND_ADDRESS_NO_PORT", error))?;
-        bind(std::os::fd::AsRawFd::as_raw_fd(&client), &SockaddrIn::from(SocketAddrV4::new(host.address, 0)))
-            .map_err(|error| EmulatorError::io("binding a socket", error))?;
+        bind(
+            std::os::fd::AsRawFd::as_raw_fd(&client),
+            &SockaddrStorage::from(SocketAddr::new(host.address, 0)),
+        )
+        .map_err(|error| EmulatorError::io("binding a socket", error))?;
         if let Some(window) = self.buffers().window {
             sys::set_window_clamp(client.as_fd(), window)
                 .map_err(|cause| EmulatorError::io("setting TCP_WINDOW_CLAMP", cause))?;
         }
         block_at_most(&client, BLOCK_MS)?;
-        let server = SockaddrIn::from(server);
+        let server = SockaddrStorage::from(server);
         loop {
             match connect(std::os::fd::AsRawFd::as_raw_fd(&client), &server) {
                 Ok(()) => return Ok(Some(TcpStream::from(client))),
@@ -204,8 +201,8 @@ impl Running {
 }
 
 /// A socket of the calling thread's namespace, bound to `address`.
-fn tcp_socket(address: Ipv4Addr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
-    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+fn tcp_socket(address: IpAddr, congestion_control: Option<&str>) -> Result<OwnedFd, EmulatorError> {
+    let socket = socket(family(address), SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
         .map_err(|error| EmulatorError::io("making a socket", error))?;
     if let Some(name) = congestion_control {
         // Before it connects or listens: a connection must not begin under another one.
@@ -221,13 +218,17 @@ fn tcp_socket(address: Ipv4Addr, congestion_control: Option<&str>) -> Result<Own
             EmulatorError::CongestionControl { name: name.to_owned(), reason }
         })?;
     }
-    let address = SockaddrIn::from(SocketAddrV4::new(address, 0));
+    let address = SockaddrStorage::from(SocketAddr::new(address, 0));
     bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &address)
         .map_err(|error| EmulatorError::io("binding a socket", error))?;
     Ok(socket)
 }
 
-fn nix_connect(socket: &OwnedFd, address: &SockaddrIn) -> io::Result<()> {
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv6() { AddressFamily::Inet6 } else { AddressFamily::Inet }
+}
+
+fn nix_connect(socket: &OwnedFd, address: &SockaddrStorage) -> io::Result<()> {
     Ok(connect(std::os::fd::AsRawFd::as_raw_fd(socket), address)?)
 }
 

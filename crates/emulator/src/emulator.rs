@@ -1,7 +1,7 @@
 //! A running path.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,7 +15,7 @@ use rampcc_scenario::Scenario;
 use crate::engine::{Engine, Played, Stop};
 use crate::namespace::{HostSettings, HostTcp, Namespace};
 use crate::network::{Network, Recorded};
-use crate::plan::{Buffers, End, Host, Plan};
+use crate::plan::{Buffers, End, Family, Host, Plan};
 use crate::privileges::missing_capabilities;
 use crate::report::{ErrorReport, Lateness, LinkReport, Verdict, tolerated};
 use crate::{Clock, EmulatorError};
@@ -46,6 +46,8 @@ pub struct Options {
     pub record_packets: bool,
     /// Settings of the hosts' TCP.
     pub tcp: HostTcp,
+    /// Of all addresses.
+    pub family: Family,
     /// Play what is faster than [`crate::RATED`].
     pub beyond_rating: bool,
 }
@@ -84,6 +86,7 @@ impl Default for Options {
             record_drops: false,
             record_packets: false,
             tcp: HostTcp::default(),
+            family: Family::default(),
             beyond_rating: false,
         }
     }
@@ -100,13 +103,14 @@ impl Emulator {
     /// The same, up to the moment before time begins.
     pub fn ready(scenario: &Scenario, seed: u64, options: &Options) -> Result<Ready, EmulatorError> {
         let scenario = scenario.at_seed(seed);
-        let plan = Plan::new(&scenario, options.beyond_rating)?;
+        let plan = Plan::new(&scenario, options)?;
         if let Some(capability) = missing_capabilities().first() {
             return Err(EmulatorError::Capability { action: "emulating a path", capability });
         }
         let namespaces = [Namespace::new()?, Namespace::new()?];
         let set_up = |end: End| {
             namespaces[end as usize].set_up(&HostSettings {
+                family: options.family,
                 addresses: plan.addresses(end).collect(),
                 mtu: plan.mtu,
                 queue_packets: options.device_queue_packets,
@@ -209,7 +213,7 @@ impl Running {
     /// The address of a node; `None` if no flow begins or ends there.
     ///
     /// With several hosts at one end, clients must bind to theirs: packets between other pairs are thrown away.
-    pub fn address(&self, node: usize) -> Option<Ipv4Addr> {
+    pub fn address(&self, node: usize) -> Option<IpAddr> {
         self.plan.host(node).map(|host| host.address)
     }
 
@@ -289,6 +293,7 @@ impl Running {
             drops_lost,
             packets,
             packets_lost,
+            greetings: played.network.take_greetings(),
             played: played.span,
             cpu_share: played.busy.secs_f64() / played.span.secs_f64().max(1e-9),
             realtime: played.realtime,

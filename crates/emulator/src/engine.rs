@@ -159,8 +159,7 @@ impl Turn {
         for handled in 0..BATCH {
             let now = self.engine.clock.now();
             let Some((due, bytes)) = self.engine.network.poll_packet(now) else { return handled > 0 };
-            // Addresses tell the end: receivers' networks have this bit.
-            let port = usize::from(bytes[18] & 0x80 != 0);
+            let port = usize::from(to_receiver(&bytes));
             let late = self.engine.clock.now() - due;
             self.lateness.saturating_record(late.ns());
             match write(&self.engine.devices[port], &bytes) {
@@ -241,6 +240,12 @@ impl Turn {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// By the destination's address: the networks of receivers have this bit.
+fn to_receiver(bytes: &[u8]) -> bool {
+    let at = if bytes[0] >> 4 == 6 { 38 } else { 18 };
+    bytes[at] & 0x80 != 0
 }
 
 fn add(count: &mut Count, bytes: usize) {

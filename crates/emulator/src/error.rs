@@ -30,6 +30,9 @@ pub enum EmulatorError {
         /// Error of the kernel.
         cause: io::Error,
     },
+    /// IPv6 was asked for.
+    #[error("this kernel has no IPv6")]
+    NoIpv6,
     /// A user namespace cannot be entered.
     #[error("cannot enter a user namespace: {reason}")]
     UserNamespace {

@@ -35,7 +35,7 @@ pub use download::{Download, Downloaded};
 pub use emulator::{Emulator, Options, Ready, Running};
 pub use error::EmulatorError;
 pub use namespace::HostTcp;
-pub use plan::{Buffers, End, Host, RATED, SHORTEST_RTT, Unsupported, check};
+pub use plan::{Buffers, End, Family, Host, RATED, SHORTEST_RTT, Unsupported, check};
 pub use privileges::{enter_user_namespace, missing_capabilities};
 pub use report::{Dropped, ErrorReport, Lateness, LinkReport, PortReport, Seen, Verdict};
 pub use spinning::Spinning;

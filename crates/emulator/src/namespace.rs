@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use nix::sys::stat::Mode;
 use rampcc::Time;
 
 use crate::EmulatorError;
-use crate::netlink::{self, RouteMetric};
-use crate::plan::Buffers;
+use crate::netlink::{self, Network, RouteMetric};
+use crate::plan::{Buffers, End, Family};
 use crate::sys::{self, Setting};
 
 /// Name of the device in both namespaces.
@@ -34,7 +34,8 @@ pub(crate) struct Namespace {
 /// How the hosts of a namespace are set up.
 #[derive(Debug)]
 pub(crate) struct HostSettings {
-    pub(crate) addresses: Vec<Ipv4Addr>,
+    pub(crate) family: Family,
+    pub(crate) addresses: Vec<IpAddr>,
     pub(crate) mtu: u32,
     pub(crate) queue_packets: u32,
     pub(crate) time_stamps: bool,
@@ -55,6 +56,8 @@ pub struct HostTcp {
     pub sack: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub idle_restart: bool,
+    /// Connections ask for ECN (`net.ipv4.tcp_ecn` 1); otherwise the kernel only agrees to it, as it does by default.
+    pub ecn: bool,
 }
 
 impl Default for HostTcp {
@@ -65,6 +68,7 @@ impl Default for HostTcp {
             rto_min: None,
             sack: true,
             idle_restart: true,
+            ecn: false,
         }
     }
 }
@@ -103,9 +107,10 @@ impl Namespace {
     }
 
     /// The route to a host at the other end names the congestion control of what is sent there.
-    pub(crate) fn steer(&self, to: Ipv4Addr, congestion_control: &str, tcp: &HostTcp) -> io::Result<()> {
+    pub(crate) fn steer(&self, to: IpAddr, congestion_control: &str, tcp: &HostTcp) -> io::Result<()> {
         let metrics = [tcp.metrics(), vec![RouteMetric::CongestionControl(congestion_control)]].concat();
-        self.run(|| netlink::set_route(DEVICE, to, 32, &metrics))?
+        let host = Network { address: to, prefix: if to.is_ipv6() { 128 } else { 32 } };
+        self.run(|| netlink::set_route(DEVICE, host, &metrics))?
     }
 
     pub(crate) fn command(&self, program: &str) -> io::Result<Command> {
@@ -157,26 +162,27 @@ fn set_up(settings: &HostSettings) -> Result<OwnedFd, EmulatorError> {
     set(DEVICE, Setting::Mtu(settings.mtu))?;
     netlink::set_queue(DEVICE, settings.queue_packets)
         .map_err(|cause| EmulatorError::denied("setting up a network device", "CAP_NET_ADMIN", cause))?;
-    for (number, address) in settings.addresses.iter().enumerate() {
-        let label = if number == 0 { DEVICE.to_owned() } else { format!("{DEVICE}:{number}") };
-        set(&label, Setting::Address(*address))?;
-        // Both ends' addresses are of one network, so that the device's own route leads to the other end.
-        set(&label, Setting::Netmask(Ipv4Addr::new(255, 255, 0, 0)))?;
-    }
     set(DEVICE, Setting::Up)?;
-    set_routes(&settings.tcp)
+    for address in &settings.addresses {
+        // Both ends' addresses are of one network, so that the device's own route leads to the other end.
+        let own = Network { address: *address, prefix: settings.family.prefix() };
+        netlink::add_address(DEVICE, own)
+            .map_err(|cause| EmulatorError::denied("giving a device its address", "CAP_NET_ADMIN", cause))?;
+    }
+    set_routes(settings)
         .map_err(|cause| EmulatorError::denied("setting up routes", "CAP_NET_ADMIN", cause))?;
     Ok(tun)
 }
 
 /// Routes that carry what TCP reads from routes; each is narrower than the device's own.
-fn set_routes(tcp: &HostTcp) -> io::Result<()> {
-    let metrics = tcp.metrics();
+fn set_routes(settings: &HostSettings) -> io::Result<()> {
+    let metrics = settings.tcp.metrics();
     if metrics.is_empty() {
         return Ok(());
     }
-    for half in [[10, 77, 0, 0], [10, 77, 128, 0]] {
-        netlink::set_route(DEVICE, half.into(), 17, &metrics)?;
+    for end in End::BOTH {
+        let half = Network { address: settings.family.address(end, 0), prefix: settings.family.prefix() + 1 };
+        netlink::set_route(DEVICE, half, &metrics)?;
     }
     Ok(())
 }
@@ -196,25 +202,32 @@ fn write_sysctls(settings: &HostSettings) -> Result<(), EmulatorError> {
         ("ipv4/tcp_timestamps", u8::from(settings.time_stamps).to_string()),
         ("ipv4/tcp_sack", u8::from(settings.tcp.sack).to_string()),
         ("ipv4/tcp_slow_start_after_idle", u8::from(settings.tcp.idle_restart).to_string()),
+        ("ipv4/tcp_ecn", if settings.tcp.ecn { "1" } else { "2" }.to_owned()),
         // What the window allows leaves at once. Linux would wait up to a millisecond to fill a segmentation burst; no
         // window is below a share this small (`tcp_tso_should_defer`).
         ("ipv4/tcp_tso_win_divisor", "255".to_owned()),
         // A default that paces (bbr) would leave pacing on in sockets that are given another one later.
         ("ipv4/tcp_congestion_control", "reno".to_owned()),
     ] {
-        let path = format!("/proc/sys/net/{name}");
-        fs::write(&path, &value)
-            .map_err(|cause| EmulatorError::io(format!("writing `{value}` to {path}"), cause))?;
+        write_sysctl(name, &value)?;
     }
-    // Neighbour discovery would cross the links. A kernel without IPv6 has no such file.
+    let ipv6 = settings.family == Family::V6;
+    if !Path::new("/proc/sys/net/ipv6").exists() {
+        // A kernel without it needs no word about it.
+        return if ipv6 { Err(EmulatorError::NoIpv6) } else { Ok(()) };
+    }
     for name in ["all", "default"] {
-        let path = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
-        if Path::new(&path).exists() {
-            fs::write(&path, "1")
-                .map_err(|cause| EmulatorError::io(format!("writing `1` to {path}"), cause))?;
-        }
+        // What a device says of its own accord would cross the links.
+        write_sysctl(&format!("ipv6/conf/{name}/disable_ipv6"), if ipv6 { "0" } else { "1" })?;
+        write_sysctl(&format!("ipv6/conf/{name}/router_solicitations"), "0")?;
     }
-    Ok(())
+    // No address of the link.
+    if ipv6 { write_sysctl("ipv6/conf/default/addr_gen_mode", "1") } else { Ok(()) }
+}
+
+fn write_sysctl(name: &str, value: &str) -> Result<(), EmulatorError> {
+    let path = format!("/proc/sys/net/{name}");
+    fs::write(&path, value).map_err(|cause| EmulatorError::io(format!("writing `{value}` to {path}"), cause))
 }
 
 /// Transmit and receive drops of [`DEVICE`] in the text of `/proc/net/dev`.

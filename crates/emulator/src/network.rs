@@ -1,7 +1,7 @@
 //! The links of a scenario with real packets inside, in virtual time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, SocketAddr};
 
 use rampcc::Time;
 use rampcc_path::{Link, Packet, Totals};
@@ -16,12 +16,16 @@ use crate::report::{Dropped, Seen};
 /// Most samples of a queue that are kept.
 const SAMPLES_MAX: usize = 1 << 20;
 
+/// First words that are kept, and bytes of each.
+const GREETINGS_MAX: usize = 16;
+const GREETING_BYTES: usize = 32;
+
 /// Links, and routes over them.
 #[derive(Debug)]
 pub(crate) struct Network {
     stages: Vec<Stage>,
     /// Indices of stages, by addresses.
-    routes: BTreeMap<(Ipv4Addr, Ipv4Addr), u32>,
+    routes: BTreeMap<(IpAddr, IpAddr), u32>,
     hops: Vec<Vec<u32>>,
     overhead: u32,
     /// Buffers to use again.
@@ -62,6 +66,8 @@ struct Packets {
     wanted: bool,
     kept: Vec<Seen>,
     lost: u64,
+    /// How the first TCP payload from each address begins.
+    greetings: BTreeMap<SocketAddr, Vec<u8>>,
     /// Position of the one that was delivered last.
     latest: Option<usize>,
 }
@@ -72,12 +78,21 @@ impl Packets {
         if !self.wanted {
             return None;
         }
+        self.greet(packet);
         if self.kept.len() == SAMPLES_MAX {
             self.lost += 1;
             return None;
         }
         self.kept.push(packet.seen(now));
         Some(self.kept.len() - 1)
+    }
+
+    fn greet(&mut self, packet: &IpPacket) {
+        let (payload, [from, _]) = (packet.segment(), packet.ends());
+        if !payload.is_empty() && self.greetings.len() < GREETINGS_MAX {
+            let said = || payload[..payload.len().min(GREETING_BYTES)].to_vec();
+            self.greetings.entry(from).or_insert_with(said);
+        }
     }
 
     fn dropped(&mut self, parcel: &Parcel, now: Time) {
@@ -90,6 +105,7 @@ impl Packets {
         self.latest = parcel.number;
         if let Some(seen) = parcel.number.and_then(|number| self.kept.get_mut(number)) {
             seen.due = due;
+            seen.marked = parcel.packet.marked();
         }
     }
 }
@@ -134,6 +150,12 @@ impl Packet for Parcel {
     }
     fn pure_ack(&self) -> bool {
         self.packet.pure_ack()
+    }
+    fn markable(&self) -> bool {
+        self.packet.markable()
+    }
+    fn mark(&mut self) {
+        self.packet.mark();
     }
 }
 
@@ -252,6 +274,11 @@ impl Network {
         (std::mem::take(&mut self.packets.kept), self.packets.lost)
     }
 
+    /// How the first TCP payload from each address begins.
+    pub(crate) fn take_greetings(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
+        std::mem::take(&mut self.packets.greetings).into_iter().collect()
+    }
+
     fn enter(&mut self, now: Time, parcel: Parcel) {
         let index = self.hops[parcel.route as usize][parcel.hop as usize];
         let stage = &mut self.stages[index as usize];
@@ -287,7 +314,7 @@ mod tests {
 
     fn network(text: &str) -> Network {
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
-        let plan = Plan::new(&scenario, false).expect("the emulator plays it");
+        let plan = Plan::new(&scenario, &crate::Options::default()).expect("the emulator plays it");
         Network::new(&scenario, &plan, 1, Recorded { queue: true, drops: true, packets: true })
     }
 
@@ -360,5 +387,7 @@ mod tests {
         assert_eq!(count(|seen| seen.dropped != Time::NEVER), totals.dropped().packets);
         assert_eq!(count(|seen| seen.due != Time::NEVER), totals.delivered.packets);
         assert!(packets.iter().all(|seen| seen.dropped == Time::NEVER || seen.due == Time::NEVER));
+        let [(from, said)] = &network.take_greetings()[..] else { panic!("one host spoke") };
+        assert_eq!((from.to_string().as_str(), said.as_slice()), ("10.77.0.1:1", &[0; GREETING_BYTES][..]));
     }
 }

@@ -1,12 +1,14 @@
 //! Placement of a scenario: hosts at the two ends, routes between addresses, and the parts that cannot be played.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use rampcc::{Rate, Time};
 use rampcc_path::Capacity;
 use rampcc_scenario::{PathFacts, Scenario, TrafficKind};
 use rampcc_tcp::{ReceiveWindow, ReceiverConfig, SenderConfig};
+
+use crate::Options;
 
 /// Fastest path that the emulator is rated to: measured on two cores of 2026, with real-time priority.
 pub const RATED: Rate = Rate::from_bits_per_s(400_000_000);
@@ -20,6 +22,8 @@ const PLAIN_HEADERS: u32 = 40;
 const STAMPED_HEADERS: u32 = 52;
 /// Packets of a TUN device.
 const MTU: (u32, u32) = (128, 65_521);
+/// Smallest packet that every link has to carry (RFC 8200, section 5).
+const MTU_V6: u32 = 1280;
 
 /// One of the two network namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +48,36 @@ impl End {
     }
 }
 
+/// Version of IP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4: senders in 10.77.0.0/17, receivers in 10.77.128.0/17.
+    #[default]
+    V4,
+    /// IPv6: senders in fd77::/113, receivers in fd77::8000/113. Packets are as large as those of IPv4: each has 20 bytes less of payload.
+    V6,
+}
+
+impl Family {
+    /// The address of host `number`, from 1.
+    pub(crate) fn address(self, end: End, number: u16) -> IpAddr {
+        let host = number | if end == End::Receiver { 0x8000 } else { 0 };
+        let [high, low] = host.to_be_bytes();
+        match self {
+            Self::V4 => Ipv4Addr::new(10, 77, high, low).into(),
+            Self::V6 => Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, host).into(),
+        }
+    }
+
+    /// Of the network of both ends, bits.
+    pub(crate) const fn prefix(self) -> u8 {
+        match self {
+            Self::V4 => 16,
+            Self::V6 => 112,
+        }
+    }
+}
+
 /// A node of the scenario that sends or receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -52,7 +86,7 @@ pub struct Host {
     /// In which namespace.
     pub end: End,
     /// Its address there.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
 }
 
 /// Socket buffers of both namespaces, bytes as `tcp_rmem` and `tcp_wmem` count them.
@@ -98,6 +132,8 @@ pub enum Unsupported {
     Headers { flow: String, header_bytes: u32 },
     #[error("flow `{flow}`: packets of {bytes} bytes; a TUN device takes {} to {}", MTU.0, MTU.1)]
     PacketSize { flow: String, bytes: u32 },
+    #[error("flow `{flow}`: packets of {bytes} bytes; IPv6 needs {MTU_V6} at least")]
+    SmallForIpv6 { flow: String, bytes: u32 },
     #[error("flow `{flow}` has another `mss` or `headers` than `{first}`; both share one device")]
     MixedSizes { flow: String, first: String },
 }
@@ -105,15 +141,15 @@ pub enum Unsupported {
 /// Checks that the emulator can play `scenario`; the error names what it cannot play.
 ///
 /// What the hosts do (windows, timers, acknowledgements) is not asked here: that belongs to whoever runs them.
-pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
-    Plan::new(scenario, false).map(|_| ())
+pub fn check(scenario: &Scenario, family: Family) -> Result<(), Unsupported> {
+    Plan::new(scenario, &Options { family, ..Options::default() }).map(|_| ())
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) hosts: Vec<Host>,
     /// Links of the route between each pair of hosts that a flow joins, both directions.
-    pub(crate) routes: BTreeMap<(Ipv4Addr, Ipv4Addr), Vec<usize>>,
+    pub(crate) routes: BTreeMap<(IpAddr, IpAddr), Vec<usize>>,
     /// Largest IP packet.
     pub(crate) mtu: u32,
     /// What links count on top of the IP packet.
@@ -125,7 +161,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(scenario: &Scenario, beyond_rating: bool) -> Result<Self, Unsupported> {
+    pub(crate) fn new(scenario: &Scenario, options: &Options) -> Result<Self, Unsupported> {
         let exchanges = exchanges(scenario)?;
         let first = exchanges.first().ok_or(Unsupported::NoFlow)?;
         let (overhead, time_stamps) = headers(first)?;
@@ -133,12 +169,15 @@ impl Plan {
         if mtu < MTU.0 || mtu > MTU.1 {
             return Err(Unsupported::PacketSize { flow: first.name.to_owned(), bytes: mtu });
         }
+        if options.family == Family::V6 && mtu < MTU_V6 {
+            return Err(Unsupported::SmallForIpv6 { flow: first.name.to_owned(), bytes: mtu });
+        }
         let sizes = |sender: &SenderConfig| (sender.mss_bytes, sender.header_bytes);
         if let Some(other) = exchanges.iter().find(|other| sizes(other.sender) != sizes(first.sender)) {
             let (flow, first) = (other.name.to_owned(), first.name.to_owned());
             return Err(Unsupported::MixedSizes { flow, first });
         }
-        let hosts = hosts(scenario, &exchanges)?;
+        let hosts = hosts(scenario, &exchanges, options.family)?;
         let routes = routes(scenario, &exchanges, &hosts)?;
         let mut base_rtt = Time::NEVER;
         for exchange in &exchanges {
@@ -147,7 +186,7 @@ impl Plan {
                 return Err(Unsupported::Short { flow: exchange.name.to_owned(), rtt });
             }
             base_rtt = base_rtt.min(rtt);
-            if !beyond_rating {
+            if !options.beyond_rating {
                 check_rate(scenario, exchange)?;
             }
         }
@@ -155,7 +194,7 @@ impl Plan {
         Ok(Self { hosts, routes, mtu, overhead, time_stamps, buffers, base_rtt })
     }
 
-    pub(crate) fn addresses(&self, end: End) -> impl Iterator<Item = Ipv4Addr> {
+    pub(crate) fn addresses(&self, end: End) -> impl Iterator<Item = IpAddr> {
         self.hosts.iter().filter(move |host| host.end == end).map(|host| host.address)
     }
 
@@ -210,7 +249,7 @@ fn headers(exchange: &Exchange<'_>) -> Result<(u32, bool), Unsupported> {
 }
 
 /// Every node that sends or receives, such that each flow goes from one end to the other.
-fn hosts(scenario: &Scenario, exchanges: &[Exchange<'_>]) -> Result<Vec<Host>, Unsupported> {
+fn hosts(scenario: &Scenario, exchanges: &[Exchange<'_>], family: Family) -> Result<Vec<Host>, Unsupported> {
     let mut peers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for flow in exchanges {
         peers.entry(flow.from).or_default().push(flow.to);
@@ -232,32 +271,26 @@ fn hosts(scenario: &Scenario, exchanges: &[Exchange<'_>]) -> Result<Vec<Host>, U
         }
     }
     order.sort_unstable();
-    let mut counts = [0; 2];
+    let mut counts = [0_u16; 2];
     let hosts: Vec<Host> = order
         .into_iter()
         .map(|node| {
             let end = ends[&node];
             counts[end as usize] += 1;
-            Host { node, end, address: address(end, counts[end as usize]) }
+            Host { node, end, address: family.address(end, counts[end as usize]) }
         })
         .collect();
     match counts.into_iter().max() {
-        Some(hosts) if hosts > HOSTS_MAX => Err(Unsupported::Hosts { hosts }),
+        Some(hosts) if usize::from(hosts) > HOSTS_MAX => Err(Unsupported::Hosts { hosts: hosts.into() }),
         _ => Ok(hosts),
     }
-}
-
-/// The address of host `number`, from 1: senders in 10.77.0.0/17, receivers in 10.77.128.0/17.
-fn address(end: End, number: usize) -> Ipv4Addr {
-    let [high, low] = (number as u16).to_be_bytes();
-    Ipv4Addr::new(10, 77, high | if end == End::Receiver { 0x80 } else { 0 }, low)
 }
 
 fn routes(
     scenario: &Scenario,
     exchanges: &[Exchange<'_>],
     hosts: &[Host],
-) -> Result<BTreeMap<(Ipv4Addr, Ipv4Addr), Vec<usize>>, Unsupported> {
+) -> Result<BTreeMap<(IpAddr, IpAddr), Vec<usize>>, Unsupported> {
     let address = |node: usize| hosts.iter().find(|host| host.node == node).map(|host| host.address);
     let mut routes = BTreeMap::new();
     for flow in exchanges {
@@ -383,7 +416,7 @@ mod tests {
     fn a_window_that_is_never_in_the_way_grows_for_as_long_as_the_simulators() {
         let text = "size = '10 MB'\n[path]\nrate = '100 Mbit/s'\nrtt = '40 ms'\n";
         let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
-        let buffers = Plan::new(&scenario, false).expect("the emulator plays it").buffers;
+        let buffers = Plan::new(&scenario, &Options::default()).expect("the emulator plays it").buffers;
         assert_eq!((buffers.receive_initial, buffers.window), (buffers.receive_max, None));
         let (initial, max) = (buffers.receive_max / 2, buffers.receive_max * window_share(1448) / 256);
         let kernels = answered_at_once(ReceiveWindow::Autotuned { initial, max });

@@ -1,7 +1,7 @@
 //! Error of the emulator against the scenario.
 
 use std::fmt;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
 use rampcc::Time;
@@ -37,6 +37,8 @@ pub struct ErrorReport {
     pub packets: Vec<Seen>,
     /// Packets that found no room among them.
     pub packets_lost: u64,
+    /// How the first TCP payload from each address begins, a few bytes, if packets were asked for.
+    pub greetings: Vec<(SocketAddr, Vec<u8>)>,
     /// Time for which the emulator ran.
     pub played: Time,
     /// Share of one processor that its thread took.
@@ -98,9 +100,9 @@ pub struct Dropped {
     /// Index into the scenario's links.
     pub link: u32,
     /// Sender.
-    pub from: SocketAddrV4,
+    pub from: SocketAddr,
     /// To whom.
-    pub to: SocketAddrV4,
+    pub to: SocketAddr,
     /// As links count it.
     pub wire_bytes: u32,
     /// True if it carried payload.
@@ -113,15 +115,17 @@ pub struct Seen {
     /// When the path took it in, on [`crate::Clock`].
     pub taken: Time,
     /// Sender.
-    pub from: SocketAddrV4,
+    pub from: SocketAddr,
     /// To whom.
-    pub to: SocketAddrV4,
+    pub to: SocketAddr,
     /// True if it is a TCP segment.
     pub tcp: bool,
     /// Payload of its transport; of anything but TCP and UDP all behind the IP header.
     pub payload_bytes: u32,
     /// The two bits of ECN in its IP header, as the sender set them.
     pub ecn: u8,
+    /// True if a link has marked it, and it arrived.
+    pub marked: bool,
     /// When the scenario has it reach its host; `Time::NEVER`: it did not.
     pub due: Time,
     /// When the emulator handed it to its host: `due` and the emulator's lateness.

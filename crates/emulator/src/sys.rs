@@ -7,7 +7,6 @@
 use std::ffi::c_int;
 use std::io;
 use std::mem::{self, size_of};
-use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -35,24 +34,14 @@ pub(crate) fn open_tun(name: &str) -> io::Result<OwnedFd> {
 
 /// What an interface can be told.
 pub(crate) enum Setting {
-    Address(Ipv4Addr),
-    Netmask(Ipv4Addr),
     Mtu(u32),
     Up,
 }
 
-/// Changes an interface of the namespace that `socket` was made in; `name` may be an alias such as `tun0:1`.
+/// Changes an interface of the namespace that `socket` was made in.
 pub(crate) fn set_interface(socket: BorrowedFd<'_>, name: &str, setting: &Setting) -> io::Result<()> {
     let mut request = interface(name);
     let code = match *setting {
-        Setting::Address(address) => {
-            request.ifr_ifru.ifru_addr = socket_address(address);
-            libc::SIOCSIFADDR
-        }
-        Setting::Netmask(mask) => {
-            request.ifr_ifru.ifru_netmask = socket_address(mask);
-            libc::SIOCSIFNETMASK
-        }
         Setting::Mtu(bytes) => {
             request.ifr_ifru.ifru_mtu = bytes.cast_signed();
             libc::SIOCSIFMTU
@@ -172,14 +161,6 @@ fn interface(name: &str) -> libc::ifreq {
         *to = from.cast_signed();
     }
     request
-}
-
-fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
-    let mut data = [0; 14];
-    for (to, from) in data[2..].iter_mut().zip(address.octets()) {
-        *to = from.cast_signed();
-    }
-    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
 }
 
 fn checked(result: c_int) -> io::Result<()> {

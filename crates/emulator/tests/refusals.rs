@@ -1,17 +1,17 @@
 //! What the emulator cannot play, and how it says so. Needs no privileges.
 #![cfg(target_os = "linux")]
 
-use rampcc_emulator::{Unsupported, check};
+use rampcc_emulator::{Family, Unsupported, check};
 use rampcc_scenario::Scenario;
 
 fn refusal(text: &str) -> String {
     let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
-    check(&scenario).expect_err("the emulator refuses it").to_string()
+    check(&scenario, Family::V4).expect_err("the emulator refuses it").to_string()
 }
 
 fn accepts(text: &str) {
     let scenario = Scenario::parse("test", text, None).expect("the text is a scenario");
-    assert_eq!(check(&scenario), Ok(()));
+    assert_eq!(check(&scenario, Family::V4), Ok(()));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn built_in_scenarios_are_accepted_or_refused_for_a_reason_of_their_path() {
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     for name in Scenario::built_in_names() {
         let scenario = Scenario::built_in(name).expect("it comes with ramp");
-        match check(&scenario) {
+        match check(&scenario, Family::V4) {
             Ok(()) => accepted.push(name),
             Err(Unsupported::NoFlow) => panic!("{name}: every scenario has flows or traffic"),
             Err(_) => refused.push(name),

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::digest;
 use crate::error::ExperimentError;
 use crate::row::{Row, Steering};
-use crate::run::Run;
+use crate::run::{Kept, Run};
 
 /// Other processes that play. They answer in any order.
 pub trait Workers: Sync {
@@ -87,28 +87,15 @@ pub struct Task {
     sender: Vec<String>,
     /// Everything that decides it.
     key: RunKey,
-    curves: bool,
+    kept: Kept,
     command: String,
-    /// What is wanted of it.
-    pub wanted: Wanted,
     /// Source of the algorithm, if it is not ramp's own.
     pub code: Option<String>,
 }
 
-/// What is wanted of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Wanted {
-    /// Its record, as a results directory keeps it.
-    Record,
-    /// What a league keeps of it: times of downloads of these sizes, and their costs.
-    Downloads(Vec<u64>),
-    /// The shares of two connections that begin together.
-    Shares,
-}
-
 impl Task {
     /// Of a run that an algorithm steers.
-    pub fn new(run: &Run<'_>, command: &str, wanted: Wanted) -> Result<Self, ExperimentError> {
+    pub fn new(run: &Run<'_>, command: &str) -> Result<Self, ExperimentError> {
         let Steering::Core(arm) = &run.row.steering else {
             let problem = format!("{}: other processes need not have what steers it", run.row.label);
             return Err(ExperimentError::input(problem));
@@ -119,9 +106,8 @@ impl Task {
             set: arm.set.clone(),
             sender: arm.sender.words(),
             key: run.key(),
-            curves: run.curves,
+            kept: run.kept,
             command: command.to_owned(),
-            wanted,
             code: run.row.code.as_ref().map(|code| code.text.to_string()),
         })
     }
@@ -142,19 +128,16 @@ impl Task {
     /// The run, for this process to play, if it is the same here.
     pub fn run<'a>(
         &'a self,
-        (scenario, digest): (&'a Scenario, &'a str),
-        (row, steering): (&'a Row, &'a str),
+        scenario: &'a Scenario,
+        digest: &'a str,
+        row: &'a Row,
         backend: &'a dyn Backend,
     ) -> Result<Run<'a>, ExperimentError> {
         let run = Run {
-            scenario,
-            digest,
-            row,
-            steering,
-            backend,
             seed: self.key.seed,
             extra_startup_rounds: self.key.extra_startup_rounds,
-            curves: self.curves,
+            kept: self.kept,
+            ..Run::of(scenario, digest, row, backend)
         };
         let here = run.key();
         let differing = [

@@ -14,11 +14,11 @@ use crate::error::ExperimentError;
 use crate::judged::Found;
 use crate::place::{self, PLAN};
 use crate::plan::Plan;
-use crate::play::{PlayOptions, Played};
+use crate::play::{Played, Playing};
 use crate::progress::{Ahead, Progress};
 use crate::request::Request;
 use crate::results::Results;
-use crate::row::{Row, playable};
+use crate::row::{Asked, Row, playable};
 use crate::sides::SidesPlan;
 use crate::store::{Store, file_name_part};
 use crate::sweep::{self, SweepPlan, Swept};
@@ -77,7 +77,7 @@ impl<'a> Experiment<'a> {
         for &backend in &backends {
             // Rows that a sweep asks for are asked for by name.
             let named = named || !sweep.rows.is_empty();
-            let (rows, without) = playable(&rows, backend, (named, backends.len() == 1))?;
+            let (rows, without) = playable(&rows, backend, Asked::new(named, backends.len() == 1))?;
             if let Some(without) = without {
                 progress.on_note(&without);
             }
@@ -95,12 +95,11 @@ impl<'a> Experiment<'a> {
             let mut variants = Vec::new();
             for (backend, rows) in &played {
                 check(*backend, &scenario, rows)?;
-                variants.push(Variant::new((&request, swept), *backend, scenario.clone(), rows.clone())?);
+                variants.push(Variant::new(&request, swept, *backend, scenario.clone(), rows.clone())?);
             }
             compared.push(variants);
         }
-        let place = (&request, progress);
-        let together = if swept { Some(together(&compared, place)?) } else { None };
+        let together = if swept { Some(together(&compared, &request, progress)?) } else { None };
         let mut sets = Vec::new();
         for (mut variants, settings) in compared.into_iter().zip(&sweep.variants) {
             let below = |(_, directory): &(String, PathBuf)| {
@@ -108,7 +107,7 @@ impl<'a> Experiment<'a> {
             };
             let out = request.out.as_ref().map(|out| together.as_ref().map_or_else(|| out.clone(), below));
             let name = variants.first().map_or(String::new(), |v| v.scenario.name.clone());
-            let sides = placed(&mut variants, &name, out.as_deref(), place)?;
+            let sides = placed(&mut variants, &name, out.as_deref(), &request, progress)?;
             sets.push(Set { variants, sides });
         }
         let sweep = together.map(|(identity, directory)| {
@@ -143,7 +142,7 @@ impl<'a> Experiment<'a> {
         // Virtual time first: it is over soon.
         for clock in [Clock::Virtual, Clock::Real] {
             for &backend in self.request.on.iter().filter(|backend| backend.clock() == clock) {
-                played.add(self.play_on(backend, (progress, interrupted), &mut judged)?);
+                played.add(self.play_on(backend, progress, interrupted, &mut judged)?);
             }
         }
         let runs = self.runs();
@@ -171,7 +170,8 @@ impl<'a> Experiment<'a> {
     fn play_on(
         &self,
         backend: &dyn Backend,
-        (progress, interrupted): (&dyn Progress, &AtomicBool),
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
         judged: &mut Judged,
     ) -> Result<Played, ExperimentError> {
         let variants = || self.variants().filter(|(_, variant)| variant.backend.name() == backend.name());
@@ -186,20 +186,18 @@ impl<'a> Experiment<'a> {
             runs_here: variants().map(|(_, variant)| variant.runs_here()).sum(),
             longest: variants().map(|(_, v)| v.scenario.stop.after).max().unwrap_or(Time::ZERO),
         });
-        let options = PlayOptions {
-            reuse: self.request.reuse,
-            command: &self.request.command,
-            progress,
-            clock: backend.clock(),
-            workers: self.request.workers,
-            interrupted,
-        };
         for (number, variant) in variants() {
             let store = variant.store(&self.request)?;
             store.write_json(PLAN, &variant.plan)?;
-            let (comparison, more) = variant.play(&store, &options)?;
+            let playing = Playing {
+                reuse: self.request.reuse,
+                command: &self.request.command,
+                workers: self.request.workers,
+                ..Playing::new(&store, backend, progress, interrupted)
+            };
+            let (comparison, more) = variant.play(&playing)?;
             played.add(more);
-            let (comparison, more) = variant.look_around(&self.request, comparison, &store, &options)?;
+            let (comparison, more) = variant.look_around(&self.request, comparison, &playing)?;
             played.add(more);
             if let Some(comparison) = comparison {
                 judged.insert((number, backend.name()), (store, comparison));
@@ -310,12 +308,13 @@ impl Set<'_> {
 /// What all comparisons of a sweep are together, and where that goes.
 fn together(
     compared: &[Vec<Variant<'_>>],
-    (request, progress): (&Request<'_>, &dyn Progress),
+    request: &Request<'_>,
+    progress: &dyn Progress,
 ) -> Result<(String, PathBuf), ExperimentError> {
     let all = || compared.iter().flatten();
     let identity = place::identity(all().map(|variant| variant.plan.identity.as_str()));
     let name = all().next().map_or(String::new(), |first| first.scenario.name.clone());
-    let directory = place::directory(request.out.as_deref(), &name, "-sweep", (&identity, progress))?;
+    let directory = place::directory(request.out.as_deref(), &name, "-sweep", &identity, progress)?;
     Ok((identity, directory))
 }
 
@@ -336,14 +335,15 @@ fn placed(
     variants: &mut [Variant<'_>],
     name: &str,
     out: Option<&Path>,
-    (request, progress): (&Request<'_>, &dyn Progress),
+    request: &Request<'_>,
+    progress: &dyn Progress,
 ) -> Result<Option<Sides>, ExperimentError> {
     let place = |variant: &Variant<'_>, out: Option<&Path>| {
         let tail = match variant.backend.clock() {
             Clock::Virtual => String::new(),
             Clock::Real => format!("-{}", variant.backend.name()),
         };
-        place::directory(out, name, &tail, (&variant.plan.identity, progress))
+        place::directory(out, name, &tail, &variant.plan.identity, progress)
     };
     if let [alone] = variants {
         alone.directory = place(alone, out)?;
@@ -351,7 +351,7 @@ fn placed(
     }
     let identity = place::identity(variants.iter().map(|variant| variant.plan.identity.as_str()));
     let names: Vec<&str> = variants.iter().map(|variant| variant.backend.name()).collect();
-    let all = place::directory(out, name, &format!("-{}", names.join("-")), (&identity, progress))?;
+    let all = place::directory(out, name, &format!("-{}", names.join("-")), &identity, progress)?;
     for variant in &mut *variants {
         let below = out.map(|_| all.join(variant.backend.name()));
         variant.directory = place(variant, below.as_deref())?;

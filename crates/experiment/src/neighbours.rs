@@ -1,5 +1,6 @@
 //! The same rows on paths like the described one: drawn, played by the simulator, found again.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use rampcc_backend::{Backend, Clock};
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::context::digest;
 use crate::error::ExperimentError;
 use crate::plan::PlannedRow;
-use crate::play::{PlayOptions, Played, lean, play_all};
+use crate::play::{Played, Playing};
 use crate::row::Row;
-use crate::run::Run;
-use crate::store::Store;
+use crate::run::{Kept, Run};
+use crate::store::{Store, lean};
 
 /// Paths, unless the command line says otherwise.
 const COUNT: u32 = 64;
@@ -74,8 +75,10 @@ impl Around {
     /// nothing to compare.
     pub(crate) fn draw<'a>(
         &self,
-        (scenario, rows): (&Scenario, &[Row]),
-        (first_seed, swept): (u64, bool),
+        scenario: &Scenario,
+        rows: &[Row],
+        first_seed: u64,
+        swept: bool,
         simulator: &'a dyn Backend,
     ) -> Result<Option<Neighbours<'a>>, ExperimentError> {
         let count = self.count(swept);
@@ -163,11 +166,11 @@ impl Neighbours<'_> {
                 scenario,
                 digest: &path.scenario_hash,
                 row: &self.rows[row],
-                steering: &self.plan.rows[row].steering,
+                steering: Cow::Borrowed(&self.plan.rows[row].steering),
                 backend: self.simulator,
                 seed: path.seed,
                 extra_startup_rounds: 0,
-                curves: false,
+                kept: Kept::default(),
             };
             played.iter().map(|row| run(*row)).collect::<Vec<_>>()
         })
@@ -192,14 +195,14 @@ impl Neighbours<'_> {
     pub(crate) fn play(
         &self,
         comparison: Comparison,
-        (store, relatives): (&Store, Vec<PathBuf>),
-        options: &PlayOptions<'_>,
+        relatives: Vec<PathBuf>,
+        playing: &Playing<'_>,
     ) -> Result<(Option<Comparison>, Played), ExperimentError> {
-        store.write_json(PLAN, &self.plan)?;
+        playing.store.write_json(PLAN, &self.plan)?;
         let below = relatives.into_iter().map(|place| place.join(DIRECTORY)).collect();
-        let runs = Store::create(&store.path(DIRECTORY))?.with_relatives(below);
+        let runs = Store::create(&playing.store.path(DIRECTORY))?.with_relatives(below);
         let all = self.all_runs();
-        let (records, done) = play_all(all, &runs, &PlayOptions { clock: Clock::Virtual, ..*options })?;
+        let (records, done) = Playing { store: &runs, clock: Clock::Virtual, ..*playing }.records(all)?;
         if done.finished() < self.runs() {
             return Ok((None, done));
         }

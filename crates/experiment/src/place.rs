@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ExperimentError;
 use crate::progress::Progress;
-use crate::store::{file_name_part, hexadecimal};
+use crate::store::{RUNS, file_name_part, hexadecimal};
 
 /// Results go below it unless the command line says otherwise.
 const RESULTS: &str = "ramp-results";
@@ -42,7 +42,8 @@ pub(crate) fn directory(
     out: Option<&Path>,
     name: &str,
     tail: &str,
-    (identity, progress): (&str, &dyn Progress),
+    identity: &str,
+    progress: &dyn Progress,
 ) -> Result<PathBuf, ExperimentError> {
     let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
     let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
@@ -104,11 +105,14 @@ fn owner(directory: &Path) -> Owner {
 }
 
 /// Directories whose runs may serve a comparison in `own`: those beside it and below `out` that are about the same
-/// scenario.
+/// scenario, or about many, as a league is.
 pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> Vec<PathBuf> {
     let root = out.unwrap_or(Path::new(RESULTS));
     let below = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let same = |directory: &PathBuf| {
+        if directory.join(RUNS).is_file() {
+            return Some(());
+        }
         let text = fs::read(directory.join(PLAN)).ok()?;
         let plan: Value = serde_json::from_slice(&text).ok()?;
         (plan.get("provenance")?.get("scenario_hash")?.as_str()? == scenario_hash).then_some(())
@@ -193,7 +197,7 @@ mod tests {
     fn a_directory_belongs_to_one_comparison() {
         let root = std::env::temp_dir().join(format!("ramp-place-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        let place = |identity| directory(Some(&root), "geo", "", (identity, &()));
+        let place = |identity| directory(Some(&root), "geo", "", identity, &());
         assert_eq!(place("a1").unwrap(), root);
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join("path.toml"), "").unwrap();

@@ -8,9 +8,8 @@ use rampcc_trace::Provenance;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::play::lean;
 use crate::row::{CODE, Row};
-use crate::store::Store;
+use crate::store::{Store, lean};
 
 /// Contents of a results directory; written before the first run.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -136,14 +136,17 @@ impl Row {
         }
     }
 
-    /// Parameters that differ from its algorithm's table, from any source: the profile, the scenario, the row.
+    /// Parameters that differ from those of its algorithm on hosts of the scenario's profile, because the scenario or the row says so.
     pub fn departures(&self, scenario: &Scenario) -> Option<String> {
         let Steering::Core(_) = self.steering else { return None };
         let steering = self.scenario(scenario).steering;
-        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters);
+        let usual = steering.algorithm.parameters_in(scenario.profile.environment());
+        let parameters = steering.algorithm.parameters.iter().zip(steering.parameters).zip(usual);
         let other: Vec<String> = parameters
-            .filter(|(parameter, value)| *value != parameter.default)
-            .map(|(parameter, value)| format!("{}={}", parameter.name, parameter_value(parameter, value)))
+            .filter(|((_, value), usual)| value != usual)
+            .map(|((parameter, value), _)| {
+                format!("{}={}", parameter.name, parameter_value(parameter, value))
+            })
             .filter(|said| self.label.split([' ', ',']).all(|word| word != said))
             .collect();
         (!other.is_empty()).then(|| format!("{} plays with {}", self.label, other.join(", ")))
@@ -212,16 +215,43 @@ pub fn control(name: &str, backends: &[&dyn Backend]) -> Option<&'static Control
     backends.iter().flat_map(|backend| backend.controls()).find(|control| control.name == name)
 }
 
+/// How rows were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// By name, of this backend alone: what it cannot play is refused.
+    ByName,
+    /// By name, of several backends: what only another one can play is left out.
+    ByNameOfSeveral,
+    /// Not by name, of this backend alone: its own are beside them.
+    All,
+    /// The same of several.
+    AllOfSeveral,
+}
+
+impl Asked {
+    /// `named`: by name; `alone`: of one backend.
+    pub fn new(named: bool, alone: bool) -> Self {
+        match (named, alone) {
+            (true, true) => Self::ByName,
+            (true, false) => Self::ByNameOfSeveral,
+            (false, true) => Self::All,
+            (false, false) => Self::AllOfSeveral,
+        }
+    }
+}
+
 /// Those of `rows` that `backend` can play, and what must be said of the others.
 ///
-/// If the rows were `named`, each is played or refused, but those that a group brought; if not, the backend's own are
+/// If the rows were `asked` for by name, each is played or refused, but those that a group brought; if not, the backend's own are
 /// beside them. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
-/// this one is `alone`.
+/// this one is alone.
 pub fn playable(
     rows: &[Row],
     backend: &dyn Backend,
-    (named, alone): (bool, bool),
+    asked: Asked,
 ) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
+    let alone = matches!(asked, Asked::ByName | Asked::All);
+    let named = matches!(asked, Asked::ByName | Asked::ByNameOfSeveral);
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| match row.control() {
         Some(control) => !backend.controls().contains(control),
@@ -318,14 +348,11 @@ mod tests {
         let told = |row: &str, settings: &str| Row::parse(row, &[]).unwrap().departures(&scenario(settings));
         assert_eq!(told("best", ""), None);
         assert_eq!(told("hystart:low_window=1", ""), None, "the label says it");
-        assert_eq!(told("paced", "").unwrap(), "paced plays with max_overshoot=256");
-        assert_eq!(
-            told("paced", "profile = 'era'").unwrap(),
-            "paced plays with compression=1000, longest_gap=1000"
-        );
+        assert_eq!(told("paced", ""), None, "what the profile's hosts have is on the algorithm's page");
+        assert_eq!(told("paced", "profile = 'era'"), None);
         let set = "[algorithm.paced]\nmax_overshoot = 0\n";
-        assert_eq!(told("paced", set), None);
-        assert_eq!(told("x=paced:max_overshoot=0", ""), None);
+        assert_eq!(told("paced", set).unwrap(), "paced plays with max_overshoot=0");
+        assert_eq!(told("x=paced:max_overshoot=0", "").unwrap(), "x plays with max_overshoot=0");
         assert_eq!(told("x=best:track=every-round", "").unwrap(), "x plays with track=every-round");
     }
 
@@ -337,11 +364,11 @@ mod tests {
         let steering = [hystart.clone(), of("1"), of("2")].map(|row| row.steering(&scenario("")));
         assert_eq!(steering[1], format!("{} code=1", steering[0]));
         assert_ne!(steering[1], steering[2]);
-        assert_eq!(playable(&[of("1")], &Simulator, (true, true)).unwrap().0.len(), 1);
-        let error = playable(&[of("1")], &Other, (true, true)).unwrap_err().to_string();
+        assert_eq!(playable(&[of("1")], &Simulator, Asked::ByName).unwrap().0.len(), 1);
+        let error = playable(&[of("1")], &Other, Asked::ByName).unwrap_err().to_string();
         assert!(error.contains("hystart: a header beside the registry"), "{error}");
         let own = Row::parse("quick", &[&Other]).unwrap();
-        let (rows, told) = playable(&[own, of("1")], &Other, (true, false)).unwrap();
+        let (rows, told) = playable(&[own, of("1")], &Other, Asked::ByNameOfSeveral).unwrap();
         assert!(rows.len() == 1 && rows[0].code.is_none() && told.unwrap().contains("hystart: a header"));
     }
 
@@ -399,14 +426,14 @@ mod tests {
             row("slow_start").steering(&scenario(""))
         );
         let rows = [row("best"), row("quick")];
-        let (simulated, said) = playable(&rows, &Simulator, (true, false)).unwrap();
+        let (simulated, said) = playable(&rows, &Simulator, Asked::ByNameOfSeveral).unwrap();
         assert_eq!((simulated.len(), said), (1, None));
-        let error = playable(&rows, &Simulator, (true, true)).unwrap_err();
+        let error = playable(&rows, &Simulator, Asked::ByName).unwrap_err();
         assert!(error.is_input() && error.to_string().contains("`quick`"), "{error}");
-        let error = playable(&rows, &Other, (true, true)).unwrap_err();
+        let error = playable(&rows, &Other, Asked::ByName).unwrap_err();
         assert_eq!(error.to_string(), "other cannot be given best");
         let brought = [Row { brought: true, ..row("best") }];
-        let (own, said) = playable(&brought, &Other, (false, true)).unwrap();
+        let (own, said) = playable(&brought, &Other, Asked::All).unwrap();
         assert_eq!((own[0].label.as_str(), own.len()), ("quick", 1));
         assert_eq!(said.as_deref(), Some("without best: it has the core not"));
     }
@@ -415,19 +442,19 @@ mod tests {
     fn a_row_whose_needs_are_not_met_is_refused_by_name_or_left_out_of_a_group() {
         let row = |text| Row::parse(text, &[&Simulator, &Other]).unwrap();
         let told = "paced, which needs `pacing`: its packets leave as they come";
-        let error = playable(&[row("paced"), row("quick")], &Other, (true, true)).unwrap_err();
+        let error = playable(&[row("paced"), row("quick")], &Other, Asked::ByName).unwrap_err();
         assert!(error.is_input(), "{error}");
         assert_eq!(error.to_string(), format!("other cannot play {told}"));
         let brought = Row { brought: true, ..row("paced") };
         for (rows, alone) in [([brought.clone(), row("quick")], true), ([row("paced"), row("quick")], false)]
         {
-            let (left, said) = playable(&rows, &Other, (true, alone)).unwrap();
+            let (left, said) = playable(&rows, &Other, Asked::new(true, alone)).unwrap();
             assert_eq!((left.len(), left[0].label.as_str()), (1, "quick"));
             assert_eq!(said.unwrap(), format!("without {told}"));
         }
-        let alone = playable(&[brought], &Other, (true, false)).unwrap_err();
+        let alone = playable(&[brought], &Other, Asked::ByNameOfSeveral).unwrap_err();
         assert_eq!(alone.to_string(), format!("other cannot play {told}"), "nothing is left");
-        assert!(playable(&[row("paced")], &Simulator, (true, true)).is_ok());
+        assert!(playable(&[row("paced")], &Simulator, Asked::ByName).is_ok());
     }
 
     /// A backend with a control that is called as an algorithm.
@@ -459,9 +486,9 @@ mod tests {
         let backends: [&dyn Backend; 2] = [&Simulator, &Namesake];
         let row = Row::parse("x=bbr", &backends).unwrap();
         assert_eq!(row.control(), Some(&NAMESAKE));
-        let (own, _) = playable(std::slice::from_ref(&row), &Namesake, (true, true)).unwrap();
+        let (own, _) = playable(std::slice::from_ref(&row), &Namesake, Asked::ByName).unwrap();
         assert_eq!(own[0].control(), Some(&NAMESAKE));
-        let (simulated, said) = playable(&[row], &Simulator, (true, true)).unwrap();
+        let (simulated, said) = playable(&[row], &Simulator, Asked::ByName).unwrap();
         assert_eq!((simulated[0].label.as_str(), simulated[0].control(), said), ("x", None, None));
         assert!(simulated[0].steering(&scenario("")).starts_with("bbr "));
         // With a parameter it is the algorithm everywhere.

@@ -1,13 +1,16 @@
 //! One run, from scenario to record.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_backend::{Backend, BackendError, Play, Played};
+use rampcc_lab::flows::{FlowsWanted, Watch};
 use rampcc_lab::{Context, Meter, RunKey, RunPath, RunRecord, wire_metrics};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{Both, Observer, Provenance, Recorder, RecorderOptions};
+use serde::{Deserialize, Serialize};
 
 use crate::context::context;
 use crate::row::Row;
@@ -23,15 +26,46 @@ pub struct Run<'a> {
     /// Algorithm of the flows under test, and its label.
     pub row: &'a Row,
     /// The former in full ([`Row::steering`]).
-    pub steering: &'a str,
+    pub steering: Cow<'a, str>,
     /// Backend.
     pub backend: &'a dyn Backend,
     /// For everything random.
     pub seed: u64,
     /// Rounds that the flows stay longer in start-up, for a what-if.
     pub extra_startup_rounds: u32,
+    /// What is kept of it beyond what is measured.
+    pub kept: Kept,
+}
+
+/// What is kept of a run beyond what is measured of every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
     /// True to keep curves for charts.
     pub curves: bool,
+    /// Its flows and their progress; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowsWanted>,
+}
+
+impl Kept {
+    /// Only curves.
+    pub const CURVES: Self = Self { curves: true, flows: None };
+}
+
+impl<'a> Run<'a> {
+    /// With seed 0, of which nothing is kept but what is measured.
+    pub fn of(scenario: &'a Scenario, digest: &'a str, row: &'a Row, backend: &'a dyn Backend) -> Self {
+        Self {
+            scenario,
+            digest,
+            row,
+            steering: Cow::Owned(row.steering(scenario)),
+            backend,
+            seed: 0,
+            extra_startup_rounds: 0,
+            kept: Kept::default(),
+        }
+    }
 }
 
 impl Run<'_> {
@@ -39,11 +73,12 @@ impl Run<'_> {
     pub fn key(&self) -> RunKey {
         RunKey {
             scenario_hash: self.digest.to_owned(),
-            steering: self.steering.to_owned(),
+            steering: self.steering.clone().into_owned(),
             seed: self.seed,
             version: VERSION.to_owned(),
             backend: self.backend.identity(),
             extra_startup_rounds: self.extra_startup_rounds,
+            flows: self.kept.flows,
         }
     }
 
@@ -78,7 +113,7 @@ impl Run<'_> {
     /// What it met, where every run starts elsewhere in the traces.
     fn path(&self, context: &Context, end: Time) -> Option<RunPath> {
         (self.scenario.trace_offset_range > Time::ZERO)
-            .then(|| RunPath::new(context, end.secs_f64(), self.curves))
+            .then(|| RunPath::new(context, end.secs_f64(), self.kept.curves))
     }
 
     /// Play it for `observer` alone: here, or where the row's code may run.
@@ -95,7 +130,7 @@ impl Run<'_> {
         self.backend.run(&play, observer, interrupted)
     }
 
-    /// Play it, while `observer` watches as well; its curves are in the record if they are kept.
+    /// Play it, while `observer` watches as well; what is kept of it is in the record.
     pub fn watch(
         &self,
         command: &str,
@@ -106,16 +141,19 @@ impl Run<'_> {
         let bottleneck = u32::try_from(scenario.bottleneck).into_iter().collect();
         let recorder = Recorder::new(RecorderOptions { links: bottleneck, ..RecorderOptions::default() });
         let context = context(&scenario);
-        let measured = Both(Meter::new(&context), self.curves.then_some(recorder));
-        let mut all = Both(measured, observer);
+        let flows = self.kept.flows.map(|wanted| (wanted, Watch::new(wanted, &context)));
+        let (wanted, flows) = flows.unzip();
+        let kept = Both(self.kept.curves.then_some(recorder), flows);
+        let mut all = Both(Both(Meter::new(&context), kept), observer);
         let played = self.play(&mut all, interrupted)?;
-        let Both(Both(meter, recorder), _) = all;
+        let Both(Both(meter, Both(recorder, flows)), _) = all;
         let end = played.outcome.end;
         let series = recorder.map(Recorder::finish);
         let mut measured = meter.finish(end);
         measured.metrics.extend(wire_metrics(played.emulation.as_ref()));
         Ok(RunRecord {
-            steering: self.steering.to_owned(),
+            steering: self.steering.clone().into_owned(),
+            flows: wanted.zip(flows.map(Watch::finish)).map(Box::new),
             extra_startup_rounds: self.extra_startup_rounds,
             path: self.path(&context, end),
             emulation: played.emulation,

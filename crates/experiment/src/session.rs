@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::asked::Sweep;
 use crate::error::ExperimentError;
 use crate::experiment::check;
-use crate::play::lean;
 use crate::request::Request;
-use crate::row::playable;
-use crate::run::Run;
+use crate::row::{Asked, playable};
+use crate::run::{Kept, Run};
+use crate::store::lean;
 use crate::variant::Variant;
 
 /// One comparison whose runs somebody else plays, in any order. It says which runs are wanted, takes what comes, and judges what it
@@ -57,10 +57,10 @@ impl<'a> Session<'a> {
             return Err(ExperimentError::request("on", "names no backend"));
         };
         let rows = Sweep::parse(&[])?.rows(&request.algorithms, request.backends)?;
-        let (rows, _) = playable(&rows, backend, (!request.algorithms.is_empty(), true))?;
+        let (rows, _) = playable(&rows, backend, Asked::new(!request.algorithms.is_empty(), true))?;
         let scenario = request.around.apply((request.scenario)(&[])?)?;
         check(backend, &scenario, &rows)?;
-        let variant = Variant::new((request, false), backend, scenario, rows)?;
+        let variant = Variant::new(request, false, backend, scenario, rows)?;
         Ok(Self { variant, command: request.command.clone(), records: BTreeMap::new() })
     }
 
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         let number = |run: &Run<'_>| self.variant.rows.iter().position(|row| row.label == run.row.label);
         let closer = self.variant.closer(&self.real()).into_iter().filter_map(|run| {
             let job = Job { path: None, later: run.extra_startup_rounds, seed: run.seed, row: number(&run)? };
-            Some(Wish { job, curves: run.curves })
+            Some(Wish { job, curves: run.kept.curves })
         });
         let around = self.neighbouring().map(|(job, _)| Wish { job, curves: false });
         closer.chain(around).filter(|wish| self.lacks(*wish)).collect()
@@ -166,7 +166,11 @@ impl<'a> Session<'a> {
         let plan = &self.variant.plan;
         let known = job.row < plan.rows.len() && plan.seeds().contains(&job.seed) && job.later <= 1;
         let run = || self.variant.run(job.row, job.seed);
-        known.then(|| Run { extra_startup_rounds: job.later, curves: wish.curves, ..run() })
+        known.then(|| Run {
+            extra_startup_rounds: job.later,
+            kept: Kept { curves: wish.curves, flows: None },
+            ..run()
+        })
     }
 
     fn lacks(&self, wish: Wish) -> bool {

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rampcc_lab::{RunKey, RunRecord};
@@ -14,33 +15,70 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::error::ExperimentError;
+use crate::log::Log;
 
-/// A results directory.
+/// A results directory: finished runs, found again by everything that decides them, and other files.
+///
+/// A run is a file of its own in `runs`, or a line of [`RUNS`]; it is looked for in both, whoever has played it and for
+/// whatever question.
 #[derive(Clone, Debug)]
 pub struct Store {
-    directory: PathBuf,
+    shelf: Shelf,
+    /// True to keep runs as lines of one file: there may be a hundred thousand of them.
+    lines: bool,
     /// Other results directories whose runs may serve here.
-    relatives: Vec<PathBuf>,
+    relatives: Vec<Shelf>,
+}
+
+/// Finished runs of a directory that are lines of one file.
+pub(crate) const RUNS: &str = "runs.jsonl";
+
+/// Where runs lie.
+#[derive(Clone, Debug)]
+struct Shelf {
+    directory: PathBuf,
+    /// Those in one file; `None`: there is no such file.
+    log: Option<Arc<Log>>,
+}
+
+impl Shelf {
+    fn find(&self, name: &str, key: &RunKey) -> Option<RunRecord> {
+        let same = |record: &RunRecord| record.key() == *key;
+        let file = || read_run(&self.directory.join(name));
+        let line = || self.log.as_ref()?.get(&digest_of(key));
+        file().filter(same).or_else(|| line().filter(same))
+    }
+
+    fn has(&self, name: &str, key: &RunKey) -> bool {
+        self.log.as_ref().is_some_and(|log| log.has(&digest_of(key))) || self.directory.join(name).is_file()
+    }
 }
 
 impl Store {
-    /// Open a directory, made if it does not exist.
+    /// Open a directory, made if it does not exist, that keeps a file for each run.
     pub fn create(directory: &Path) -> Result<Self, ExperimentError> {
-        let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
+        let store = Self::of(directory, Log::read(directory));
         let runs = store.runs();
         fs::create_dir_all(&runs).map_err(ExperimentError::file("create", &runs))?;
         Ok(store)
     }
 
+    /// Open a directory, made if it does not exist, that keeps runs as lines of one file.
+    pub fn lines(directory: &Path) -> Result<Self, ExperimentError> {
+        let store = Self::bare(directory)?;
+        let log = Some(Log::append(directory)?);
+        Ok(Self { lines: true, ..Self::of(&store.shelf.directory, log) })
+    }
+
     /// Open a directory for files alone, made if it does not exist.
     pub fn bare(directory: &Path) -> Result<Self, ExperimentError> {
         fs::create_dir_all(directory).map_err(ExperimentError::file("create", directory))?;
-        Ok(Self { directory: directory.to_path_buf(), relatives: Vec::new() })
+        Ok(Self::of(directory, None))
     }
 
     /// Open a directory that has results.
     pub fn open(directory: &Path) -> Result<Self, ExperimentError> {
-        let store = Self { directory: directory.to_path_buf(), relatives: Vec::new() };
+        let store = Self::of(directory, Log::read(directory));
         if store.runs().is_dir() {
             return Ok(store);
         }
@@ -50,40 +88,58 @@ impl Store {
         ))
     }
 
+    fn of(directory: &Path, log: Option<Log>) -> Self {
+        let shelf = Shelf { directory: directory.to_path_buf(), log: log.map(Arc::new) };
+        Self { shelf, lines: false, relatives: Vec::new() }
+    }
+
     /// A file of this directory.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        self.shelf.directory.join(name)
     }
 
     /// The same, taking runs from other results directories as well.
     #[must_use]
     pub fn with_relatives(self, relatives: Vec<PathBuf>) -> Self {
-        Self { relatives, ..self }
+        let shelf = |directory: PathBuf| {
+            let log = Log::read(&directory).map(Arc::new);
+            Shelf { directory, log }
+        };
+        Self { relatives: relatives.into_iter().map(shelf).collect(), ..self }
     }
 
-    /// The run with this key, if it is finished, as one of the row `label`; it may have been played for another, and is
-    /// copied if it lies in another directory. A file that is damaged or of another layout counts as absent.
-    pub fn load(&self, key: &RunKey, label: &str) -> Option<RunRecord> {
+    /// The run with this key, if it is finished; it may have been played for another row or question. A file that is damaged or
+    /// of another layout counts as absent.
+    pub fn load(&self, key: &RunKey) -> Option<RunRecord> {
+        self.shelf.find(&run_name(key), key)
+    }
+
+    /// The same of the other directories.
+    pub(crate) fn borrow(&self, key: &RunKey) -> Option<RunRecord> {
         let name = run_name(key);
-        let mut record = read_run(&self.path(&name), key).or_else(|| {
-            let record = self.relatives.iter().find_map(|place| read_run(&place.join(&name), key))?;
-            self.save(&record).ok()?;
-            Some(record)
-        })?;
-        label.clone_into(&mut record.provenance.arm);
-        Some(record)
+        self.relatives.iter().find_map(|shelf| shelf.find(&name, key))
     }
 
-    /// All finished runs of this directory; damaged files and those of another layout are left out.
+    /// Whether this directory seems to have the run with this key: it may turn out to be damaged.
+    pub fn has(&self, key: &RunKey) -> bool {
+        self.shelf.has(&run_name(key), key)
+    }
+
+    /// All finished runs of this directory that have a file; damaged ones and those of another layout are left out.
     pub fn all_runs(&self) -> impl ParallelIterator<Item = RunRecord> {
         let entries = fs::read_dir(self.runs()).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
-        files.par_bridge().filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())
+        files.par_bridge().filter_map(|path| read_run(&path))
     }
 
     /// Keep a finished run.
     pub fn save(&self, record: &RunRecord) -> Result<(), ExperimentError> {
-        self.write_json(&run_name(&record.key()), record)
+        let key = record.key();
+        match self.shelf.log.as_ref().filter(|_| self.lines) {
+            // What all runs of a directory say alike would be its larger half.
+            Some(log) => log.keep(&digest_of(&key), &lean(record.clone())),
+            None => self.write_json(&run_name(&key), record),
+        }
     }
 
     /// Read a JSON file of this directory.
@@ -111,21 +167,32 @@ impl Store {
     }
 }
 
-fn read_run(path: &Path, key: &RunKey) -> Option<RunRecord> {
-    let record: RunRecord = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (record.key() == *key).then_some(record)
+/// A record without what all runs of a comparison say alike: there may be very many of them.
+pub(crate) fn lean(mut record: RunRecord) -> RunRecord {
+    record.provenance.command = String::new();
+    record.provenance.scenario_text = String::new();
+    record
+}
+
+fn read_run(path: &Path) -> Option<RunRecord> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Of everything that decides a run.
+fn digest_of(key: &RunKey) -> String {
+    let digest = Sha256::digest(serde_json::to_vec(key).expect("a key is plain data"));
+    hexadecimal(&digest[..16])
 }
 
 /// Where a run lies in its directory: readable first, then a digest of the key.
 fn run_name(key: &RunKey) -> String {
-    let digest = Sha256::digest(serde_json::to_vec(key).expect("a key is plain data"));
     let later = match key.extra_startup_rounds {
         0 => String::new(),
         rounds => format!("-later{rounds}"),
     };
     // The owner of a backend's own control stands before it, the parameters of an algorithm behind.
     let algorithm = key.steering.split(' ').take_while(|word| !word.contains('=')).last().unwrap_or_default();
-    format!("runs/{}-{}{later}-{}.json", file_name_part(algorithm), key.seed, hexadecimal(&digest[..16]))
+    format!("runs/{}-{}{later}-{}.json", file_name_part(algorithm), key.seed, digest_of(key))
 }
 
 /// Two digits per byte.

@@ -1,5 +1,6 @@
 //! One comparison: a scenario on one backend.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rampcc_backend::{Backend, Clock};
@@ -12,10 +13,10 @@ use crate::error::ExperimentError;
 use crate::neighbours::{self, Neighbours};
 use crate::place;
 use crate::plan::{Plan, PlannedRow};
-use crate::play::{PlayOptions, Played, play_all};
+use crate::play::{Played, Playing};
 use crate::request::Request;
 use crate::row::Row;
-use crate::run::Run;
+use crate::run::{Kept, Run};
 use crate::store::Store;
 use crate::version::VERSION;
 
@@ -37,7 +38,8 @@ pub(crate) struct Variant<'a> {
 impl<'a> Variant<'a> {
     /// Without its place yet; `swept`: the request compares values of the scenario's fields.
     pub(crate) fn new(
-        (request, swept): (&Request<'a>, bool),
+        request: &Request<'a>,
+        swept: bool,
         backend: &'a dyn Backend,
         scenario: Scenario,
         rows: Vec<Row>,
@@ -66,7 +68,7 @@ impl<'a> Variant<'a> {
         };
         let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| PlannedRow::new(row, &scenario)).collect();
         let neighbours = match request.simulator() {
-            Some(simulator) => request.around.draw((&scenario, &rows), (first, swept), simulator)?,
+            Some(simulator) => request.around.draw(&scenario, &rows, first, swept, simulator)?,
             None => None,
         };
         let around = neighbours.iter().flat_map(Neighbours::identity);
@@ -114,28 +116,26 @@ impl<'a> Variant<'a> {
         &self,
         request: &Request<'_>,
         comparison: Option<Comparison>,
-        store: &Store,
-        options: &PlayOptions<'_>,
+        playing: &Playing<'_>,
     ) -> Result<(Option<Comparison>, Played), ExperimentError> {
         let Some(neighbours) = &self.neighbours else {
             neighbours::forget(&self.directory);
             return Ok((comparison, Played::default()));
         };
         let Some(comparison) = comparison else { return Ok((None, Played::default())) };
-        neighbours.play(comparison, (store, self.relatives(request)), options)
+        neighbours.play(comparison, self.relatives(request), playing)
     }
 
     /// All real runs; then for each row those of the seeds that are drawn, with curves, and the first of them once more
     /// leaving start-up a round later. No comparison: interrupted before the last of them.
     pub(crate) fn play(
         &self,
-        store: &Store,
-        options: &PlayOptions<'_>,
+        playing: &Playing<'_>,
     ) -> Result<(Option<Comparison>, Played), ExperimentError> {
         let real_time = self.backend.clock() == Clock::Real;
         // A run in real time is not played twice, and few runs are all drawn: they keep their curves at once.
         let curves = real_time || self.plan.runs <= FEW_RUNS;
-        let run = |row, seed| Run { curves, ..self.run(row, seed) };
+        let run = |row, seed| Run { kept: Kept { curves, flows: None }, ..self.run(row, seed) };
         let rows = self.plan.played_rows();
         // In real time the machine's own drift must not always meet the same row last.
         let of_seed = |seed: u64| {
@@ -143,7 +143,7 @@ impl<'a> Variant<'a> {
             let order: Vec<usize> = if turned { rows.iter().rev().copied().collect() } else { rows.clone() };
             order.into_iter().map(move |row| run(row, seed))
         };
-        let (real, played) = play_all(self.plan.seeds().flat_map(of_seed), store, options)?;
+        let (real, played) = playing.records(self.plan.seeds().flat_map(of_seed))?;
         if played.finished() + played.refused.len() < self.runs_here() {
             return Ok((None, played));
         }
@@ -154,7 +154,7 @@ impl<'a> Variant<'a> {
         }
         let closer = self.closer(&comparison);
         let count = closer.len();
-        let (later, more) = play_all(closer.into_iter(), store, &PlayOptions { progress: &(), ..*options })?;
+        let (later, more) = Playing { progress: &(), ..*playing }.records(closer.into_iter())?;
         if more.finished() < count {
             return Ok((None, played));
         }
@@ -168,11 +168,11 @@ impl<'a> Variant<'a> {
             scenario: &self.scenario,
             digest: &self.plan.provenance.scenario_hash,
             row: &self.rows[row],
-            steering: &self.plan.rows[row].steering,
+            steering: Cow::Borrowed(&self.plan.rows[row].steering),
             backend: self.backend,
             seed,
             extra_startup_rounds: 0,
-            curves: false,
+            kept: Kept::default(),
         }
     }
 
@@ -185,7 +185,10 @@ impl<'a> Variant<'a> {
             let drawn = arm.map_or(&[][..], |arm| &arm.drawn);
             let later = drawn.first().filter(|drawn| drawn.exit.is_some());
             let later = later.map(|drawn| Run { extra_startup_rounds: 1, ..self.run(row, drawn.seed) });
-            drawn.iter().map(move |drawn| Run { curves: true, ..self.run(row, drawn.seed) }).chain(later)
+            drawn
+                .iter()
+                .map(move |drawn| Run { kept: Kept::CURVES, ..self.run(row, drawn.seed) })
+                .chain(later)
         });
         closer.collect()
     }

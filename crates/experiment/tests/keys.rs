@@ -82,18 +82,8 @@ fn two_runs_have_one_key_only_if_they_are_the_same() {
     for scenario in &scenarios(&place) {
         let digest = digest(scenario);
         for row in &rows {
-            let steering = row.steering(scenario);
             for (seed, extra_startup_rounds) in [(1, 0), (2, 0), (1, 1)] {
-                let run = Run {
-                    scenario,
-                    digest: &digest,
-                    row,
-                    steering: &steering,
-                    backend: &Simulator,
-                    seed,
-                    extra_startup_rounds,
-                    curves: false,
-                };
+                let run = Run { seed, extra_startup_rounds, ..Run::of(scenario, &digest, row, &Simulator) };
                 let key = serde_json::to_string(&run.key()).unwrap();
                 let own = row.control().map(|control| control.name);
                 let meaning = format!("{own:?} {seed} {:?}", run.scenario());

@@ -48,16 +48,8 @@ fn recorded() -> Replay {
     for algorithm in ROWS {
         let row = Row::parse(algorithm, &[]).unwrap();
         for seed in 1..=2 {
-            let run = Run {
-                scenario: &scenario,
-                digest: &digest(&scenario),
-                row: &row,
-                steering: &row.steering(&scenario),
-                backend: &Simulator,
-                seed,
-                extra_startup_rounds: 0,
-                curves: false,
-            };
+            let digest = digest(&scenario);
+            let run = Run { seed, ..Run::of(&scenario, &digest, &row, &Simulator) };
             let mut file = Vec::new();
             let mut writer = Writer::new(&mut file, Format::JsonLines, &run.provenance("")).unwrap();
             run.watch("", &mut writer, &AtomicBool::new(false)).unwrap();

@@ -5,9 +5,12 @@
 
 use std::{env, fs, io};
 
+use fixture::sample_carries;
 use rampcc_lab::Comparison;
-use rampcc_lab::fixture::sample_carries;
 use rampcc_lab::report::html::{self, Overview, SweptPoint};
+
+#[path = "../tests/support/fixture.rs"]
+mod fixture;
 
 fn main() -> io::Result<()> {
     let mut paths = env::args().skip(1);
@@ -76,12 +79,10 @@ fn hostile(mut comparison: Comparison) -> Comparison {
     const ATTACK: &str =
         "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>\"'&<!--";
     let from = &mut comparison.provenance;
-    for text in [&mut from.scenario, &mut from.scenario_text, &mut from.command, &mut comparison.headline] {
+    for text in [&mut from.scenario, &mut from.scenario_text, &mut from.command] {
         text.push_str(ATTACK);
     }
-    comparison.notes.push(ATTACK.to_owned());
     if let Some(carries) = &mut comparison.carries {
-        carries.sentence.push_str(ATTACK);
         for field in &mut carries.neighbourhood.fields {
             for text in [&mut field.field, &mut field.values, &mut field.unit, &mut field.reason] {
                 text.push_str(ATTACK);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Better;
+use crate::metric::Better;
 use crate::{Comparison, RunRecord, metric};
 
 pub use influence::{Influence, Split, influences};
@@ -78,8 +78,6 @@ pub struct Carries {
     pub influences: Vec<Influence>,
     /// The nearest path on which the leader loses by more than [`LOSS`].
     pub nearest_loss: Option<NearestLoss>,
-    /// All this in one sentence.
-    pub sentence: String,
 }
 
 /// One row on all paths.
@@ -114,6 +112,21 @@ pub struct NearestLoss {
     pub scenario: Option<String>,
 }
 
+impl Carries {
+    /// All this in one sentence; empty: there is nothing to say.
+    pub(crate) fn sentence(&self, comparison: &Comparison) -> String {
+        words::sentence(comparison, self)
+    }
+
+    pub(crate) fn warning(&self, comparison: &Comparison) -> Option<String> {
+        words::warning(comparison, self)
+    }
+
+    pub(crate) fn method(&self, comparison: &Comparison) -> String {
+        words::method(comparison, self)
+    }
+}
+
 impl Comparison {
     /// With what one run of each row on each path of a neighbourhood says of how far the answer carries.
     ///
@@ -121,15 +134,10 @@ impl Comparison {
     /// runs, changes nothing.
     #[must_use]
     pub fn with_neighbours(mut self, neighbourhood: &Neighbourhood, records: &[RunRecord]) -> Self {
-        let Some(mut carries) = carries(&self, neighbourhood, records) else { return self };
-        carries.sentence = words::sentence(&self, &carries);
+        let Some(carries) = carries(&self, neighbourhood, records) else { return self };
         for arm in &mut self.arms {
             arm.carries = carries.rows.iter().find(|row| row.label == arm.label).and_then(|row| row.carries);
         }
-        if !carries.sentence.is_empty() {
-            self.verdict = format!("{} {}", self.verdict, carries.sentence);
-        }
-        self.method.push(words::method(&self, &carries));
         self.carries = Some(carries);
         self
     }
@@ -174,7 +182,7 @@ fn carries(comparison: &Comparison, neighbourhood: &Neighbourhood, records: &[Ru
                 runs[i]?;
                 // What has not finished takes longer than the run lasted.
                 let late =
-                    || (info.id == metric::DOWNLOAD_TIME).then_some(comparison.context.end_s.max(best));
+                    || (info.id == metric::DOWNLOAD_TIME.id).then_some(comparison.context.end_s.max(best));
                 let value = values[i].or_else(late)?;
                 Some(if sign > 0.0 { value / best - 1.0 } else { best / value - 1.0 })
             };
@@ -219,7 +227,6 @@ fn carries(comparison: &Comparison, neighbourhood: &Neighbourhood, records: &[Ru
         rows,
         influences,
         nearest_loss,
-        sentence: String::new(),
     })
 }
 

@@ -6,6 +6,7 @@ use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::carries::Carries;
+use crate::metric::{Definition, MetricInfo};
 use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
 
 /// All runs of one scenario, judged.
@@ -44,17 +45,6 @@ pub struct Comparison {
     pub yardstick: Option<String>,
     /// Differences within this share either way count as none.
     pub margin: f64,
-    /// The answer in one sentence.
-    pub headline: String,
-    /// Facts beside it, a sentence each: how far behind the notable rival is and why, which of several equals is the
-    /// gentlest, where the reference stands.
-    pub facts: Vec<String>,
-    /// The headline and the facts as one text.
-    pub verdict: String,
-    /// Notes that a reader needs beside the verdict: missing runs, unfinished transfers, two modes.
-    pub notes: Vec<String>,
-    /// Methods behind the numbers, one sentence each.
-    pub method: Vec<String>,
     /// Accuracy of the path, where it was played in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSummary>,
@@ -99,33 +89,6 @@ impl Spread {
         }
         (count > 0.0).then(|| Self { mean: sum / count, low, high })
     }
-}
-
-/// Description of a metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MetricInfo {
-    /// Identifier in files: `download_time`.
-    pub id: String,
-    /// For people: `download time`.
-    pub name: String,
-    /// Unit of the values: `s`, `ms`, `Mbit/s`, `packets`, `bytes`, `BDP`, `share`, `count`, `ratio`.
-    pub unit: String,
-    /// One line.
-    pub meaning: String,
-    /// Better direction.
-    pub better: Better,
-}
-
-/// Better direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains and is not judged.
-    Neither,
 }
 
 /// One row: an algorithm with its settings, over all its runs.
@@ -181,9 +144,14 @@ impl ArmSummary {
         self.drawn.iter().find(|run| run.seed == seed)
     }
 
-    /// A metric's distribution.
+    /// A metric's distribution, by its id.
     pub fn metric(&self, id: &str) -> Option<&Summary> {
         self.metrics.get(id)
+    }
+
+    /// The distribution of this metric.
+    pub fn of(&self, metric: Definition) -> Option<&Summary> {
+        self.metrics.get(metric.id)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Better, Summary};
+use crate::comparison::Summary;
+use crate::metric::Better;
 
 /// A seed whose runs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

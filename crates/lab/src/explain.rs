@@ -1,7 +1,7 @@
 //! An exit in words.
 
 use crate::format::{bit_rate, bytes, count, number, of_bdp, seconds};
-use crate::{Context, ExitReason, ExitRecord, RunRecord, StayRecord};
+use crate::{Context, ExitReason, ExitRecord, RunRecord, StayRecord, metric};
 
 /// Explanation of a run's exit from start-up: reason, time, window, and the effect of one more round.
 ///
@@ -13,7 +13,7 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
         return format!("never left start-up while the run lasted{standing}");
     };
     let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
-    if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.metric("startup_lost_packets")) {
+    if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.value(metric::STARTUP_LOST_PACKETS)) {
         text.push_str(&match lost {
             0.0 => ", or so it was believed".to_owned(),
             lost => format!(", {} in start-up", count(lost)),
@@ -147,8 +147,8 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
     {
         parts.push(format!("have been {}", window(bdp)));
     }
-    let before = record.metric("lost_packets");
-    match (before, later.metric("lost_packets")) {
+    let before = record.value(metric::LOST_PACKETS);
+    match (before, later.value(metric::LOST_PACKETS)) {
         (Some(before), Some(after)) if after > before => {
             parts.push(format!("have lost {} packets instead of {}", count(after), count(before)));
         }
@@ -156,7 +156,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
         (_, Some(_)) => parts.push("have lost nothing".to_owned()),
         _ => {}
     }
-    match (record.metric("download_time"), later.metric("download_time")) {
+    match (record.value(metric::DOWNLOAD_TIME), later.value(metric::DOWNLOAD_TIME)) {
         (Some(now), Some(then)) if seconds(now) == seconds(then) => {}
         (Some(now), Some(then)) => {
             let both = [then, now].map(seconds);
@@ -164,7 +164,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
         }
         (Some(_), None) => parts.push("not have finished".to_owned()),
         _ => {
-            if let (Some(now), Some(then)) = (record.metric("goodput"), later.metric("goodput")) {
+            if let (Some(now), Some(then)) = (record.value(metric::GOODPUT), later.value(metric::GOODPUT)) {
                 parts.push(format!("have got {} Mbit/s instead of {}", number(then), number(now)));
             }
         }

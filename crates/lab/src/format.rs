@@ -48,13 +48,19 @@ pub(crate) fn bytes(value: f64) -> String {
 
 /// A rate given in bit/s: `150 Mbit/s`, `10 Gbit/s`.
 pub(crate) fn bit_rate(value: f64) -> String {
+    let (number, unit) = bit_rate_parts(value);
+    format!("{number} {unit}")
+}
+
+/// The same as number and unit.
+pub(crate) fn bit_rate_parts(value: f64) -> (String, &'static str) {
     let (scaled, unit) = match value.abs() {
         size if size >= 1e9 => (value / 1e9, "Gbit/s"),
         size if size >= 1e6 => (value / 1e6, "Mbit/s"),
         size if size >= 1e3 => (value / 1e3, "kbit/s"),
         _ => (value, "bit/s"),
     };
-    format!("{} {unit}", without_zeros(&number(scaled)))
+    (without_zeros(&number(scaled)).to_owned(), unit)
 }
 
 fn without_zeros(text: &str) -> &str {

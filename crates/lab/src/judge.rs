@@ -6,11 +6,10 @@ use rampcc::{Traits, having};
 use rampcc_trace::Provenance;
 
 use crate::alike;
-use crate::comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Met, MetricInfo, Representative, Summary,
-};
+use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative, Summary};
 use crate::drawn::{DrawnSeed, drawn};
-use crate::pairs::{self, pairs};
+use crate::metric::{Better, MetricInfo};
+use crate::pairs::pairs;
 use crate::statistics::summarise;
 use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
 
@@ -93,22 +92,11 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         baseline,
         yardstick,
         margin: options.margin,
-        headline: String::new(),
-        facts: Vec::new(),
-        verdict: String::new(),
         gentlest: None,
-        notes: Vec::new(),
-        method: method(options),
         emulation,
         carries: None,
     };
-    comparison.method.extend(comparison.emulation.as_ref().map(played));
-    comparison.notes = verdict::notes(&comparison);
     comparison.gentlest = verdict::gentlest(&comparison);
-    (comparison.headline, comparison.facts) = verdict::words(&comparison);
-    let sentences: Vec<&str> =
-        std::iter::once(&comparison.headline).chain(&comparison.facts).map(String::as_str).collect();
-    comparison.verdict = sentences.join(" ");
     comparison
 }
 
@@ -195,8 +183,8 @@ impl<'a> Runs<'a> {
 
     fn default_primary(&self) -> String {
         let any = |id| self.real.values().flat_map(|runs| runs.values()).any(|run| run.metric(id).is_some());
-        let sized = any(metric::DOWNLOAD_TIME);
-        if sized { metric::DOWNLOAD_TIME } else { metric::GOODPUT }.to_owned()
+        let sized = any(metric::DOWNLOAD_TIME.id);
+        if sized { metric::DOWNLOAD_TIME.id } else { metric::GOODPUT.id }.to_owned()
     }
 
     fn values(&self, arm: &str, value: impl Fn(u64, &RunRecord) -> Option<f64>) -> Vec<Option<f64>> {
@@ -218,7 +206,7 @@ impl<'a> Runs<'a> {
                     .or_else(|| self.harm.get(&(id, label, seed)).copied())
                     .filter(|v| v.is_finite())
             });
-            let cut_off = id == metric::DOWNLOAD_TIME;
+            let cut_off = id == metric::DOWNLOAD_TIME.id;
             let least = self.values(label, |_, run| run.download_at_least_s.filter(|_| cut_off));
             if let Some(summary) = summarise(values, least) {
                 metrics.insert(id.to_owned(), summary);
@@ -323,7 +311,8 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
         Better::Lower | Better::Neither => 1.0,
     };
     // Of rows that delivered nothing none leads.
-    let something = |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT || summary.mean > 0.0);
+    let something =
+        |summary: &&Summary| summary.n > 0 && (primary != metric::GOODPUT.id || summary.mean > 0.0);
     let known = |summary: &Summary| summary.n + summary.unfinished();
     let rows: Vec<(&ArmSummary, &Summary)> = (arms.iter().filter(|arm| !arm.yardstick))
         .filter_map(|arm| arm.metric(primary).filter(something).map(|summary| (arm, summary)))
@@ -350,31 +339,4 @@ fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -
         of_cubic.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
     };
     options.baseline.clone().filter(|label| contender(label)).or_else(usual)
-}
-
-/// How runs in real time were made.
-fn played(emulation: &EmulationSummary) -> String {
-    format!(
-        "Played in real time with the TCP of {}: real sockets in two network namespaces, joined by the links of the simulator under a real clock. {}. The path is the same for the same seed; what hosts do at the same time is not.",
-        emulation.kernel, emulation.sockets
-    )
-}
-
-fn method(options: &JudgeOptions) -> Vec<String> {
-    let mut method = Vec::new();
-    if options.context.chance {
-        method.push(
-            "All algorithms met the same random numbers: run i of each used seed i, so differences are paired.".to_owned(),
-        );
-        method.push(
-            "Intervals of means are 95 %: bias-corrected accelerated bootstrap (4000 resamples) from 10 runs on, Student's t \
-             below, or the smallest and largest value where that would reach below zero."
-                .to_owned(),
-        );
-    }
-    method.extend(pairs::method(options.margin, &options.context));
-    if options.context.chance {
-        method.push("Two modes are reported where Hartigan's dip test rejects one mode at 5 %.".to_owned());
-    }
-    method
 }

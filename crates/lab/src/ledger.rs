@@ -53,6 +53,11 @@ pub(crate) struct TestFlow {
     pub(crate) sampled: bool,
     pub(crate) startup: Startup,
     pub(crate) exit: Option<ExitRecord>,
+    /// Whether it has left start-up, be it that it has come back.
+    pub(crate) left: bool,
+    /// Window of the first sample.
+    pub(crate) first_cwnd_bytes: u64,
+    pub(crate) largest_cwnd_bytes: u64,
     cwnd: CwndHistory,
     /// When the packet left whose ACK made growth slower: what that saw is judged when start-up ends.
     slower_sent: Option<Time>,
@@ -80,6 +85,14 @@ impl Ledger {
     /// All other flows.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter().filter(|flow| flow.test.is_none())
+    }
+
+    /// Whether this flow is open or was, and not under test.
+    pub(crate) fn is_other(&self, id: u32) -> bool {
+        self.position
+            .get(&id)
+            .and_then(|position| self.flows.get(*position))
+            .is_some_and(|flow| flow.test.is_none())
     }
 
     /// Mean over the flows under test that have a value.
@@ -126,6 +139,10 @@ impl Ledger {
         let test = flow.test.as_deref_mut()?;
         test.last = *sample;
         test.sampled = true;
+        if test.first_cwnd_bytes == 0 {
+            test.first_cwnd_bytes = sample.cwnd_bytes;
+        }
+        test.largest_cwnd_bytes = test.largest_cwnd_bytes.max(sample.cwnd_bytes);
         if test.exit.is_none() {
             test.cwnd.push(sample);
             test.slower_sent = match sample.phase {
@@ -209,6 +226,9 @@ impl Ledger {
                 sampled: false,
                 startup: Startup::default(),
                 exit: None,
+                left: false,
+                first_cwnd_bytes: 0,
+                largest_cwnd_bytes: 0,
                 cwnd: CwndHistory::default(),
                 slower_sent: None,
                 slowing: None,
@@ -233,6 +253,7 @@ impl Ledger {
         let (opened, dropped) = (flow.opened, flow.dropped_packets);
         let Some(test) = flow.test.as_deref_mut() else { return };
         test.startup.on_event(event, &test.last, dropped);
+        test.left |= matches!(event.kind, FlowEventKind::StartupExit { .. });
         match event.kind {
             FlowEventKind::Established => test.established = event.now,
             FlowEventKind::StartupExit { reason, evidence, limit, cwnd_bytes, deciding_sent }

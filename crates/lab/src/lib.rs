@@ -8,6 +8,9 @@
 
 #![allow(clippy::format_push_string, reason = "reports are made once, and `write!` would hide what they say")]
 
+#[cfg(test)]
+extern crate self as rampcc_lab;
+
 mod alike;
 pub mod carries;
 mod comparison;
@@ -16,26 +19,30 @@ mod drawn;
 mod emulation;
 mod exit;
 mod explain;
-pub mod fixture;
+#[cfg(test)]
+#[path = "../tests/support/fixture.rs"]
+mod fixture;
+pub mod flows;
 mod format;
 mod judge;
 mod ledger;
 mod meter;
-mod metric;
+pub mod metric;
 mod pairs;
 mod record;
 pub mod report;
 mod sides;
 mod standing;
 mod startup;
-mod statistics;
+pub mod statistics;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod words;
 
 pub use comparison::{
-    ArmSummary, Better, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met,
-    MetricInfo, Modes, Pair, Representative, Spread, Summary, Test,
+    ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met, Modes, Pair,
+    Representative, Spread, Summary, Test,
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};
@@ -43,9 +50,10 @@ pub use emulation::EmulationSummary;
 pub use explain::explain_exit;
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
-pub use metric::{Definition, definitions, wire_metrics};
+pub use metric::{Better, Definition, MetricInfo, definitions, wire_metrics};
 pub use rampcc::ExitReason;
 pub use rampcc_trace::Emulation;
-pub use record::{Download, ExitRecord, RunKey, RunPath, RunRecord, Slowing, StayRecord};
+pub use record::{Download, ExitRecord, Measures, RunKey, RunPath, RunRecord, Slowing, StayRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};
+pub use words::{Note, Words};

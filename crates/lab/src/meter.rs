@@ -1,12 +1,11 @@
 //! Watches a run and measures it.
 
-use std::collections::BTreeMap;
-
 use rampcc::Time;
 use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample, Observer, Provenance, RunSeries};
 
 use crate::ledger::Ledger;
 use crate::metric::{self, Metric, Sizes};
+use crate::record::Measures;
 use crate::{Context, Download, ExitRecord, RunRecord, StayRecord};
 
 /// All metrics of one run, as an [`Observer`].
@@ -22,7 +21,7 @@ pub struct Meter {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements {
     /// As in [`RunRecord::metrics`].
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Measures,
     /// As in [`RunRecord::exit`].
     pub exit: Option<ExitRecord>,
     /// As in [`RunRecord::stay`].
@@ -42,7 +41,7 @@ impl Meter {
     /// The run ended at `end`.
     pub fn finish(mut self, end: Time) -> Measurements {
         self.ledger.finish(end);
-        let mut metrics = BTreeMap::new();
+        let mut metrics = Measures::default();
         for metric in &mut self.metrics {
             let values = metric.values(&self.ledger);
             for (definition, value) in metric.definitions().iter().zip(values) {
@@ -110,6 +109,8 @@ impl Measurements {
             path: None,
             emulation: None,
             series,
+            flows: None,
+            took_s: None,
         }
     }
 }

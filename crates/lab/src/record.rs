@@ -1,11 +1,14 @@
 //! One finished run.
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use rampcc::ExitReason;
 use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
+use crate::flows::{Flows, FlowsWanted};
+use crate::metric::Definition;
 use crate::{CapacityStep, Context, Emulation};
 
 /// Identity of a run, by which results are stored and found.
@@ -24,6 +27,9 @@ pub struct RunKey {
     /// Rounds that the flows under test stayed in start-up after their algorithm wanted to leave; 0 in
     /// real runs.
     pub extra_startup_rounds: u32,
+    /// What is kept of its flows; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowsWanted>,
 }
 
 /// One finished run: what a results directory keeps and what is judged.
@@ -37,7 +43,7 @@ pub struct RunRecord {
     #[serde(default)]
     pub extra_startup_rounds: u32,
     /// Value of each metric by its id; a metric without a value is absent.
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Measures,
     /// Exit of the first flow under test that left start-up; `None`: none did.
     pub exit: Option<ExitRecord>,
     /// How the first flow under test stood at the end, where none left start-up; `None`: one left, or nothing was sampled.
@@ -58,6 +64,12 @@ pub struct RunRecord {
     /// Curves for charts; `None`: not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<RunSeries>,
+    /// What was wanted of its flows, and that; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Box<(FlowsWanted, Flows)>>,
+    /// Seconds that it took to play, by a clock of the caller's; `None`: nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_s: Option<f64>,
 }
 
 impl RunRecord {
@@ -70,12 +82,55 @@ impl RunRecord {
             version: self.provenance.version.clone(),
             backend: self.provenance.backend.clone(),
             extra_startup_rounds: self.extra_startup_rounds,
+            flows: self.flows.as_ref().map(|flows| flows.0),
         }
     }
 
-    /// The value of a metric.
+    /// The value of a metric, by its id.
     pub fn metric(&self, id: &str) -> Option<f64> {
         self.metrics.get(id).copied()
+    }
+
+    /// The value of this metric.
+    pub fn value(&self, metric: Definition) -> Option<f64> {
+        self.metrics.value(metric)
+    }
+
+    /// Seconds to the first so many bytes of a download; `None`: the run ended before, or it does not count that size.
+    pub fn seconds_to(&self, bytes: u64) -> Option<f64> {
+        self.downloads.iter().find(|download| download.bytes == bytes)?.seconds
+    }
+}
+
+/// A row of the table of runs: what each metric measured, by its id. A metric without a value is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Measures(BTreeMap<String, f64>);
+
+impl Measures {
+    /// The value of this metric.
+    pub fn value(&self, metric: Definition) -> Option<f64> {
+        self.get(metric.id).copied()
+    }
+}
+
+impl Deref for Measures {
+    type Target = BTreeMap<String, f64>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Measures {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl FromIterator<(String, f64)> for Measures {
+    fn from_iter<I: IntoIterator<Item = (String, f64)>>(values: I) -> Self {
+        Self(values.into_iter().collect())
     }
 }
 

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{
-    ArmSummary, Comparison, ExitCount, Finding, Interval, MetricInfo, Representative, Summary,
-};
+use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
+use crate::metric::MetricInfo;
 use crate::statistics::paired;
-use crate::{Context, EmulationSummary, metric};
+use crate::{Context, EmulationSummary, Note, metric, verdict};
 
 /// Metrics that are set side by side, in order.
 const SHOWN: [&str; 9] = [
-    metric::DOWNLOAD_TIME,
-    metric::GOODPUT,
+    metric::DOWNLOAD_TIME.id,
+    metric::GOODPUT.id,
     "exit_time",
     "exit_window",
     "exit_window_bdp",
@@ -126,7 +125,7 @@ pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
         notes: Vec::new(),
         emulations: emulations.collect(),
     };
-    all.verdict = verdict(&all);
+    all.verdict = agreements(&all);
     all.notes = notes(&all.sides, comparisons);
     all
 }
@@ -224,18 +223,18 @@ fn difference(comparisons: [&Comparison; 2], values: [Option<&Summary>; 2]) -> O
 
 /// What holds for all sides is said once.
 fn notes(sides: &[String], comparisons: &[&Comparison]) -> Vec<String> {
-    let plain = |note: &String| note.trim_start_matches("* ").to_owned();
-    let common = |note: &&String| comparisons.iter().all(|side| side.notes.contains(note));
-    let own = sides.iter().zip(comparisons).flat_map(|(name, side)| {
-        let own = side.notes.iter().filter(|note| !common(note));
-        own.map(move |note| format!("{name}: {}", plain(note)))
+    let notes: Vec<Vec<Note>> = comparisons.iter().map(|side| verdict::notes(side)).collect();
+    let common = |note: &&Note| notes.iter().all(|side| side.contains(note));
+    let own = sides.iter().zip(&notes).flat_map(|(name, side)| {
+        let own = side.iter().filter(|note| !common(note));
+        own.map(move |note| format!("{name}: {}", note.plain()))
     });
-    let of_all = comparisons.first().into_iter().flat_map(|first| first.notes.iter().filter(common));
-    own.chain(of_all.map(plain)).collect()
+    let of_all = notes.first().into_iter().flatten().filter(common);
+    own.chain(of_all.map(Note::plain)).collect()
 }
 
 /// A sentence for each side after the first.
-fn verdict(all: &SideBySide) -> String {
+fn agreements(all: &SideBySide) -> String {
     (1..all.sides.len()).map(|side| agreement(all, side)).collect::<Vec<_>>().join(" ")
 }
 

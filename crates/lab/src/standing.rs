@@ -3,13 +3,17 @@
 use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
 use crate::format::{number, quantity, share};
 
-/// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain"; `None` without a leader or a common run.
+/// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain"; `None` without a leader or a common run,
+/// and for a row that lost every connection: the end of the run is no time of its own.
 ///
 /// A reference row is shown against the leader, too, without a finding.
 pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     if leader == arm.label {
         return Some("leader".to_owned());
+    }
+    if arm.lost_all_connections() {
+        return None;
     }
     let id = &comparison.primary;
     let pair = if arm.yardstick {
@@ -22,6 +26,9 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
     Some(match pair.finding {
         _ if arm.yardstick => size,
         Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),
+        Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
+            format!("{size}, the same runs")
+        }
         Finding::CannotTell => format!("{size}, uncertain"),
         Finding::Lower | Finding::Higher => size,
     })

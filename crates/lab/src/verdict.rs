@@ -1,10 +1,11 @@
 //! Verdict of a comparison, in words.
 
-use crate::comparison::{ArmSummary, Better, Comparison, Finding, MetricInfo, Pair, Summary};
+use crate::comparison::{ArmSummary, Comparison, Finding, Pair, Summary};
 use crate::explain::{short_cause, standing};
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
-use crate::metric;
+use crate::metric::{self, Better, Definition, MetricInfo};
 use crate::statistics::skewness;
+use crate::words::Note;
 
 /// From this skewness on, intervals of means by ten runs are much too narrow. Six runs are the fewest that reach it.
 const TAIL: f64 = 1.5;
@@ -69,18 +70,17 @@ fn is_time(info: &MetricInfo) -> bool {
 }
 
 /// What a reader must know beside the verdict.
-pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     let mut notes = Vec::new();
     let planned = comparison.seeds.len();
     for arm in comparison.arms.iter().filter(|arm| (arm.n as usize) < planned) {
-        notes.push(format!("{}: {} of {planned} runs are there.", arm.label, arm.n));
+        notes.push(Note::of(&arm.label, format!("{} of {planned} runs are there.", arm.n)));
     }
     for arm in &comparison.arms {
         let cut_off =
-            arm.metric("unfinished").map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
+            arm.of(metric::UNFINISHED).map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
         if cut_off > 0 {
-            let lost = arm.metric("connections_lost");
-            let lost = lost.map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
+            let lost = arm.lost_connections();
             let shown = arm.representative.as_ref();
             let why = match shown.and_then(|run| Some((run, run.stay.as_ref()?))) {
                 _ if lost > 0 => format!(": {lost} lost the connection"),
@@ -91,44 +91,47 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
                 }
                 None => String::new(),
             };
-            notes.push(format!(
-                "{}: {cut_off} of {} runs did not finish within {}{why}.",
-                arm.label,
-                arm.n,
-                seconds(comparison.context.end_s).replace(".00 s", " s").replace(".0 s", " s")
-            ));
+            let end = whole_seconds(comparison.context.end_s);
+            let text = format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n);
+            notes.push(Note::of(&arm.label, text));
         }
     }
-    notes.extend(comparison.arms.iter().filter_map(bursts));
-    notes.extend(marked(comparison));
+    notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));
+    notes.extend(marked(comparison).map(Note::of_all));
     if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
         let all = emulation.samples + emulation.samples_lost;
-        notes.push(format!("{} of {all} samples were lost.", emulation.samples_lost));
+        notes.push(Note::of_all(format!("{} of {all} samples were lost.", emulation.samples_lost)));
     }
     let Some(info) = comparison.primary_info() else { return notes };
     for arm in &comparison.arms {
         let Some(modes) = arm.metric(&info.id).and_then(|summary| summary.modes) else { continue };
-        notes.push(format!(
-            "* {}: {} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
-            arm.label,
+        let text = format!(
+            "{} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
             info.name,
             quantity(modes.low, &info.unit),
             share(modes.low_share),
             quantity(modes.high, &info.unit),
-        ));
+        );
+        notes.push(Note { starred: true, ..Note::of(&arm.label, text) });
     }
     notes.extend(tails(comparison));
+    notes.extend(means_apart(comparison, info));
     if !comparison.context.chance {
-        notes.push("This path has no randomness: one run suffices.".to_owned());
+        notes.push(Note::of_all("This path has no randomness: one run suffices."));
     } else if planned == 1 {
-        notes.push("One run each: nothing here has an interval.".to_owned());
+        notes.push(Note::of_all("One run each: nothing here has an interval."));
     }
     notes
 }
 
+/// `120 s`: a limit that somebody has set, so without decimals where it has none.
+fn whole_seconds(value: f64) -> String {
+    if value >= 1.0 && value.fract().abs() < 1e-9 { format!("{value:.0} s") } else { seconds(value) }
+}
+
 /// "h3 sends up to 118 packets back to back in start-up, 61 of them lost; its first flight is 32 packets.": means over runs.
 fn bursts(arm: &ArmSummary) -> Option<String> {
-    let mean = |id: &str| arm.metric(id).map(|summary| summary.mean);
+    let mean = |metric: Definition| arm.of(metric).map(|summary| summary.mean);
     let (burst, flight) = (mean(metric::BURST)?, mean(metric::FIRST_FLIGHT)?);
     let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
     let lost = lost.map_or(String::new(), |lost| format!(", {lost:.0} of them lost"));
@@ -139,7 +142,7 @@ fn bursts(arm: &ArmSummary) -> Option<String> {
 }
 
 /// Rows whose interval is narrower than it says, because their runs have a tail.
-fn tails(comparison: &Comparison) -> Vec<String> {
+fn tails(comparison: &Comparison) -> Vec<Note> {
     let Some(info) = comparison.primary_info() else { return Vec::new() };
     let tail = |summary: &Summary| {
         let values: Vec<f64> = summary.known_or_least().into_iter().flatten().collect();
@@ -147,14 +150,43 @@ fn tails(comparison: &Comparison) -> Vec<String> {
     };
     (comparison.arms.iter())
         .filter_map(|arm| Some((arm, arm.metric(&info.id).and_then(tail)?)))
-        .map(|(arm, skewness)| {
-            format!(
-                "{}: {} has a tail (skewness {skewness:.1}), so the interval of its mean is too narrow for 95 %; differences \
-                 between rows do not rest on it.",
-                arm.label, info.name
-            )
+        .map(|(arm, _)| {
+            let text = format!(
+                "{} has a long tail, so the interval of its mean is too narrow for 95 %; differences between rows do not \
+                 rest on it.",
+                info.name
+            );
+            Note::of(&arm.label, text)
         })
         .collect()
+}
+
+/// From here on a ratio of means and a mean of ratios are two numbers to a reader.
+const APART: f64 = 0.03;
+
+/// "… by the means alone: enhanced +35 %.": where the table would seem to contradict itself.
+fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
+    let mean =
+        |arm: &ArmSummary| arm.metric(&info.id).filter(|summary| summary.unfinished() == 0).map(|s| s.mean);
+    let base = mean(leader)?;
+    let apart: Vec<String> = (comparison.arms.iter())
+        .filter(|arm| !arm.yardstick && arm.label != leader.label)
+        .filter_map(|arm| {
+            let of_means = mean(arm)? / base;
+            let by_run = comparison.pair(&info.id, &arm.label, &leader.label)?.ratio?;
+            let off = (of_means / by_run - 1.0).abs() > APART;
+            off.then(|| format!("{} {:+.0} %", arm.label, 100.0 * (of_means - 1.0)))
+        })
+        .collect();
+    let names: Vec<&str> = apart.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| {
+        Note::of_all(format!(
+            "\"vs leader\" averages the ratios run by run (geometric mean), in which a few slow runs weigh less; by the means \
+             alone: {}.",
+            list(&names)
+        ))
+    })
 }
 
 /// Runs that stand with a reservation.
@@ -200,6 +232,8 @@ impl<'a> Rivals<'a> {
         for pair in pairs {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
+                // However few runs there are: nothing tells the two apart.
+                Finding::CannotTell if leader.alike.contains(&pair.arm) => rivals.equal.push(&pair.arm),
                 finding if finding == worse_is => rivals.worse.push(pair),
                 Finding::Higher | Finding::Lower => rivals.ahead.push(pair),
                 Finding::CannotTell => rivals.unclear.push(pair),
@@ -223,10 +257,10 @@ fn nothing_to_say(comparison: &Comparison) -> String {
     if !contenders {
         return "Only the reference has run, so there is nothing to compare.".to_owned();
     }
-    if comparison.primary == metric::GOODPUT {
+    if comparison.primary == metric::GOODPUT.id {
         return "Nothing got through: no algorithm delivered a byte.".to_owned();
     }
-    if comparison.primary == metric::DOWNLOAD_TIME {
+    if comparison.primary == metric::DOWNLOAD_TIME.id {
         return "No algorithm finished the transfer before the end of the run.".to_owned();
     }
     format!("No run has a value for {}, so there is nothing to compare.", comparison.primary)
@@ -238,8 +272,8 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
     let mut text = match info.id.as_str() {
-        metric::DOWNLOAD_TIME => format!("{} downloads {size} in {value}", leader.label),
-        metric::GOODPUT => format!("{} gets {value}", leader.label),
+        id if id == metric::DOWNLOAD_TIME.id => format!("{} downloads {size} in {value}", leader.label),
+        id if id == metric::GOODPUT.id => format!("{} gets {value}", leader.label),
         _ => {
             let end = if info.better == Better::Higher { "highest" } else { "lowest" };
             format!("{} has the {end} {}, {value}", leader.label, info.name)
@@ -266,21 +300,36 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
         Some(ratio) => format!("has {}", times(ratio, "less than", "less than")),
         None => format!("is {} better than", quantity(pair.difference.abs(), &info.unit)),
     };
-    let mut text = format!("It {how_much} {}", pair.arm);
     let arm = comparison.arm(&pair.arm);
+    if let Some(lost) = arm.and_then(lost_connections) {
+        return format!("{} {lost}.", pair.arm);
+    }
+    let mut text = format!("It {how_much} {}", pair.arm);
     let run = arm.and_then(|arm| arm.representative.as_ref());
     if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
         let context = comparison.context.of_run(run.path.as_ref());
         let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
-        let which = if one_of_many { " in its median run" } else { "" };
-        text.push_str(&format!(", which{which} leaves at {}", seconds(exit.time_s)));
-        if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
-            text.push_str(&format!(" with {}", of_bdp(bdp)));
-        }
-        text.push_str(&format!(" because {}", short_cause(exit, &context)));
+        // Times and windows are the table's, means over runs; a cause is one run's.
+        let mean =
+            |metric| arm.filter(|_| one_of_many).and_then(|arm| arm.of(metric)).map(|summary| summary.mean);
+        text.push_str(&format!(
+            ", which leaves at {}",
+            seconds(mean(metric::EXIT_TIME).unwrap_or(exit.time_s))
+        ));
+        let window = mean(metric::EXIT_WINDOW_BDP).or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
+        text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}", of_bdp(bdp))));
+        let which = if one_of_many { " on average, in its median run" } else { "" };
+        text.push_str(&format!("{which} because {}", short_cause(exit, &context)));
     }
     text.push('.');
     text
+}
+
+/// "loses its connection in 3 of 3 runs": how long it took says nothing.
+fn lost_connections(arm: &ArmSummary) -> Option<String> {
+    let lost = arm.lost_connections();
+    let runs = if arm.n == 1 { "its run".to_owned() } else { format!("{lost} of {} runs", arm.n) };
+    (lost > 0).then(|| format!("loses its connection in {runs}"))
 }
 
 fn times(ratio: f64, multiple: &str, percent: &str) -> String {
@@ -297,7 +346,7 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
     let summary = ideal.metric(&info.id)?;
     let varies = comparison.context.capacity.len() > 1;
     let told = if varies { "mean rate and BDP" } else { "rate and BDP" };
-    let verb = if info.id == metric::DOWNLOAD_TIME { "takes" } else { "has" };
+    let verb = if info.id == metric::DOWNLOAD_TIME.id { "takes" } else { "has" };
     let mut text =
         format!("{}, told the {told} in advance, {verb} {}", ideal.label, quantity(summary.mean, &info.unit));
     let pair = comparison.pair(&info.id, &leader.label, &ideal.label);
@@ -375,6 +424,8 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let equals = equals(comparison, &leader.label);
     let harshest = || equals.iter().max_by(|a, b| burden(&equals, a).total_cmp(&burden(&equals, b))).copied();
     let other = if gentlest.label == leader.label { harshest()? } else { leader };
+    let gentler = equals.iter().any(|arm| burden(&equals, arm) < burden(&equals, gentlest));
+    let how = if gentler { "among the gentlest" } else { "the gentlest" };
     let of = |arm: &ArmSummary, named: bool| {
         let told = COSTS.iter().filter_map(|id| {
             let (info, here, there) = (comparison.info(id)?, gentlest.metric(id)?, other.metric(id)?);
@@ -387,7 +438,7 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let here = of(gentlest, true);
     (!here.is_empty()).then(|| {
         format!(
-            "Of these equals, {} is the gentlest: {here} ({}: {}).",
+            "Of these equals, {} is {how}: {here} ({}: {}).",
             gentlest.label,
             other.label,
             of(other, false)
@@ -397,6 +448,19 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
 
 fn count_or_quantity(value: f64, unit: &str) -> String {
     if unit == "packets" { count(value) } else { quantity(value, unit) }
+}
+
+impl ArmSummary {
+    /// Runs that ended with a lost connection.
+    pub(crate) fn lost_connections(&self) -> usize {
+        self.of(metric::CONNECTIONS_LOST)
+            .map_or(0, |s| s.values.iter().flatten().filter(|lost| **lost > 0.0).count())
+    }
+
+    /// Whether all of them did.
+    pub(crate) fn lost_all_connections(&self) -> bool {
+        self.n > 0 && self.lost_connections() == self.n as usize
+    }
 }
 
 impl Comparison {

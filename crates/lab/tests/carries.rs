@@ -1,9 +1,16 @@
 //! How far an answer carries: shares, regrets, what turns it, the nearest loss.
 
+use fixture::{sample_carries, sample_comparison, sample_neighbours};
 use rampcc_lab::carries::{Carries, Neighbourhood};
-use rampcc_lab::fixture::{sample_carries, sample_comparison, sample_neighbours};
 use rampcc_lab::report::{TextStyle, csv, html, json, text};
-use rampcc_lab::{Comparison, RunRecord};
+use rampcc_lab::{Comparison, RunRecord, Words};
+
+#[path = "support/fixture.rs"]
+mod fixture;
+
+fn sentence(comparison: &Comparison) -> String {
+    Words::of(comparison).reach.expect("neighbours were played")
+}
 
 fn carries(comparison: &Comparison) -> &Carries {
     comparison.carries.as_ref().expect("neighbours were played")
@@ -63,8 +70,8 @@ fn the_field_that_turns_the_answer_is_found_and_where() {
         "the return link's rate turns it: below 4 Mbit/s on 0 of 22, above on 42 of 42",
         "below it paced leads on 22); paced carries further, 64. There hystart is more than 5 % slower on",
     ] {
-        assert!(found.sentence.contains(part), "no `{part}` in {}", found.sentence);
-        assert!(comparison.verdict.contains(part), "{}", comparison.verdict);
+        assert!(sentence(&comparison).contains(part), "no `{part}` in {}", sentence(&comparison));
+        assert!(Words::of(&comparison).verdict.contains(part), "{}", Words::of(&comparison).verdict);
     }
 }
 
@@ -116,7 +123,7 @@ fn an_answer_that_holds_everywhere_says_so() {
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     let found = carries(&comparison);
     assert_eq!(
-        found.sentence,
+        sentence(&comparison),
         "best is within 5 % of the fastest on all 64 neighbouring paths. There hystart is more than 5 % slower on all of them."
     );
     assert!(found.nearest_loss.is_none() && found.turning().is_none());
@@ -147,8 +154,14 @@ fn runs_of_another_backend_are_called_simulated() {
     let comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     let found = carries(&comparison);
     assert_eq!(found.backend.as_deref(), Some("other"));
-    assert!(found.sentence.contains("of 64 simulated neighbouring paths"), "{}", found.sentence);
-    assert!(comparison.method.last().unwrap().contains("not those of what played the comparison"));
+    assert!(
+        sentence(&comparison).contains("of 64 simulated neighbouring paths"),
+        "{}",
+        sentence(&comparison)
+    );
+    assert!(
+        Words::of(&comparison).method.last().unwrap().contains("not those of what played the comparison")
+    );
 }
 
 #[test]

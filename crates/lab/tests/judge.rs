@@ -1,19 +1,25 @@
 //! From made-up runs to what may be said about them.
 
-use std::collections::BTreeMap;
-
+use fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use proptest::prelude::*;
-use rampcc_lab::fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use rampcc_lab::report::{TextStyle, text};
 use rampcc_lab::{
-    Comparison, Context, ExitReason, ExitRecord, Finding, JudgeOptions, RunRecord, explain_exit, judge,
+    Comparison, Context, ExitReason, ExitRecord, Finding, JudgeOptions, RunRecord, Words, explain_exit, judge,
 };
 use rampcc_trace::Provenance;
+
+#[path = "support/fixture.rs"]
+mod fixture;
+
+/// As text.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    Words::of(comparison).notes.iter().map(ToString::to_string).collect()
+}
 
 fn run(arm: &str, seed: u64, values: &[(&str, f64)]) -> RunRecord {
     RunRecord {
         provenance: Provenance { arm: arm.to_owned(), seed, ..Provenance::default() },
-        metrics: values.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect::<BTreeMap<_, _>>(),
+        metrics: values.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect(),
         ..RunRecord::default()
     }
 }
@@ -46,12 +52,22 @@ fn the_yardstick_never_wins_and_its_distance_is_named() {
         judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.42])]);
     assert_eq!(comparison.leader.as_deref(), Some("best"));
     assert_eq!(comparison.yardstick.as_deref(), Some("ideal"));
-    assert!(comparison.verdict.starts_with("best downloads 36 MB in 4.10 s"), "{}", comparison.verdict);
-    assert!(comparison.verdict.contains("2.00 times as fast as hystart"), "{}", comparison.verdict);
     assert!(
-        comparison.verdict.ends_with(" ideal, told the rate and BDP in advance, takes 3.10 s, 24 % less."),
+        Words::of(&comparison).verdict.starts_with("best downloads 36 MB in 4.10 s"),
         "{}",
-        comparison.verdict
+        Words::of(&comparison).verdict
+    );
+    assert!(
+        Words::of(&comparison).verdict.contains("2.00 times as fast as hystart"),
+        "{}",
+        Words::of(&comparison).verdict
+    );
+    assert!(
+        Words::of(&comparison)
+            .verdict
+            .ends_with(" ideal, told the rate and BDP in advance, takes 3.10 s, 24 % less."),
+        "{}",
+        Words::of(&comparison).verdict
     );
 }
 
@@ -62,7 +78,7 @@ fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
     let comparison = judged(&[("paced", &paced), ("hystart", &[1.25; 60])]);
     assert_eq!(comparison.leader.as_deref(), Some("hystart"));
     assert_eq!(finding(&comparison, "paced", "hystart"), Finding::Lower);
-    let said = &comparison.verdict;
+    let said = &Words::of(&comparison).verdict;
     assert!(said.contains(", though run by run paced is ahead (p"), "{said}");
     assert!(!said.contains("too few"), "{said}");
 }
@@ -72,7 +88,7 @@ fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
 fn equal_runs_are_as_sure_as_their_signs() {
     let of = |runs: usize| judged(&[("a", &vec![1.0; runs]), ("b", &vec![2.0; runs])]);
     assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
-    assert!(of(3).verdict.contains("(about 6 would do)"), "{}", of(3).verdict);
+    assert!(Words::of(&of(3)).verdict.contains("(about 6 would do)"), "{}", Words::of(&of(3)).verdict);
     assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
 }
 
@@ -89,16 +105,20 @@ fn pairing_finds_what_means_would_hide() {
 fn no_difference_is_said_only_when_it_was_shown() {
     let close = judged(&[("a", &[4.0, 4.1, 4.2, 4.3, 4.1]), ("b", &[4.02, 4.13, 4.19, 4.33, 4.12])]);
     assert_eq!(finding(&close, "b", "a"), Finding::Equivalent);
-    assert!(close.verdict.contains(", as fast as b (less than 5 % apart)"), "{}", close.verdict);
+    assert!(
+        Words::of(&close).verdict.contains(", as fast as b (less than 5 % apart)"),
+        "{}",
+        Words::of(&close).verdict
+    );
 
     let noisy = judged(&[("a", &[2.0, 9.0, 4.0, 6.0]), ("b", &[8.0, 3.0, 7.0, 5.0])]);
     assert_eq!(finding(&noisy, "b", "a"), Finding::CannotTell);
     assert!(
-        noisy.verdict.contains("but 4 runs are too few to rank it against b (about "),
+        Words::of(&noisy).verdict.contains("but 4 runs are too few to rank it against b (about "),
         "{}",
-        noisy.verdict
+        Words::of(&noisy).verdict
     );
-    assert!(!noisy.verdict.contains("as fast as"), "{}", noisy.verdict);
+    assert!(!Words::of(&noisy).verdict.contains("as fast as"), "{}", Words::of(&noisy).verdict);
 }
 
 #[test]
@@ -106,11 +126,15 @@ fn one_run_shows_nothing() {
     let comparison = judged(&[("a", &[2.0]), ("b", &[9.0])]);
     assert_eq!(finding(&comparison, "b", "a"), Finding::CannotTell);
     assert!(
-        comparison.verdict.contains("but 1 run is too few to rank it against b."),
+        Words::of(&comparison).verdict.contains("but 1 run is too few to rank it against b."),
         "{}",
-        comparison.verdict
+        Words::of(&comparison).verdict
     );
-    assert!(comparison.notes.iter().any(|note| note.starts_with("One run each")), "{:?}", comparison.notes);
+    assert!(
+        notes(&comparison).iter().any(|note| note.starts_with("One run each")),
+        "{:?}",
+        notes(&comparison)
+    );
 }
 
 #[test]
@@ -120,9 +144,9 @@ fn one_run_decides_where_nothing_is_left_to_chance() {
     let comparison = judge(&runs, &JudgeOptions { context, ..options() });
     assert_eq!(finding(&comparison, "b", "a"), Finding::Higher);
     assert!(
-        comparison.notes.contains(&"This path has no randomness: one run suffices.".to_owned()),
+        notes(&comparison).contains(&"This path has no randomness: one run suffices.".to_owned()),
         "{:?}",
-        comparison.notes
+        notes(&comparison)
     );
     let text = text(&comparison, &TextStyle::default());
     assert!(!text.contains('±') && text.contains("+95 %"), "{text}");
@@ -138,7 +162,7 @@ fn finishing_comes_before_speed() {
         let comparison = judge(&runs, &options());
         assert_eq!(comparison.leader.as_deref(), Some("steady"));
         let note = format!("quick: 1 of 2 runs did not finish within 60 s{why}.");
-        assert!(comparison.notes.contains(&note), "{:?}", comparison.notes);
+        assert!(notes(&comparison).contains(&note), "{:?}", notes(&comparison));
     }
 }
 
@@ -170,11 +194,15 @@ fn what_did_not_finish_is_slower_than_the_limit() {
     let some = judged(2);
     let pair = some.pair("download_time", "enhanced", "best").unwrap();
     assert_eq!((pair.finding, pair.n, pair.at_least), (Finding::Higher, 10, true));
-    assert!(some.verdict.contains("It is at least 11.1 times as fast as enhanced"), "{}", some.verdict);
     assert!(
-        some.notes.contains(&"enhanced: 8 of 10 runs did not finish within 120 s.".to_owned()),
+        Words::of(&some).verdict.contains("It is at least 11.1 times as fast as enhanced"),
+        "{}",
+        Words::of(&some).verdict
+    );
+    assert!(
+        notes(&some).contains(&"enhanced: 8 of 10 runs did not finish within 120 s.".to_owned()),
         "{:?}",
-        some.notes
+        notes(&some)
     );
     let shown = text(&some, &TextStyle::default());
     assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
@@ -195,11 +223,11 @@ fn how_many_runs_would_decide_is_said() {
     let needed = pair.runs_needed.unwrap();
     assert!((11..60).contains(&needed), "{needed}");
     assert!(
-        comparison
+        Words::of(&comparison)
             .headline
             .contains(&format!("10 runs are too few to rank it against b (about {needed} would do)")),
         "{}",
-        comparison.headline
+        Words::of(&comparison).headline
     );
     // That many more of the same do decide.
     let repeated =
@@ -232,7 +260,11 @@ fn among_equals_the_gentlest_is_named() {
     assert_eq!(comparison.leader.as_deref(), Some("slow_start"));
     assert_eq!(comparison.gentlest.as_deref(), Some("enhanced"), "limited is gentler and no equal");
     let fact = "Of these equals, enhanced is the gentlest: queue peak 61.0 ms, packets lost 0 (slow_start: 2.00 s, 3478).";
-    assert!(comparison.facts.iter().any(|said| said == fact), "{:?}", comparison.facts);
+    assert!(
+        Words::of(&comparison).facts.iter().any(|said| said == fact),
+        "{:?}",
+        Words::of(&comparison).facts
+    );
 }
 
 #[test]
@@ -241,7 +273,7 @@ fn a_path_that_lets_nothing_through_has_no_leader() {
         ["a", "b"].iter().flat_map(|arm| (1..=3).map(|seed| run(arm, seed, &[("goodput", 0.0)]))).collect();
     let comparison = judge(&runs, &options());
     assert_eq!(comparison.leader, None);
-    assert_eq!(comparison.verdict, "Nothing got through: no algorithm delivered a byte.");
+    assert_eq!(Words::of(&comparison).verdict, "Nothing got through: no algorithm delivered a byte.");
 }
 
 #[test]
@@ -255,7 +287,11 @@ fn endless_flows_are_judged_by_goodput_and_more_is_better() {
     let comparison = judge(&runs, &options());
     assert_eq!((comparison.primary.as_str(), comparison.leader.as_deref()), ("goodput", Some("a")));
     assert_eq!(comparison.pair("goodput", "b", "a").unwrap().finding, Finding::Lower);
-    assert!(comparison.verdict.contains("gets 1.98 times as much as b"), "{}", comparison.verdict);
+    assert!(
+        Words::of(&comparison).verdict.contains("gets 1.98 times as much as b"),
+        "{}",
+        Words::of(&comparison).verdict
+    );
 }
 
 #[test]
@@ -266,7 +302,7 @@ fn two_throughputs_are_called_bimodal() {
     ]);
     let modes = comparison.arm("hystart").unwrap().metric("download_time").unwrap().modes.unwrap();
     assert!((modes.low_share - 0.5).abs() < 1e-12);
-    assert!(comparison.notes.iter().any(|note| note.contains("hystart: download time is bimodal")));
+    assert!(notes(&comparison).iter().any(|note| note.contains("hystart: download time is bimodal")));
 }
 
 #[test]
@@ -275,9 +311,11 @@ fn a_tail_is_named_and_its_interval_is_not_trusted() {
         ("hystart", &[1.0, 1.1, 1.2, 1.05, 1.15, 1.08, 1.12, 1.02, 1.18, 3.0]),
         ("paced", &[1.0, 1.1, 1.2, 1.05, 1.15, 1.08, 1.12, 1.02, 1.18, 1.07]),
     ]);
-    let tails: Vec<_> = comparison.notes.iter().filter(|note| note.contains("has a tail")).collect();
-    assert_eq!(tails.len(), 1, "{:?}", comparison.notes);
-    assert!(tails[0].starts_with("hystart: download time has a tail (skewness 2.6)"), "{}", tails[0]);
+    let notes = notes(&comparison);
+    let tails: Vec<_> = notes.iter().filter(|note| note.contains("has a long tail")).collect();
+    assert_eq!(tails.len(), 1, "{notes:?}");
+    assert!(tails[0].starts_with("hystart: download time has a long tail"), "{}", tails[0]);
+    assert!(notes.iter().any(|note| note.ends_with("by the means alone: hystart +18 %.")), "{notes:?}");
 }
 
 #[test]
@@ -308,16 +346,23 @@ fn harm_is_what_others_lose_beside_the_yardstick() {
 #[test]
 fn nothing_is_compared_with_nothing() {
     let empty = judge(&[], &options());
-    assert_eq!(empty.verdict, "No run has finished, so there is nothing to compare.");
+    assert_eq!(Words::of(&empty).verdict, "No run has finished, so there is nothing to compare.");
     let only_ideal = judged(&[("ideal", &[3.0, 3.1])]);
-    assert_eq!(only_ideal.verdict, "Only the reference has run, so there is nothing to compare.");
+    assert_eq!(Words::of(&only_ideal).verdict, "Only the reference has run, so there is nothing to compare.");
     let alone = judged(&[("best", &[3.0, 3.1, 3.2])]);
-    assert!(alone.verdict.starts_with("best downloads 36 MB in 3.10 s"), "{}", alone.verdict);
+    assert!(
+        Words::of(&alone).verdict.starts_with("best downloads 36 MB in 3.10 s"),
+        "{}",
+        Words::of(&alone).verdict
+    );
     let unfinished = judge(
         &[run("a", 1, &[("unfinished", 1.0), ("goodput", 1.0)])],
         &JudgeOptions { primary: Some("download_time".to_owned()), ..options() },
     );
-    assert_eq!(unfinished.verdict, "No algorithm finished the transfer before the end of the run.");
+    assert_eq!(
+        Words::of(&unfinished).verdict,
+        "No algorithm finished the transfer before the end of the run."
+    );
 }
 
 #[test]
@@ -326,7 +371,7 @@ fn asked_for_arms_keep_their_order_and_missing_ones_their_row() {
     let arms = ["c", "b", "a"].map(str::to_owned).to_vec();
     let comparison = judge(&runs, &JudgeOptions { arms, ..options() });
     assert_eq!(comparison.arms.iter().map(|arm| arm.label.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
-    assert!(comparison.notes.contains(&"c: 0 of 1 runs are there.".to_owned()), "{:?}", comparison.notes);
+    assert!(notes(&comparison).contains(&"c: 0 of 1 runs are there.".to_owned()), "{:?}", notes(&comparison));
 }
 
 #[test]
@@ -414,7 +459,7 @@ proptest! {
             })
             .collect();
         let comparison = judge(&records, &options());
-        prop_assert!(comparison.verdict.ends_with('.'));
+        prop_assert!(Words::of(&comparison).verdict.ends_with('.'));
         prop_assert!(comparison.leader.as_deref() != Some("ideal"));
         for pair in &comparison.pairs {
             prop_assert!(pair.p.is_none_or(|p| (0.0..=1.0).contains(&p)));

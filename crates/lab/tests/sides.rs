@@ -1,17 +1,20 @@
 //! Backends side by side: which runs are paired, what is said, and that every format holds it.
 
-use std::collections::BTreeMap;
-
-use rampcc_lab::fixture::{sample_comparison, sample_context};
+use fixture::{sample_comparison, sample_context};
 use rampcc_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
 use rampcc_lab::{
-    Comparison, Emulation, Finding, JudgeOptions, RunRecord, SideBySide, explain_exit, judge, side_by_side,
+    Comparison, Emulation, Finding, JudgeOptions, RunRecord, SideBySide, Words, explain_exit, judge,
+    side_by_side,
 };
 use rampcc_trace::Provenance;
 
+#[path = "support/fixture.rs"]
+mod fixture;
+
 fn run(arm: &str, seed: u64, time_s: f64, emulation: Option<Emulation>) -> RunRecord {
     let provenance = Provenance { arm: arm.to_owned(), seed, ..Provenance::default() };
-    let metrics = BTreeMap::from([("download_time".to_owned(), time_s), ("retransmissions".to_owned(), 0.0)]);
+    let metrics =
+        [("download_time".to_owned(), time_s), ("retransmissions".to_owned(), 0.0)].into_iter().collect();
     RunRecord { provenance, metrics, emulation, ..RunRecord::default() }
 }
 
@@ -180,7 +183,9 @@ fn a_comparison_in_real_time_says_how_it_was_played() {
     );
     let shown = text(&comparison, &TextStyle::default());
     assert!(shown.contains("1 of 2 runs marked"), "{shown}");
-    assert!(comparison.method.iter().any(|sentence| sentence.contains("with the TCP of Linux 6.12")));
+    assert!(
+        Words::of(&comparison).method.iter().any(|sentence| sentence.contains("with the TCP of Linux 6.12"))
+    );
     let page = html::render(&comparison);
     assert!(page.contains("How true the path was") && page.contains("Played by"));
     let simulated = sample_comparison();
@@ -190,7 +195,7 @@ fn a_comparison_in_real_time_says_how_it_was_played() {
 
 #[test]
 fn a_comparison_that_the_kernel_does_not_tell_is_not_made_up() {
-    let mut record = rampcc_lab::fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
+    let mut record = fixture::sample_records().into_iter().find(|r| r.exit.is_some()).unwrap();
     let exit = record.exit.as_mut().unwrap();
     (exit.reason, exit.evidence, exit.limit) = (rampcc_lab::ExitReason::Delay, 0, 0);
     let words = explain_exit(&record, &sample_context(), None);

@@ -1,9 +1,12 @@
 //! The terminal's table, and the files for machines.
 
+use fixture::{sample_carries, sample_comparison};
 use proptest::prelude::*;
-use rampcc_lab::fixture::sample_comparison;
 use rampcc_lab::report::{TextStyle, csv, json, runs_csv, text};
-use rampcc_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, judge};
+use rampcc_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, Words, judge};
+
+#[path = "support/fixture.rs"]
+mod fixture;
 
 fn shown(width: usize) -> String {
     text(&sample_comparison(), &TextStyle { width, colour: false })
@@ -20,7 +23,7 @@ fn the_table_reads_at_a_glance() {
     assert_eq!(best, "best 4.27 s ± 0.08 leader 6.29 s bandwidth 0.96 0 13 % 35.0 ms");
     let lossy = line_starting(&text, "slow_start").split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(lossy, "slow_start 6.91 s ± 0.11 +62 % 6.97 s loss 2.10 1840 23 % 589 ms");
-    assert!(text.contains("\nbest downloads 36 MB in 4.27 s ± 0.08, as fast as paced"), "{text}");
+    assert!(text.contains("\n`best` downloads 36 MB in 4.27 s ± 0.08, as fast as `paced`"), "{text}");
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn labels_with_commas_are_quoted() {
 fn json_has_everything_but_the_curves() {
     let sample = sample_comparison();
     let found: Comparison = serde_json::from_str(&json(&sample).unwrap()).unwrap();
-    assert_eq!((&found.pairs, &found.verdict), (&sample.pairs, &sample.verdict));
+    assert_eq!((&found.pairs, Words::of(&found)), (&sample.pairs, Words::of(&sample)));
     assert!(found.arms.iter().all(|arm| arm.representative.as_ref().is_some_and(|run| run.series.is_none())));
 }
 
@@ -159,5 +162,27 @@ proptest! {
         for line in text.lines() {
             prop_assert!(line.chars().count() <= width, "{}: {}", width, line);
         }
+    }
+}
+
+/// Words are made of a comparison where it is shown: it keeps none of them.
+#[test]
+fn a_comparison_has_no_sentence_of_its_verdict() {
+    let sample = sample_carries();
+    let words = Words::of(&sample);
+    let kept = serde_json::to_string(&sample).unwrap();
+    let notes = words.notes.iter().map(|note| note.text.clone());
+    let said: Vec<String> = std::iter::once(words.headline)
+        .chain(words.facts)
+        .chain(words.reach)
+        .chain(notes)
+        .chain(words.method)
+        .collect();
+    assert!(said.len() > 8, "{said:?}");
+    let shown = json(&sample).unwrap();
+    for sentence in said {
+        let text = serde_json::to_string(&sentence).unwrap();
+        let text = text.trim_matches('"');
+        assert!(!kept.contains(text) && shown.contains(text), "{sentence}");
     }
 }

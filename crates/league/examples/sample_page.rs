@@ -33,9 +33,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let league = request.play(&(), &AtomicBool::new(false))?;
     let table = league.judge(&Weights::default());
-    std::fs::write(
-        place.join("league.html"),
-        page(&league, &table, (VERSION, "ramp league <sample> & more")),
-    )?;
+    std::fs::write(place.join("league.html"), page(&league, &table, VERSION, "ramp league <sample> & more"))?;
     Ok(())
 }

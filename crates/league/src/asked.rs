@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rampcc::Traits;
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, write_whole};
+use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, hexadecimal, write_whole};
 use rampcc_lab::report::FORMAT;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::candidate::{self, Apart};
 use crate::judge::Table;
-use crate::log::hexadecimal;
 use crate::play::{League, SIZES};
 use crate::population::Population;
 use crate::{page, text};
@@ -55,7 +54,8 @@ impl Extent {
     pub fn new(
         population: Population,
         quick: bool,
-        (sizes, seeds): (&[u64], Option<u32>),
+        sizes: &[u64],
+        seeds: Option<u32>,
     ) -> Result<Self, ExperimentError> {
         let mut wanted = if sizes.is_empty() { SIZES.to_vec() } else { sizes.to_vec() };
         wanted.sort_unstable();
@@ -78,7 +78,8 @@ impl Extent {
 /// has by the same name.
 pub fn entrants(
     named: &[String],
-    (candidates, apart): (&[String], &Apart),
+    candidates: &[String],
+    apart: &Apart,
     backends: &[&dyn Backend],
 ) -> Result<Vec<Row>, ExperimentError> {
     let mut named = named.to_vec();
@@ -154,8 +155,8 @@ impl League {
         let csv = text::csv(self);
         write(".json", &json)?;
         write(".csv", &csv)?;
-        write("-runs.csv", &text::runs(self, (VERSION, command)))?;
-        let report = write(".html", &page(self, judged, (VERSION, command)))?;
+        write("-runs.csv", &text::runs(self, VERSION, command))?;
+        let report = write(".html", &page(self, judged, VERSION, command))?;
         Ok(Files { json, csv, report })
     }
 
@@ -248,7 +249,7 @@ mod tests {
     fn an_algorithm_plays_though_another_backend_has_a_control_of_its_name() {
         let found = |named: &str| {
             let named = [named.to_owned()];
-            entrants(&named, (&[], &Apart::new("cc", "", &[])), &[&Simulator, &Kernel]).map(|found| {
+            entrants(&named, &[], &Apart::new("cc", "", &[]), &[&Simulator, &Kernel]).map(|found| {
                 found.into_iter().map(|row| (row.label.clone(), row.control())).collect::<Vec<_>>()
             })
         };

@@ -119,8 +119,13 @@ impl Features {
     }
 
     /// By its id.
+    ///
+    /// # Panics
+    ///
+    /// Where none of [`FEATURES`] has this id.
     pub fn get(&self, id: &str) -> f64 {
-        FEATURES.iter().position(|feature| feature.id == id).map_or(f64::NAN, |place| self.0[place])
+        let place = FEATURES.iter().position(|feature| feature.id == id);
+        self.0[place.expect("an id of FEATURES")]
     }
 
     /// True if nothing moves but the queue: constant rate and delay, no loss, nobody else, every ACK on time, windows that are

@@ -17,7 +17,6 @@ mod features;
 pub mod gate;
 pub mod goals;
 mod judge;
-mod log;
 mod outcome;
 mod page;
 mod pairs;
@@ -35,7 +34,7 @@ pub use asked::{Extent, Files, KNOWN_SIZES, entrants};
 #[doc(hidden)]
 pub use candidate::said_again;
 pub use candidate::{Apart, candidate, candidates, header, serve_candidate};
-pub use crowds::{Among, Crowd, Crowds, SHARES_AFTER_S};
+pub use crowds::{Among, Crowds};
 pub use design::{ACCESS, about};
 pub use elsewhere::perform;
 pub use features::{FEATURES, Feature, Features};
@@ -43,9 +42,8 @@ pub use judge::{
     BySize, Case, Condition, Cost, FAR, Fails, Group, Harm, Interval, LARGE_BDP_PACKETS, NEAR, Over, Ratio,
     Standing, Table, Times, Versus, Weights,
 };
-pub use outcome::{BESIDE_RTTS, Outcome};
+pub use outcome::{Others, Outcome};
 pub use page::page;
-pub use pairs::{AFTER_S, Together};
 pub use play::{League, PlayedPath, PlayedRow, Request, SIZES};
 pub use population::{EDITION, PREFIX, Path, Population, Which, path};
 pub use sample::LONGEST_S;

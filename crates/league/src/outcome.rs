@@ -1,33 +1,9 @@
-//! What the league keeps of a run.
+//! What the league reads off a run: a row of its table, against what its path is.
 
-use std::collections::BTreeSet;
-
-use rampcc::Time;
-use rampcc_lab::{Context, RunRecord};
-use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
-use serde::{Deserialize, Serialize};
-
-/// Round trips from the opening of a download in which the others' losses count as caused by its start-up: later ones they would
-/// have had anyway.
-pub const BESIDE_RTTS: u32 = 20;
-
-/// Metrics that an outcome is made of.
-mod metric {
-    pub(super) const STARTUP_LOST: &str = "startup_lost_packets";
-    pub(super) const DOWNLOAD_TIME: &str = "download_time";
-    pub(super) const LOST: &str = "lost_packets";
-    pub(super) const RETRANSMISSIONS: &str = "retransmissions";
-    pub(super) const TIMEOUTS: &str = "timeouts";
-    pub(super) const QUEUE_P95: &str = "queue_p95";
-    pub(super) const QUEUE_PEAK: &str = "queue_peak";
-    pub(super) const OTHERS_GOODPUT: &str = "others_goodput";
-    #[cfg(test)]
-    pub(super) const ALL: [&str; 8] =
-        [STARTUP_LOST, DOWNLOAD_TIME, LOST, RETRANSMISSIONS, TIMEOUTS, QUEUE_P95, QUEUE_PEAK, OTHERS_GOODPUT];
-}
+use rampcc_lab::{Context, Emulation, RunRecord, metric};
 
 /// One algorithm on one path with one seed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Seconds to each size that the path is played for, ascending; `None`: the run ended before.
     pub seconds: Vec<Option<f64>>,
@@ -42,40 +18,49 @@ pub struct Outcome {
     pub startup_lost: Option<f64>,
     /// Expiries of its retransmission timer.
     pub timeouts: f64,
-    /// Queueing delay at the bottleneck that was not exceeded for 95 % of the time, and the longest, seconds.
-    pub queue_s: [f64; 2],
-    /// Packets that the others lost in the first [`BESIDE_RTTS`] round trips of the download, and their mean goodput in Mbit/s
-    /// over the whole run; `None`: nobody else was there.
-    pub others: Option<[f64; 2]>,
+    /// Queueing delay at the bottleneck that was not exceeded for 95 % of the time, seconds.
+    pub queue_p95_s: f64,
+    /// The longest, seconds.
+    pub queue_peak_s: f64,
+    /// How the others fared; `None`: nobody else was there.
+    pub others: Option<Others>,
     /// Why it left start-up, and the window then over the BDP; `None`: it did not leave.
     pub exit: Option<(String, f64)>,
     /// Where it left at an estimate: that, and by how much it said that it may be off, over the BDP.
-    #[serde(default)]
     pub estimate: Option<[f64; 2]>,
+    /// What a run in real time reports about itself; `None`: its time was virtual.
+    pub emulation: Option<Emulation>,
+}
+
+/// How the flows fared that are not the download.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Others {
+    /// Packets that they lost in the first [`metric::EARLY_RTTS`] round trips of the download.
+    pub lost_packets: f64,
+    /// Mean goodput over the whole run.
+    pub goodput_mbit: f64,
 }
 
 impl Outcome {
-    /// Of a run over this path.
-    pub(crate) fn new(record: &RunRecord, beside: &Beside, (context, sizes): (&Context, &[u64])) -> Self {
-        let known = |id: &str| record.metric(id);
+    /// Of a run over this path, for downloads of these sizes.
+    pub(crate) fn new(record: &RunRecord, context: &Context, sizes: &[u64]) -> Self {
         // Without a value the flow was never opened.
-        let counted = |id: &str| known(id).unwrap_or(0.0);
+        let counted = |metric| record.value(metric).unwrap_or(0.0);
         let mss = f64::from(context.mss_bytes);
-        let seconds = |bytes: &u64| {
-            let found = record.downloads.iter().find(|download| download.bytes == *bytes);
-            found.and_then(|download| download.seconds)
-        };
-        let startup_lost =
-            known(metric::STARTUP_LOST).zip(holds(context)).map(|(lost, holds)| lost * mss / holds.max(1.0));
+        let startup_lost = record.value(metric::STARTUP_LOST_PACKETS).zip(holds(context));
+        let others = record.value(metric::OTHERS_LOST_EARLY).zip(record.value(metric::OTHERS_GOODPUT));
         Self {
-            seconds: sizes.iter().map(seconds).collect(),
-            had_s: record.download_at_least_s.or(known(metric::DOWNLOAD_TIME)).unwrap_or(context.end_s),
-            lost_bytes: counted(metric::LOST) * mss,
+            seconds: sizes.iter().map(|bytes| record.seconds_to(*bytes)).collect(),
+            had_s: (record.download_at_least_s)
+                .or(record.value(metric::DOWNLOAD_TIME))
+                .unwrap_or(context.end_s),
+            lost_bytes: counted(metric::LOST_PACKETS) * mss,
             again_bytes: counted(metric::RETRANSMISSIONS) * mss,
-            startup_lost,
+            startup_lost: startup_lost.map(|(lost, holds)| lost * mss / holds.max(1.0)),
             timeouts: counted(metric::TIMEOUTS),
-            queue_s: [metric::QUEUE_P95, metric::QUEUE_PEAK].map(|id| counted(id) * 1e-3),
-            others: known(metric::OTHERS_GOODPUT).map(|goodput| [beside.lost as f64, goodput]),
+            queue_p95_s: counted(metric::QUEUE_P95) * 1e-3,
+            queue_peak_s: counted(metric::QUEUE_PEAK) * 1e-3,
+            others: others.map(|(lost_packets, goodput_mbit)| Others { lost_packets, goodput_mbit }),
             exit: record.exit.as_ref().map(|exit| {
                 let window = context.over_bdp(exit.cwnd_bytes as f64).unwrap_or(0.0);
                 (exit.reason.word().to_owned(), window)
@@ -84,57 +69,23 @@ impl Outcome {
                 let over_bdp = |bytes: u64| context.over_bdp(bytes as f64);
                 Some([over_bdp(exit.limit)?, over_bdp(exit.evidence)?])
             }),
+            emulation: record.emulation.clone(),
         }
+    }
+
+    /// True if its emulation may have changed the answer.
+    pub fn is_marked(&self) -> bool {
+        self.emulation.as_ref().is_some_and(|emulation| !emulation.marked.is_empty())
+    }
+
+    /// Seconds to a size, at least; and whether the run ended before.
+    pub fn time(&self, size: usize) -> (f64, bool) {
+        let found = self.seconds.get(size).copied().flatten();
+        (found.unwrap_or(self.had_s).max(1e-9), found.is_none())
     }
 }
 
 /// Bytes that pipe and buffer hold together; `None`: the buffer has no end.
 pub(crate) fn holds(context: &Context) -> Option<f64> {
     context.buffer_bytes.map(|buffer| context.bdp_bytes.saturating_add(buffer) as f64)
-}
-
-/// Counts what the others lose in the first round trips of the first flow under test.
-#[derive(Debug, Default)]
-pub(crate) struct Beside {
-    window: Time,
-    until: Option<Time>,
-    under_test: BTreeSet<u32>,
-    lost: u64,
-}
-
-impl Beside {
-    pub(crate) fn new(context: &Context) -> Self {
-        let window = Time::from_secs_f64(context.base_rtt_s * f64::from(BESIDE_RTTS));
-        Self { window, ..Self::default() }
-    }
-}
-
-impl Observer for Beside {
-    fn on_event(&mut self, event: &FlowEvent) {
-        match event.kind {
-            FlowEventKind::Opened { under_test: true, .. } => {
-                self.under_test.insert(event.flow);
-                self.until.get_or_insert(event.now + self.window);
-            }
-            FlowEventKind::Dropped { data: true, .. } => {
-                let now = self.until.is_some_and(|until| event.now <= until);
-                self.lost += u64::from(now && !self.under_test.contains(&event.flow));
-            }
-            _ => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A metric of another name would count as nothing lost.
-    #[test]
-    fn the_lab_measures_what_an_outcome_is_made_of() {
-        let measured: BTreeSet<_> = rampcc_lab::definitions().into_iter().map(|metric| metric.id).collect();
-        for id in metric::ALL {
-            assert!(measured.contains(id), "{id}");
-        }
-    }
 }

@@ -104,7 +104,7 @@ struct Others {
 }
 
 /// The page of a judged league; `command` makes it again.
-pub fn page(league: &League, table: &Table, (version, command): (&str, &str)) -> String {
+pub fn page(league: &League, table: &Table, version: &str, command: &str) -> String {
     let json = serde_json::to_string(&data(league, table)).expect("the data has string keys only");
     let title = format!("The league of start-up algorithms, {} paths", table.population);
     let mut sections = vec![
@@ -334,14 +334,14 @@ fn data<'a>(league: &'a League, table: &'a Table) -> Data<'a> {
         values.map(|values| short(mean(values)))
     };
     let queue =
-        |runs: &Vec<crate::Outcome>| short(mean(runs.iter().map(|run| run.queue_s[0] * 1e3).collect()));
+        |runs: &Vec<crate::Outcome>| short(mean(runs.iter().map(|run| run.queue_p95_s * 1e3).collect()));
     let beside: Vec<usize> =
         (0..league.paths.len()).filter(|path| !league.paths[*path].alone.is_empty()).collect();
     let suffered = |row: usize| {
         let of = |path: &usize| {
             let path = &league.paths[*path];
             let lost = |runs: &[crate::Outcome]| {
-                mean(runs.iter().map(|run| run.others.map_or(0.0, |others| others[0])).collect())
+                mean(runs.iter().map(|run| run.others.map_or(0.0, |others| others.lost_packets)).collect())
             };
             short(
                 (lost(&path.outcomes[row]) - lost(&path.alone)) / path.holds_packets.unwrap_or(f64::INFINITY),

@@ -1,25 +1,20 @@
 //! Every algorithm on every path: found again, or played on all cores.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use rampcc_backend::{Backend, BackendError};
-use rampcc_experiment::{
-    Ahead, ExperimentError, Progress, Row, Run, Wanted, Workers, check, context, digest,
-};
-use rampcc_lab::{Context, RunKey};
+use rampcc_backend::Backend;
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, Store, Workers, check, context, digest};
+use rampcc_lab::{Context, RunRecord};
 use rayon::prelude::*;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::crowds::Crowds;
-use crate::elsewhere::{Job, deal};
 use crate::features::Features;
 use crate::judge::POOLED_FROM;
-use crate::log::{Log, hexadecimal};
-use crate::outcome::{Beside, Outcome};
-use crate::pairs::{self, Together};
-use crate::playing::{Counts, Playing};
+use crate::outcome::Outcome;
+use crate::pairs;
+use crate::playing::Counts;
 use crate::population::{Path, Population};
 use crate::yardstick::causal_s;
 
@@ -27,9 +22,6 @@ use crate::yardstick::causal_s;
 pub const SIZES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 /// A download that harms nobody, bytes: one packet.
 const NOTHING: u64 = 1_000;
-/// Finished runs of a results directory.
-const RUNS: &str = "runs.jsonl";
-const PAIRS: &str = "pairs.jsonl";
 
 /// What to play.
 pub struct Request<'a> {
@@ -72,12 +64,16 @@ pub struct League {
     pub rows: Vec<PlayedRow>,
     /// The paths.
     pub paths: Vec<PlayedPath>,
-    /// By row: two that begin together.
-    pub together: Vec<Vec<Together>>,
+    /// By row and run: two that begin together, the larger over the smaller share at each of [`SHARES_AFTER_S`].
+    ///
+    /// [`SHARES_AFTER_S`]: rampcc_lab::metric::SHARES_AFTER_S
+    pub together: Vec<Vec<[f64; 3]>>,
     /// Among others; `None`: not played.
     pub crowds: Option<Crowds>,
-    /// Number of runs, and how many of them were found.
-    pub runs: (usize, usize),
+    /// Number of runs.
+    pub runs: usize,
+    /// How many of them were found.
+    pub found: usize,
 }
 
 /// An algorithm.
@@ -149,63 +145,80 @@ impl Request<'_> {
         for path in &paths {
             check(self.backend, &path.path.scenario, &self.entrants)?;
         }
-        let log = Log::open(&self.out, RUNS)?;
-        let mut tasks = Vec::new();
+        let store = Store::lines(&self.out)?;
+        let playing = self.playing(&store, progress, interrupted);
+        let nobody = Row { label: "nobody".to_owned(), ..Row::parse(rampcc::standard().id, &[])? };
+        let mut places = Vec::new();
+        let mut runs = Vec::new();
         for (index, path) in paths.iter().enumerate() {
             let rows = (0..self.entrants.len()).map(Who::Row);
             for who in rows.chain(path.alone.as_ref().map(|_| Who::Alone)) {
-                tasks.extend(path.seeds.iter().map(|seed| (index, who, *seed)));
+                let run = self.run(path, who, &nobody);
+                for seed in &path.seeds {
+                    places.push((index, who));
+                    runs.push(Run { seed: *seed, ..run.clone() });
+                }
             }
         }
-        let pair_runs = if self.pairs { pairs::count(self.entrants.len()) } else { 0 };
-        let runs = tasks.len() + pair_runs;
+        let (pair_paths, pair_digests) = pairs::paths(self)?;
+        let mut pairs = Vec::new();
+        for row in self.entrants.iter().filter(|_| self.pairs) {
+            for (path, digest) in pair_paths.paths.iter().zip(&pair_digests) {
+                let run = Run::of(&path.scenario, digest, row, self.backend);
+                pairs.extend((1..=pairs::SEEDS).map(|seed| Run { seed, ..run.clone() }));
+            }
+        }
+        let mut counts = Counts::of(runs.len() + pairs.len());
         progress.on_backend(&Ahead {
             backend: self.backend,
-            runs,
-            runs_here: runs,
+            runs: counts.runs,
+            runs_here: counts.runs,
             longest: paths.iter().map(|p| p.path.scenario.stop.after).max().unwrap_or_default(),
         });
-        let counts = Counts::default();
-        let stopped = || ExperimentError::Interrupted {
-            finished: counts.finished.load(Ordering::Relaxed),
-            runs,
-            place: self.out.clone(),
+        let outcome = |number: usize, record: RunRecord| {
+            let (index, who) = places[number];
+            let sizes = if let Who::Row(_) = who { paths[index].sizes.as_slice() } else { &[] };
+            Outcome::new(&record, &paths[index].context, sizes)
         };
-        let nobody = Row::parse(rampcc::standard().id, &[])?;
-        let job = |(path, who, seed): &(usize, Who, u64)| self.job(&paths[*path], (*who, &nobody), *seed);
-        let jobs: Vec<Job<'_>> = tasks.iter().map(job).collect();
-        let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
-        let outcomes: Result<Vec<Outcome>, ExperimentError> = match self.workers {
-            Some(workers) => {
-                let outcomes = deal(self.backend, workers, &jobs, &playing);
-                outcomes.and_then(|all| all.into_iter().map(|outcome| outcome.ok_or_else(stopped)).collect())
-            }
-            // One by one: their lengths differ by a factor of a thousand.
-            None => (tasks.par_iter().zip(&jobs).with_max_len(1))
-                .map(|((path, ..), job)| {
-                    let played = (&paths[*path].context, job.sizes());
-                    let play = |interrupted: &_| download(&job.run(self.backend), played, interrupted);
-                    playing.needed(job.named(), play)?.ok_or_else(stopped)
-                })
-                .collect(),
-        };
-        let outcomes = outcomes.map_err(|error| match error {
-            ExperimentError::Interrupted { .. } => stopped(),
-            other => other,
-        });
-        let together = if self.pairs && outcomes.is_ok() {
-            let log = Log::open(&self.out, PAIRS)?;
-            let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
-            pairs::play(self, &playing).transpose()
-        } else {
-            Some(Ok(Vec::new()))
+        let outcomes = counts.all(&playing, &runs, outcome);
+        let together = match &outcomes {
+            Ok(_) => counts.all(&playing, &pairs, |_, record| pairs::shares(&record)),
+            Err(_) => Ok(Vec::new()),
         };
         progress.on_end();
-        let outcomes = outcomes?;
-        let together = together.unwrap_or_else(|| Err(stopped()))?;
+        let (outcomes, together) = (outcomes?, together?);
         let crowds = self.crowds.then(|| self.play_among(progress, interrupted)).transpose()?;
-        let mut outcomes = outcomes.into_iter();
-        let played = paths.iter().map(|path| PlayedPath {
+        let mut played: Vec<PlayedPath> = paths.iter().map(|path| self.path(path)).collect();
+        for ((path, who), outcome) in places.into_iter().zip(outcomes) {
+            match who {
+                Who::Row(row) => played[path].outcomes[row].push(outcome),
+                Who::Alone => played[path].alone.push(outcome),
+            }
+        }
+        let row = |row: &Row| PlayedRow {
+            label: row.label.clone(),
+            yardstick: row.yardstick(),
+            candidate: row.code.is_some(),
+        };
+        let of_each = pair_paths.paths.len() * pairs::SEEDS as usize;
+        Ok(League {
+            name: self.population.name.clone(),
+            title: self.population.title(),
+            sizes: self.sizes.clone(),
+            pooled_from: POOLED_FROM,
+            seeds: self.seeds,
+            rows: self.entrants.iter().map(row).collect(),
+            paths: played,
+            together: together.chunks(of_each.max(1)).map(<[_]>::to_vec).collect(),
+            crowds,
+            runs: counts.runs,
+            found: counts.found,
+        })
+    }
+
+    /// A path without its outcomes yet.
+    fn path(&self, path: &Prepared<'_>) -> PlayedPath {
+        PlayedPath {
             name: path.path.name.clone(),
             text: path.path.scenario.text.clone(),
             access: path.path.access.clone(),
@@ -217,30 +230,9 @@ impl Request<'_> {
                 .map(|bytes| bytes / f64::from(path.context.mss_bytes.max(1))),
             seeds: path.seeds.clone(),
             causal_s: path.seeds.iter().map(|seed| bounds(path, *seed)).collect(),
-            outcomes: (self.entrants.iter())
-                .map(|_| outcomes.by_ref().take(path.seeds.len()).collect())
-                .collect(),
-            alone: (path.alone.iter())
-                .flat_map(|_| outcomes.by_ref().take(path.seeds.len()).collect::<Vec<_>>())
-                .collect(),
-        });
-        let row = |row: &Row| PlayedRow {
-            label: row.label.clone(),
-            yardstick: row.yardstick(),
-            candidate: row.code.is_some(),
-        };
-        Ok(League {
-            name: self.population.name.clone(),
-            title: self.population.title(),
-            sizes: self.sizes.clone(),
-            pooled_from: POOLED_FROM,
-            seeds: self.seeds,
-            rows: self.entrants.iter().map(row).collect(),
-            paths: played.collect(),
-            together,
-            crowds,
-            runs: (runs, counts.found.into_inner()),
-        })
+            outcomes: vec![Vec::new(); self.entrants.len()],
+            alone: Vec::new(),
+        }
     }
 
     fn prepared(&self) -> Result<Vec<Prepared<'_>>, ExperimentError> {
@@ -272,48 +264,15 @@ impl Request<'_> {
         Ok(Prepared { path, digest: digest(scenario), sizes, seeds, context, alone })
     }
 
-    fn job<'a>(&'a self, path: &'a Prepared<'_>, (who, nobody): (Who, &'a Row), seed: u64) -> Job<'a> {
-        let (row, scenario, digest, sizes) = match (who, &path.alone) {
+    fn run<'a>(&'a self, path: &'a Prepared<'_>, who: Who, nobody: &'a Row) -> Run<'a> {
+        match (who, &path.alone) {
             (Who::Row(row), _) => {
-                (&self.entrants[row], &path.path.scenario, path.digest.as_str(), path.sizes.as_slice())
+                Run::of(&path.path.scenario, &path.digest, &self.entrants[row], self.backend)
             }
-            (Who::Alone, Some((alone, digest))) => (nobody, &alone.scenario, digest.as_str(), [].as_slice()),
-            (Who::Alone, None) => (nobody, &path.path.scenario, path.digest.as_str(), [].as_slice()),
-        };
-        let name = match who {
-            Who::Row(_) => format!("{} on {}", row.label, path.path.name),
-            Who::Alone => format!("nobody on {}", path.path.name),
-        };
-        let mut job = Job {
-            scenario,
-            digest,
-            row,
-            steering: row.steering(scenario),
-            seed,
-            key: String::new(),
-            wanted: Wanted::Downloads(sizes.to_vec()),
-            name,
-        };
-        job.key = key(&job.run(self.backend).key(), sizes);
-        job
+            (Who::Alone, Some((alone, digest))) => Run::of(&alone.scenario, digest, nobody, self.backend),
+            (Who::Alone, None) => Run::of(&path.path.scenario, &path.digest, nobody, self.backend),
+        }
     }
-}
-
-/// Plays a run for what the league keeps of it.
-pub(crate) fn download(
-    run: &Run<'_>,
-    (context, sizes): (&Context, &[u64]),
-    interrupted: &AtomicBool,
-) -> Result<Outcome, BackendError> {
-    let mut beside = Beside::new(context);
-    let record = run.watch("", &mut beside, interrupted)?;
-    Ok(Outcome::new(&record, &beside, (context, sizes)))
-}
-
-/// What a result is found by: everything that decides it.
-pub(crate) fn key(run: &RunKey, sizes: &[u64]) -> String {
-    let words = serde_json::to_vec(&(run, sizes, env!("RAMP_LEAGUE_SOURCES"))).expect("plain data");
-    hexadecimal(&Sha256::digest(words)[..16])
 }
 
 fn bounds(path: &Prepared<'_>, seed: u64) -> Vec<f64> {

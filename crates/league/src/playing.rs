@@ -1,122 +1,71 @@
-//! A run that is found, or played and kept; counted and told either way.
+//! A league's runs: found, or played and kept, all of them.
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
-use rampcc_backend::BackendError;
-use rampcc_experiment::{ExperimentError, Progress};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rampcc_experiment::{ExperimentError, Playing, Progress, Run, Store};
+use rampcc_lab::RunRecord;
 
-use crate::log::Log;
+use crate::play::Request;
 
 /// How far the runs are.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Runs that have a result.
-    pub(crate) finished: AtomicUsize,
+    /// Runs in all.
+    pub(crate) runs: usize,
+    /// Those that have a result.
+    pub(crate) finished: usize,
     /// Of these, those that were there.
-    pub(crate) found: AtomicUsize,
+    pub(crate) found: usize,
 }
 
-/// What runs with one kind of result share.
-pub(crate) struct Playing<'a, T> {
-    pub(crate) log: Log<T>,
-    /// True to take results that are there.
-    pub(crate) reuse: bool,
-    pub(crate) counts: &'a Counts,
-    pub(crate) progress: &'a dyn Progress,
-    pub(crate) interrupted: &'a AtomicBool,
-}
-
-/// A run, for the log and for people.
-#[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
-    /// What its result is found by.
-    pub(crate) key: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) seed: u64,
-}
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, seed {}", self.name, self.seed)
+impl Counts {
+    pub(crate) fn of(runs: usize) -> Self {
+        Self { runs, ..Self::default() }
     }
-}
 
-/// What has become of a run.
-pub(crate) enum Ended<T> {
-    With(T),
-    /// The machine was too busy for it.
-    Refused(String),
-    Interrupted,
-}
-
-impl<T: Serialize + DeserializeOwned + Clone> Playing<'_, T> {
-    /// The result that is there, or that of `play`, which is kept.
-    pub(crate) fn one(
-        &self,
-        run: Named<'_>,
-        play: impl FnOnce(&AtomicBool) -> Result<T, BackendError>,
-    ) -> Result<Ended<T>, ExperimentError> {
-        if self.interrupted() {
-            return Ok(Ended::Interrupted);
+    /// Plays runs of these, and takes something of each record, which has the number of its run.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Interrupted`] where one of them has no result.
+    pub(crate) fn all<T: Send>(
+        &mut self,
+        playing: &Playing<'_>,
+        runs: &[Run<'_>],
+        take: impl Fn(usize, RunRecord) -> T + Sync,
+    ) -> Result<Vec<T>, ExperimentError> {
+        let (rows, played) = playing.all(runs.iter().cloned(), take)?;
+        self.finished += rows.len();
+        self.found += played.reused;
+        // No run of virtual time is refused.
+        if let Some(refused) = played.refused.into_iter().next() {
+            return Err(ExperimentError::Run { run: refused.run, cause: refused.reason });
         }
-        if let Some(result) = self.found(run) {
-            return Ok(Ended::With(result));
+        if rows.len() < runs.len() {
+            return Err(self.stopped(&playing.store.path("")));
         }
-        self.progress.on_start(run.name);
-        match play(self.interrupted) {
-            Ok(result) => {
-                self.keep(run, &result)?;
-                Ok(Ended::With(result))
-            }
-            Err(BackendError::Interrupted { .. }) => Ok(Ended::Interrupted),
-            Err(BackendError::Refused(cause)) => Ok(Ended::Refused(cause)),
-            Err(BackendError::Failed(cause)) => Err(run.failed(cause)),
-        }
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// The same of a run that no machine is too busy for. `None`: interrupted.
-    pub(crate) fn needed(
-        &self,
-        run: Named<'_>,
-        play: impl FnOnce(&AtomicBool) -> Result<T, BackendError>,
-    ) -> Result<Option<T>, ExperimentError> {
-        match self.one(run, play)? {
-            Ended::With(result) => Ok(Some(result)),
-            Ended::Refused(cause) => Err(run.failed(cause)),
-            Ended::Interrupted => Ok(None),
-        }
-    }
-
-    /// The result that is there.
-    pub(crate) fn found(&self, run: Named<'_>) -> Option<T> {
-        let result = Some(run.key).filter(|_| self.reuse).and_then(|key| self.log.get(key))?;
-        self.counts.found.fetch_add(1, Ordering::Relaxed);
-        self.finish(run);
-        Some(result)
-    }
-
-    /// A result that was not there.
-    pub(crate) fn keep(&self, run: Named<'_>, result: &T) -> Result<(), ExperimentError> {
-        self.log.keep(run.key, result)?;
-        self.finish(run);
-        Ok(())
-    }
-
-    pub(crate) fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
-    fn finish(&self, run: Named<'_>) {
-        self.counts.finished.fetch_add(1, Ordering::Relaxed);
-        self.progress.on_finish(run.name);
+    fn stopped(self, place: &Path) -> ExperimentError {
+        ExperimentError::Interrupted { finished: self.finished, runs: self.runs, place: place.to_path_buf() }
     }
 }
 
-impl Named<'_> {
-    fn failed(self, cause: String) -> ExperimentError {
-        ExperimentError::Run { run: self.to_string(), cause }
+impl Request<'_> {
+    /// How its runs are played.
+    pub(crate) fn playing<'p>(
+        &'p self,
+        store: &'p Store,
+        progress: &'p dyn Progress,
+        interrupted: &'p AtomicBool,
+    ) -> Playing<'p> {
+        Playing {
+            reuse: self.reuse,
+            workers: self.workers,
+            on_paths: true,
+            ..Playing::new(store, self.backend, progress, interrupted)
+        }
     }
 }

@@ -24,11 +24,7 @@ impl Population {
     /// # Errors
     ///
     /// If it can carry none; the error says what the first ones ask in vain.
-    pub fn sample(
-        self,
-        backend: &dyn Backend,
-        (count, bytes): (usize, u64),
-    ) -> Result<Self, ExperimentError> {
+    pub fn sample(self, backend: &dyn Backend, count: usize, bytes: u64) -> Result<Self, ExperimentError> {
         let (name, settings, all) = (self.name.clone(), self.settings.clone(), self.paths.len());
         let access = self.access();
         let mut refused = Vec::new();

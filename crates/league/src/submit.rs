@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rampcc_experiment::{ExperimentError, Row, VERSION, write_whole};
+use rampcc_experiment::{ExperimentError, Row, VERSION, hexadecimal, write_whole};
 use rampcc_scenario::Setting;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::judge::Table;
-use crate::log::hexadecimal;
 use crate::play::League;
 use crate::population::{EDITION, Population, Which};
 

@@ -53,13 +53,14 @@ pub fn time(table: &Table) -> Cells {
 
 /// Rows that are slow start share its line.
 fn lines(table: &Table) -> impl Iterator<Item = &Standing> {
-    table.standings.iter().filter(|standing| standing.same_as.is_none())
+    // Who brings a header looks for its line.
+    table.standings.iter().filter(|standing| standing.same_as.is_none() || standing.candidate)
 }
 
 /// Labels of the rows that do what this one does.
 fn same<'a>(table: &'a Table, label: &str) -> Vec<&'a str> {
     let all = table.standings.iter();
-    all.filter(|s| s.same_as.as_deref() == Some(label)).map(|s| s.label.as_str()).collect()
+    all.filter(|s| s.same_as.as_deref() == Some(label) && !s.candidate).map(|s| s.label.as_str()).collect()
 }
 
 /// `3`, or `3–5` where the population cannot tell.
@@ -153,8 +154,11 @@ pub fn among(table: &Table) -> Option<Cells> {
 /// What the columns are.
 pub fn legend(table: &Table) -> String {
     let pooled: Vec<String> = table.pooled.iter().map(|bytes| size(*bytes)).collect();
-    let kinds: Vec<String> =
-        table.weights.iter().map(|(kind, weight)| format!("{kind} {:.0} %", 100.0 * weight)).collect();
+    let kinds: Vec<String> = table
+        .weights
+        .iter()
+        .map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0")))
+        .collect();
     let cut = table.standings.iter().any(|standing| standing.ideal.cut > 0.0);
     let standard = rampcc::standard().id;
     let same = same(table, standard);
@@ -173,7 +177,7 @@ pub fn legend(table: &Table) -> String {
         table.paths,
         kinds.join(", "),
         pooled.join(", "),
-        crate::BESIDE_RTTS,
+        rampcc_lab::metric::EARLY_RTTS,
         100.0 * NEAR,
     );
     if table.standings.iter().any(|standing| standing.among.is_some()) {
@@ -250,7 +254,7 @@ pub fn csv(league: &crate::League) -> String {
 }
 
 /// One line for each run: everything that is kept of it.
-pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String {
+pub fn runs(league: &crate::League, version: &str, command: &str) -> String {
     let seconds = league.sizes.iter().map(|bytes| format!("seconds_{bytes}"));
     let before = ["path", "access", "algorithm", "seed", "file_bytes"];
     let after = "had_s,lost_bytes,sent_again_bytes,startup_lost,timeouts,queue_p95_s,queue_peak_s,others_lost_packets,\
@@ -276,8 +280,9 @@ pub fn runs(league: &crate::League, (version, command): (&str, &str)) -> String 
                 );
                 cells.extend([run.had_s, run.lost_bytes, run.again_bytes].map(|value| number(Some(value))));
                 cells.extend([run.startup_lost, Some(run.timeouts)].map(number));
-                cells.extend(run.queue_s.map(|value| number(Some(value))));
-                cells.extend([0, 1].map(|which| number(run.others.map(|others| others[which]))));
+                cells.extend([run.queue_p95_s, run.queue_peak_s].map(|value| number(Some(value))));
+                cells.push(number(run.others.map(|others| others.lost_packets)));
+                cells.push(number(run.others.map(|others| others.goodput_mbit)));
                 cells.push(run.exit.as_ref().map_or(String::new(), |(reason, _)| reason.clone()));
                 cells.push(number(run.exit.as_ref().map(|(_, window)| *window)));
                 cells.extend([0, 1].map(|which| number(run.estimate.map(|both| both[which]))));

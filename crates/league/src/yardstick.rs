@@ -14,7 +14,7 @@ const FIRST_ANSWER: f64 = 2.5;
 /// Seconds from opening a connection to the last of `bytes`, if all of what the path has left is used from the first instant on:
 /// 1.5 RTT + bytes / A. Where the rate changes, A does.
 pub(crate) fn at_least_s(scenario: &Scenario, context: &Context, bytes: u64) -> f64 {
-    served_s(scenario, context, (FIRST_DATA, bytes))
+    served_s(scenario, context, FIRST_DATA, bytes)
 }
 
 /// The same for every sender, whatever it knows: before the first ACK it may send what the receiver announced in its SYN-ACK, and
@@ -24,7 +24,7 @@ pub(crate) fn at_least_s(scenario: &Scenario, context: &Context, bytes: u64) -> 
 pub(crate) fn causal_s(scenario: &Scenario, context: &Context, bytes: u64) -> f64 {
     let later = bytes.saturating_sub(announced_bytes(scenario));
     let at_once = at_least_s(scenario, context, bytes);
-    if later == 0 { at_once } else { at_once.max(served_s(scenario, context, (FIRST_ANSWER, later))) }
+    if later == 0 { at_once } else { at_once.max(served_s(scenario, context, FIRST_ANSWER, later)) }
 }
 
 /// A round trip of packets without data: that of a full segment less the time that this takes on the link, which is part of size over
@@ -46,7 +46,7 @@ fn announced_bytes(scenario: &Scenario) -> u64 {
 }
 
 /// Until so many bytes have passed, the first of which arrives after so many round trips.
-fn served_s(scenario: &Scenario, context: &Context, (first, bytes): (f64, u64)) -> f64 {
+fn served_s(scenario: &Scenario, context: &Context, first: f64, bytes: u64) -> f64 {
     let opened_s =
         scenario.flows.iter().find(|flow| flow.under_test).map_or(0.0, |flow| flow.start.secs_f64());
     let taken: f64 =

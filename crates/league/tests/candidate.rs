@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use rampcc_experiment::{ExperimentError, Row, Run, digest};
+use rampcc_experiment::{ExperimentError, Kept, Row, Run, digest};
 use rampcc_lab::RunRecord;
 use rampcc_league::{Apart, candidate};
 use rampcc_scenario::Scenario;
@@ -45,17 +45,8 @@ fn scenario() -> Scenario {
 /// A run with seed 3: what it is measured, and everything that an observer is told.
 fn play(row: &Row, interrupted: &AtomicBool) -> Result<(RunRecord, Vec<u8>), String> {
     let scenario = scenario();
-    let (digest, steering) = (digest(&scenario), row.steering(&scenario));
-    let run = Run {
-        scenario: &scenario,
-        digest: &digest,
-        row,
-        steering: &steering,
-        backend: &Simulator,
-        seed: 3,
-        extra_startup_rounds: 0,
-        curves: true,
-    };
+    let digest = digest(&scenario);
+    let run = Run { seed: 3, kept: Kept::CURVES, ..Run::of(&scenario, &digest, row, &Simulator) };
     let mut lines = Vec::new();
     let provenance = Provenance { arm: String::new(), ..run.provenance("") };
     let mut writer = Writer::new(&mut lines, Format::JsonLines, &provenance).unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_experiment::{Code, Row};
 use rampcc_league::goals::{
-    Arms, Bench, Judged, Marked, Played, Set, Sheet, With, ablation, goals, judged, markdown,
+    Arms, Bench, Goals, Judged, Marked, Played, Set, Sheet, With, ablation, judged, markdown, sheets,
 };
 use rampcc_league::{Extent, Population};
 use rampcc_sim::Simulator;
@@ -48,9 +48,9 @@ fn play(place: &Place, entrants: Vec<Row>) -> Played {
         command: "ramp league".to_owned(),
     };
     let population = Population::parse("mine", PATHS, None).unwrap();
-    let extent = Extent::new(population, false, (&[100_000, 1_000_000], Some(1))).unwrap();
+    let extent = Extent::new(population, false, &[100_000, 1_000_000], Some(1)).unwrap();
     let with = With { pairs: false, traffic: true };
-    bench.play(vec![extent], with, (&(), &AtomicBool::new(false))).unwrap()
+    bench.play(vec![extent], with, &(), &AtomicBool::new(false)).unwrap()
 }
 
 fn judged_by(value: f64, goal: f64) -> Judged {
@@ -84,7 +84,7 @@ fn the_page_of_reach_has_these_tables() {
     let arms = Arms::parse("mine.toml", ARMS).unwrap();
     let all = entrants.into_iter().chain(arms.rows(&reach).unwrap()).collect();
     let played = play(&place, all);
-    let [first, second] = goals(&played, &reach);
+    let [first, second] = sheets(&played, &reach, &Goals::own().unwrap());
     let value = |sheet: &Sheet, measure: &str, column: usize| {
         let line = sheet.lines.iter().find(|line| line.measure.starts_with(measure)).expect(measure);
         line.cells[column].clone()

@@ -1,10 +1,11 @@
 //! A small league from end to end: played, found again, judged; a candidate; what goes wrong.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_backend::Backend;
+use rampcc_experiment::{Experiment, ExperimentError, Found, Progress, Request as Comparison, Row};
 use rampcc_league::{
     Apart, Case, League, Outcome, Population, Request, Standing, Weights, Which, candidate, text,
 };
@@ -78,20 +79,61 @@ fn a_second_call_plays_nothing_and_finds_the_same() {
     let place = Place::new("league-again");
     let first = play(&request(&place, &NAMES));
     // One run where nothing is random, two elsewhere, and one of the running flow without a download.
-    assert_eq!(first.runs, (13, 0));
+    assert_eq!((first.runs, first.found), (13, 0));
     let again = play(&request(&place, &NAMES));
-    assert_eq!(again.runs, (13, 13));
+    assert_eq!((again.runs, again.found), (13, 13));
     assert_eq!(text::csv(&first), text::csv(&again));
     // A process that died while it wrote left half a line.
     let log = place.0.join("runs.jsonl");
     let whole = fs::read(&log).unwrap();
     fs::write(&log, &whole[..whole.len() - 20]).unwrap();
     let mended = play(&request(&place, &NAMES));
-    assert_eq!(mended.runs, (13, 12));
+    assert_eq!((mended.runs, mended.found), (13, 12));
     assert_eq!(text::csv(&first), text::csv(&mended));
-    assert_eq!(play(&request(&place, &NAMES)).runs, (13, 13));
+    assert_eq!(play(&request(&place, &NAMES)).found, 13);
     let fresh = play(&Request { reuse: false, ..request(&place, &NAMES) });
-    assert_eq!((fresh.runs, text::csv(&first)), ((13, 0), text::csv(&fresh)));
+    assert_eq!((fresh.found, text::csv(&first)), (0, text::csv(&fresh)));
+}
+
+/// Says how many runs are played.
+#[derive(Default)]
+struct Started(AtomicUsize);
+
+impl Progress for Started {
+    fn on_start(&self, _: &str) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_comparison_of_one_path_takes_the_leagues_runs() {
+    let place = Place::new("league-compared");
+    let league = Request { out: place.0.join("league"), ..request(&place, &NAMES) };
+    let played = play(&league);
+    let path = &league.population.paths[1];
+    let backends: [&dyn Backend; 1] = [&Simulator];
+    let compare = |out: PathBuf| {
+        let mut asked = Comparison::new(&backends, |_| Ok(path.scenario.clone()));
+        asked.algorithms = NAMES.map(str::to_owned).to_vec();
+        asked.runs = Some(2);
+        asked.around.paths = Some(0);
+        asked.out = Some(out);
+        let started = Started::default();
+        let done = Experiment::plan(asked, &()).unwrap().play(&started, &AtomicBool::new(false)).unwrap();
+        let Found::Comparisons(found) = done.found else { panic!("nothing is swept") };
+        (found[0].comparisons()[0].clone(), done.played.reused, started.0.into_inner())
+    };
+    // Elsewhere, all of it is played.
+    let (fresh, reused, started) = compare(place.0.join("compared"));
+    assert_eq!((reused, started), (0, 6));
+    // Beside the league, none.
+    let (found, reused, started) = compare(place.0.clone());
+    assert_eq!((reused, started), (6, 0));
+    assert_eq!((&found.arms, &found.pairs), (&fresh.arms, &fresh.pairs));
+    let slow = played.row("slow_start").unwrap();
+    let seconds: Vec<Option<f64>> =
+        played.paths[1].outcomes[slow].iter().map(|run| *run.seconds.last().unwrap()).collect();
+    assert_eq!(found.arm("slow_start").unwrap().metric("download_time").unwrap().values, seconds);
 }
 
 #[test]
@@ -129,8 +171,9 @@ fn a_running_flow_is_charged_only_what_it_loses_because_of_the_download() {
     let population = Population::parse("mine.toml", &text, None).unwrap();
     let league = play(&Request { population, ..request(&place, &NAMES) });
     let path = league.paths.iter().find(|path| path.name == "beside").unwrap();
-    let lost =
-        |runs: &[Outcome]| runs.iter().map(|run| run.others.unwrap()[0]).sum::<f64>() / runs.len() as f64;
+    let lost = |runs: &[Outcome]| {
+        runs.iter().map(|run| run.others.unwrap().lost_packets).sum::<f64>() / runs.len() as f64
+    };
     let (beside, alone) = (lost(&path.outcomes[league.row("slow_start").unwrap()]), lost(&path.alone));
     assert!(alone > 0.0, "the path makes it lose packets anyway");
     let harm = standing(&league, "slow_start").harm.unwrap();
@@ -244,7 +287,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
     let second = table.standings[1].over_first.unwrap();
     assert!(second.low <= second.ratio && second.ratio <= second.high, "{second:?}");
     assert!((second.ratio - table.standings[1].ideal.mean / first.ideal.mean).abs() < 1e-9);
-    let runs = text::runs(&league, ("1", "ramp league"));
+    let runs = text::runs(&league, "1", "ramp league");
     let lines: Vec<&str> = runs.lines().collect();
     // Three comments, names; four runs of each row, and the running flow's own.
     assert_eq!(lines.len(), 4 + 4 * names.len() + 1);
@@ -297,7 +340,7 @@ fn places_are_shared_where_the_population_cannot_tell_and_the_front_needs_others
     assert_eq!(front[0], table.standings[0].label);
     let gentler = front.windows(2).all(|both| of(both[1]).others[1] < of(both[0]).others[1]);
     assert!(gentler && !front.contains(&"ideal"), "{front:?}");
-    assert!(rampcc_league::page(&league, &table, ("1", "ramp league")).contains("plane-chart"));
+    assert!(rampcc_league::page(&league, &table, "1", "ramp league").contains("plane-chart"));
 }
 
 /// Plain slow start that takes back whatever the host reduces.
@@ -377,7 +420,7 @@ fn an_interrupted_league_goes_on_from_there() {
     let after = After(AtomicUsize::new(3), AtomicBool::new(false));
     let error = request(&place, &NAMES).play(&after, &after.1).unwrap_err();
     assert!(matches!(error, ExperimentError::Interrupted { runs: 13, .. }), "{error}");
-    let found = play(&request(&place, &NAMES)).runs.1;
+    let found = play(&request(&place, &NAMES)).found;
     assert!((3..13).contains(&found), "{found}");
 }
 
@@ -394,7 +437,7 @@ fn a_setting_holds_on_every_path_and_is_told() {
     assert!(all(&|receiver| !receiver.stamps()));
     let set = play(&request);
     assert_eq!(
-        (set.title.as_str(), set.runs.1),
+        (set.title.as_str(), set.found),
         ("mine.toml with receiver.timestamps=off", 0),
         "none is found"
     );

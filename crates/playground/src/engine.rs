@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use miette::Diagnostic;
 use rampcc_experiment::{ExperimentError, Job, Session, Wish};
-use rampcc_lab::RunRecord;
 use rampcc_lab::report::html::render_live;
+use rampcc_lab::{RunRecord, Words};
 use rampcc_sim::recorded;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -91,7 +91,8 @@ impl Engine {
                 None => "null".to_owned(),
                 Some(comparison) => {
                     let live = render_live(&comparison);
-                    json!({ "body": live.body, "data": live.data, "verdict": comparison.verdict }).to_string()
+                    json!({ "body": live.body, "data": live.data, "verdict": Words::of(&comparison).verdict })
+                        .to_string()
                 }
             },
             Question::Recorded(scenario, row) => {

@@ -141,7 +141,7 @@ impl Bench {
         let mut named = vec![self.name.to_owned(), own.to_owned()];
         named.extend(self.rows.iter().cloned());
         // No candidate is compiled, so no compiler is asked for.
-        let entrants = entrants(&named, (&[], &Apart::new("cc", "", &[])), &[&backend])?;
+        let entrants = entrants(&named, &[], &Apart::new("cc", "", &[]), &[&backend])?;
         let (quick, which) = match self.paths {
             Paths::Few | Paths::Quick => (true, Which::Public),
             Paths::Public => (false, Which::Public),
@@ -152,7 +152,7 @@ impl Bench {
         if self.paths == Paths::Few {
             population = population.of_each(1);
         }
-        let extent = Extent::new(population, quick, (&self.sizes, None))?;
+        let extent = Extent::new(population, quick, &self.sizes, None)?;
         let out = directory()?;
         let request = Request {
             population: extent.population,

@@ -30,16 +30,7 @@ pub struct Rules {
     pub hint: Hint,
 }
 
-/// Needs of algorithms that no stack meets here.
-const LACKING: &[Lacking] = &[
-    Lacking { need: Traits::NEEDS_ROUTER, reason: "QUIC has no Quick-Start request (RFC 4782)" },
-    Lacking {
-        need: Traits::NEEDS_GAPS,
-        reason: "QUIC stacks ask a controller for one rate, and never for the gap before each packet",
-    },
-];
-
-/// The same, of a stack whose pacer obeys no controller.
+/// Needs of algorithms that a stack does not meet whose pacer obeys no controller, beside [`rampcc::QUIC_LACKS`].
 const LACKING_WITHOUT_PACING: &[Lacking] = &[Lacking {
     need: Traits::PACES,
     reason: "it spaces packets itself, and this stack spaces them by its own rule",
@@ -79,7 +70,7 @@ impl Rules {
 
     /// Every need that a stack does not meet.
     pub fn lacks(paces: bool) -> impl Iterator<Item = &'static Lacking> {
-        LACKING.iter().chain(LACKING_WITHOUT_PACING.iter().filter(move |_| !paces))
+        rampcc::QUIC_LACKS.iter().chain(LACKING_WITHOUT_PACING.iter().filter(move |_| !paces))
     }
 
     /// What follows start-up.

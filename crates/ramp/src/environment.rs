@@ -53,6 +53,15 @@ pub const LINUX_LACKS: &[Lacking] = &[
     },
 ];
 
+/// The same of QUIC stacks. Some lack more: [`Backend::lacks`](https://docs.rs/rampcc-backend) says what.
+pub const QUIC_LACKS: &[Lacking] = &[
+    Lacking { need: Traits::NEEDS_ROUTER, reason: "QUIC has no Quick-Start request (RFC 4782)" },
+    Lacking {
+        need: Traits::NEEDS_GAPS,
+        reason: "QUIC stacks ask a controller for one rate, and never for the gap before each packet",
+    },
+];
+
 include!(concat!(env!("OUT_DIR"), "/overrides.rs"));
 
 impl fmt::Display for Environment {

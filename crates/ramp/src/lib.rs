@@ -15,7 +15,7 @@ pub use abi::{
     Ack, AckFlags, BACK_TO_BACK, CONTRACT, Config, ConfigFlags, Decision, Event, EventKind, ExitReason, Hint,
     HintSource, PARAMETERS_MAX, Phase, Trait, Traits, UNSET, foreign_algorithms,
 };
-pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override};
+pub use environment::{Environment, LINUX_LACKS, Lacking, OVERRIDES, Override, QUIC_LACKS};
 pub use history::{Memory, Seen};
 pub use startup::{
     Algorithm, Description, Parameter, Startup, algorithm, algorithms, having, of_cubic, standard,

@@ -8,9 +8,9 @@ use crate::catalogue;
 use crate::experiment::{Base, Dimension, Experiment, How, PlotPlan};
 use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
+use crate::measure::Measured;
 use crate::plan::{Plan, version};
 use crate::quantity::{Metric, Own, Quantity};
-use crate::record::Measured;
 use crate::variant::Variant;
 
 /// The claims under one value of a choice.
@@ -215,11 +215,11 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
         .filter(|arm| plot.arms.is_empty() || plot.arms.contains(&experiment.arms[*arm].label))
         .collect();
     let mut panels = match plot.form {
-        Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, (&points, &arms)),
-        Form::Scatter => vec![scatter(plot, experiment, measures, (&points, &arms))],
+        Form::Lines | Form::Bars => over_sweep(plot, experiment, measures, &points, &arms),
+        Form::Scatter => vec![scatter(plot, experiment, measures, &points, &arms)],
         Form::Cdf | Form::Time => {
             let panel = |&point: &usize| {
-                let mut panel = of_runs(plot, measures, (point, &arms))?;
+                let mut panel = of_runs(plot, measures, point, &arms)?;
                 let labels = experiment.labels(point).join(", ");
                 let title = plot.title.clone().unwrap_or_default();
                 let parts = [title, labels].into_iter().filter(|part| !part.is_empty());
@@ -241,7 +241,8 @@ fn over_sweep(
     plot: &PlotPlan,
     experiment: &Experiment,
     measures: &Measures<'_>,
-    (points, arms): (&[usize], &[usize]),
+    points: &[usize],
+    arms: &[usize],
 ) -> Vec<Panel> {
     let mut rest: Vec<Vec<usize>> = Vec::new();
     for point in points {
@@ -315,7 +316,8 @@ fn scatter(
     plot: &PlotPlan,
     experiment: &Experiment,
     measures: &Measures<'_>,
-    (points, arms): (&[usize], &[usize]),
+    points: &[usize],
+    arms: &[usize],
 ) -> Panel {
     let series = arms.iter().map(|&arm| {
         let dots = points.iter().flat_map(|&point| {
@@ -340,7 +342,7 @@ fn scatter(
 }
 
 /// A distribution, or curves over time.
-fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, (point, arms): (usize, &[usize])) -> Option<Panel> {
+fn of_runs(plot: &PlotPlan, measures: &Measures<'_>, point: usize, arms: &[usize]) -> Option<Panel> {
     let experiment = measures.experiment;
     let found = measures.runs?;
     let mut series = Vec::new();
@@ -395,7 +397,7 @@ fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
     if metric.quantity != Quantity::Own(Own::Window) {
         return vec![(None, metric.curve(run))];
     }
-    let mss = f64::from(run.mss_bytes.max(1));
+    let mss = f64::from(run.flows.mss_bytes.max(1));
     let series = run.record.series.iter().flat_map(|series| &series.flows).take(FLOWS_DRAWN).enumerate();
     let chosen: Vec<_> = series.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index)).collect();
     let single = chosen.len() == 1;
@@ -412,11 +414,11 @@ fn thresholds(metric: &Metric, run: &Measured, until: f64) -> Vec<Series> {
     if metric.quantity != Quantity::Own(Own::Window) {
         return Vec::new();
     }
-    let mss = f64::from(run.mss_bytes.max(1));
-    let tests = run.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
+    let mss = f64::from(run.flows.mss_bytes.max(1));
+    let tests = run.flows.bins.flows.iter().filter(|flow| flow.test).take(FLOWS_DRAWN).enumerate();
     let tests = tests.filter(|(index, _)| metric.flow.is_none_or(|flow| flow == *index));
     let drawn = tests.map(|(index, flow)| {
-        let at = |bin: usize| (bin as f64 + 1.0) * run.bins.width_s;
+        let at = |bin: usize| (bin as f64 + 1.0) * run.flows.bins.width_s;
         let known =
             flow.ssthresh_bytes.iter().enumerate().filter(|(bin, value)| **value > 0 && at(*bin) <= until);
         let curve: Vec<(f64, f64)> = known.map(|(bin, value)| (at(bin), *value as f64 / mss)).collect();

@@ -103,7 +103,7 @@ pub(crate) fn judge(
     settled(&mut claims, experiment, &tables);
     let all = || described.iter().flat_map(|runs| runs.runs.values().flatten());
     let runs = all().count();
-    let took_s = all().map(|run| run.took_s).sum();
+    let took_s = all().filter_map(|run| run.record.took_s).sum();
     Ok(Judged {
         id: experiment.id.clone(),
         paper: experiment.paper,
@@ -384,7 +384,7 @@ fn check_at(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[u
         return Found { holds: None, measured: "no point has a value".to_owned() };
     };
     let outcome = check.at(first, points, values);
-    Found { holds: outcome.holds, measured: words(check, &outcome, values, (first, points)) }
+    Found { holds: outcome.holds, measured: words(check, &outcome, values, first, points) }
 }
 
 fn at_points(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[usize]) -> Found {
@@ -411,7 +411,7 @@ fn at_points(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[
     };
     let one = |(point, outcome): &&(usize, Outcome)| {
         let label = values.measures.experiment.labels(*point).join(", ");
-        format!("{label}: {}", words(check, outcome, values, (*point, points)))
+        format!("{label}: {}", words(check, outcome, values, *point, points))
     };
     let mut measured = shown.iter().map(one).collect::<Vec<_>>().join("; ");
     let held = outcomes.iter().filter(|(_, outcome)| outcome.holds == Some(true)).count();
@@ -426,7 +426,8 @@ fn words(
     check: &Check,
     outcome: &Outcome,
     values: &ClaimValues<'_, '_>,
-    (point, points): (usize, &[usize]),
+    point: usize,
+    points: &[usize],
 ) -> String {
     let measures = values.measures;
     check.words(outcome, |term, value| {

@@ -23,9 +23,7 @@ mod plan;
 mod play;
 mod quantity;
 mod read;
-mod record;
 mod variant;
-mod watch;
 mod write;
 
 pub use catalogue::{built_in, chosen, ids, named};
@@ -34,6 +32,6 @@ pub use experiment::Experiment;
 pub use file::{Kind, Paper};
 pub use judge::{Contradiction, Judged, Tally, Verdict, tally};
 pub use plan::Extent;
-pub use play::{Done, Playing, Work};
+pub use play::{Done, Work};
 pub use variant::Variant;
 pub use write::{INDEX, verdicts, write_gallery};

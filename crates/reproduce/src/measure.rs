@@ -1,11 +1,27 @@
 //! The values of a metric in a run.
 
-use rampcc_lab::{Context, quantile};
+use rampcc_lab::flows::{FLOWS_MAX, FlowBins, FlowRow, Flows};
+use rampcc_lab::statistics::quantile;
+use rampcc_lab::{Context, RunRecord, metric};
 
 use crate::expression::trend;
 use crate::file::{Take, Whose};
 use crate::quantity::{Metric, Own, Quantity};
-use crate::record::{FLOWS_MAX, FlowBins, FlowRow, Measured};
+
+/// A run with its flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// What a comparison keeps.
+    pub(crate) record: RunRecord,
+    pub(crate) flows: Flows,
+}
+
+impl From<RunRecord> for Measured {
+    fn from(mut record: RunRecord) -> Self {
+        let flows = record.flows.take().map(|both| both.1).unwrap_or_default();
+        Self { record, flows }
+    }
+}
 
 impl Metric {
     /// The value of a run.
@@ -16,15 +32,15 @@ impl Metric {
     /// Every value of a run: one, or one for each flow or bin.
     pub(crate) fn values(&self, run: &Measured, path: &Context) -> Vec<f64> {
         let mut values = match self.quantity {
-            Quantity::Lab(definition) => match run.record.metric(definition.id) {
+            Quantity::Lab(definition) => match run.record.value(definition) {
                 // A download that was cut off took at least that long.
-                None if definition.id == "download_time" => {
+                None if definition == metric::DOWNLOAD_TIME => {
                     run.record.download_at_least_s.into_iter().collect()
                 }
                 value => value.into_iter().collect(),
             },
             Quantity::Windowed(definition) => {
-                self.windowed(run, path, definition.id == "utilisation").into_iter().collect()
+                self.windowed(run, path, definition == metric::UTILISATION).into_iter().collect()
             }
             Quantity::Own(own) => self.own(own, run, path),
         };
@@ -43,7 +59,7 @@ impl Metric {
             Own::Convergence => convergence(run).into_iter().collect(),
             Own::RttCorrelation => self.rtt_correlation(run).into_iter().collect(),
             Own::AckBandwidth => {
-                let round = run.ack_rounds.get(self.round.unwrap_or(0));
+                let round = run.flows.ack_rounds.get(self.round.unwrap_or(0));
                 round.into_iter().flatten().map(|bytes_per_s| bytes_per_s * 8e-6).collect()
             }
             _ => self.chosen(run).filter_map(|flow| of_flow(own, flow, run, &self.left)).collect(),
@@ -52,9 +68,9 @@ impl Metric {
 
     /// Over time, in seconds: the middle of each bin.
     pub(crate) fn curve(&self, run: &Measured) -> Vec<(f64, f64)> {
-        let width = run.bins.width_s;
+        let width = run.flows.bins.width_s;
         let flows = || self.binned(run);
-        let mss = f64::from(run.mss_bytes.max(1));
+        let mss = f64::from(run.flows.mss_bytes.max(1));
         let sum = |column: fn(&FlowBins) -> &[u64], scale: f64| {
             let length = flows().map(|flow| column(flow).len()).max().unwrap_or(0);
             let at = |bin: usize| flows().filter_map(|flow| column(flow).get(bin)).sum::<u64>();
@@ -65,7 +81,9 @@ impl Metric {
             Quantity::Own(Own::Window) if self.flow.is_none() && self.count(run) > FLOWS_MAX => Vec::new(),
             Quantity::Own(Own::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
             Quantity::Own(Own::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
-            Quantity::Own(Own::Queue) => run.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect(),
+            Quantity::Own(Own::Queue) => {
+                run.flows.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect()
+            }
             _ => self.received(run).iter().map(|bytes| *bytes as f64 * 8e-6 / width).collect(),
         };
         let rtt = matches!(self.quantity, Quantity::Own(Own::Rtt));
@@ -78,7 +96,7 @@ impl Metric {
         let columns: Vec<&[u64]> = if self.flow.is_some() {
             self.binned(run).map(|flow| flow.received_bytes.as_slice()).collect()
         } else {
-            let both = run.bins.together_bytes.iter().zip([false, true]);
+            let both = run.flows.bins.together_bytes.iter().zip([false, true]);
             both.filter(|(_, test)| self.whose.has(*test)).map(|(bytes, _)| bytes.as_slice()).collect()
         };
         let length = columns.iter().map(|column| column.len()).max().unwrap_or(0);
@@ -87,12 +105,12 @@ impl Metric {
 
     /// Number of flows of interest.
     fn count(&self, run: &Measured) -> usize {
-        run.flows.iter().filter(|flow| self.whose.has(flow.test)).count()
+        run.flows.rows.iter().filter(|flow| self.whose.has(flow.test)).count()
     }
 
     /// The flows of interest among those with bins.
     fn binned<'a>(&'a self, run: &'a Measured) -> impl Iterator<Item = &'a FlowBins> {
-        let numbered = run.bins.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
+        let numbered = run.flows.bins.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
         numbered.filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index)).map(|(_, flow)| flow)
     }
 
@@ -102,7 +120,7 @@ impl Metric {
 
     fn windowed(&self, run: &Measured, path: &Context, share: bool) -> Option<f64> {
         let (from, to) = self.window?;
-        let width = run.bins.width_s;
+        let width = run.flows.bins.width_s;
         // Of a flow that has no bins nothing is known.
         if self.flow.is_some() && self.binned(run).next().is_none() {
             return None;
@@ -124,7 +142,7 @@ impl Metric {
             size.is_none_or(|size| flow.size_bytes.is_some_and(|bytes| size.contains(&bytes)))
                 && self.opened.is_none_or(|(from, to)| (from..to).contains(&flow.opened_s))
         };
-        let numbered = run.flows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
+        let numbered = run.flows.rows.iter().filter(|flow| self.whose.has(flow.test)).enumerate();
         numbered
             .filter(|(index, _)| self.flow.is_none_or(|flow| flow == *index))
             .map(|(_, flow)| flow)
@@ -133,7 +151,7 @@ impl Metric {
 
     fn zero_time(&self, run: &Measured, path: &Context) -> Option<f64> {
         let all = Self { quantity: Quantity::Own(Own::Throughput), ..self.clone() };
-        let mut seconds = per_second(&all.curve(run), run.bins.width_s);
+        let mut seconds = per_second(&all.curve(run), run.flows.bins.width_s);
         // Bins end with the last byte, and a flow that is not complete is silent from there on.
         if self.chosen(run).any(|flow| flow.completed_s.is_none()) {
             seconds.resize(seconds.len().max(run.end_s(path) as usize), 0.0);
@@ -147,10 +165,10 @@ impl Metric {
     }
 
     fn rtt_correlation(&self, run: &Measured) -> Option<f64> {
-        let flow = run.bins.flows.iter().find(|flow| flow.test)?;
+        let flow = run.flows.bins.flows.iter().find(|flow| flow.test)?;
         let both = flow.rtt_ms.iter().zip(&flow.received_bytes).enumerate();
         let counts = |(bin, rtt_ms): (usize, f64)| {
-            rtt_ms > 0.0 && self.in_window((bin as f64 + 0.5) * run.bins.width_s)
+            rtt_ms > 0.0 && self.in_window((bin as f64 + 0.5) * run.flows.bins.width_s)
         };
         let chosen = both.filter(|(bin, (rtt, _))| counts((*bin, **rtt)));
         let pairs: Vec<(f64, f64)> = chosen.map(|(_, (rtt, bytes))| (*rtt, *bytes as f64)).collect();
@@ -174,7 +192,7 @@ fn of_flow(own: Own, flow: &FlowRow, run: &Measured, left: &[String]) -> Option<
         Own::FlowStartupLost => f64::from(flow.lost_in_startup),
         Own::FlowTimeouts => f64::from(flow.timeouts),
         Own::FlowExitTime => exit?.time_s,
-        Own::FlowExitWindow => exit?.window_bytes as f64 / f64::from(run.mss_bytes.max(1)),
+        Own::FlowExitWindow => exit?.window_bytes as f64 / f64::from(run.flows.mss_bytes.max(1)),
         Own::FlowLeft => {
             let counts = |reason: &String| left.is_empty() || left.contains(reason);
             f64::from(u8::from(exit.is_some_and(|exit| counts(&exit.reason))))
@@ -200,16 +218,16 @@ fn per_second(curve: &[(f64, f64)], width: f64) -> Vec<f64> {
 fn convergence(run: &Measured) -> Option<f64> {
     const SHARE: f64 = 0.8;
     const IN_A_ROW: usize = 3;
-    let width = run.bins.width_s;
+    let width = run.flows.bins.width_s;
     let rates = |flow: &FlowBins| {
         let timed = flow.received_bytes.iter().enumerate();
         let curve: Vec<(f64, f64)> =
             timed.map(|(bin, bytes)| ((bin as f64 + 0.5) * width, *bytes as f64 * 8e-6 / width)).collect();
         per_second(&curve, width)
     };
-    let mut tested = run.bins.flows.iter().filter(|flow| flow.test);
+    let mut tested = run.flows.bins.flows.iter().filter(|flow| flow.test);
     let (first, second) = (rates(tested.next()?), rates(tested.next()?));
-    let opened = run.flows.iter().filter(|flow| flow.test).nth(1)?.opened_s;
+    let opened = run.flows.rows.iter().filter(|flow| flow.test).nth(1)?.opened_s;
     let length = first.len().min(second.len());
     let near: Vec<bool> = first.iter().zip(&second).map(|(a, b)| *b > 0.0 && *b >= SHARE * a).collect();
     let from = (opened.ceil() as usize).min(length);
@@ -221,15 +239,15 @@ fn convergence(run: &Measured) -> Option<f64> {
 impl Measured {
     /// The end of the run: of what was seen, or, while flows under test were not complete, of the time that it had.
     fn end_s(&self, path: &Context) -> f64 {
-        let waited = self.flows.iter().any(|flow| flow.test && flow.completed_s.is_none());
+        let waited = self.flows.rows.iter().any(|flow| flow.test && flow.completed_s.is_none());
         if waited { path.end_s } else { self.bins_end().unwrap_or(0.0) }
     }
 
     /// The end of what was seen.
     fn bins_end(&self) -> Option<f64> {
-        let bins = self.bins.flows.iter().map(|flow| flow.received_bytes.len());
-        let bins = bins.chain([self.bins.queue_bytes.len()]).max()?;
-        Some(bins as f64 * self.bins.width_s)
+        let bins = self.flows.bins.flows.iter().map(|flow| flow.received_bytes.len());
+        let bins = bins.chain([self.flows.bins.queue_bytes.len()]).max()?;
+        Some(bins as f64 * self.flows.bins.width_s)
     }
 }
 
@@ -272,7 +290,7 @@ impl Take {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Bins;
+    use rampcc_lab::flows::Bins;
 
     /// Two flows under test and another, in bins of half a second: the first has 8 Mbit/s from 1 s on, the second as much from
     /// 4 s on, having opened at 2 s.
@@ -297,28 +315,21 @@ mod tests {
             ..FlowRow::default()
         };
         Measured {
-            key: rampcc_lab::RunKey {
-                scenario_hash: String::new(),
-                steering: String::new(),
-                seed: 1,
-                version: String::new(),
-                backend: String::new(),
-                extra_startup_rounds: 0,
+            record: RunRecord::default(),
+            flows: Flows {
+                rows: vec![flow(0.0, true, 4), flow(2.0, true, 0), flow(0.0, false, 7)],
+                bins: Bins {
+                    width_s: 0.5,
+                    flows: vec![bins(2), bins(8)],
+                    together_bytes: [
+                        vec![9; 20],
+                        (0..20).map(|bin| 500_000 * (u64::from(bin >= 2) + u64::from(bin >= 8))).collect(),
+                    ],
+                    queue_bytes: vec![3; 20],
+                },
+                ack_rounds: vec![vec![1e6], vec![2e6, 4e6]],
+                mss_bytes: 1000,
             },
-            record: rampcc_lab::RunRecord::default(),
-            flows: vec![flow(0.0, true, 4), flow(2.0, true, 0), flow(0.0, false, 7)],
-            bins: Bins {
-                width_s: 0.5,
-                flows: vec![bins(2), bins(8)],
-                together_bytes: [
-                    vec![9; 20],
-                    (0..20).map(|bin| 500_000 * (u64::from(bin >= 2) + u64::from(bin >= 8))).collect(),
-                ],
-                queue_bytes: vec![3; 20],
-            },
-            ack_rounds: vec![vec![1e6], vec![2e6, 4e6]],
-            mss_bytes: 1000,
-            took_s: 0.0,
         }
     }
 
@@ -389,8 +400,8 @@ mod tests {
     fn flows_without_bins_of_their_own_count_together_and_are_no_window() {
         let mut many = run();
         let ninth = FlowRow { test: true, ..FlowRow::default() };
-        many.flows.extend(std::iter::repeat_n(ninth, FLOWS_MAX));
-        many.bins.together_bytes[1][0] = 1_000_000;
+        many.flows.rows.extend(std::iter::repeat_n(ninth, FLOWS_MAX));
+        many.flows.bins.together_bytes[1][0] = 1_000_000;
         let path = Context::default();
         let rate = Metric { window: Some((0.0, 0.5)), take: Take::Max, ..metric("throughput") };
         close(rate.value(&many, &path).unwrap(), 16.0);
@@ -416,8 +427,8 @@ mod tests {
     #[test]
     fn round_trip_times_and_throughput_are_ranked_where_there_were_acks() {
         let mut run = run();
-        run.bins.flows[0].rtt_ms = vec![0.0, 5.0, 6.0, 7.0, 8.0];
-        run.bins.flows[0].received_bytes = vec![99, 40, 30, 10, 20];
+        run.flows.bins.flows[0].rtt_ms = vec![0.0, 5.0, 6.0, 7.0, 8.0];
+        run.flows.bins.flows[0].received_bytes = vec![99, 40, 30, 10, 20];
         let mut metric = metric("rtt_correlation");
         let path = Context::default();
         close(metric.value(&run, &path).unwrap(), -0.8);
@@ -429,7 +440,7 @@ mod tests {
     fn time_without_throughput_begins_after_the_first_data() {
         close(value(&Metric { flow: Some(0), ..metric("zero_time") }), 0.0);
         let mut stalled = run();
-        stalled.bins.flows[0].received_bytes[6..10].fill(0);
+        stalled.flows.bins.flows[0].received_bytes[6..10].fill(0);
         let path = Context {
             capacity: vec![rampcc_lab::CapacityStep { from_s: 0.0, bytes_per_s: 2e6 }],
             ..Context::default()
@@ -441,7 +452,7 @@ mod tests {
         // The rest is not silence of a flow that has all of its bytes, and is that of another one.
         let path = Context { end_s: 15.0, ..path };
         close(zero(&stalled, &path), 2.0);
-        stalled.flows[0].completed_s = None;
+        stalled.flows.rows[0].completed_s = None;
         close(zero(&stalled, &path), 2.0 + 5.0);
     }
 

@@ -1,19 +1,18 @@
 //! The runs that experiments take.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::{Row, Run, VERSION, check, digest};
+use rampcc_experiment::{Kept, Row, Run, VERSION, check, digest};
+use rampcc_lab::flows::{BINS_MAX, FLOWS_MAX, FlowsWanted};
 use rampcc_scenario::Scenario;
-use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::{Form, Whose};
 use crate::quantity::{Own, Quantity};
-use crate::record::{BINS_MAX, FLOWS_MAX};
 use crate::variant::Variant;
 
 /// How much of an experiment is played, and on what.
@@ -68,19 +67,6 @@ pub(crate) struct Cell {
     row: Arc<Row>,
     steering: Arc<str>,
     curves: bool,
-}
-
-/// One run to be played, with where it is kept.
-pub(crate) struct Job<'a> {
-    pub(crate) cell: &'a Cell,
-    pub(crate) extent: Extent<'a>,
-    pub(crate) seed: u64,
-    pub(crate) curves: bool,
-    /// Whether the bandwidth of single ACKs is kept.
-    pub(crate) acks: bool,
-    /// Whether flows beside those under test are kept: web sessions have a hundred thousand.
-    pub(crate) others: bool,
-    pub(crate) bin: rampcc::Time,
 }
 
 impl<'a> Plan<'a> {
@@ -213,72 +199,41 @@ impl<'a> Plan<'a> {
     }
 
     /// Every run.
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = Job<'_>> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.settings.iter().flat_map(move |conditions| {
             let first = conditions.seeds.first().copied();
             conditions.seeds.iter().flat_map(move |&seed| {
-                conditions.cells.iter().map(move |cell| self.job(cell, seed, Some(seed) == first))
+                conditions.cells.iter().map(move |cell| self.run(cell, seed, Some(seed) == first))
             })
         })
     }
 
-    pub(crate) fn job<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Job<'p> {
-        let acks = self.experiment.metrics.values();
-        let acks = acks.into_iter().any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
+    /// One run of a cell.
+    pub(crate) fn run<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Run<'p> {
+        let mut metrics = self.experiment.metrics.values();
+        let acks = metrics.any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
         let others = self.experiment.metrics.values().any(|metric| metric.whose != Whose::Test);
-        let curves = cell.curves && first;
-        Job { cell, extent: self.extent, seed, curves, acks, others, bin: self.experiment.bin }
-    }
-}
-
-/// Everything that decides what is kept of a run.
-#[derive(Serialize)]
-struct Key<'k> {
-    run: rampcc_lab::RunKey,
-    bin_ns: u64,
-    curves: bool,
-    acks: bool,
-    others: bool,
-    watch: &'k str,
-}
-
-impl Job<'_> {
-    pub(crate) fn run(&self) -> Run<'_> {
+        let flows = FlowsWanted { bin: self.experiment.bin, acks, others };
         Run {
-            scenario: &self.cell.scenario,
-            digest: &self.cell.digest,
-            row: &self.cell.row,
-            steering: &self.cell.steering,
+            scenario: &cell.scenario,
+            digest: &cell.digest,
+            row: &cell.row,
+            steering: Cow::Borrowed(&cell.steering),
             backend: self.extent.backend,
-            seed: self.seed,
+            seed,
             extra_startup_rounds: 0,
-            curves: self.curves,
+            kept: Kept { curves: cell.curves && first, flows: Some(flows) },
         }
     }
+}
 
-    /// What it takes on disk, roughly: four columns a flow and three beside them, seven characters a bin.
-    pub(crate) fn bytes(&self) -> u64 {
-        let scenario = &self.cell.scenario;
-        let bins = (scenario.stop.after.ns() / self.bin.ns().max(1)).min(BINS_MAX as u64);
-        let flows = scenario.flows.len().min(FLOWS_MAX) as u64;
-        3000 + bins * (4 * flows + 3) * 7
-    }
-
-    /// Where it is kept, below the results directory.
-    pub(crate) fn file(&self) -> String {
-        let key = Key {
-            run: self.run().key(),
-            bin_ns: self.bin.ns(),
-            curves: self.curves,
-            acks: self.acks,
-            others: self.others,
-            watch: env!("RAMP_WATCH"),
-        };
-        let digest = Sha256::digest(serde_json::to_vec(&key).expect("a key is plain data"));
-        let algorithm = self.cell.steering.split(' ').next().unwrap_or_default();
-        let digest = u128::from_be_bytes(std::array::from_fn(|at| digest[at]));
-        format!("runs/{algorithm}-{}-{digest:032x}.json", self.seed)
-    }
+/// What a run takes on disk, roughly: four columns a flow and three beside them, seven characters a bin.
+pub(crate) fn bytes(run: &Run<'_>) -> u64 {
+    let scenario = run.scenario;
+    let width = run.kept.flows.map_or(1, |flows| flows.bin.ns()).max(1);
+    let bins = (scenario.stop.after.ns() / width).min(BINS_MAX as u64);
+    let flows = scenario.flows.len().min(FLOWS_MAX) as u64;
+    3000 + bins * (4 * flows + 3) * 7
 }
 
 /// Version of ramp, for pages.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rampcc_lab::{Definition, definitions};
+use rampcc_lab::{Definition, definitions, metric};
 
 use crate::file::{Take, Whose};
 
@@ -183,7 +183,7 @@ impl Quantity {
     pub(crate) fn takes_window(&self) -> bool {
         match self {
             Self::Lab(definition) | Self::Windowed(definition) => {
-                matches!(definition.id, "goodput" | "utilisation")
+                [metric::GOODPUT, metric::UTILISATION].contains(definition)
             }
             Self::Own(own) => {
                 matches!(

@@ -4,10 +4,8 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
-use rampcc_experiment::{ExperimentError, Progress};
-use rampcc_reproduce::{
-    Done, Experiment, Extent, Playing, ReproduceError, Tally, Work, tally, write_gallery,
-};
+use rampcc_experiment::{ExperimentError, Playing, Progress, Store};
+use rampcc_reproduce::{Done, Experiment, Extent, ReproduceError, Tally, Work, tally, write_gallery};
 use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
 use rampcc_trace::Observer;
@@ -140,13 +138,11 @@ fn play_on(
     (progress, stop): (&dyn Progress, &AtomicBool),
 ) -> Result<Done, ReproduceError> {
     let work = Work::plan([experiment], extent)?;
+    let store = Store::create(&place.0)?;
     let playing = Playing {
-        out: &place.0,
-        reuse: true,
         command: "ramp reproduce sample.toml",
-        clock: &|| 0.0,
-        progress,
-        interrupted: stop,
+        seconds: Some(&|| 0.0),
+        ..Playing::new(&store, extent.backend, progress, stop)
     };
     work.play(&playing)
 }

@@ -18,13 +18,13 @@ pub enum ScenarioError {
     #[diagnostic(transparent)]
     Field(#[from] Box<FieldError>),
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(help("give the path of a scenario file, or the name of a built-in scenario"))]
     Read {
         /// File.
         path: PathBuf,
-        /// Cause.
-        source: std::io::Error,
+        /// Cause, which the message has already.
+        cause: std::io::Error,
     },
     /// There is no built-in scenario of this name and no such file.
     #[error("there is no scenario `{name}`")]

@@ -34,7 +34,7 @@ impl Scenario {
         if path.exists() || path.components().count() > 1 || path.extension().is_some() {
             return Self::load(path);
         }
-        let near = nearest(name_or_path, Self::built_in_names());
+        let near = nearest(&name_or_path.to_lowercase(), Self::built_in_names());
         let near = near.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
         let names = listed(Self::built_in_names());
         Err(ScenarioError::Unknown {
@@ -46,7 +46,7 @@ impl Scenario {
     /// The scenario of a file.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let text = read_small(path)
-            .map_err(|e| ScenarioError::Read { path: path.to_owned(), source: std::io::Error::other(e) })?;
+            .map_err(|e| ScenarioError::Read { path: path.to_owned(), cause: std::io::Error::other(e) })?;
         Self::parse(&path.display().to_string(), &text, path.parent())
     }
 

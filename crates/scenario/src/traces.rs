@@ -71,7 +71,7 @@ impl Scenario {
                 same.then_some(text).ok_or_else(|| "it has changed since the scenario was read".to_owned())
             });
             let failed =
-                |problem| ScenarioError::Read { path: path.clone(), source: std::io::Error::other(problem) };
+                |problem| ScenarioError::Read { path: path.clone(), cause: std::io::Error::other(problem) };
             Ok((path.clone(), text.map_err(failed)?))
         });
         carried.collect()

@@ -201,7 +201,7 @@ mod tests {
         cpu.take(&parcel(2));
         let first = cpu.next().expect("it is idle");
         // 1 us + 200 x 5 ns.
-        cpu.serve(Time::ZERO, first, 200);
+        cpu.serve(Time::ZERO, first, visits(200));
         assert!(cpu.next().is_none());
         assert_eq!(cpu.poll_timeout(), Time::from_us(2));
         assert!(cpu.finish(Time::from_ns(1999)).is_none());

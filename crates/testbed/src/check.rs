@@ -59,7 +59,7 @@ pub enum Unsupported {
 /// Checks that [`crate::play`] can play `scenario` with this row; the error names everything that it cannot.
 pub fn check(scenario: &Scenario, row: Row) -> Result<(), Vec<Unsupported>> {
     let mut all = Vec::new();
-    if let Err(path) = rampcc_emulator::check(scenario) {
+    if let Err(path) = rampcc_emulator::check(scenario, rampcc_emulator::Family::V4) {
         all.push(path.into());
     }
     if scenario.cpu.is_some() {
@@ -101,7 +101,6 @@ fn sender(flow: &FlowConfig, row: Row) -> Vec<Unsupported> {
             format!("{recovery:?}"),
             "Linux repairs as RFC 6675 and RACK say",
         ),
-        (s.ecn, "ecn", "on".into(), "the emulator's links do not mark packets"),
         (!s.prr, "prr", off(s.prr), "Linux reduces proportionally in every recovery"),
         (!s.rack_tlp, "rack-tlp", off(s.rack_tlp), "Linux finds losses by RACK-TLP"),
         (!s.limited_transmit, "limited-transmit", off(false), "Linux always has it"),
@@ -298,6 +297,7 @@ fn mixed(first: &FlowConfig, flow: &FlowConfig) -> Vec<Unsupported> {
     let differing = [
         (flow.sender.initial_window_packets != first.sender.initial_window_packets, "initial-window"),
         (flow.sender.idle_restart != first.sender.idle_restart, "idle-restart"),
+        (flow.sender.ecn != first.sender.ecn, "ecn"),
         (flow.sender.rto.min != first.sender.rto.min, "rto-min"),
         (quick(flow) != quick(first), "acks"),
         ((flow.receiver.sack_blocks == 0) != (first.receiver.sack_blocks == 0), "sack-blocks"),

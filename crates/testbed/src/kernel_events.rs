@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use rampcc::{Ack, Decision, EventKind, ExitReason, Phase, Time};
@@ -132,18 +132,14 @@ impl Told {
     pub(crate) fn exits(
         &self,
         clock: Clock,
-        whose: impl Fn(SocketAddrV4, SocketAddrV4, Time) -> Option<u32>,
+        whose: impl Fn(SocketAddr, SocketAddr, Time) -> Option<u32>,
     ) -> Vec<FlowEvent> {
         let first = |events: &Vec<Event>| {
             let exit = events
                 .iter()
                 .find_map(|event| if let Event::Exit(exit) = event { Some(exit) } else { None })?;
-            let (SocketAddr::V4(server), SocketAddr::V4(client)) = (exit.tuple.local(), exit.tuple.remote())
-            else {
-                return None;
-            };
             let left = left(exit, clock, 0, Time::ZERO);
-            let flow = whose(server, client, left.now)?;
+            let flow = whose(exit.tuple.local(), exit.tuple.remote(), left.now)?;
             (exit.decision.exit_reason() != ExitReason::None).then_some(FlowEvent { flow, ..left })
         };
         self.events.values().filter_map(first).collect()
@@ -173,7 +169,7 @@ impl Told {
     fn events_of(&self, flow: usize, seen: &Seen, controls: &Controls) -> Option<&Vec<Event>> {
         let load = steering(flow, controls)?;
         let opened = seen.connection.as_ref()?;
-        let ends = [opened.connection.local, opened.connection.remote].map(SocketAddr::V4);
+        let ends = [opened.connection.local, opened.connection.remote];
         self.events.iter().find_map(|((from, _), events)| {
             (*from == load && events.iter().any(|event| tuple(event) == Some(ends))).then_some(events)
         })

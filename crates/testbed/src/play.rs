@@ -401,6 +401,7 @@ pub(crate) fn host_tcp(scenario: &Scenario) -> HostTcp {
         rto_min: Some(flow.sender.rto.min).filter(|least| *least != RTO_MIN),
         sack: flow.receiver.sack_blocks > 0,
         idle_restart: flow.sender.idle_restart,
+        ecn: flow.sender.ecn,
     }
 }
 

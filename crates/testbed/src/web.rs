@@ -5,7 +5,7 @@ mod server;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
@@ -51,7 +51,7 @@ pub(crate) struct Object {
     size_bytes: u64,
     mss_bytes: u32,
     /// The server's and the client's, once they are connected.
-    pub(crate) ends: Option<[SocketAddrV4; 2]>,
+    pub(crate) ends: Option<[SocketAddr; 2]>,
     pub(crate) transfer: Transfer,
     head_bytes: u64,
     /// That arrived, each copy counted.
@@ -161,10 +161,7 @@ impl<'a> Web<'a> {
         let dialled = stage.running.dial(to, server.address(), || stage.over().is_none())?;
         let Some(stream) = dialled else { return Ok(object) };
         object.event(stage.running.clock().now(), FlowEventKind::Established);
-        object.ends = stream.local_addr().ok().and_then(|local| match local {
-            std::net::SocketAddr::V4(client) => Some([server.address(), client]),
-            std::net::SocketAddr::V6(_) => None,
-        });
+        object.ends = stream.local_addr().ok().map(|client| [server.address(), client]);
         let loaded = self.read(&stream, &request, &mut object);
         if let Ok(info) = TcpInfo::of(&stream) {
             object.data_packets = u64::from(info.data_segs_in);
@@ -287,7 +284,7 @@ impl Object {
 /// Which object a packet belonged to. A client's port may be used again.
 #[derive(Default)]
 pub(crate) struct Whose {
-    opened: BTreeMap<([SocketAddrV4; 2], Time), u32>,
+    opened: BTreeMap<([SocketAddr; 2], Time), u32>,
 }
 
 impl Whose {
@@ -297,7 +294,7 @@ impl Whose {
     }
 
     /// The one that was under way between these ends, in either direction.
-    pub(crate) fn flow(&self, from: SocketAddrV4, to: SocketAddrV4, now: Time) -> Option<u32> {
+    pub(crate) fn flow(&self, from: SocketAddr, to: SocketAddr, now: Time) -> Option<u32> {
         [[from, to], [to, from]].into_iter().find_map(|ends| {
             let before = self.opened.range((ends, Time::ZERO)..=(ends, now)).next_back();
             before.map(|(_, flow)| *flow)
@@ -313,7 +310,6 @@ impl Stage<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
 
     use super::*;
 
@@ -334,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_port_that_is_used_again_belongs_to_the_later_object() {
-        let at = |host, port| SocketAddrV4::new(Ipv4Addr::new(10, 77, 0, host), port);
+        let at = |host, port| SocketAddr::new([10, 77, 0, host].into(), port);
         let object = |flow, ms| {
             let wanted = Wanted { flow, pair: (0, 1), size_bytes: 1, under_test: true };
             let mut object = Object::new(&wanted, Time::from_ms(ms));

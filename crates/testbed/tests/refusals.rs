@@ -60,7 +60,6 @@ fn each_field_that_asks_for_another_tcp_is_refused_by_its_name() {
             "`timestamps` is 1.000 ms;",
         ),
         ("receiver", "timestamps = 'off'", "`sack-blocks` is 3; Linux sends as many as fit"),
-        ("sender", "ecn = true", "`ecn` is on; the emulator's links do not mark packets"),
         ("cpu", "visit = '5 ns'", "`[cpu]`: real hosts have their own processors"),
         ("receiver", "ack-size = '40 B'", "`ack-size` is 40 bytes; the kernel's ACKs have the headers"),
     ] {

@@ -76,6 +76,9 @@ pub struct Wire {
     pub connections: u64,
     /// Packets of the server that ECN would let a link mark.
     pub ecn_packets: u64,
+    /// Of these, marked by a link and delivered.
+    #[serde(default)]
+    pub marked_packets: u64,
     /// Share of the run for which the server's threads, taken together, waited for a processor.
     pub starved_share: f64,
     /// Processors that others than the two programs and ramp kept busy meanwhile.

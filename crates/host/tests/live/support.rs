@@ -1,7 +1,7 @@
 //! A control group and a path of one's own, with a server that sends to clients.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -89,8 +89,8 @@ fn cgroup2() -> (PathBuf, Option<PathBuf>) {
 /// A path with a server at its sending end.
 pub(crate) struct Line {
     running: Running,
-    server: Ipv4Addr,
-    client: Ipv4Addr,
+    server: IpAddr,
+    client: IpAddr,
 }
 
 /// Who opens the connections.
@@ -136,7 +136,7 @@ impl Line {
         let listener = self.at(passive, || {
             let control = if passive == End::Sender { load.control } else { None };
             let socket = socket(control);
-            socket.bind(&SocketAddr::V4(SocketAddrV4::new(there, PORT)).into()).expect("bind");
+            socket.bind(&SocketAddr::new(there, PORT).into()).expect("bind");
             socket.listen(1024).expect("listen");
             socket
         });
@@ -149,7 +149,7 @@ impl Line {
                             let stream = self.at(active, || {
                                 let control = if active == End::Sender { load.control } else { None };
                                 let socket = socket(control);
-                                let to = SocketAddr::V4(SocketAddrV4::new(there, PORT));
+                                let to = SocketAddr::new(there, PORT);
                                 socket.connect(&to.into()).expect("connect");
                                 TcpStream::from(socket)
                             });

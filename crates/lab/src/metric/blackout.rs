@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use rampcc::Time;
 use rampcc_trace::FlowSample;
 
-use super::{Definition, Metric};
+use super::{Better, Definition, Metric};
 use crate::Context;
-use crate::comparison::Better;
 use crate::ledger::{Flow, Ledger, TestFlow};
 
 /// Time in windows that delivered less than 1 % of the capacity.

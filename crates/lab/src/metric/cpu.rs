@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use rampcc_trace::CpuSample;
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// Loads of hosts whose processors count, from their first connection on; other runs have no value.

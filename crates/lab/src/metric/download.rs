@@ -4,35 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rampcc_trace::{FlowEvent, FlowEventKind};
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::{Ledger, mean_of};
 use crate::record;
-
-/// Id of the download time.
-pub(crate) const DOWNLOAD_TIME: &str = "download_time";
 
 /// From the opening to the last byte at the receiver.
 #[derive(Debug)]
 pub(super) struct Download;
 
-const DEFINITIONS: [Definition; 2] = [
-    Definition {
-        id: DOWNLOAD_TIME,
-        name: "download time",
-        unit: "s",
-        meaning: "from the opening of a flow to its last byte at the receiver; none where a listed flow does not finish, \
-                  and drawn ones count if they do",
-        better: Better::Lower,
-    },
-    Definition {
-        id: "unfinished",
-        name: "unfinished transfers",
-        unit: "count",
-        meaning: "sized flows under test that the end of the run cut off",
-        better: Better::Lower,
-    },
-];
+/// Download time.
+pub const DOWNLOAD_TIME: Definition = Definition {
+    id: "download_time",
+    name: "download time",
+    unit: "s",
+    meaning: "from the opening of a flow to its last byte at the receiver; none where a listed flow does not finish, \
+              and drawn ones count if they do",
+    better: Better::Lower,
+};
+
+/// Unfinished transfers.
+pub const UNFINISHED: Definition = Definition {
+    id: "unfinished",
+    name: "unfinished transfers",
+    unit: "count",
+    meaning: "sized flows under test that the end of the run cut off",
+    better: Better::Lower,
+};
+
+const DEFINITIONS: [Definition; 2] = [DOWNLOAD_TIME, UNFINISHED];
 
 impl Metric for Download {
     fn definitions(&self) -> &'static [Definition] {

@@ -1,21 +1,32 @@
 //! Time and window at the exit from start-up.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// The decision to leave start-up.
 #[derive(Debug)]
 pub(super) struct Exit;
 
+/// When start-up ended.
+pub const EXIT_TIME: Definition = Definition {
+    id: "exit_time",
+    name: "time at exit",
+    unit: "s",
+    meaning: "from the opening of a flow to its algorithm's decision to leave start-up",
+    better: Better::Neither,
+};
+
+/// The window with which it ended, over the path.
+pub const EXIT_WINDOW_BDP: Definition = Definition {
+    id: "exit_window_bdp",
+    name: "window at exit / BDP",
+    unit: "BDP",
+    meaning: "window at exit over the path's bandwidth-delay product: 1 fills the path, 1 plus the buffer fills path and queue",
+    better: Better::Neither,
+};
+
 const DEFINITIONS: [Definition; 3] = [
-    Definition {
-        id: "exit_time",
-        name: "time at exit",
-        unit: "s",
-        meaning: "from the opening of a flow to its algorithm's decision to leave start-up",
-        better: Better::Neither,
-    },
+    EXIT_TIME,
     Definition {
         id: "exit_window",
         name: "window at exit",
@@ -23,13 +34,7 @@ const DEFINITIONS: [Definition; 3] = [
         meaning: "congestion window just after the decision to leave start-up",
         better: Better::Neither,
     },
-    Definition {
-        id: "exit_window_bdp",
-        name: "window at exit / BDP",
-        unit: "BDP",
-        meaning: "window at exit over the path's bandwidth-delay product: 1 fills the path, 1 plus the buffer fills path and queue",
-        better: Better::Neither,
-    },
+    EXIT_WINDOW_BDP,
 ];
 
 impl Metric for Exit {

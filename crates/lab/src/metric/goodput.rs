@@ -2,34 +2,33 @@
 
 use rampcc::Time;
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
-
-/// Id of the goodput.
-pub(crate) const GOODPUT: &str = "goodput";
 
 /// Bytes in order at the receiver over time.
 #[derive(Debug)]
 pub(super) struct Goodput;
 
-const DEFINITIONS: [Definition; 2] = [
-    Definition {
-        id: GOODPUT,
-        name: "goodput",
-        unit: "Mbit/s",
-        meaning: "payload in order at the receiver over the time from a flow's opening to its end or the run's",
-        better: Better::Higher,
-    },
-    Definition {
-        id: "utilisation",
-        name: "utilisation",
-        unit: "share",
-        meaning: "payload received by all flows under test over the capacity from the first one's opening to the last \
-                  one's end",
-        better: Better::Higher,
-    },
-];
+/// Goodput.
+pub const GOODPUT: Definition = Definition {
+    id: "goodput",
+    name: "goodput",
+    unit: "Mbit/s",
+    meaning: "payload in order at the receiver over the time from a flow's opening to its end or the run's",
+    better: Better::Higher,
+};
+
+/// Utilisation.
+pub const UTILISATION: Definition = Definition {
+    id: "utilisation",
+    name: "utilisation",
+    unit: "share",
+    meaning: "payload received by all flows under test over the capacity from the first one's opening to the last \
+              one's end",
+    better: Better::Higher,
+};
+
+const DEFINITIONS: [Definition; 2] = [GOODPUT, UTILISATION];
 
 impl Metric for Goodput {
     fn definitions(&self) -> &'static [Definition] {

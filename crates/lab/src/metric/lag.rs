@@ -1,7 +1,6 @@
 //! Lead of the window over the evidence that decided.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// From the sending of the packet whose ACK decided to the decision.

@@ -1,43 +1,49 @@
 //! Packets and connections lost, and packets sent again, over the whole flow.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// Drops, retransmissions, timeouts.
 #[derive(Debug)]
 pub(super) struct Loss;
 
-const DEFINITIONS: [Definition; 4] = [
-    Definition {
-        id: "lost_packets",
-        name: "packets lost",
-        unit: "packets",
-        meaning: "data packets of a flow under test that links dropped",
-        better: Better::Lower,
-    },
-    Definition {
-        id: "retransmissions",
-        name: "retransmissions",
-        unit: "packets",
-        meaning: "full segments' worth of data that a flow under test sent again, needed or not",
-        better: Better::Lower,
-    },
-    Definition {
-        id: "timeouts",
-        name: "timeouts",
-        unit: "count",
-        meaning: "expiries of a flow's retransmission timer",
-        better: Better::Lower,
-    },
-    Definition {
-        id: "connections_lost",
-        name: "connections lost",
-        unit: "share",
-        meaning: "share of the flows under test whose connection an end gave up before all had arrived; TCP's ends do not",
-        better: Better::Lower,
-    },
-];
+/// Packets lost.
+pub const LOST_PACKETS: Definition = Definition {
+    id: "lost_packets",
+    name: "packets lost",
+    unit: "packets",
+    meaning: "data packets of a flow under test that links dropped",
+    better: Better::Lower,
+};
+
+/// Retransmissions.
+pub const RETRANSMISSIONS: Definition = Definition {
+    id: "retransmissions",
+    name: "retransmissions",
+    unit: "packets",
+    meaning: "full segments' worth of data that a flow under test sent again, needed or not",
+    better: Better::Lower,
+};
+
+/// Timeouts.
+pub const TIMEOUTS: Definition = Definition {
+    id: "timeouts",
+    name: "timeouts",
+    unit: "count",
+    meaning: "expiries of a flow's retransmission timer",
+    better: Better::Lower,
+};
+
+/// Connections that an end gave up.
+pub const CONNECTIONS_LOST: Definition = Definition {
+    id: "connections_lost",
+    name: "connections lost",
+    unit: "share",
+    meaning: "share of the flows under test whose connection an end gave up before all had arrived; TCP's ends do not",
+    better: Better::Lower,
+};
+
+const DEFINITIONS: [Definition; 4] = [LOST_PACKETS, RETRANSMISSIONS, TIMEOUTS, CONNECTIONS_LOST];
 
 impl Metric for Loss {
     fn definitions(&self) -> &'static [Definition] {

@@ -3,6 +3,7 @@
 mod blackout;
 mod capacity;
 mod cpu;
+mod crowd;
 mod download;
 mod exit;
 mod goodput;
@@ -11,18 +12,30 @@ mod loss;
 mod others;
 mod overshoot;
 mod queue;
+mod shares;
 mod startup;
 mod wire;
 
 use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample};
 
-use crate::comparison::{Better, MetricInfo};
+use serde::{Deserialize, Serialize};
+
 use crate::ledger::{Flow, Ledger, TestFlow};
 
-pub(crate) use download::DOWNLOAD_TIME;
+pub use crowd::{
+    DROPPED_PACKETS, FAIRNESS, FLOWS_TIME, FLOWS_TIME_P95, FLOWS_TIME_P99, OTHERS_TIME, OTHERS_TIME_P95,
+    OTHERS_TIME_P99, STARTUPS_ENDED, WINDOW_GROWTH,
+};
+pub use download::{DOWNLOAD_TIME, UNFINISHED};
 pub(crate) use download::{Sizes, at_least_s};
-pub(crate) use goodput::GOODPUT;
+pub use exit::{EXIT_TIME, EXIT_WINDOW_BDP};
+pub use goodput::{GOODPUT, UTILISATION};
+pub use loss::{CONNECTIONS_LOST, LOST_PACKETS, RETRANSMISSIONS, TIMEOUTS};
 pub(crate) use others::HARM;
+pub use others::{EARLY_RTTS, OTHERS_GOODPUT, OTHERS_LOST_EARLY};
+pub use queue::{QUEUE_P95, QUEUE_PEAK};
+pub use shares::{SHARES, SHARES_AFTER_S};
+pub use startup::{STARTUP_LOST_PACKETS, STARTUP_UTILISATION};
 pub use wire::wire_metrics;
 pub(crate) use wire::{BURST, BURST_LOST, FIRST_FLIGHT};
 
@@ -60,6 +73,33 @@ pub struct Definition {
     pub better: Better,
 }
 
+/// Description of a metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricInfo {
+    /// Identifier in files: `download_time`.
+    pub id: String,
+    /// For people: `download time`.
+    pub name: String,
+    /// Unit of the values: `s`, `ms`, `Mbit/s`, `packets`, `bytes`, `BDP`, `share`, `count`, `ratio`.
+    pub unit: String,
+    /// One line.
+    pub meaning: String,
+    /// Better direction.
+    pub better: Better,
+}
+
+/// Better direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// It explains and is not judged.
+    Neither,
+}
+
 impl From<Definition> for MetricInfo {
     fn from(definition: Definition) -> Self {
         Self {
@@ -86,7 +126,9 @@ pub(crate) fn all() -> Vec<Box<dyn Metric>> {
         Box::new(queue::Queue::default()),
         Box::new(blackout::Blackout::default()),
         Box::new(cpu::Cpu::default()),
-        Box::new(others::Others),
+        Box::new(others::Others::default()),
+        Box::new(shares::Shares::default()),
+        Box::new(crowd::Crowd::default()),
     ]
 }
 

@@ -1,12 +1,22 @@
 //! Share of the flows that are not under test.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use rampcc::Time;
+use rampcc_trace::{FlowEvent, FlowEventKind};
+
+use super::{Better, Definition, Metric};
 use crate::ledger::{Ledger, mean_of};
 
+/// Round trips from the opening of the first flow under test in which the others' losses count as caused by its start-up: later ones
+/// they would have had anyway.
+pub const EARLY_RTTS: u32 = 20;
+
 /// Throughput, completion and losses of everybody else.
-#[derive(Debug)]
-pub(super) struct Others;
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// When early losses end; `None`: no flow under test has opened.
+    early_until: Option<Time>,
+    lost_early: u64,
+}
 
 /// A metric that takes two runs with the same seed: one of this algorithm and one of the reference.
 #[derive(Debug)]
@@ -17,7 +27,8 @@ pub(crate) struct Harm {
     pub(crate) higher_is_better: bool,
 }
 
-const GOODPUT: Definition = Definition {
+/// Others' goodput.
+pub const OTHERS_GOODPUT: Definition = Definition {
     id: "others_goodput",
     name: "others' goodput",
     unit: "Mbit/s",
@@ -41,7 +52,17 @@ const LOST: Definition = Definition {
     better: Better::Lower,
 };
 
-const DEFINITIONS: [Definition; 3] = [GOODPUT, DOWNLOAD_TIME, LOST];
+/// Others' packets lost early.
+pub const OTHERS_LOST_EARLY: Definition = Definition {
+    id: "others_lost_early",
+    name: "others' packets lost early",
+    unit: "packets",
+    meaning: "data packets of all flows not under test that links dropped in the first 20 base RTTs of the first flow under \
+              test",
+    better: Better::Lower,
+};
+
+const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, DOWNLOAD_TIME, LOST, OTHERS_LOST_EARLY];
 
 /// Ware et al. 2019: the share of their performance alone (here: beside the yardstick, or the baseline where
 /// there is none) that others lose.
@@ -54,7 +75,7 @@ pub(crate) const HARM: [Harm; 2] = [
             meaning: "share of the others' goodput lost against the run of the yardstick with the same seed",
             better: Better::Lower,
         },
-        of: GOODPUT.id,
+        of: OTHERS_GOODPUT.id,
         higher_is_better: true,
     },
     Harm {
@@ -76,6 +97,21 @@ impl Metric for Others {
         &DEFINITIONS
     }
 
+    fn on_event(&mut self, ledger: &Ledger, event: &FlowEvent) {
+        match event.kind {
+            FlowEventKind::Opened { under_test: true, .. } => {
+                let window = Time::from_secs_f64(ledger.context.base_rtt_s * f64::from(EARLY_RTTS));
+                self.early_until.get_or_insert(event.now + window);
+            }
+            FlowEventKind::Dropped { data: true, .. }
+                if self.early_until.is_some_and(|until| event.now <= until) =>
+            {
+                self.lost_early += u64::from(ledger.is_other(event.flow));
+            }
+            _ => {}
+        }
+    }
+
     fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>> {
         let goodput = mean_of(ledger.others().filter_map(|flow| {
             let seconds = (ledger.over(flow) - flow.opened).secs_f64();
@@ -84,6 +120,7 @@ impl Metric for Others {
         let time =
             mean_of(ledger.others().filter_map(|flow| Some((flow.completed? - flow.opened).secs_f64())));
         let lost: u64 = ledger.others().map(|flow| flow.dropped_packets).sum();
-        vec![goodput, time, (ledger.others().count() > 0).then_some(lost as f64)]
+        let any = ledger.others().next().is_some();
+        vec![goodput, time, any.then_some(lost as f64), any.then_some(self.lost_early as f64)]
     }
 }

@@ -1,7 +1,6 @@
 //! Bytes sent beyond the path's capacity.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// In flight beyond pipe and buffer.

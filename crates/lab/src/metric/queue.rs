@@ -3,8 +3,7 @@
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowEventKind, LinkSample};
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::Ledger;
 
 /// Queueing delay at the bottleneck while flows under test are open.
@@ -20,10 +19,18 @@ pub(super) struct Queue {
     waited: Histogram,
 }
 
+/// Queue peak.
+pub const QUEUE_PEAK: Definition =
+    definition("queue_peak", "queue peak", "ms", "longest queueing delay at the bottleneck");
+
+/// Queue, 95 % of time.
+pub const QUEUE_P95: Definition =
+    definition("queue_p95", "queue, 95 % of time", "ms", "queueing delay not exceeded for 95 % of the time");
+
 const DEFINITIONS: [Definition; 8] = [
-    definition("queue_peak", "queue peak", "ms", "longest queueing delay at the bottleneck"),
+    QUEUE_PEAK,
     definition("queue_p50", "median queue", "ms", "queueing delay not exceeded for half the time"),
-    definition("queue_p95", "queue, 95 % of time", "ms", "queueing delay not exceeded for 95 % of the time"),
+    QUEUE_P95,
     definition("queue_p99", "queue, 99 % of time", "ms", "queueing delay not exceeded for 99 % of the time"),
     definition("queue_peak_bdp", "queue peak / BDP", "BDP", "longest queueing delay over the base RTT"),
     definition("queue_p50_bdp", "median queue / BDP", "BDP", "median queueing delay over the base RTT"),

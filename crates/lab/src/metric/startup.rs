@@ -1,13 +1,30 @@
 //! Start-up as a whole: Paced Start's Table 3, and what share of the work it was.
 
-use super::{Definition, Metric};
-use crate::comparison::Better;
+use super::{Better, Definition, Metric};
 use crate::ledger::{Flow, Ledger, TestFlow};
 use crate::startup::StartupEnd;
 
 /// Totals from the first packet to the first linear increase. Flows without samples have none.
 #[derive(Debug)]
 pub(super) struct StartupTotals;
+
+/// Start-up utilisation.
+pub const STARTUP_UTILISATION: Definition = Definition {
+    id: "startup_utilisation",
+    name: "start-up utilisation",
+    unit: "share",
+    meaning: "payload delivered in start-up over what the path could have carried meanwhile",
+    better: Better::Higher,
+};
+
+/// Packets lost in start-up.
+pub const STARTUP_LOST_PACKETS: Definition = Definition {
+    id: "startup_lost_packets",
+    name: "packets lost in start-up",
+    unit: "packets",
+    meaning: "data packets dropped before the end of start-up",
+    better: Better::Lower,
+};
 
 const DEFINITIONS: [Definition; 6] = [
     Definition {
@@ -25,20 +42,8 @@ const DEFINITIONS: [Definition; 6] = [
         meaning: "payload delivered in start-up over its time",
         better: Better::Higher,
     },
-    Definition {
-        id: "startup_utilisation",
-        name: "start-up utilisation",
-        unit: "share",
-        meaning: "payload delivered in start-up over what the path could have carried meanwhile",
-        better: Better::Higher,
-    },
-    Definition {
-        id: "startup_lost_packets",
-        name: "packets lost in start-up",
-        unit: "packets",
-        meaning: "data packets dropped before the end of start-up",
-        better: Better::Lower,
-    },
+    STARTUP_UTILISATION,
+    STARTUP_LOST_PACKETS,
     Definition {
         id: "startup_loss",
         name: "start-up loss",

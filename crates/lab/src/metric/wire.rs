@@ -2,15 +2,35 @@
 
 use rampcc_trace::{Emulation, Wire};
 
-use super::Definition;
-use crate::comparison::Better;
+use super::{Better, Definition};
 
-/// Id of the length of the first flight.
-pub(crate) const FIRST_FLIGHT: &str = "first_flight";
-/// Id of the length of the longest burst.
-pub(crate) const BURST: &str = "longest_burst";
-/// Id of what was lost of it.
-pub(crate) const BURST_LOST: &str = "longest_burst_lost";
+/// First flight.
+pub(crate) const FIRST_FLIGHT: Definition = Definition {
+    id: "first_flight",
+    name: "first flight",
+    unit: "packets",
+    meaning: "packets of the answer that left before news of the first could be back: the initial window",
+    better: Better::Neither,
+};
+
+/// Longest burst.
+pub(crate) const BURST: Definition = Definition {
+    id: "longest_burst",
+    name: "longest burst",
+    unit: "packets",
+    meaning: "most packets that left back to back in start-up, closer than half of the bottleneck's time for one and \
+              than 200 us",
+    better: Better::Lower,
+};
+
+/// Lost of the longest burst.
+pub(crate) const BURST_LOST: Definition = Definition {
+    id: "longest_burst_lost",
+    name: "lost of the longest burst",
+    unit: "packets",
+    meaning: "packets of the longest burst in start-up that links dropped",
+    better: Better::Lower,
+};
 
 /// A value, and how it is read.
 type Seen = (Definition, fn(&Wire) -> Option<f64>);
@@ -37,16 +57,7 @@ const SEEN: [Seen; 7] = [
         },
         |wire| wire.response_s,
     ),
-    (
-        Definition {
-            id: FIRST_FLIGHT,
-            name: "first flight",
-            unit: "packets",
-            meaning: "packets of the answer that left before news of the first could be back: the initial window",
-            better: Better::Neither,
-        },
-        |wire| Some(wire.first_flight_packets as f64),
-    ),
+    (FIRST_FLIGHT, |wire| Some(wire.first_flight_packets as f64)),
     (
         Definition {
             id: "first_flight_gap",
@@ -57,27 +68,8 @@ const SEEN: [Seen; 7] = [
         },
         |wire| wire.first_flight_gap_s,
     ),
-    (
-        Definition {
-            id: BURST,
-            name: "longest burst",
-            unit: "packets",
-            meaning: "most packets that left back to back in start-up, closer than half of the bottleneck's time for one and \
-                      than 200 us",
-            better: Better::Lower,
-        },
-        |wire| Some(wire.burst_packets as f64),
-    ),
-    (
-        Definition {
-            id: BURST_LOST,
-            name: "lost of the longest burst",
-            unit: "packets",
-            meaning: "packets of the longest burst in start-up that links dropped",
-            better: Better::Lower,
-        },
-        |wire| Some(wire.burst_lost as f64),
-    ),
+    (BURST, |wire| Some(wire.burst_packets as f64)),
+    (BURST_LOST, |wire| Some(wire.burst_lost as f64)),
     (
         Definition {
             id: "turn_around",
@@ -115,6 +107,10 @@ mod tests {
         let seen: Vec<_> =
             wire_metrics(Some(&Emulation { wire: Some(wire), ..Emulation::default() })).collect();
         let expected = [(FIRST_FLIGHT, 10.0), (BURST, 40.0), (BURST_LOST, 3.0)];
-        assert_eq!(seen, expected.map(|(id, value)| (id.to_owned(), value)), "what was not seen has none");
+        assert_eq!(
+            seen,
+            expected.map(|(metric, value)| (metric.id.to_owned(), value)),
+            "what was not seen has none"
+        );
     }
 }

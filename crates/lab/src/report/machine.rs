@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::comparison::{Better, Comparison, Finding, IntervalMethod, Representative, Test};
+use crate::carries::Carries;
+use crate::comparison::{Comparison, Finding, IntervalMethod, Representative, Test};
+use crate::metric::Better;
+use crate::words::Words;
 
 /// Number of the form of files for programs. It grows when something is removed, renamed or means something else; what is added
 /// leaves it as it is.
@@ -125,14 +128,48 @@ pub(super) fn numbered() -> String {
     format!("# format: {FORMAT}\n")
 }
 
-/// The whole comparison but its curves, after the number of the form.
+/// The whole comparison but its curves, and what it says, after the number of the form.
 pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&Numbered::new(without_curves(comparison)))? + "\n")
+    Ok(serde_json::to_string_pretty(&Numbered::new(Written::new(comparison)))? + "\n")
+}
+
+/// A comparison as JSON.
+#[derive(Serialize)]
+pub struct Written {
+    /// The numbers.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// What they say.
+    #[serde(flatten)]
+    pub words: Words,
+    /// Reach of this result, where neighbouring paths were played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carries: Option<WrittenCarries>,
+}
+
+/// How far an answer carries as JSON.
+#[derive(Serialize)]
+pub struct WrittenCarries {
+    /// The numbers.
+    #[serde(flatten)]
+    pub carries: Carries,
+    /// All this in one sentence.
+    pub sentence: String,
+}
+
+impl Written {
+    fn new(comparison: &Comparison) -> Self {
+        let words = Words::of(comparison);
+        let mut comparison = without_curves(comparison);
+        let sentence = words.reach.clone().unwrap_or_default();
+        let carries = comparison.carries.take().map(|carries| WrittenCarries { carries, sentence });
+        Self { comparison, words, carries }
+    }
 }
 
 /// What [`json`] writes, as a part of a larger document.
 pub fn json_value(comparison: &Comparison) -> Result<serde_json::Value, serde_json::Error> {
-    serde_json::to_value(without_curves(comparison))
+    serde_json::to_value(Written::new(comparison))
 }
 
 fn without_curves(comparison: &Comparison) -> Comparison {

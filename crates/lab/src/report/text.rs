@@ -1,10 +1,15 @@
 //! A comparison at a glance, for a terminal.
 
+use super::names::quoted;
 use super::table::{Cell, Column, Tone, lay_out, wrap};
-use crate::comparison::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo};
-use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
+use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
+use crate::format::{
+    bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
+};
+use crate::metric::{Better, MetricInfo};
 use crate::standing::standing;
-use crate::{Context, Met, metric};
+use crate::words::grouped;
+use crate::{Context, Met, Words, metric};
 
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +41,14 @@ pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
         out.push_str(&lay_out(columns(comparison, &rows), &groups, style.width, style.colour));
         out.push('\n');
     }
-    say(&mut out, &comparison.verdict, Tone::Heading, style);
+    let words = Words::of(comparison);
+    say(&mut out, &quoted(comparison, &words.verdict), Tone::Heading, style);
     if let Some(emulation) = &comparison.emulation {
         say(&mut out, &emulation.sentence(), Tone::Aside, style);
         say(&mut out, &format!("{}.", emulation.sockets), Tone::Aside, style);
     }
-    for note in &comparison.notes {
-        say(&mut out, note, Tone::Unclear, style);
+    for note in grouped(&words.notes) {
+        say(&mut out, &quoted(comparison, &note), Tone::Unclear, style);
     }
     out
 }
@@ -81,9 +87,8 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));
         }
         None if first > 0.0 => {
-            let payload = bit_rate(first);
-            let number = payload.split(' ').next().unwrap_or_default();
-            parts.push(format!("{} ({number} payload)", bit_rate(first * context.wire_factor())));
+            let (payload, _) = bit_rate_parts(first);
+            parts.push(format!("{} ({payload} payload)", bit_rate(first * context.wire_factor())));
         }
         None => {}
     }
@@ -141,15 +146,16 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         arm.metric(id).map_or("–".to_owned(), |summary| show(summary.mean))
     };
     let primary_heading = match info.map(|info| info.id.as_str()) {
-        Some(metric::DOWNLOAD_TIME) | None => ["download", "time"],
-        Some(metric::GOODPUT) => ["", "goodput"],
+        None => ["download", "time"],
+        Some(id) if id == metric::DOWNLOAD_TIME.id => ["download", "time"],
+        Some(id) if id == metric::GOODPUT.id => ["", "goodput"],
         Some(_) => ["deciding", "metric"],
     };
     let mut columns = vec![
         Column { right: false, ..column(["", "algorithm"], 0, &|arm| arm.label.clone()) },
         Column { right: false, ..column(primary_heading, 1, &|arm| primary(arm, info)) },
         column(["vs", "leader"], 1, &|arm| standing(comparison, arm).unwrap_or_default()),
-        column(["left", "start-up"], 2, &|arm| mean(arm, "exit_time", &seconds)),
+        column(["left", "start-up"], 2, &|arm| left(arm)),
         Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
         column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
         column(["lost in", "start-up"], 4, &|arm| mean(arm, "startup_lost_packets", &count)),
@@ -176,7 +182,8 @@ fn primary(arm: &ArmSummary, info: Option<&MetricInfo>) -> String {
         return if arm.n == 0 { "not run" } else { "not finished" }.to_owned();
     };
     if summary.n == 0 {
-        return "not finished".to_owned();
+        let why = if arm.lost_all_connections() { "connection lost" } else { "not finished" };
+        return why.to_owned();
     }
     let mut text = with_interval(summary, &info.unit);
     if summary.unfinished() > 0 {
@@ -201,6 +208,13 @@ fn tone(comparison: &Comparison, arm: &ArmSummary, info: Option<&MetricInfo>) ->
         Some(Finding::CannotTell) => Tone::Unclear,
         _ => Tone::Plain,
     }
+}
+
+/// "3.20 s", or "1.37 s, 2 of 5" where not every run leaves start-up.
+fn left(arm: &ArmSummary) -> String {
+    let Some(summary) = arm.of(metric::EXIT_TIME) else { return "–".to_owned() };
+    let of = if summary.n < arm.n { format!(", {} of {}", summary.n, arm.n) } else { String::new() };
+    seconds(summary.mean) + &of
 }
 
 /// "delay", or "delay 9, loss 3" where runs differ.

@@ -7,6 +7,7 @@ mod describe;
 mod paired;
 mod power;
 mod ranks;
+pub mod weighted;
 
 pub(crate) use bimodal::modes;
 pub(crate) use bootstrap::bca;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rampcc::{Algorithm, Description, Time};
 use rampcc_backend::{BackendError, Played};
-use rampcc_experiment::{ExperimentError, Parcel, Player, Run, Task, Wanted};
+use rampcc_experiment::{ExperimentError, Parcel, Player, Run, Task};
 use rampcc_trace::Observer;
 
 use super::wire::{Ask, Said, add, messages, receive, send};
@@ -130,7 +130,7 @@ impl Processes {
         let said = |error: ExperimentError| Lost::Said(error.to_string());
         let path = Parcel::new(run.scenario).map_err(said)?;
         let path = serde_json::to_string(&path).map_err(|error| Lost::Said(error.to_string()))?;
-        let mut task = Task::new(run, "", Wanted::Record).map_err(said)?;
+        let mut task = Task::new(run, "").map_err(said)?;
         task.code = None;
         let task = serde_json::to_string(&task).map_err(|error| Lost::Said(error.to_string()))?;
         let algorithm = self.algorithm.lock().unwrap_or_else(PoisonError::into_inner).ok_or(Lost::Garbled)?;

@@ -99,8 +99,7 @@ fn played(
     let task: Task = serde_json::from_str(task)?;
     let code = Code { text: "".into(), digest: digest.to_owned(), player: None };
     let row = Row { code: Some(code), ..task.row_of(algorithm) };
-    let steering = row.steering(&scenario);
-    let run = task.run((&scenario, &path_digest), (&row, &steering), backend)?;
+    let run = task.run(&scenario, &path_digest, &row, backend)?;
     let played = run.play(saying, &AtomicBool::new(false)).map_err(|error| failed(&run, &error))?;
     Ok(played.outcome)
 }

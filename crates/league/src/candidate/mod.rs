@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rampcc::Algorithm;
-use rampcc_experiment::{Code, ExperimentError, Row, write_whole};
+use rampcc_experiment::{Code, ExperimentError, Row, hexadecimal, write_whole};
 use rampcc_scenario::Arm;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -24,8 +24,6 @@ use apart::Processes;
 pub use child::serve_candidate;
 #[doc(hidden)]
 pub use wire::said_again;
-
-use crate::log::hexadecimal;
 
 /// The file and the settings of `FILE.h` or `FILE.h:NAME=VALUE,…`; `None` if `text` names no header.
 pub fn header(text: &str) -> Option<(&str, Option<&str>)> {

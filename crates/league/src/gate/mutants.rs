@@ -94,6 +94,15 @@ pub(super) const MUTATIONS: &[Mutation] = &[
                   \t\td->ssthresh_bytes = 2 * (ramp_u64)e->mss_bytes;\n\t\td->cwnd_bytes = d->ssthresh_bytes;\n\t}",
     },
     Mutation {
+        id: "thrice_reduced",
+        meaning: "answers the loss that ends start-up with three reductions instead of one",
+        init: "",
+        on_ack: "",
+        on_event: "if (e->kind == RAMP_LOSS && before.phase != RAMP_DONE) {\n\
+                  \t\td->ssthresh_bytes = ramp_max(d->ssthresh_bytes / 4, 2 * (ramp_u64)e->mss_bytes);\n\
+                  \t\td->cwnd_bytes = ramp_min(d->cwnd_bytes, d->ssthresh_bytes);\n\t}",
+    },
+    Mutation {
         id: "overdue",
         meaning: "doubles the window once more when it leaves",
         init: "",

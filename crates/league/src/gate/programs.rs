@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use rampcc::Time;
 use rampcc_backend::{Backend, BackendError};
 use rampcc_experiment::{ExperimentError, Progress, Row, Run, context, digest, failed};
 use rampcc_lab::Context;
-use rampcc_scenario::Source;
+use rampcc_scenario::{Scenario, Source};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sha2::{Digest, Sha256};
@@ -13,7 +14,6 @@ use sha2::{Digest, Sha256};
 use super::measure::{MEASURES, Pair};
 use super::{Gate, Judge, Terms, Verdict, Worst, short};
 use crate::outcome::{Outcome, holds};
-use crate::play::download;
 use crate::population::{EDITION, PREFIX, Path, Population, Which};
 use crate::yardstick::causal_s;
 
@@ -23,6 +23,13 @@ pub const PATHS: usize = 12;
 const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 /// The largest of them takes no longer on a path, s: ten minutes have to do for many pairs.
 const LONGEST_S: f64 = 3.0;
+/// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: the
+/// download time counts no more than that ([`MEASURES`]).
+const CUT: f64 = 2.0;
+/// And this much longer, s: a program that stands still at its beginning has sent something by then.
+const CUT_AFTER_S: f64 = 0.5;
+/// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
+const SLOW: f64 = 1.5;
 /// Pairs in a row for which the machine was too busy, before it gives up.
 const BUSY: u32 = 10;
 
@@ -67,6 +74,22 @@ struct Ready {
     context: Context,
 }
 
+/// One pair.
+struct Turn<'a> {
+    ready: &'a Ready,
+    /// Of the pair, and the seed of both runs.
+    number: u64,
+    old_first: bool,
+}
+
+/// The same, over when the download has had this time.
+fn until(scenario: &Scenario, seconds: f64) -> Scenario {
+    let mut cut = scenario.clone();
+    let opening = scenario.flows.first().map_or(Time::ZERO, |flow| flow.start);
+    cut.stop.after = cut.stop.after.min(opening + Time::from_secs_f64(seconds));
+    cut
+}
+
 impl Programs<'_> {
     /// Plays pairs while there is `time_left`, until it is sure or the pairs are used up. Each pair is on one of the paths at random, so
     /// that the mean of what it shows is the same whatever came before.
@@ -86,10 +109,13 @@ impl Programs<'_> {
         let mut judge = Judge::new(self.terms);
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let (mut number, mut refused, mut in_a_row) = (0, 0, 0);
+        let mut taken_s = [0.0, 0.0];
         while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell && time_left() {
             let ready = &paths[random.random_range(0..paths.len())];
             number += 1;
-            let Some([old, new]) = self.pair(ready, number, progress, interrupted)? else {
+            let old_first = number % 2 == 1 || taken_s[1] > SLOW * taken_s[0];
+            let turn = Turn { ready, number, old_first };
+            let Some([old, new]) = self.pair(&turn, progress, interrupted)? else {
                 refused += 1;
                 in_a_row += 1;
                 if in_a_row == BUSY {
@@ -101,6 +127,7 @@ impl Programs<'_> {
                 continue;
             };
             in_a_row = 0;
+            taken_s = [taken_s[0] + old.had_s, taken_s[1] + new.had_s];
             let bytes = SIZES[SIZES.len() - 1];
             let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
             judge.add(&pair);
@@ -112,49 +139,60 @@ impl Programs<'_> {
         Ok(Gate { paths: names, refused, ..gate })
     }
 
-    /// Both runs with the same seed, in turns the old one first and the new one; `None`: the machine was too busy for one of them.
+    /// Both runs with the same seed; `None`: the machine was too busy for one of them.
     fn pair(
         &self,
-        ready: &Ready,
-        number: u64,
+        turn: &Turn<'_>,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
     ) -> Result<Option<[Outcome; 2]>, ExperimentError> {
-        let mut outcomes = [None, None];
-        let old_first = number % 2 == 1;
-        for side in if old_first { [0, 1] } else { [1, 0] } {
+        let ready = turn.ready;
+        let mut outcomes: [Option<Outcome>; 2] = [None, None];
+        for side in if turn.old_first { [0, 1] } else { [1, 0] } {
             let row = [&self.old, &self.new][side];
-            let steering = row.steering(&ready.path.scenario);
-            let run = Run {
-                scenario: &ready.path.scenario,
-                digest: &ready.digest,
-                row,
-                steering: &steering,
-                backend: self.backend,
-                seed: number,
-                extra_startup_rounds: 0,
-                curves: false,
-            };
             let name = format!("{} on {}", row.label, ready.path.name);
             progress.on_start(&name);
-            match download(&run, (&ready.context, &SIZES), interrupted) {
+            let whole = &ready.path.scenario;
+            let cut = outcomes[0].as_ref().map(|old| until(whole, CUT * old.had_s + CUT_AFTER_S));
+            let mut played = self.run(turn, side, cut.as_ref().unwrap_or(whole), interrupted);
+            // It may have sent nothing in so short a time.
+            if let (Err((BackendError::Failed(_), _)), Some(_)) = (&played, cut) {
+                played = self.run(turn, side, whole, interrupted);
+            }
+            match played {
                 Ok(outcome) => outcomes[side] = Some(outcome),
-                Err(BackendError::Refused(_)) => return Ok(None),
-                Err(BackendError::Interrupted { .. }) => {
-                    let (finished, runs) = (2 * number as usize - 2, 2 * self.terms.pairs as usize);
+                Err((BackendError::Refused(_), _)) => return Ok(None),
+                Err((BackendError::Interrupted { .. }, _)) => {
+                    let (finished, runs) = (2 * turn.number as usize - 2, 2 * self.terms.pairs as usize);
                     return Err(ExperimentError::Interrupted { finished, runs, place: ".".into() });
                 }
-                Err(error @ BackendError::Failed(_)) => {
-                    return Err(ExperimentError::Input {
-                        message: failed(&run, &error).to_string(),
-                        help: None,
-                    });
+                Err((BackendError::Failed(_), message)) => {
+                    return Err(ExperimentError::Input { message, help: None });
                 }
             }
             progress.on_finish(&name);
         }
         let [Some(old), Some(new)] = outcomes else { return Ok(None) };
         Ok(Some([old, new]))
+    }
+
+    /// One of them; an error with the sentence that names the run.
+    fn run(
+        &self,
+        turn: &Turn<'_>,
+        side: usize,
+        scenario: &Scenario,
+        interrupted: &AtomicBool,
+    ) -> Result<Outcome, (BackendError, String)> {
+        let row = [&self.old, &self.new][side];
+        let run = Run { seed: turn.number, ..Run::of(scenario, &turn.ready.digest, row, self.backend) };
+        match run.watch("", &mut (), interrupted) {
+            Ok(record) => Ok(Outcome::new(&record, &turn.ready.context, &SIZES)),
+            Err(error) => {
+                let told = failed(&run, &error).to_string();
+                Err((error, told))
+            }
+        }
     }
 
     /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in

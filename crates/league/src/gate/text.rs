@@ -114,11 +114,13 @@ impl Tested {
         let mut text = format!(
             "| gates | number | as they should be | pairs, median | most |\n|---|---|---|---|---|\n\
              | of a row with itself, other seeds | {} | {} not called worse | {} |\n\
-             | of a row with a mutant whose fault shows in any run | {shown} | {found} called worse | {} |\n",
+             | of a row with a mutant beyond the margins | {shown} | {found} called worse | {} |\n\
+             | of a row with a mutant within them | {} | not called worse, twice | |\n",
             self.alike.len(),
             self.alike.len() - self.alarms(),
             pairs(&self.alike),
             pairs(&self.mutants),
+            self.within(),
         );
         text += "\n| mutant | a sender that … | verdict | pairs | by |\n|---|---|---|---|---|\n";
         for one in &self.mutants {
@@ -128,7 +130,11 @@ impl Tested {
                 "| `{}` | {} | {} | {} | {by} |",
                 one.name,
                 one.fault,
-                if one.differs { verdict(one.verdict) } else { "does not show" },
+                match (one.differs, one.within) {
+                    (false, _) => "does not show",
+                    (true, true) => "not worse, twice",
+                    (true, false) => verdict(one.verdict),
+                },
                 one.pairs
             );
         }

@@ -4,14 +4,16 @@ use serde::Serialize;
 
 use crate::play::League;
 
-/// In the access type of paths whose return link has at least that for ACKs.
-const FAST: &str = "5 to 50 Mbit/s";
+/// A return link of this rate is no slower than the ACKs of a full path, Mbit/s.
+const FAST_MBIT: f64 = 5.0;
 
 /// Paths of one access type: what the slowest and the most lossy of them gave.
 #[derive(Clone, Debug, Serialize)]
 pub struct Geo {
     /// The access type.
     pub access: String,
+    /// Rate of the slowest return link, Mbit/s.
+    pub return_mbit: f64,
     /// By row, in the league's order.
     pub rows: Vec<GeoRow>,
 }
@@ -46,16 +48,22 @@ impl Geo {
                 lost_packets: lost.fold(0.0, f64::max),
             }
         };
+        let slowest = |access: &str| {
+            let paths = league.paths.iter().filter(|path| path.access == access);
+            let rate = |path: &crate::PlayedPath| path.features.get("rate") * path.features.get("return");
+            paths.map(rate).fold(f64::INFINITY, f64::min)
+        };
         let group = |access: &str| Self {
             access: access.to_owned(),
+            return_mbit: slowest(access),
             rows: (0..league.rows.len()).map(|index| row(access, index)).collect(),
         };
         groups.into_iter().map(group).collect()
     }
 
-    /// True if the return link is no slower than the ACKs of a full path: from about 5 Mbit/s on.
+    /// True if the return link is no slower than the ACKs of a full path. A rate that went through a ratio is not exact.
     pub fn is_fast(&self) -> bool {
-        self.access.contains(FAST)
+        self.return_mbit >= FAST_MBIT * (1.0 - 1e-9)
     }
 
     /// Of the row with this label.

@@ -1,9 +1,10 @@
 //! One algorithm against the goals of a start-up, and what each of its mechanisms and constants brings.
 //!
 //! [`Bench`] plays it on populations, beside a running flow ([`Set::Beside`]) and over a geostationary satellite whose return link is not
-//! known ([`Set::Geo`]). [`goals`] and [`ablation`] make sheets of that for a page.
+//! known ([`Set::Geo`]). [`sheets`] and [`ablation`] make sheets of that for a page.
 
 mod ablation;
+mod data;
 mod geo;
 mod page;
 mod sheet;
@@ -22,9 +23,10 @@ use crate::play::{League, Request};
 use crate::population::Population;
 
 pub use ablation::{Arms, ablation};
+pub use data::Goals;
 pub use geo::Geo;
 pub use page::{Marked, markdown};
-pub use sheet::{Cell, Judged, Line, Sheet, goals};
+pub use sheet::{Cell, Judged, Line, Sheet, sheets};
 pub use traffic::Traffic;
 
 const BESIDE: &str = include_str!("../../population/beside.toml");
@@ -74,7 +76,7 @@ impl Set {
             (Self::Geo | Self::Hosts | Self::Policers | Self::Crowds, false) => (usize::MAX, 3),
         };
         let population = Population::parse(name, text, None)?.of_each(of_each).with(settings)?;
-        Extent::new(population, false, (sizes, Some(seeds)))
+        Extent::new(population, false, sizes, Some(seeds))
     }
 }
 
@@ -129,7 +131,8 @@ impl Bench<'_> {
         &self,
         populations: Vec<Extent>,
         with: With,
-        (progress, interrupted): (&dyn Progress, &AtomicBool),
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
     ) -> Result<Played, ExperimentError> {
         let mut pairs = with.pairs;
         let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());

@@ -1,7 +1,9 @@
 //! What hosts and crowds do to a start-up, against what it does to them: each measure with its bound.
 
 use super::sheet::Form;
-use crate::crowds::{Crowd, Crowds};
+use rampcc_lab::{Definition, Measures, metric};
+
+use crate::crowds::Crowds;
 use crate::outcome::Outcome;
 use crate::play::League;
 
@@ -49,10 +51,11 @@ impl Spread {
     }
 }
 
-/// A measure, and what it may be at most.
+/// A measure that a goal may be for.
 pub(super) struct Held {
     pub(super) words: &'static str,
-    pub(super) goal: f64,
+    /// In files of goals.
+    pub(super) id: &'static str,
     pub(super) form: Form,
     value: fn(&Traffic, &str) -> Option<Spread>,
 }
@@ -76,96 +79,96 @@ fn of_cubic() -> &'static str {
 pub(super) const HELD: [Held; 15] = [
     Held {
         words: "writes of 1 to 9 packets: largest window over the first",
-        goal: 1.0,
+        id: "writes_window",
         form: Form::Ratio,
-        value: |all, row| all.crowds.worst("small writes", row, |crowd| crowd.window),
+        value: |all, row| all.crowds.worst("small writes", row, metric::WINDOW_GROWTH),
     },
     Held {
         words: "of these, start-ups that ended",
-        goal: 0.0,
+        id: "writes_ended",
         form: Form::Count,
-        value: |all, row| all.crowds.worst("small writes", row, |crowd| crowd.ended),
+        value: |all, row| all.crowds.worst("small writes", row, metric::STARTUPS_ENDED),
     },
     Held {
         words: "policers: lost in start-up over `slow_start`'s, worst path",
-        goal: 2.0,
+        id: "policers_lost",
         form: Form::Ratio,
         value: |all, row| all.policed(row),
     },
     Held {
         words: "handshakes 15 ms quicker to 60 ms slower, first flights, delayed ACKs: time over the undisturbed, worst",
-        goal: 1.1,
+        id: "disturbed_time",
         form: Form::Ratio,
         value: |all, row| all.disturbed(row),
     },
     Held {
         words: "of these, packets lost in start-up where the undisturbed loses none",
-        goal: 0.0,
+        id: "disturbed_lost",
         form: Form::Count,
         value: |all, row| all.losses_of_disturbance(row),
     },
     Held {
         words: "an ACK for 4 to 32 packets: time over `hystart`'s, worst",
-        goal: 1.1,
+        id: "stretch_time",
         form: Form::Ratio,
         value: |all, row| all.against("stretch ACKs", row, of_cubic()),
     },
     Held {
         words: "4 responses on a connection, 2 s apart: time over `hystart`'s, worst",
-        goal: 1.0,
+        id: "warm_time",
         form: Form::Ratio,
         value: |all, row| all.against("warm connection", row, of_cubic()),
     },
     Held {
         words: "5 starts in two round trips: drops over `slow_start`'s, worst of three paths",
-        goal: 2.0,
+        id: "starts_5_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("5 starts", (row, slow_start()), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over("5 starts", row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "20 starts: the same",
-        goal: 2.0,
+        id: "starts_20_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over("20 starts", (row, slow_start()), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over("20 starts", row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "5 and 20 starts: Jain's index after 3 s below `slow_start`'s by, worst",
-        goal: 0.05,
+        id: "starts_fairness",
         form: Form::Ratio,
         value: |all, row| {
-            let less = |access| all.crowds.less(access, (slow_start(), row), |crowd| crowd.jain);
+            let less = |access| all.crowds.less(access, slow_start(), row, metric::FAIRNESS);
             Some(less("5 starts")?.worse(less("20 starts")?))
         },
     },
     Held {
         words: "web load of 50 and 80 %, all flows: mean completion time over `hystart`'s, worst of four",
-        goal: 1.0,
+        id: "web_mean",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), |crowd| Some(crowd.own_s?[0])),
+        value: |all, row| all.crowds.over(WEB_ALL, row, of_cubic(), metric::FLOWS_TIME),
     },
     Held {
         words: "the same, 95th percentile",
-        goal: 1.0,
+        id: "web_p95",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, of_cubic()), |crowd| Some(crowd.own_s?[1])),
+        value: |all, row| all.crowds.over(WEB_ALL, row, of_cubic(), metric::FLOWS_TIME_P95),
     },
     Held {
         words: "the same, drops over `slow_start`'s",
-        goal: 1.0,
+        id: "web_drops",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_ALL, (row, slow_start()), |crowd| Some(crowd.dropped)),
+        value: |all, row| all.crowds.over(WEB_ALL, row, slow_start(), metric::DROPPED_PACKETS),
     },
     Held {
         words: "half of the flows: their mean over `hystart`'s in their place, worst of four",
-        goal: 1.0,
+        id: "web_half_own",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), |crowd| Some(crowd.own_s?[0])),
+        value: |all, row| all.crowds.over(WEB_HALF, row, of_cubic(), metric::FLOWS_TIME),
     },
     Held {
         words: "the others' 95th percentile over what it is with `hystart` in their place",
-        goal: 1.03,
+        id: "web_half_others_p95",
         form: Form::Ratio,
-        value: |all, row| all.crowds.over(WEB_HALF, (row, of_cubic()), |crowd| Some(crowd.others_s?[1])),
+        value: |all, row| all.crowds.over(WEB_HALF, row, of_cubic(), metric::OTHERS_TIME_P95),
     },
 ];
 
@@ -177,42 +180,44 @@ impl Crowds {
     fn pairs<'a>(
         &'a self,
         access: &'a str,
-        (row, other): (&str, &str),
-    ) -> Option<impl Iterator<Item = Vec<(&'a Crowd, &'a Crowd)>>> {
+        row: &str,
+        other: &str,
+    ) -> Option<impl Iterator<Item = Vec<(&'a Measures, &'a Measures)>>> {
         let place = |label: &str| self.rows.iter().position(|row| row == label);
         let (row, other) = (place(row)?, place(other)?);
         let of_access = self.access.iter().zip(&self.runs).filter(move |(kind, _)| *kind == access);
         Some(of_access.map(move |(_, runs)| runs[row].iter().zip(&runs[other]).collect()))
     }
 
-    fn worst(&self, access: &str, row: &str, of: fn(&Crowd) -> f64) -> Option<Spread> {
-        let paths = self.pairs(access, (row, row))?;
-        let spread = |runs: Vec<(&Crowd, &Crowd)>| {
-            Spread::of(&runs.iter().map(|(run, _)| of(run)).collect::<Vec<f64>>())
+    fn worst(&self, access: &str, row: &str, of: Definition) -> Option<Spread> {
+        let paths = self.pairs(access, row, row)?;
+        let spread = |runs: Vec<(&Measures, &Measures)>| {
+            Spread::of(&runs.iter().map(|(run, _)| run.value(of)).collect::<Option<Vec<f64>>>()?)
         };
         paths.filter_map(spread).reduce(Spread::worse)
     }
 
     /// The ratio of both rows' means, and that of each seed: the path where it is largest.
-    fn over(&self, access: &str, rows: (&str, &str), of: fn(&Crowd) -> Option<f64>) -> Option<Spread> {
-        let spread = |runs: Vec<(&Crowd, &Crowd)>| {
+    fn over(&self, access: &str, row: &str, other: &str, of: Definition) -> Option<Spread> {
+        let spread = |runs: Vec<(&Measures, &Measures)>| {
             let both: Option<Vec<(f64, f64)>> =
-                runs.iter().map(|(row, other)| Some((of(row)?, of(other)?))).collect();
+                runs.iter().map(|(row, other)| Some((row.value(of)?, other.value(of)?))).collect();
             let both = both?;
             let ratio = |(row, other): (f64, f64)| row / other.max(1e-9);
             let all = Spread::of(&both.iter().map(|both| ratio(*both)).collect::<Vec<f64>>())?;
             let sum = both.iter().fold((0.0, 0.0), |sum, both| (sum.0 + both.0, sum.1 + both.1));
             Some(Spread { value: ratio(sum), ..all })
         };
-        self.pairs(access, rows)?.filter_map(spread).reduce(Spread::worse)
+        self.pairs(access, row, other)?.filter_map(spread).reduce(Spread::worse)
     }
 
     /// By how much the first of these rows has more.
-    fn less(&self, access: &str, rows: (&str, &str), of: fn(&Crowd) -> f64) -> Option<Spread> {
-        let spread = |runs: Vec<(&Crowd, &Crowd)>| {
-            Spread::of(&runs.iter().map(|(more, less)| of(more) - of(less)).collect::<Vec<f64>>())
+    fn less(&self, access: &str, row: &str, other: &str, of: Definition) -> Option<Spread> {
+        let spread = |runs: Vec<(&Measures, &Measures)>| {
+            let less = runs.iter().map(|(more, less)| Some(more.value(of)? - less.value(of)?));
+            Spread::of(&less.collect::<Option<Vec<f64>>>()?)
         };
-        self.pairs(access, rows)?.filter_map(spread).reduce(Spread::worse)
+        self.pairs(access, row, other)?.filter_map(spread).reduce(Spread::worse)
     }
 }
 
@@ -282,11 +287,14 @@ mod tests {
     use super::*;
 
     fn crowds() -> Crowds {
-        let crowd = |own, dropped, jain| Crowd {
-            own_s: Some([own, 2.0 * own, 3.0 * own]),
-            dropped,
-            jain,
-            ..Crowd::default()
+        let crowd = |own: f64, dropped, jain| -> Measures {
+            let values = [
+                (metric::FLOWS_TIME, own),
+                (metric::FLOWS_TIME_P95, 2.0 * own),
+                (metric::DROPPED_PACKETS, dropped),
+                (metric::FAIRNESS, jain),
+            ];
+            values.into_iter().map(|(metric, value)| (metric.id.to_owned(), value)).collect()
         };
         Crowds {
             rows: vec!["mine".to_owned(), slow_start().to_owned()],
@@ -305,13 +313,13 @@ mod tests {
     #[test]
     fn the_worst_path_counts_and_its_seeds_are_the_spread() {
         let crowds = crowds();
-        let drops = crowds.over("a", ("mine", slow_start()), |crowd| Some(crowd.dropped)).unwrap();
+        let drops = crowds.over("a", "mine", slow_start(), metric::DROPPED_PACKETS).unwrap();
         assert_eq!(drops, Spread { value: 1.0, low: 1.0 / 3.0, high: 3.0 });
-        let own = crowds.over("a", ("mine", slow_start()), |crowd| Some(crowd.own_s?[0])).unwrap();
+        let own = crowds.over("a", "mine", slow_start(), metric::FLOWS_TIME).unwrap();
         assert_eq!(own, Spread { value: 1.5, low: 1.0, high: 2.0 });
-        let jain = crowds.less("a", (slow_start(), "mine"), |crowd| crowd.jain).unwrap();
+        let jain = crowds.less("a", slow_start(), "mine", metric::FAIRNESS).unwrap();
         assert!((jain.value - 0.05).abs() < 1e-12 && (jain.high - 0.1).abs() < 1e-12, "{jain:?}");
-        assert!(crowds.over("a", ("nobody", slow_start()), |_| Some(1.0)).is_none());
-        assert!(crowds.over("c", ("mine", slow_start()), |_| Some(1.0)).is_none());
+        assert!(crowds.over("a", "nobody", slow_start(), metric::FAIRNESS).is_none());
+        assert!(crowds.over("c", "mine", slow_start(), metric::FAIRNESS).is_none());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rampcc_lab::statistics::weighted;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
@@ -76,7 +77,7 @@ pub(super) fn resamples(access: &[&str], draws: usize) -> Vec<Vec<f64>> {
 }
 
 fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
-    super::weighted::mean(pairs.map(|pair| (pair.difference, pair.weight)))
+    weighted::mean(pairs.map(|pair| (pair.difference, pair.weight)))
 }
 
 #[cfg(test)]

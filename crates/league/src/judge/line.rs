@@ -123,7 +123,7 @@ pub struct Cost {
 /// What a running flow suffers, against the same path without the download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Harm {
-    /// Packets that it loses in the first [`BESIDE_RTTS`](crate::BESIDE_RTTS) round trips of the download beyond those that it loses
+    /// Packets that it loses in the first [`EARLY_RTTS`](rampcc_lab::metric::EARLY_RTTS) round trips of the download beyond those that it loses
     /// there anyway, over those that pipe and buffer hold together: mean, 95th percentile, worst.
     pub lost: [f64; 3],
     /// Path of the worst.

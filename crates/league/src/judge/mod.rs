@@ -4,7 +4,6 @@ mod certain;
 mod line;
 mod standing;
 pub(crate) mod tree;
-pub(crate) mod weighted;
 mod weights;
 
 pub use certain::Interval;
@@ -129,7 +128,7 @@ impl League {
         }
         let yardstick = self.yardstick();
         let ends =
-            |case: &Case| self.paths[case.path].outcomes[yardstick].iter().all(|run| !time(run, case.size).1);
+            |case: &Case| self.paths[case.path].outcomes[yardstick].iter().all(|run| !run.time(case.size).1);
         let (cases, left_out): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(ends);
         let over = (0..self.rows.len())
             .map(|row| cases.iter().map(|case| self.ratio(row, *case)).collect())
@@ -143,8 +142,8 @@ impl League {
         let mut all = Ratio { cut: false, ..Ratio::default() };
         let seeds = path.causal_s.len();
         for (seed, causal_s) in path.causal_s.iter().enumerate() {
-            let (seconds, cut) = time(&path.outcomes[row][seed], case.size);
-            let (ideal, _) = time(&path.outcomes[yardstick][seed], case.size);
+            let (seconds, cut) = path.outcomes[row][seed].time(case.size);
+            let (ideal, _) = path.outcomes[yardstick][seed].time(case.size);
             let causal = causal_s[case.size];
             all.seconds += libm::log(seconds);
             all.ideal += libm::log(seconds / ideal);
@@ -187,10 +186,4 @@ impl League {
             (0..self.sizes.len()).filter(|size| self.sizes[*size] >= self.pooled_from).collect();
         if large.is_empty() { (0..self.sizes.len()).collect() } else { large }
     }
-}
-
-/// Seconds to a size, at least; and whether the run ended before.
-fn time(outcome: &crate::Outcome, size: usize) -> (f64, bool) {
-    let found = outcome.seconds.get(size).copied().flatten();
-    (found.unwrap_or(outcome.had_s).max(1e-9), found.is_none())
 }

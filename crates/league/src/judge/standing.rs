@@ -5,14 +5,14 @@ use rayon::prelude::*;
 use super::certain::{Interval, Pair, interval, resamples};
 use super::line::{BySize, Cost, Fails, Harm, Over, Standing, Versus};
 use super::tree::{Point, groups};
-use super::weighted::{geometric_mean, mean, quantile};
 use super::{FAR, LARGE_BDP_PACKETS, NEAR, Ratio, Table, Times, Weights};
-use crate::outcome::Outcome;
+use crate::outcome::{Others, Outcome};
 use crate::play::League;
 use crate::population::edition;
+use rampcc_lab::statistics::weighted::{geometric_mean, mean, quantile};
 
 /// Between what others had beside a download and without it, on a path.
-type Difference = dyn Fn(&crate::PlayedPath, [f64; 2], [f64; 2]) -> Option<f64>;
+type Difference = dyn Fn(&crate::PlayedPath, Others, Others) -> Option<f64>;
 
 /// What every row is judged with.
 struct Judge<'a> {
@@ -266,7 +266,7 @@ impl<'a> Judge<'a> {
             let values = self.by_path(row, |path, outcome| Some(of(outcome) / file(path)));
             mean(plain(&values)).unwrap_or(0.0)
         };
-        let queue = plain(&self.by_path(row, |_, outcome| Some(outcome.queue_s[0] * 1e3)));
+        let queue = plain(&self.by_path(row, |_, outcome| Some(outcome.queue_p95_s * 1e3)));
         let all = plain(&lost);
         Cost {
             startup_lost: [
@@ -294,8 +294,10 @@ impl<'a> Judge<'a> {
             };
             self.league.paths.iter().enumerate().filter_map(of_path).collect::<Vec<_>>()
         };
-        let lost = against(&|path, run, alone| Some((run[0] - alone[0]) / path.holds_packets?.max(1.0)));
-        let goodput = against(&|_, run, alone| Some(1.0 - run[1] / alone[1].max(1e-9)));
+        let lost = against(&|path, run, alone| {
+            Some((run.lost_packets - alone.lost_packets) / path.holds_packets?.max(1.0))
+        });
+        let goodput = against(&|_, run, alone| Some(1.0 - run.goodput_mbit / alone.goodput_mbit.max(1e-9)));
         let all: Vec<(f64, f64)> = lost.iter().map(|(_, value, weight)| (*value, *weight)).collect();
         let worst = lost.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Harm {
@@ -340,7 +342,7 @@ impl<'a> Judge<'a> {
     fn together(&self, row: usize) -> Option<[f64; 3]> {
         let runs = self.league.together.get(row).filter(|runs| !runs.is_empty())?;
         Some(std::array::from_fn(|after| {
-            let values: Vec<(f64, f64)> = runs.iter().map(|run| (run.0[after], 1.0)).collect();
+            let values: Vec<(f64, f64)> = runs.iter().map(|run| (run[after], 1.0)).collect();
             quantile(&values, 0.5).unwrap_or(1.0)
         }))
     }

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::stack::{Choice, Stack};
 use crate::judge::tree::{Point, groups};
-use crate::judge::weighted::geometric_mean;
 use crate::judge::{Interval, NEAR, Standing, Times, Weights};
 use crate::play::League;
+use rampcc_lab::statistics::weighted::geometric_mean;
 
 /// An influence is certain if it comes by chance less often than this.
 const CERTAIN: f64 = 0.05;

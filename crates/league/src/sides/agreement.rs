@@ -3,10 +3,11 @@
 use rampcc_lab::{ranks, spearman};
 use serde::Serialize;
 
-use super::{Sides, SidesPath, Timed};
+use super::{Sides, SidesPath};
 use crate::judge::tree::{Point, groups};
-use crate::judge::weighted::{geometric_mean, mean, quantile};
 use crate::judge::{Group, NEAR, POOLED_FROM};
+use crate::outcome::Outcome;
+use rampcc_lab::statistics::weighted::{geometric_mean, mean, quantile};
 
 /// Times that are farther apart than by this share are told one by one.
 const APART: f64 = 0.1;
@@ -202,8 +203,8 @@ pub fn judge(sides: &Sides) -> Agreement {
         sizes: sides.sizes.clone(),
         pooled: places.iter().map(|place| sides.sizes[*place]).collect(),
         runs: second().count(),
-        marked: second().filter(|run| !run.marked.is_empty()).count(),
-        refused: sides.refused.clone(),
+        marked: second().filter(|run| run.is_marked()).count(),
+        refused: sides.refused.iter().map(ToString::to_string).collect(),
         cases: [common.len(), cases.len()],
         rows,
         ranks,
@@ -236,7 +237,7 @@ fn cases<'a>(path: &'a SidesPath, places: &[usize]) -> Vec<Case<'a>> {
 }
 
 /// Geometric means over the seeds; `None`: one of the backends has no run.
-fn pair(runs: &[Vec<Timed>; 2], size: usize) -> Option<Pair> {
+fn pair(runs: &[Vec<Outcome>; 2], size: usize) -> Option<Pair> {
     let of = |side: usize| geometric_mean(runs[side].iter().map(|run| (run.time(size).0, 1.0)));
     let cut = |side: usize| runs[side].iter().any(|run| run.time(size).1);
     Some(Pair { seconds: [of(0)?, of(1)?], cut: [cut(0), cut(1)] })
@@ -361,8 +362,9 @@ fn apart(sides: &Sides, cases: &[Case<'_>]) -> Vec<Apart> {
                 label: sides.rows[row].0.clone(),
                 seconds: pair.seconds,
                 cut: pair.cut,
-                exits: [0, 1].map(|side| runs[side].first().and_then(|run| run.exit.clone())),
-                marked: runs[1].iter().any(|run| !run.marked.is_empty()),
+                exits: [0, 1]
+                    .map(|side| runs[side].first().and_then(|run| Some(run.exit.as_ref()?.0.clone()))),
+                marked: runs[1].iter().any(Outcome::is_marked),
             });
         }
     }
@@ -374,7 +376,7 @@ fn apart(sides: &Sides, cases: &[Case<'_>]) -> Vec<Apart> {
 fn on_path(path: &SidesPath, cases: &[Case<'_>], contenders: &[usize]) -> OnPath {
     let own: Vec<&Case<'_>> = cases.iter().filter(|case| std::ptr::eq(case.path, path)).collect();
     let pairs = own.iter().flat_map(|case| case.rows.iter().flatten());
-    let marked = path.runs.iter().flat_map(|runs| &runs[1]).filter(|run| !run.marked.is_empty());
+    let marked = path.runs.iter().flat_map(|runs| &runs[1]).filter(|run| run.is_marked());
     OnPath {
         path: path.name.clone(),
         access: path.access.clone(),

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Sweep, VERSION, playable, write_whole};
+use rampcc_experiment::{Asked, ExperimentError, Row, Sweep, VERSION, hexadecimal, playable, write_whole};
 use sha2::{Digest, Sha256};
 
 use super::{Agreement, Sides, page, text};
 
 use crate::asked::Extent;
-use crate::log::hexadecimal;
 use crate::play::SIZES;
 use crate::population::Population;
 
@@ -36,7 +35,7 @@ impl Extent {
         wanted.dedup();
         let largest = wanted.last().copied().unwrap_or(largest);
         let count = count.unwrap_or(paths) as usize;
-        let population = population.sample(backend, (count, largest))?;
+        let population = population.sample(backend, count, largest)?;
         Ok(Self { population, sizes: wanted, seeds: seeds.unwrap_or(1) })
     }
 }
@@ -53,7 +52,7 @@ pub fn rows(
     let named = if named.is_empty() { &every } else { named };
     let everything = named.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
     let rows = Sweep::parse(&[])?.rows(named, backends)?;
-    let (mut rows, without) = playable(&rows, backend, (!everything, true))?;
+    let (mut rows, without) = playable(&rows, backend, Asked::new(!everything, true))?;
     rows.retain(|row| !row.brought || row.simulated().is_some());
     Ok((rows, without))
 }
@@ -95,7 +94,7 @@ impl Sides {
         let csv = text::csv(self);
         write("json", &json)?;
         write("csv", &csv)?;
-        let report = write("html", &page(judged, (VERSION, command)))?;
+        let report = write("html", &page(judged, VERSION, command))?;
         Ok(Files { json, csv, report })
     }
 }

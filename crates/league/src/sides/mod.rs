@@ -3,30 +3,24 @@
 mod agreement;
 mod asked;
 mod page;
-mod runs;
 pub mod text;
 
 pub use agreement::{Access, Agreement, Apart, OnPath, Order, RowSides, judge};
 pub use asked::{Files, rows};
 pub use page::page;
-pub use runs::Timed;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, check, context, digest};
-use rampcc_lab::Context;
-use rayon::prelude::*;
+use rampcc_experiment::{
+    Ahead, ExperimentError, Played, Playing, Progress, Refused, Row, Run, Store, check, context, digest,
+};
+use rampcc_lab::{Context, RunRecord};
 
 use crate::features::Features;
-use crate::log::Log;
-use crate::playing::{Counts, Ended, Named, Playing};
+use crate::outcome::Outcome;
 use crate::population::{Path, Population};
-
-/// Finished runs of a results directory.
-const RUNS: &str = "sides.jsonl";
 
 /// What to play.
 #[derive(Debug)]
@@ -65,10 +59,12 @@ pub struct Sides {
     pub rows: Vec<(String, bool)>,
     /// The paths.
     pub paths: Vec<SidesPath>,
-    /// Number of runs, and how many of them were found.
-    pub runs: (usize, usize),
+    /// Number of runs.
+    pub runs: usize,
+    /// How many of them were found.
+    pub found: usize,
     /// Runs that the machine was too busy for; which, and why.
-    pub refused: Vec<String>,
+    pub refused: Vec<Refused>,
 }
 
 /// A path with its runs.
@@ -83,7 +79,7 @@ pub struct SidesPath {
     /// The sizes that fit into its file: so many of the league's.
     pub sizes: usize,
     /// By row: each backend's runs, by seed.
-    pub runs: Vec<[Vec<Timed>; 2]>,
+    pub runs: Vec<[Vec<Outcome>; 2]>,
 }
 
 struct Prepared<'a> {
@@ -91,16 +87,6 @@ struct Prepared<'a> {
     digest: String,
     context: Context,
     sizes: Vec<u64>,
-}
-
-/// A run to be made.
-struct Task<'a> {
-    path: &'a Prepared<'a>,
-    row: &'a Row,
-    backend: &'a dyn Backend,
-    /// Of path, row and backend.
-    place: (usize, usize, usize),
-    seed: u64,
 }
 
 impl SidesRequest<'_> {
@@ -118,31 +104,37 @@ impl SidesRequest<'_> {
                 check(*backend, &path.path.scenario, rows)?;
             }
         }
-        let counts = Counts::default();
-        let log = Log::open(&self.out, RUNS)?;
-        let playing = Playing { log, reuse: self.reuse, counts: &counts, progress, interrupted };
-        let refused = Mutex::new(Vec::new());
-        let tasks = [0, 1].map(|side| self.tasks(&paths, &rows[side], side));
-        let total = tasks.iter().map(Vec::len).sum();
+        let store = Store::lines(&self.out)?;
+        let mut places = [Vec::new(), Vec::new()];
+        let runs: [Vec<Run<'_>>; 2] =
+            std::array::from_fn(|side| self.runs(&paths, &rows[side], side, &mut places));
+        let total = runs.iter().map(Vec::len).sum();
         let longest = paths.iter().map(|p| p.path.scenario.stop.after).max().unwrap_or_default();
-        let mut played: Vec<SidesPath> = paths.iter().map(|path| self.path(path)).collect();
-        for (backend, tasks) in self.backends.into_iter().zip(&tasks) {
-            let runs = tasks.len();
-            progress.on_backend(&Ahead { backend, runs, runs_here: runs, longest });
-            let one = |task: &Task<'_>| task.one(&playing, &refused);
-            let results: Result<Vec<Option<Timed>>, ExperimentError> = match backend.clock() {
-                Clock::Real => tasks.iter().map(one).collect(),
-                Clock::Virtual => tasks.par_iter().with_max_len(1).map(one).collect(),
+        let mut found: Vec<SidesPath> = paths.iter().map(|path| self.path(path)).collect();
+        let mut all = Played::default();
+        for (side, backend) in self.backends.into_iter().enumerate() {
+            let (runs, places) = (&runs[side], &places[side]);
+            progress.on_backend(&Ahead { backend, runs: runs.len(), runs_here: runs.len(), longest });
+            let playing = Playing {
+                reuse: self.reuse,
+                on_paths: true,
+                ..Playing::new(&store, backend, progress, interrupted)
             };
+            let outcome = |number: usize, record: RunRecord| {
+                let path = &paths[places[number].0];
+                Outcome::new(&record, &path.context, &path.sizes)
+            };
+            let played = playing.all(runs.iter().cloned(), outcome);
             progress.on_end();
-            for (task, timed) in tasks.iter().zip(results?) {
-                let (path, row, side) = task.place;
-                played[path].runs[row][side].extend(timed);
+            let (outcomes, played) = played?;
+            for (number, outcome) in outcomes {
+                let (path, row) = places[number];
+                found[path].runs[row][side].push(outcome);
             }
+            all.add(played);
         }
-        let finished = counts.finished.load(Ordering::Relaxed);
-        let refused = refused.into_inner().unwrap_or_default();
-        if finished + refused.len() < total {
+        let finished = all.finished();
+        if finished + all.refused.len() < total {
             let place = self.out.clone();
             return Err(ExperimentError::Interrupted { finished, runs: total, place });
         }
@@ -153,9 +145,10 @@ impl SidesRequest<'_> {
             identity: self.backends[1].identity(),
             sizes: self.sizes.clone(),
             rows: self.rows.iter().map(|row| (row.label.clone(), row.yardstick())).collect(),
-            paths: played,
-            runs: (total, counts.found.load(Ordering::Relaxed)),
-            refused,
+            paths: found,
+            runs: total,
+            found: all.reused,
+            refused: all.refused,
         })
     }
 
@@ -193,55 +186,30 @@ impl SidesRequest<'_> {
         }
     }
 
-    fn tasks<'t>(&self, paths: &'t [Prepared<'t>], rows: &'t [Row], side: usize) -> Vec<Task<'t>>
+    /// The runs of a backend, and of each the numbers of its path and row.
+    fn runs<'t>(
+        &self,
+        paths: &'t [Prepared<'t>],
+        rows: &'t [Row],
+        side: usize,
+        places: &mut [Vec<(usize, usize)>; 2],
+    ) -> Vec<Run<'t>>
     where
         Self: 't,
     {
         let backend = self.backends[side];
-        let mut tasks = Vec::new();
+        let mut runs = Vec::new();
         for (index, path) in paths.iter().enumerate() {
             let scenario = &path.path.scenario;
             let again = scenario.has_chance() || backend.clock() == Clock::Real;
             let seeds = if again { self.seeds } else { 1 };
+            let of_path: Vec<Run<'_>> =
+                rows.iter().map(|row| Run::of(scenario, &path.digest, row, backend)).collect();
             for seed in (scenario.seed..).take(seeds as usize) {
-                let of_row = |(place, row)| Task { path, row, backend, place: (index, place, side), seed };
-                tasks.extend(rows.iter().enumerate().map(of_row));
+                places[side].extend((0..rows.len()).map(|row| (index, row)));
+                runs.extend(of_path.iter().map(|run| Run { seed, ..run.clone() }));
             }
         }
-        tasks
-    }
-}
-
-impl Task<'_> {
-    /// A run; `None`: refused or interrupted.
-    fn one(
-        &self,
-        playing: &Playing<'_, Timed>,
-        refused: &Mutex<Vec<String>>,
-    ) -> Result<Option<Timed>, ExperimentError> {
-        let scenario = &self.path.path.scenario;
-        let run = Run {
-            scenario,
-            digest: &self.path.digest,
-            row: self.row,
-            steering: &self.row.steering(scenario),
-            backend: self.backend,
-            seed: self.seed,
-            extra_startup_rounds: 0,
-            curves: false,
-        };
-        let name = format!("{} on {}", self.row.label, self.path.path.name);
-        let key = Timed::key(&run.key(), &self.path.sizes);
-        let named = Named { key: &key, name: &name, seed: self.seed };
-        let of_path = (&self.path.context, self.path.sizes.as_slice());
-        let play = |interrupted: &_| Ok(Timed::new(&run.watch("", &mut (), interrupted)?, of_path));
-        match playing.one(named, play)? {
-            Ended::With(timed) => Ok(Some(timed)),
-            Ended::Interrupted => Ok(None),
-            Ended::Refused(cause) => {
-                refused.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{named}: {cause}"));
-                Ok(None)
-            }
-        }
+        runs
     }
 }

@@ -23,7 +23,7 @@ const MOST: usize = 12;
 const TWICE: f64 = 2.0;
 
 /// The page; `command` makes it again.
-pub fn page(agreement: &Agreement, (version, command): (&str, &str)) -> String {
+pub fn page(agreement: &Agreement, version: &str, command: &str) -> String {
     let [first, second] = agreement.backends;
     let title = format!("The league on {second} and {first}, {} paths", agreement.population);
     Page {

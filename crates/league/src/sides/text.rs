@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::agreement::{Agreement, Apart, Spread};
 use crate::judge::Condition;
+use crate::outcome::Outcome;
 use crate::text::{Cells, size};
 
 /// The rows: their times and ranks on both backends.
@@ -206,11 +207,14 @@ pub fn csv(sides: &super::Sides) -> String {
                         let found = at(side).and_then(|run| run.seconds.get(size).copied().flatten());
                         found.map_or(String::new(), |seconds| format!("{seconds:.6}"))
                     };
-                    let left = |side: usize| at(side).and_then(|run| run.exit.as_deref()).unwrap_or_default();
-                    let late = at(1).and_then(|run| run.lateness_us);
-                    let late =
-                        late.map_or(",".to_owned(), |[p99, tolerated]| format!("{p99:.1},{tolerated:.1}"));
-                    let marked = at(1).is_some_and(|run| !run.marked.is_empty());
+                    let left = |side: usize| {
+                        at(side).and_then(|run| run.exit.as_ref()).map_or("", |(reason, _)| reason)
+                    };
+                    let late = at(1).and_then(|run| run.emulation.as_ref());
+                    let late = late.map_or(",".to_owned(), |late| {
+                        format!("{:.1},{:.1}", late.lateness_p99_us, late.tolerated_us)
+                    });
+                    let marked = at(1).is_some_and(Outcome::is_marked);
                     writeln!(
                         text,
                         "{},{},{bytes},\"{label}\",{},{},{},{},{},{late},{marked}",

@@ -1,6 +1,7 @@
 //! The receiver's clock, as the kernel's algorithms are told of it (RFC 7323).
 
 use std::io;
+use std::net::IpAddr;
 
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -103,10 +104,11 @@ fn in_microseconds(path: &Path) -> bool {
     // struct rtmsg: IPv4, a host, the main table, set by hand, on the link, unicast.
     let message = [2, 32, 0, 0, 254, 4, 253, 1, 0, 0, 0, 0];
     let sender = path.running().hosts().iter().find(|host| host.end == End::Sender).expect("a host");
+    let IpAddr::V4(address) = sender.address else { panic!("the message is of IPv4") };
     let done = path.running().in_namespace(End::Receiver, || -> io::Result<()> {
         let mut body = message.to_vec();
         body.extend(encode(&[
-            (RTA_DST, sender.address.octets().to_vec()),
+            (RTA_DST, address.octets().to_vec()),
             (RTA_OIF, if_nametoindex("ramp0")?.to_ne_bytes().to_vec()),
             (RTA_METRICS, encode(&[(RTAX_FEATURES, RTAX_FEATURE_TCP_USEC_TS.to_ne_bytes().to_vec())])),
         ]));

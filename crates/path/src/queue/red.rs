@@ -202,15 +202,14 @@ mod tests {
     }
 
     /// To a link that is busy.
-    const BUSY: Arrival =
-        Arrival { now: Time::ZERO, start: Time::NEVER, idle_since: Time::NEVER, bytes: 1500 };
+    const BUSY: Arrival = Arrival { now: Time::ZERO, waits: true, idle_since: Time::NEVER, bytes: 1500 };
 
     #[test]
     fn idle_time_ages_the_average_as_so_many_packets() {
         let mut red = red(12_000_000);
         // 1500 bytes take 1 ms: 100 packets could have left.
         let now = Time::from_us(1_100_900);
-        red.drops(&Arrival { now, start: now, idle_since: Time::from_secs(1), bytes: 1500 }, 0, false);
+        red.drops(&Arrival { now, waits: false, idle_since: Time::from_secs(1), bytes: 1500 }, 0, false);
         close(red.average, 50.0 * libm::pow(0.998, 101.0), 1e-9);
         let before = red.average;
         red.drops(&BUSY, 0, false);

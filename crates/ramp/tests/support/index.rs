@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rampcc::{Algorithm, LINUX_LACKS, algorithms};
+use rampcc::{Algorithm, LINUX_LACKS, QUIC_LACKS, algorithms};
 
 const OPENING: &str =
     "<!-- rows: from the registry; `RAMP_BLESS=1 cargo test -p rampcc --test documents` rewrites -->\n";
@@ -77,7 +77,11 @@ fn row(algorithm: &Algorithm, [native, kernel]: &Cells) -> String {
     let (id, source, state) = (algorithm.id, algorithm.source, algorithm.state_bytes());
     let groups = words(algorithm.traits.families().map(|family| family.word).collect());
     let needs = words(algorithm.traits.needs().map(|need| need.word).collect());
-    let runs = if algorithm.runs_without(LINUX_LACKS) { "sim, linux" } else { "sim" };
+    let kinds = [("linux", LINUX_LACKS), ("quic", QUIC_LACKS)];
+    let runs = kinds
+        .into_iter()
+        .filter(|(_, lacks)| algorithm.runs_without(lacks))
+        .fold("sim".to_owned(), |runs, (kind, _)| runs + ", " + kind);
     let mut row = String::new();
     writeln!(
         row,

@@ -11,7 +11,7 @@ use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{Experiment, FORMULA};
 use crate::file::{self, File, Take, Whose};
 use crate::quantity::{Metric, Own, Quantity};
-use crate::record::{FLOWS_MAX, ROUNDS_MAX};
+use rampcc_lab::flows::{FLOWS_MAX, ROUNDS_MAX};
 
 pub(super) fn metrics(
     source: &Source<'_>,

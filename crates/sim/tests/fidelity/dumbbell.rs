@@ -38,6 +38,8 @@ pub(crate) struct Load {
     pub(crate) loss: Pair,
     pub(crate) lossy_flows: Pair,
     pub(crate) flows_with_rto: Pair,
+    /// Least and most of each of these in ns-2, over the seeds of its agents' clocks.
+    pub(crate) spread: [[f64; 2]; 5],
     pub(crate) unfinished: u64,
 }
 
@@ -83,6 +85,13 @@ pub(crate) fn compare((workload, variant, ssthresh): (&str, &str, u32)) -> Load 
     let summary = table("ns2/dumbbell.csv");
     let row = find(&summary, &[("workload", workload), ("variant", variant)]);
     let pair = |ours, column| Pair { ours: Some(ours), theirs: number(row, column) };
+    let seeds = table("ns2/dumbbell_seeds.csv");
+    let spread = ["thr_p50", "thr_mean", "total_loss", "lossy_flows", "flows_with_rto"].map(|column| {
+        let of = |row: &Row| number(row, column).expect("a number in every field");
+        let seeds = seeds.iter().filter(|row| row["workload"] == workload && row["variant"] == variant);
+        let all = seeds.chain([row]).map(of);
+        [all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max)]
+    });
     Load {
         name: format!("{workload}, {variant}"),
         median_mbps: pair(rates[rates.len() / 2], "thr_p50"),
@@ -90,6 +99,7 @@ pub(crate) fn compare((workload, variant, ssthresh): (&str, &str, u32)) -> Load 
         loss: pair(total(|f| f.drops) / total(|f| f.sent_packets), "total_loss"),
         lossy_flows: pair(count(|f| f.drops > 0), "lossy_flows"),
         flows_with_rto: pair(count(|f| f.timeouts > 0), "flows_with_rto"),
+        spread,
         unfinished: (flows.len() - rates.len()) as u64,
     }
 }

@@ -196,15 +196,14 @@ pub(crate) fn loads(rows: &[Load]) -> String {
     ];
     let cells = rows.iter().map(|row| {
         let mut cells = vec![row.name.clone()];
-        cells.extend(compared(row.median_mbps, 4));
-        cells.extend(compared(row.mean_mbps, 4));
         let hundredfold = |x: Option<f64>| x.map(|x| 100.0 * x);
-        cells.extend(compared(
-            Pair { ours: hundredfold(row.loss.ours), theirs: hundredfold(row.loss.theirs) },
-            3,
-        ));
-        cells.extend(both(row.lossy_flows, 0));
-        cells.extend(both(row.flows_with_rto, 0));
+        let loss = Pair { ours: hundredfold(row.loss.ours), theirs: hundredfold(row.loss.theirs) };
+        let [median, mean, lost, lossy, rto] = row.spread;
+        cells.extend(beside(compared(row.median_mbps, 4), median, 4));
+        cells.extend(beside(compared(row.mean_mbps, 4), mean, 4));
+        cells.extend(beside(compared(loss, 3), lost.map(|share| 100.0 * share), 3));
+        cells.extend(beside(both(row.lossy_flows, 0), lossy, 0));
+        cells.extend(beside(both(row.flows_with_rto, 0), rto, 0));
         cells
     });
     markdown(&head, cells)
@@ -246,6 +245,14 @@ fn anchor(heading: &str) -> String {
 fn compared(pair: Pair, decimals: usize) -> Cells {
     let mut cells = both(pair, decimals);
     cells.push(pair.difference().filter(|d| d.is_finite()).map_or(String::new(), |d| signed(100.0 * d)));
+    cells
+}
+
+/// With what the oracle's other seeds give, where they differ.
+fn beside(mut cells: Cells, [least, most]: [f64; 2], decimals: usize) -> Cells {
+    if least < most {
+        cells[1].push_str(&format!(" ({least:.decimals$} to {most:.decimals$})"));
+    }
     cells
 }
 

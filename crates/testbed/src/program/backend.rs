@@ -78,7 +78,7 @@ impl Backend for Programs {
         crate::Kernel.prepare()
     }
 
-    fn check(&self, scenario: &Scenario, _: Option<&Control>) -> Result<(), Vec<String>> {
+    fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>> {
         let mut found: Vec<String> = Vec::new();
         if !scenario.traffic.is_empty() || scenario.flows.len() != 1 {
             found.push("a row is one download: one flow, and no other traffic".to_owned());
@@ -88,6 +88,18 @@ impl Backend for Programs {
         }
         if let Err(kernel) = check(scenario, Row::Cubic) {
             found.extend(kernel.iter().map(ToString::to_string));
+        }
+        if let Some(program) = self.program(control).filter(|program| program.ipv6) {
+            if let Some(word) = program.only_ipv4() {
+                found.push(format!(
+                    "row `{}`: `{word}` is no address of IPv6, which needs brackets; write {{host}} for {{address}}",
+                    program.name
+                ));
+            }
+            if let (true, Err(path)) = (found.is_empty(), rampcc_emulator::check(scenario, program.family()))
+            {
+                found.push(path.to_string());
+            }
         }
         if found.is_empty() { Ok(()) } else { Err(found) }
     }

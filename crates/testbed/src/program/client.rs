@@ -1,7 +1,7 @@
 //! ramp's own client: one object by HTTP/1.1, over a connection of its own.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use rampcc::Time;
@@ -30,18 +30,17 @@ pub(super) struct Loaded {
 
 /// Loads `url` from a thread in the client's namespace. The error is a sentence about the server.
 pub(super) fn load(
-    (address, port): (Ipv4Addr, u16),
+    server: SocketAddr,
     url: &str,
     size_bytes: u64,
     (clock, longest): (Clock, Duration),
     go_on: impl Fn() -> bool,
 ) -> Result<Loaded, String> {
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();
-    let ends = SocketAddrV4::new(address, port);
-    let refused = |cause: io::Error| format!("the client cannot connect to {ends}: {cause}");
-    let mut stream = TcpStream::connect_timeout(&ends.into(), longest).map_err(refused)?;
+    let refused = |cause: io::Error| format!("the client cannot connect to {server}: {cause}");
+    let mut stream = TcpStream::connect_timeout(&server, longest).map_err(refused)?;
     let request =
-        format!("GET /{path} HTTP/1.1\r\nHost: {ends}\r\nUser-Agent: ramp\r\nConnection: close\r\n\r\n");
+        format!("GET /{path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: ramp\r\nConnection: close\r\n\r\n");
     let broken = |cause: io::Error| format!("the connection broke: {cause}");
     stream
         .set_read_timeout(Some(LOOK))

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// With an object of so many bytes, all of it a hole, and whatever the row asks for.
-    pub(super) fn new(program: &Program, address: Ipv4Addr, (bytes, seed): (u64, u64)) -> io::Result<Self> {
+    pub(super) fn new(program: &Program, address: IpAddr, (bytes, seed): (u64, u64)) -> io::Result<Self> {
         let place = new_folder()?;
         let served = place.join("www");
         let mut folder = Self { place, words: Vec::new() };
@@ -33,6 +33,7 @@ impl Folder {
         let (certificate, key) = (folder.place.join("certificate.pem"), folder.place.join("key.pem"));
         folder.words = vec![
             ("address", address.to_string()),
+            ("host", host(address)),
             ("port", PORT.to_string()),
             ("bytes", bytes.to_string()),
             ("seed", seed.to_string()),
@@ -66,6 +67,11 @@ impl Drop for Folder {
     }
 }
 
+/// An address as URLs have it.
+fn host(address: IpAddr) -> String {
+    if address.is_ipv6() { format!("[{address}]") } else { address.to_string() }
+}
+
 /// A directory that nobody else has made or can look into.
 fn new_folder() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -80,7 +86,7 @@ fn new_folder() -> io::Result<PathBuf> {
 }
 
 /// A key and a certificate for the server's address, signed by itself.
-fn make_certificate(address: Ipv4Addr, certificate: &Path, key: &Path) -> io::Result<()> {
+fn make_certificate(address: IpAddr, certificate: &Path, key: &Path) -> io::Result<()> {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"])
         // A server's own and no authority's: rustls takes no authority's from a server.
@@ -110,9 +116,9 @@ mod tests {
     #[test]
     fn templates_are_filled_and_everything_goes() {
         let text =
-            "[a]\nserver = 'x'\nurl = 'http://{address}:{port}/{bytes}'\n[a.files]\nf = '{dir} {x} {seed}'\n";
+            "[a]\nserver = 'x'\nurl = 'http://{host}:{port}/{bytes}'\n[a.files]\nf = '{dir} {x} {seed}'\n";
         let program = &Program::parse_all(text).unwrap()[0];
-        let folder = Folder::new(program, Ipv4Addr::new(10, 77, 0, 1), (1000, 7)).unwrap();
+        let folder = Folder::new(program, IpAddr::from([10, 77, 0, 1]), (1000, 7)).unwrap();
         let place = folder.place.clone();
         assert_eq!(folder.fill("{url} {nothing}"), "http://10.77.0.1:8443/1000 {nothing}");
         let written = fs::read_to_string(place.join("f")).unwrap();
@@ -120,5 +126,7 @@ mod tests {
         assert_eq!(fs::metadata(place.join("www/object")).unwrap().len(), 1000);
         drop(folder);
         assert!(!place.exists());
+        let six = Folder::new(program, "fd77::1".parse().unwrap(), (1000, 7)).unwrap();
+        assert_eq!(six.fill("{url} {address}"), "http://[fd77::1]:8443/1000 fd77::1");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::row::Transport;
 
@@ -31,11 +31,13 @@ impl Listener {
     }
 
     /// Whether packets to this address reach it.
-    pub(super) fn serves(&self, address: Ipv4Addr, port: u16, transport: Option<Transport>) -> bool {
-        let own = match self.address {
-            IpAddr::V4(own) => own.is_unspecified() || own == address,
-            IpAddr::V6(own) => own.is_unspecified() || own.to_ipv4_mapped() == Some(address),
+    pub(super) fn serves(&self, address: IpAddr, port: u16, transport: Option<Transport>) -> bool {
+        let any = match self.address {
+            IpAddr::V4(own) => own.is_unspecified() && address.is_ipv4(),
+            // Of both families, unless it says otherwise.
+            IpAddr::V6(own) => own.is_unspecified(),
         };
+        let own = any || self.address.to_canonical() == address;
         own && self.port == port && transport.is_none_or(|transport| transport == self.transport)
     }
 }
@@ -46,10 +48,7 @@ impl fmt::Display for Listener {
             Transport::Tcp => "TCP",
             Transport::Udp => "UDP",
         };
-        match self.address {
-            IpAddr::V4(address) => write!(f, "{address}:{} ({transport})", self.port),
-            IpAddr::V6(address) => write!(f, "[{address}]:{} ({transport})", self.port),
-        }
+        write!(f, "{} ({transport})", SocketAddr::new(self.address, self.port))
     }
 }
 
@@ -75,9 +74,11 @@ fn parse(table: &str, transport: Transport) -> Vec<Listener> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
-    const HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+    const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
 
     #[cfg(target_endian = "little")]
     #[test]
@@ -94,6 +95,14 @@ mod tests {
             "  sl\n  9: 00000000000000000000000000000000:20FB 00000000000000000000000000000000:0000 07 0\n";
         let found = parse(udp6, Transport::Udp);
         assert_eq!(found[0].to_string(), "[::]:8443 (UDP)");
-        assert!(found[0].serves(HOST, 8443, None), "both families");
+        let six = IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1));
+        assert!(found[0].serves(HOST, 8443, None) && found[0].serves(six, 8443, None), "both families");
+        let tcp6 =
+            "  sl\n  0: 000077FD000000000000000001000000:20FB 00000000000000000000000000000000:0000 0A 0\n";
+        let found = parse(tcp6, Transport::Tcp);
+        assert_eq!(found[0].to_string(), "[fd77::1]:8443 (TCP)");
+        assert!(found[0].serves(six, 8443, None) && !found[0].serves(HOST, 8443, None));
+        let any = parse("  sl\n 0: 00000000:20FB 00000000:0000 0A 0\n", Transport::Tcp);
+        assert!(any[0].serves(HOST, 8443, None) && !any[0].serves(six, 8443, None));
     }
 }

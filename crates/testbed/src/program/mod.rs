@@ -9,6 +9,7 @@ mod backend;
 mod client;
 mod faults;
 mod folder;
+mod foreign;
 mod listening;
 mod play;
 mod process;

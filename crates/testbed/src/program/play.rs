@@ -1,17 +1,18 @@
 //! One run of two programs over a path.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use rampcc::Time;
-use rampcc_emulator::{Emulator, End, ErrorReport, Ready, Running, Verdict};
+use rampcc_emulator::{Emulator, End, ErrorReport, HostTcp, Ready, Running, Verdict};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome, next_round_number};
 
 use super::client::{self, Loaded};
 use super::folder::{Folder, PORT};
+use super::foreign;
 use super::listening::Listener;
 use super::process::{OUTPUT_MAX, Process};
 use super::processors::Processors;
@@ -96,7 +97,8 @@ impl Task<'_> {
             sample_queue: true,
             record_drops: true,
             record_packets: true,
-            tcp: host_tcp(scenario),
+            tcp: self.host_tcp(),
+            family: self.program.family(),
             ..rampcc_emulator::Options::default()
         };
         let flow = &scenario.flows[0];
@@ -119,19 +121,33 @@ impl Task<'_> {
         let opening = scenario.opening_times(self.seed).first().map_or(Time::ZERO, |opening| opening.0);
         self.pause(&running, opening)?;
         let seen = match &self.program.client {
-            None => self.load(&running, (to.end, from.address), &mut server, &folder)?,
-            Some(client) => self.run_client(&running, (to.end, client), &mut server, &folder)?,
+            None => self.load(&running, (to.end, from.address), &mut server, &folder),
+            Some(client) => self.run_client(&running, (to.end, client), &mut server, &folder),
         };
         let used = Processors::now(server.first()).since(&before);
         let report = running.stop()?;
         drop(server);
-        self.measure(from.address, &seen, report, used)
+        match seen {
+            Ok(seen) => self.measure(from.address, &seen, report, used),
+            Err(TestbedError::Program { row, problem }) => {
+                let on_path = foreign::seen(&report, from.address).map(|seen| format!("; {seen}"));
+                Err(TestbedError::Program { row, problem: problem + &on_path.unwrap_or_default() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As the scenario has it, and the row.
+    fn host_tcp(&self) -> HostTcp {
+        let asked = host_tcp(self.scenario);
+        let initial_window_packets = self.program.initial_window.or(asked.initial_window_packets);
+        HostTcp { initial_window_packets, ..asked }
     }
 
     /// Its samples, events and totals.
     fn measure(
         &self,
-        server: Ipv4Addr,
+        server: IpAddr,
         seen: &Seen,
         report: ErrorReport,
         used: Processors,
@@ -193,7 +209,7 @@ impl Task<'_> {
         }
         let mut dropped_packets = 0;
         for drop in report.drops.iter().filter(|drop| drop.now <= end) {
-            let data = drop.data && *drop.from.ip() == server;
+            let data = drop.data && drop.from.ip() == server;
             dropped_packets += u64::from(data);
             let kind = FlowEventKind::Dropped { link: drop.link, wire_bytes: drop.wire_bytes, data };
             event(drop.now, kind);
@@ -247,7 +263,7 @@ impl Task<'_> {
     fn wait_until_ready(
         &self,
         ready: &Ready,
-        (end, address): (End, Ipv4Addr),
+        (end, address): (End, IpAddr),
         server: &mut Process,
         folder: &Folder,
     ) -> Result<(), TestbedError> {
@@ -272,7 +288,11 @@ impl Task<'_> {
             }
             if waited > PATIENCE {
                 let elsewhere = ready.in_namespace(end, Listener::all)?;
-                return Err(self.failed(never_ready(self.program, (address, PORT), &elsewhere)));
+                return Err(self.failed(never_ready(
+                    self.program,
+                    SocketAddr::new(address, PORT),
+                    &elsewhere,
+                )));
             }
             thread::sleep(LOOK);
             waited += LOOK;
@@ -323,7 +343,7 @@ impl Task<'_> {
     fn load(
         &self,
         running: &Running,
-        (end, address): (End, Ipv4Addr),
+        (end, address): (End, IpAddr),
         server: &mut Process,
         folder: &Folder,
     ) -> Result<Seen, TestbedError> {
@@ -336,7 +356,7 @@ impl Task<'_> {
         let loaded = thread::scope(|scope| {
             let client = scope.spawn(|| {
                 running.in_namespace(end, || {
-                    client::load((address, PORT), &url, size_bytes, (clock, longest), go_on)
+                    client::load(SocketAddr::new(address, PORT), &url, size_bytes, (clock, longest), go_on)
                 })
             });
             let watched: Result<(), TestbedError> = (|| loop {
@@ -412,7 +432,13 @@ impl Task<'_> {
 }
 
 fn said(last: &str) -> String {
-    if last.is_empty() { ", and said nothing".to_owned() } else { format!("; its last words: {last}") }
+    match last {
+        "" => ", and said nothing".to_owned(),
+        last if foreign::wants_terminal(last) => {
+            format!("; it needs a terminal, and programs have none here; its last words: {last}")
+        }
+        last => format!("; its last words: {last}"),
+    }
 }
 
 fn flooded(who: &str) -> String {
@@ -422,7 +448,7 @@ fn flooded(who: &str) -> String {
     )
 }
 
-fn never_ready(program: &Program, (address, port): (Ipv4Addr, u16), elsewhere: &[Listener]) -> String {
+fn never_ready(program: &Program, address: SocketAddr, elsewhere: &[Listener]) -> String {
     let seconds = PATIENCE.as_secs();
     if let Some(test) = &program.ready {
         return format!("after {seconds} s its test of readiness has not succeeded: {test}");
@@ -433,15 +459,15 @@ fn never_ready(program: &Program, (address, port): (Ipv4Addr, u16), elsewhere: &
     } else {
         format!("it listens at {}", found.join(", "))
     };
-    format!("after {seconds} s nobody listens at {address}:{port}; {found}")
+    format!("after {seconds} s nobody listens at {address}; {found}")
 }
 
 /// Payload that had reached the client whenever that passed a round number; all but the last byte, which only the client
 /// knows.
-fn received(packets: &[rampcc_emulator::Seen], server: Ipv4Addr, size_bytes: u64) -> Vec<(Time, u64)> {
+fn received(packets: &[rampcc_emulator::Seen], server: IpAddr, size_bytes: u64) -> Vec<(Time, u64)> {
     let mut arrived: Vec<(Time, u64)> = packets
         .iter()
-        .filter(|seen| *seen.from.ip() == server && seen.due != Time::NEVER)
+        .filter(|seen| seen.from.ip() == server && seen.due != Time::NEVER)
         .map(|seen| (seen.due, u64::from(seen.payload_bytes)))
         .collect();
     arrived.sort_unstable();

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rampcc::Time;
+use rampcc_emulator::Family;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -17,9 +18,14 @@ const NAME_MAX: usize = 32;
 /// Longest limit that a row may ask for, seconds.
 const LIMIT_MAX_S: u64 = 86_400;
 
+/// Longest name of a congestion control (`TCP_CA_NAME_MAX`, and its zero).
+const CONTROL_MAX: usize = 15;
+/// Largest window before the first ACK, packets.
+const INITIAL_WINDOW_MAX: u32 = 1000;
+
 /// What a template may name in braces.
-pub(super) const TEMPLATES: [&str; 9] =
-    ["address", "port", "url", "bytes", "seed", "dir", "files", "certificate", "key"];
+pub(super) const TEMPLATES: [&str; 10] =
+    ["address", "host", "port", "url", "bytes", "seed", "dir", "files", "certificate", "key"];
 
 /// A server and a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +46,10 @@ pub struct Program {
     pub limit: Option<Time>,
     /// Congestion control of the server's TCP connections; `None`: the machine's.
     pub congestion_control: Option<String>,
+    /// Packets before the first ACK of the server's TCP connections; `None`: as the scenario says, which is usually the kernel's 10.
+    pub initial_window: Option<u32>,
+    /// Its hosts have addresses of IPv6.
+    pub ipv6: bool,
     /// The algorithm of the registry that leaves start-up as it does.
     pub like: Option<String>,
     /// One line about it.
@@ -76,6 +86,9 @@ struct Written {
     listens: Option<Transport>,
     limit_s: Option<u64>,
     congestion_control: Option<String>,
+    initial_window: Option<u32>,
+    #[serde(default)]
+    ipv6: bool,
     like: Option<String>,
     meaning: Option<String>,
     #[serde(default)]
@@ -100,6 +113,8 @@ impl Program {
             listens: None,
             limit_s: None,
             congestion_control: None,
+            initial_window: None,
+            ipv6: false,
             like: None,
             meaning: None,
             files: BTreeMap::new(),
@@ -132,6 +147,13 @@ impl Program {
         if let Some(limit) = written.limit_s.filter(|limit| !(1..=LIMIT_MAX_S).contains(limit)) {
             return wrong(format!("`limit-s` is {limit}; 1 to {LIMIT_MAX_S} is allowed"));
         }
+        if let Some(packets) =
+            written.initial_window.filter(|packets| !(1..=INITIAL_WINDOW_MAX).contains(packets))
+        {
+            return wrong(format!(
+                "`initial-window` is {packets}; 1 to {INITIAL_WINDOW_MAX} packets are allowed"
+            ));
+        }
         if written.server.trim().is_empty() {
             return wrong("its server has no command".to_owned());
         }
@@ -145,7 +167,7 @@ impl Program {
         let url = written.url.unwrap_or_else(|| {
             let commands = [Some(&written.server), written.client.as_ref()];
             let encrypted = commands.into_iter().flatten().any(|command| command.contains("{certificate}"));
-            format!("http{}://{{address}}:{{port}}/object", if encrypted { "s" } else { "" })
+            format!("http{}://{{host}}:{{port}}/object", if encrypted { "s" } else { "" })
         });
         if written.client.is_none() && !url.starts_with("http://") {
             return wrong(format!(
@@ -161,6 +183,8 @@ impl Program {
             listens: written.listens,
             limit: written.limit_s.map(Time::from_secs),
             congestion_control: written.congestion_control,
+            initial_window: written.initial_window,
+            ipv6: written.ipv6,
             like: written.like,
             meaning: written.meaning.unwrap_or_else(|| "a server and a client of your own".to_owned()),
             files: written.files,
@@ -174,6 +198,37 @@ impl Program {
             )),
             None => Ok(program),
         }
+    }
+
+    /// The same with this congestion control of the server's TCP, under a name of its own.
+    pub fn with_control(self, control: &str) -> Result<Self, ProgramError> {
+        let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if control.is_empty() || control.len() > CONTROL_MAX || !control.chars().all(letter) {
+            return Err(ProgramError(format!(
+                "`{}:{control}`: `{control}` is no congestion control",
+                self.name
+            )));
+        }
+        let name = format!("{}-{control}", self.name);
+        Ok(Self { name, congestion_control: Some(control.to_owned()), ..self })
+    }
+
+    /// The same over IPv6.
+    #[must_use]
+    pub fn over_ipv6(self) -> Self {
+        Self { ipv6: true, ..self }
+    }
+
+    /// Of its hosts' addresses.
+    pub(super) fn family(&self) -> Family {
+        if self.ipv6 { Family::V6 } else { Family::V4 }
+    }
+
+    /// What in its texts IPv6 makes wrong.
+    pub(super) fn only_ipv4(&self) -> Option<&str> {
+        let texts = self.texts().chain(self.files.values().map(String::as_str));
+        let wrong = texts.flat_map(str::split_whitespace).find(|word| word.contains("{address}:"));
+        wrong.filter(|_| self.ipv6)
     }
 
     /// Everything that the templates are filled in.
@@ -232,6 +287,12 @@ impl Program {
             add("limit_s", &limit.secs_f64());
         }
         add("congestion_control", &self.tcp_control());
+        if let Some(packets) = self.initial_window {
+            add("initial_window", &packets);
+        }
+        if self.ipv6 {
+            add("ipv6", &true);
+        }
         let digest = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
         write!(text, " files={digest:016x}").expect("a string grows");
         text
@@ -293,10 +354,11 @@ mod tests {
             ("[a]\nserver = ' '\n", "row `a`: its server has no command"),
             ("[A]\nserver = 'x'\n", "row `A`: a name has"),
             ("[hystart]\nserver = 'x'\n", "the name of an algorithm"),
-            ("[a]\nserver = 'x {host}'\n", "no template `{host}`; allowed are {address}"),
+            ("[a]\nserver = 'x {hots}'\n", "no template `{hots}`; allowed are {address}, {host}"),
             ("[a]\nserver = 'x {certificate}'\n", "name a client"),
             ("[a]\nserver = 'x'\nlike = 'nosuch'\n", "no algorithm"),
             ("[a]\nserver = 'x'\nlimit-s = 0\n", "1 to 86400"),
+            ("[a]\nserver = 'x'\ninitial-window = 0\n", "`initial-window` is 0; 1 to 1000"),
             ("[a]\nserver = 'x'\nlistens = 'sctp'\n", "expected `tcp` or `udp`"),
             ("[a]\nserver = 'x'\n[a.files]\n'../x' = ''\n", "no slash"),
             ("[a\n", "line 1"),
@@ -323,6 +385,8 @@ mod tests {
             "[a]\nserver = 'sh x'\nlistens = 'udp'\n",
             "[a]\nserver = 'sh x'\nurl = 'http://{address}:{port}/'\n",
             "[a]\nserver = 'sh x'\ncongestion-control = 'nosuch'\n",
+            "[a]\nserver = 'sh x'\nipv6 = true\n",
+            "[a]\nserver = 'sh x'\ninitial-window = 4\n",
             "[a]\nserver = 'sh x'\n[a.files]\nx = 'y'\n",
         ] {
             assert_ne!(row(other), plain, "{other}");

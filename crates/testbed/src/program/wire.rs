@@ -1,7 +1,7 @@
 //! What a watcher at the path knows of a download.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use rampcc::{ExitReason, Phase, Time, UNSET};
 use rampcc_emulator::{ErrorReport, Seen};
@@ -63,16 +63,16 @@ pub(super) struct WireExit {
 impl<'a> Wire<'a> {
     /// The packets of the first flow; the server is who sent the most. `None`: nobody sent anything.
     fn of(report: &'a ErrorReport, scenario: &Scenario) -> Option<Self> {
-        let mut bytes: BTreeMap<Ipv4Addr, u64> = BTreeMap::new();
+        let mut bytes: BTreeMap<IpAddr, u64> = BTreeMap::new();
         for seen in &report.packets {
-            *bytes.entry(*seen.from.ip()).or_default() += u64::from(seen.payload_bytes);
+            *bytes.entry(seen.from.ip()).or_default() += u64::from(seen.payload_bytes);
         }
         let server = bytes.into_iter().max_by_key(|(_, bytes)| *bytes)?.0;
         Some(Self::between(report, scenario, server))
     }
 
     /// The packets of the first flow, from this server.
-    pub(super) fn between(report: &'a ErrorReport, scenario: &Scenario, server: Ipv4Addr) -> Self {
+    pub(super) fn between(report: &'a ErrorReport, scenario: &Scenario, server: IpAddr) -> Self {
         let facts = scenario.facts(0);
         let rate = facts.capacity.iter().map(|(_, rate)| rate.bits_per_s()).max().unwrap_or(0);
         let bytes = scenario.flows.first().map_or(0, |flow| flow.sender.mss_bytes + flow.sender.header_bytes);
@@ -81,8 +81,8 @@ impl<'a> Wire<'a> {
     }
 
     /// `packet_time`: of a full packet at the bottleneck.
-    fn new(packets: &'a [Seen], server: Ipv4Addr, (base_rtt, packet_time): (Time, Time)) -> Self {
-        let of = |own: bool| packets.iter().filter(move |seen| (*seen.from.ip() == server) == own);
+    fn new(packets: &'a [Seen], server: IpAddr, (base_rtt, packet_time): (Time, Time)) -> Self {
+        let of = |own: bool| packets.iter().filter(move |seen| (seen.from.ip() == server) == own);
         let gap = Time::from_ns(packet_time.ns() / 2).min(GAP_MAX);
         let mut sent: Vec<&Seen> = of(true).filter(|seen| seen.payload_bytes > 0).collect();
         let mut answers: Vec<&Seen> = of(false).collect();
@@ -164,6 +164,7 @@ impl<'a> Wire<'a> {
             turn_around_p90_s: at(0.9),
             connections: self.connections() as u64,
             ecn_packets: self.sent.iter().filter(|seen| seen.ecn != 0).count() as u64,
+            marked_packets: self.sent.iter().filter(|seen| seen.marked).count() as u64,
             ..Facts::default()
         }
     }
@@ -241,10 +242,10 @@ impl<'a> Wire<'a> {
     /// Times from the arrival of a packet of the client at the idle server to the server's next packet, until `by`, in
     /// order of size.
     pub(super) fn turn_arounds(&self, packets: &[Seen], by: Time) -> Vec<Time> {
-        let server = self.sent.first().map(|seen| *seen.from.ip());
+        let server = self.sent.first().map(|seen| seen.from.ip());
         let mut told: Vec<(Time, bool)> = Vec::new();
         for seen in packets {
-            match Some(*seen.from.ip()) == server {
+            match Some(seen.from.ip()) == server {
                 true => told.push((seen.taken, true)),
                 false if seen.written != Time::NEVER => told.push((seen.written, false)),
                 false => {}
@@ -324,22 +325,22 @@ impl<'a> Wire<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddrV4;
+    use std::net::{Ipv4Addr, SocketAddr};
 
     use super::*;
 
-    const SERVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-    const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 77, 128, 1);
+    const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 128, 1));
 
     /// From the server or the client; it takes 10 ms, or is dropped.
     fn packet(own: bool, us: u64, payload_bytes: u32, dropped: bool) -> Seen {
-        let (server, client) = (SocketAddrV4::new(SERVER, 8443), SocketAddrV4::new(CLIENT, 4000));
+        let (server, client) = (SocketAddr::new(SERVER, 8443), SocketAddr::new(CLIENT, 4000));
         let (from, to) = if own { (server, client) } else { (client, server) };
         let taken = Time::from_us(us);
         let due = if dropped { Time::NEVER } else { taken + Time::from_ms(10) };
         let written = if dropped { Time::NEVER } else { due + Time::from_us(3) };
         let dropped = if dropped { taken } else { Time::NEVER };
-        Seen { taken, from, to, tcp: false, payload_bytes, ecn: 0, due, written, dropped }
+        Seen { taken, from, to, tcp: false, payload_bytes, ecn: 0, marked: false, due, written, dropped }
     }
 
     /// A client's packet at 0; an answer in flights of these sizes, every 20 ms, each in one burst whose packets are 1 us
@@ -425,7 +426,7 @@ mod tests {
         // The request is with the server 3 us after it was due.
         let mut late = flights(&[5], None);
         late.iter_mut()
-            .filter(|seen| *seen.from.ip() == SERVER)
+            .filter(|seen| seen.from.ip() == SERVER)
             .for_each(|seen| seen.taken += Time::from_us(50));
         assert_eq!(wire(&late).turn_arounds(&late, Time::NEVER), [Time::from_us(47)]);
     }

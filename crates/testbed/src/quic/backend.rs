@@ -79,7 +79,7 @@ impl Backend for RealQuic {
                 refuse("it names its algorithm; the one flow is under test");
             }
             if flow.sender.ecn {
-                refuse("`ecn` is on; the emulator's links do not mark packets");
+                refuse("`ecn` is on; its sockets do not ask for marks");
             }
             let own = HEADERS[usize::from(!flow.receiver.stamps())];
             if flow.sender.header_bytes != own {
@@ -93,10 +93,13 @@ impl Backend for RealQuic {
             if let QueueConfig::Red { ecn: true, .. } | QueueConfig::CoDel { ecn: true, .. } =
                 link.config.queue
             {
-                found.push(format!("link `{}`: its queue marks; the emulator's links do not", link.name));
+                found.push(format!(
+                    "link `{}`: its queue marks, and this side's sockets do not ask for it",
+                    link.name
+                ));
             }
         }
-        if let Err(path) = rampcc_emulator::check(scenario) {
+        if let Err(path) = rampcc_emulator::check(scenario, rampcc_emulator::Family::V4) {
             found.push(path.to_string());
         }
         if found.is_empty() { Ok(()) } else { Err(found) }

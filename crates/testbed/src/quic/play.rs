@@ -1,6 +1,6 @@
 //! One run of QUIC over a path.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -135,7 +135,7 @@ impl Task<'_> {
         report.queue.iter().for_each(|sample| all.link(*sample));
         let mut dropped_packets = 0;
         for drop in report.drops.iter().filter(|drop| drop.now <= end) {
-            let data = Some(*drop.from.ip()) == server;
+            let data = Some(drop.from.ip()) == server;
             dropped_packets += u64::from(data);
             let kind = FlowEventKind::Dropped { link: drop.link, wire_bytes: drop.wire_bytes, data };
             all.event(FlowEvent { now: drop.now, flow: FLOW, kind });
@@ -188,7 +188,7 @@ fn sockets(running: &Running, (from, to): (usize, usize)) -> Result<[Socket; 2],
             cause: std::io::Error::other("the path has none for it"),
         });
     };
-    let at = [SocketAddrV4::new(from.address, PORTS[0]), SocketAddrV4::new(to.address, PORTS[1])];
+    let at = [SocketAddr::new(from.address, PORTS[0]), SocketAddr::new(to.address, PORTS[1])];
     let socket = |end: End, own: usize| {
         let made = running.in_namespace(end, || Socket::between(at[own], at[1 - own]))?;
         made.map_err(|cause| TestbedError::Io { action: "making a UDP socket", cause })

@@ -1,7 +1,7 @@
 //! A UDP socket that knows when its datagrams came, and waits to the microsecond.
 
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) struct Socket {
 
 impl Socket {
     /// In the calling thread's network namespace.
-    pub(super) fn between(own: SocketAddrV4, other: SocketAddrV4) -> io::Result<Self> {
+    pub(super) fn between(own: SocketAddr, other: SocketAddr) -> io::Result<Self> {
         let udp = UdpSocket::bind(own)?;
         udp.connect(other)?;
         udp.set_nonblocking(true)?;

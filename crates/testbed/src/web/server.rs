@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ pub(crate) fn nginx() -> Option<PathBuf> {
 
 /// nginx, in a namespace and with a folder of its own.
 pub(crate) struct Server {
-    address: SocketAddrV4,
+    address: SocketAddr,
     /// The one file that it serves, in parts; all of it is a hole. With its size.
     file: Mutex<(File, u64)>,
     folder: PathBuf,
@@ -43,11 +43,11 @@ impl Server {
     /// Serves at a host's address, in a control group if there is one.
     pub(crate) fn start(
         running: &Running,
-        (end, host): (End, Ipv4Addr),
+        (end, host): (End, IpAddr),
         cgroup: Option<&Path>,
     ) -> io::Result<Self> {
         let program = nginx().ok_or(io::ErrorKind::NotFound)?;
-        let address = SocketAddrV4::new(host, PORT);
+        let address = SocketAddr::new(host, PORT);
         let folder = new_folder()?;
         let (ended, wait) = mpsc::channel();
         let file = File::create(folder.join("objects"))?;
@@ -69,7 +69,7 @@ impl Server {
         Ok(server)
     }
 
-    pub(crate) fn address(&self) -> SocketAddrV4 {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
@@ -155,7 +155,7 @@ fn new_folder() -> io::Result<PathBuf> {
 }
 
 /// In the foreground, with everything that it writes in a folder of its own.
-fn configure(folder: &Path, address: SocketAddrV4) -> String {
+fn configure(folder: &Path, address: SocketAddr) -> String {
     let folder = folder.display();
     format!(
         "daemon off;\nmaster_process off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n\

@@ -7,7 +7,7 @@ use super::tables::copyable;
 use super::text::{Html, Text};
 use crate::carries::{CarriedRow, Carries, Influence, LOSS, UncertainField, field_name};
 use crate::format::{quantity, share};
-use crate::{ArmSummary, Comparison};
+use crate::{ArmSummary, Comparison, Words};
 
 const STYLE: &str = include_str!("../../../assets/report/carries.css");
 /// Rows drawn beside the leader.
@@ -30,10 +30,10 @@ const MARKS: [f64; 9] = [0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 const HIGHEST: f64 = 10.0;
 
 /// The section, if neighbours were played.
-pub(super) fn section(html: &mut Html, comparison: &Comparison) {
+pub(super) fn section(html: &mut Html, comparison: &Comparison, words: &Words) {
     let Some(carries) = &comparison.carries else { return };
     html.add(format_args!("<style>{STYLE}</style>\n<section id=\"carries\">\n<h2>How far it carries</h2>\n"));
-    html.add(format_args!("<p class=\"note\">{}", Text(&carries.sentence)));
+    html.add(format_args!("<p class=\"note\">{}", Text(words.reach.as_deref().unwrap_or_default())));
     html.add(format_args!(
         " Played: one run of each algorithm on {} paths drawn from what the scenario does not know. Regret is how much worse an \
          algorithm is there than the contender that leads there.</p>\n",

@@ -5,10 +5,12 @@ use super::data;
 use super::frame::{brand, fact, fact_list, theme_button};
 use super::playground;
 use super::text::{Html, Text};
-use crate::{Comparison, Context};
+use crate::report::names::{Piece, pieces};
+use crate::words::grouped;
+use crate::{Comparison, Context, Words};
 
 /// From the body to the end of the facts about the path.
-pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
+pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.raw(
         "<body>\n<a class=\"skip\" href=\"#summary\">To the summary</a>\n<div class=\"page\">\n<header class=\"bar\">",
     );
@@ -34,18 +36,18 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison) {
     playground::link(html, &comparison.provenance);
     theme_button(html);
     html.raw("</header>\n<main>\n<div>\n");
-    found(html, comparison);
+    found(html, comparison, words);
     html.raw("</div>\n");
 }
 
 /// The answer, what must be known beside it, and the path.
-pub(super) fn found(html: &mut Html, comparison: &Comparison) {
+pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.add(format_args!(
         "<h1>Start-up algorithms on <b>{}</b></h1>\n",
         Text(&comparison.provenance.scenario)
     ));
-    headline(html, comparison);
-    let notes = grouped_notes(comparison);
+    headline(html, comparison, words);
+    let notes = grouped(&words.notes);
     if !notes.is_empty() {
         html.raw("<div class=\"warning\">");
         for note in notes {
@@ -60,11 +62,15 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison) {
 }
 
 /// What the leader achieves in large letters, the facts beside it as a list.
-fn headline(html: &mut Html, comparison: &Comparison) {
-    html.add(format_args!("<p class=\"verdict\">{}</p>\n", named(comparison, &comparison.headline)));
-    let carries =
-        comparison.carries.iter().map(|carries| &carries.sentence).filter(|sentence| !sentence.is_empty());
-    let mut facts = comparison.facts.iter().chain(carries).peekable();
+fn headline(html: &mut Html, comparison: &Comparison, words: &Words) {
+    let headline = [Some(&words.headline), words.elsewhere.as_ref()]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ");
+    html.add(format_args!("<p class=\"verdict\">{}</p>\n", named(comparison, &headline)));
+    let mut facts = words.facts.iter().chain(&words.reach).peekable();
     if facts.peek().is_some() {
         html.raw("<ul class=\"findings\">\n");
         for fact in facts {
@@ -72,40 +78,6 @@ fn headline(html: &mut Html, comparison: &Comparison) {
         }
         html.raw("</ul>\n");
     }
-}
-
-/// Notes that say the same of several rows, as one: `a, b and 3 more: ...`.
-fn grouped_notes(comparison: &Comparison) -> Vec<String> {
-    const NAMED: usize = 4;
-    let labels = comparison
-        .arms
-        .iter()
-        .flat_map(|arm| std::iter::once(&arm.label).chain(&arm.alike).map(String::as_str))
-        .collect::<Vec<_>>();
-    let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
-    for note in &comparison.notes {
-        let note = note.trim_start_matches("* ");
-        let said_of = |label: &&str| note.strip_prefix(*label)?.strip_prefix(": ");
-        let label =
-            labels.iter().copied().filter(|label| said_of(label).is_some()).max_by_key(|label| label.len());
-        let Some((label, text)) = label.and_then(|label| Some((label, said_of(&label)?))) else {
-            groups.push((Vec::new(), note));
-            continue;
-        };
-        match groups.iter_mut().find(|(of, known)| !of.is_empty() && *known == text) {
-            Some((of, _)) => of.push(label),
-            None => groups.push((vec![label], text)),
-        }
-    }
-    let told = |(of, text): &(Vec<&str>, &str)| match of.as_slice() {
-        [] => (*text).to_owned(),
-        [first] => format!("{first}: {text}"),
-        several if several.len() <= NAMED => format!("{}: {text}", several.join(", ")),
-        several => {
-            format!("{} and {} more: {text}", several[..NAMED - 1].join(", "), several.len() + 1 - NAMED)
-        }
-    };
-    groups.iter().map(told).collect()
 }
 
 /// What the path is, for who has never seen the scenario.
@@ -124,36 +96,14 @@ fn path_words(html: &mut Html, path: &Context) {
     html.raw("</dl>\n</div>\n");
 }
 
-/// Text with the rows' names set off: `best` and `ideal` are words, too. Of two names the longer one counts.
+/// Text with the rows' names set off.
 fn named(comparison: &Comparison, text: &str) -> String {
-    let part_of_name = |c: char| c.is_alphanumeric() || "_+-@=.:".contains(c);
-    let mut labels: Vec<&str> = comparison.arms.iter().map(|arm| arm.label.as_str()).collect();
-    labels.retain(|label| !label.is_empty());
-    labels.sort_by_key(|label| std::cmp::Reverse(label.len()));
-    // A full stop or a colon ends a sentence as well as it may stand in a name.
-    let ends = |rest: &str| {
-        let mut after = rest.chars();
-        match after.next() {
-            None => true,
-            Some('.' | ':') => after.next().is_none_or(|c| !part_of_name(c)),
-            Some(c) => !part_of_name(c),
-        }
-    };
     let mut html = Html::default();
-    let mut rest = text;
-    let mut at_start = true;
-    while let Some(c) = rest.chars().next() {
-        let label =
-            labels.iter().find(|label| at_start && rest.starts_with(**label) && ends(&rest[label.len()..]));
-        if let Some(label) = label {
-            html.add(format_args!("<b>{}</b>", Text(label)));
-            rest = &rest[label.len()..];
-            at_start = false;
-            continue;
+    for piece in pieces(comparison, text) {
+        match piece {
+            Piece::Name(label) => html.add(format_args!("<b>{}</b>", Text(label))),
+            Piece::Other(text) => html.add(format_args!("{}", Text(text))),
         }
-        html.add(format_args!("{}", Text(&rest[..c.len_utf8()])));
-        rest = &rest[c.len_utf8()..];
-        at_start = !part_of_name(c);
     }
     html.into_string()
 }
@@ -193,13 +143,5 @@ mod tests {
             "<b>hystart low_window=32</b> beats <b>hystart</b>: the <b>best</b>? <b>best</b>."
         );
         assert_eq!(named(&comparison, "hystart11 bests"), "hystart11 bests");
-    }
-
-    #[test]
-    fn the_same_note_on_several_rows_is_one() {
-        let mut comparison = with_labels(["a", "a b", "c"]);
-        comparison.notes =
-            ["a: late.", "* a b: late.", "One run each.", "c: late.", "c: lost."].map(str::to_owned).to_vec();
-        assert_eq!(grouped_notes(&comparison), ["a, a b, c: late.", "One run each.", "c: lost."]);
     }
 }

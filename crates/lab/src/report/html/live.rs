@@ -3,7 +3,7 @@
 use super::frame::{PLOT_SCRIPT, Script};
 use super::text::Html;
 use super::{data, head, page, presentable};
-use crate::Comparison;
+use crate::{Comparison, Words};
 
 /// Parts of a page that shows a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,12 +16,13 @@ pub struct Live {
 
 /// What the report shows, for a page that stays open while runs come in.
 pub fn render_live(comparison: &Comparison) -> Live {
+    let words = Words::of(comparison);
     let comparison = presentable(comparison);
     let mut html = Html::default();
     html.raw("<div>\n");
-    head::found(&mut html, &comparison);
+    head::found(&mut html, &comparison, &words);
     html.raw("</div>\n");
-    page::sections(&mut html, &comparison);
+    page::sections(&mut html, &comparison, &words);
     let data = serde_json::to_string(&data::data(&comparison)).expect("the data block has string keys only");
     Live { body: html.into_string(), data }
 }

@@ -27,14 +27,14 @@ pub use live::{Live, live_script, render_live};
 pub use overview::{Overview, SweptPoint, render_overview};
 pub use playground::{playground_at, playground_link, playground_place};
 
-use crate::{ArmSummary, Better, Comparison, SideBySide};
+use crate::{ArmSummary, Better, Comparison, SideBySide, Words};
 
 /// A self-contained HTML report.
 ///
 /// Text of the comparison (scenario, labels, command) may hold anything: it is escaped wherever it appears. The file
 /// stays below 3 MB however long the runs were, because curves are thinned to a fixed number of points.
 pub fn render(comparison: &Comparison) -> String {
-    page::page(&presentable(comparison))
+    page::page(&presentable(comparison), &Words::of(comparison))
 }
 
 /// As a page shows it: rows in order, those alike once, units that are safe in HTML.

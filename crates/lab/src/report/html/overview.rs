@@ -15,7 +15,7 @@ use super::number::show_mean;
 use super::summary::{capital, swatch};
 use super::tables::copyable;
 use super::text::{Html, Text};
-use crate::{ArmSummary, Comparison, MetricInfo};
+use crate::{ArmSummary, Comparison, MetricInfo, Words};
 
 /// Comparisons over the values of swept fields.
 #[derive(Clone, Debug)]
@@ -165,7 +165,7 @@ fn cell(html: &mut Html, comparison: &Comparison, label: &str, info: &MetricInfo
 
 fn words_section(html: &mut Html, overview: &Overview<'_>) {
     html.raw("<section id=\"words\">\n<h2>In words</h2>\n<ul class=\"exits\">\n");
-    let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut notes: BTreeMap<String, usize> = BTreeMap::new();
     for point in &overview.points {
         html.raw("<li><h3>");
         let value = point.values.join(", ");
@@ -173,15 +173,16 @@ fn words_section(html: &mut Html, overview: &Overview<'_>) {
             Some(place) => html.add(format_args!("<a href=\"{}\">{}</a>", Text(place), Text(&value))),
             None => html.add(format_args!("{}", Text(&value))),
         }
-        html.add(format_args!("</h3><p>{}</p></li>\n", Text(&point.comparison.verdict)));
-        for note in &point.comparison.notes {
-            *notes.entry(note.trim_start_matches("* ")).or_default() += 1;
+        let words = Words::of(point.comparison);
+        html.add(format_args!("</h3><p>{}</p></li>\n", Text(&words.verdict)));
+        for note in &words.notes {
+            *notes.entry(note.plain()).or_default() += 1;
         }
     }
     html.raw("</ul>\n");
     // What holds everywhere stands here; the rest is in the reports.
-    let everywhere: Vec<&str> =
-        notes.iter().filter(|(_, n)| **n == overview.points.len()).map(|(note, _)| *note).collect();
+    let everywhere: Vec<&String> =
+        notes.iter().filter(|(_, n)| **n == overview.points.len()).map(|(note, _)| note).collect();
     if !everywhere.is_empty() {
         html.raw("<div class=\"warning\">");
         for note in everywhere {

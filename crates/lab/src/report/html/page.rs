@@ -9,7 +9,7 @@ use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
-use crate::{ArmSummary, Comparison, DrawnRole, ExitRecord, MetricInfo, metric};
+use crate::{ArmSummary, Comparison, DrawnRole, ExitRecord, MetricInfo, Words, metric};
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -24,25 +24,25 @@ const PANELS: [(&str, &str, &str); 5] = [
 const FIRST_CHOICES: [&str; 3] = ["time_to_capacity", "startup_utilisation", "queue_peak"];
 
 /// The whole document.
-pub(super) fn page(comparison: &Comparison) -> String {
+pub(super) fn page(comparison: &Comparison, words: &Words) -> String {
     let mut html = Html::default();
     let title = format!("{}: start-up algorithms compared", comparison.provenance.scenario);
     document_head(&mut html, &comparison.provenance.version, &title);
-    head::opening(&mut html, comparison);
-    sections(&mut html, comparison);
-    again_section(&mut html, comparison);
+    head::opening(&mut html, comparison, words);
+    sections(&mut html, comparison, words);
+    again_section(&mut html, comparison, words);
     let json = serde_json::to_string(&data::data(comparison)).expect("the data block has string keys only");
     page_end(&mut html, &comparison.provenance.version, &json, Script::Report);
     html.into_string()
 }
 
 /// All that the runs say, from the table to the paired differences.
-pub(super) fn sections(html: &mut Html, comparison: &Comparison) {
+pub(super) fn sections(html: &mut Html, comparison: &Comparison, words: &Words) {
     summary_section(html, comparison);
     if data::has_curves(comparison) {
         time_section(html, comparison);
     }
-    carries::section(html, comparison);
+    carries::section(html, comparison, words);
     exits_section(html, comparison);
     if charts::sizes_of(comparison).len() > 1 {
         sizes_section(html, comparison);
@@ -256,7 +256,7 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
         "<p class=\"note\">Means with 95 % intervals: who is \
          {} and gentle at once?</p>\n<div class=\"chart\" data-tradeoff=\"{across}\"><header><h3>{} against another metric</h3>\
          <label class=\"choice\">Upwards <select>",
-        if comparison.primary == metric::DOWNLOAD_TIME { "fast" } else { "good" },
+        if comparison.primary == metric::DOWNLOAD_TIME.id { "fast" } else { "good" },
         Text(&capital(&distributions[across].title))
     ));
     for index in order {
@@ -423,7 +423,7 @@ fn differences_section(html: &mut Html, comparison: &Comparison) {
     folded_end(html);
 }
 
-fn again_section(html: &mut Html, comparison: &Comparison) {
+fn again_section(html: &mut Html, comparison: &Comparison, words: &Words) {
     let from = &comparison.provenance;
     html.raw("<section id=\"again\">\n<h2>Reproduce</h2>\n");
     tables::copyable(html, &from.command);
@@ -438,7 +438,7 @@ fn again_section(html: &mut Html, comparison: &Comparison) {
     html.raw("<details><summary>The scenario</summary>");
     tables::copyable(html, &from.scenario_text);
     html.raw("</details>\n<details><summary>How the numbers were made</summary>\n<ul class=\"method\">\n");
-    for sentence in &comparison.method {
+    for sentence in &words.method {
         html.add(format_args!("<li>{}</li>\n", Text(sentence)));
     }
     if let Some(yardstick) = &comparison.yardstick {

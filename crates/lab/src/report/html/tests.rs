@@ -72,13 +72,8 @@ fn long_curves_of_many_arms_stay_below_two_megabytes() {
 fn text_from_outside_cannot_become_markup() {
     const ATTACK: &str = "</script><script>alert(1)</script><!--'\"&\u{2028}";
     let mut comparison = sample_comparison();
-    comparison.verdict = ATTACK.to_owned();
-    comparison.headline = ATTACK.to_owned();
-    comparison.facts.push(ATTACK.to_owned());
     comparison.context.description = ATTACK.to_owned();
     comparison.context.words.push((ATTACK.to_owned(), ATTACK.to_owned()));
-    comparison.notes = vec![ATTACK.to_owned()];
-    comparison.method = vec![ATTACK.to_owned()];
     for text in [
         &mut comparison.provenance.scenario,
         &mut comparison.provenance.scenario_text,
@@ -110,6 +105,10 @@ fn text_from_outside_cannot_become_markup() {
         pair.arm.push_str(ATTACK);
         pair.against.push_str(ATTACK);
     }
+    // What it says has the labels of its rows in it.
+    let words = crate::Words::of(&comparison);
+    let said = [&words.headline, &words.facts[0]].map(|text| text.contains(ATTACK));
+    assert_eq!((said, words.notes[0].to_string().contains(ATTACK)), ([true; 2], true));
     let html = render(&comparison);
     assert!(!html.contains("<script>alert"));
     assert!(!body(&html).contains("<!--"));

@@ -150,7 +150,18 @@ impl<'a> Swept<'a> {
         let mut text = if contenders > 1 && equal.len() == contenders {
             format!("In {name}, {} algorithms are {apart} at {at}.", all_of(contenders))
         } else if let [(label, _)] = ahead.as_slice() {
-            format!("{label} leads in {name} at {at}.")
+            let beside = |labels: &[&str]| {
+                let others: Vec<&str> = labels.iter().copied().filter(|other| other != label).collect();
+                (!others.is_empty()).then(|| crate::format::list(&others))
+            };
+            let close = match (beside(&equal), beside(&unclear)) {
+                (Some(others), _) => {
+                    format!(", less than {} ahead of {others}", crate::format::share(first.margin))
+                }
+                (None, Some(others)) => format!(", and the runs cannot tell it from {others}"),
+                (None, None) => String::new(),
+            };
+            format!("{label} leads in {name} at {at}{close}.")
         } else if let Some(label) = equal.first() {
             format!("In {name}, {label} and the leader are {apart} at {at}. Nominally leads {}.", who())
         } else if let Some(label) = unclear.first() {

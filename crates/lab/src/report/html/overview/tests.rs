@@ -67,7 +67,6 @@ fn two_fields_give_a_chart_for_each_value_of_the_shorter_one() {
 fn hostile_text_stays_text_and_nothing_is_a_page() {
     const ATTACK: &str = "</script><script>alert(1)</script><!--'\"&";
     let mut comparison = sample_comparison();
-    comparison.verdict.push_str(ATTACK);
     comparison.provenance.scenario.push_str(ATTACK);
     comparison.arms[0].label.push_str(ATTACK);
     comparison.leader = Some(ATTACK.to_owned());

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """ns-2 dumbbell (204 nodes per side) and parking lot with the shared workloads; writes results/dumbbell*.csv
-usage: python3 run_net.py"""
+usage: python3 run_net.py          the summaries that ns-2's default seed gives
+       python3 run_net.py seeds    seeds 11 to 14 of its agents' clocks, for the workloads that the simulator plays: dumbbell_seeds.csv"""
 import subprocess, csv, os, gzip, sys, statistics as st
 from concurrent.futures import ThreadPoolExecutor
 NW = int(os.environ.get("NW", "2")); W = "work"; os.makedirs(W, exist_ok=True)
@@ -8,7 +9,7 @@ LO, HI = 300, 2300     # monitored flows (after warm-up of 300 flows)
 
 def one(job):
     wl, var, extra = job
-    out = f"{W}/net_{wl}_{var}"
+    out = f"{W}/net_{wl}_{var}_{extra.get('seed', 0)}"
     topo = dict(routers=11, nsrc=6, ndst=6, buf=1000) if wl.startswith("pl") else dict(routers=2, nsrc=102, ndst=102, buf=100)
     p = dict(wl=f"results/workloads/{wl}.csv", out=out, tail=120, **topo, **extra)
     r = subprocess.run(["ns", "net.tcl"] + [f"{k}={v}" for k, v in p.items()], capture_output=True, text=True)
@@ -49,13 +50,20 @@ def one(job):
     return dict(workload=wl, variant=var, flows=len(M), unfinished=sum(1 for d in M if d["end"] < 0), mean_size=round(st.mean(d["size"] for d in M), 2), active_flows=round(act, 2),
                 thr_p5=q(.05), thr_p10=q(.1), thr_p25=q(.25), thr_p50=q(.5), thr_p75=q(.75), thr_p90=q(.9), thr_p95=q(.95), thr_mean=round(st.mean(thr), 4),
                 sent=sent, drops=dr, total_loss=round(dr/sent, 6), startup_drops=sud, startup_loss=round(sud/sent, 6), lossy_flows=sum(1 for d in M if d["drops"]), flows_with_rto=sum(1 for d in M if d["rto"]), rto=sum(d["rto"] for d in M), ack_drops=sum(d["ackdrops"] for d in M))
+def write(name, rows):
+    with open(f"results/{name}.csv", "w", newline="") as f:
+        w = csv.DictWriter(f, list(rows[0])); w.writeheader(); w.writerows(rows)
+VARIANTS = (("sack", dict(cc="Sack1")), ("sack_ss20", dict(cc="Sack1", ssthresh=20)))
+if sys.argv[1:] == ["seeds"]:
+    jobs = [(wl, var, dict(extra, seed=seed)) for wl in ("db50_bidir_s1", "db200_bidir_s1") for var, extra in VARIANTS for seed in range(11, 15)]
+    with ThreadPoolExecutor(NW) as ex: res = list(ex.map(one, jobs))
+    write("dumbbell_seeds", [dict(r, seed=extra["seed"]) for r, (_, _, extra) in zip(res, jobs)])
+    sys.exit()
 jobs = []
 for m in ("db50_bidir", "db200_bidir"):
-    for s in range(1, 6): jobs += [(f"{m}_s{s}", "sack", dict(cc="Sack1")), (f"{m}_s{s}", "sack_ss20", dict(cc="Sack1", ssthresh=20))]
+    for s in range(1, 6): jobs += [(f"{m}_s{s}", var, extra) for var, extra in VARIANTS]
 for m in ("db50_onedir", "db200_onedir", "pl200"):
-    for s in range(1, 4): jobs += [(f"{m}_s{s}", "sack", dict(cc="Sack1")), (f"{m}_s{s}", "sack_ss20", dict(cc="Sack1", ssthresh=20))]
+    for s in range(1, 4): jobs += [(f"{m}_s{s}", var, extra) for var, extra in VARIANTS]
 with ThreadPoolExecutor(NW) as ex: res = list(ex.map(one, jobs))
-with open("results/dumbbell.csv", "w", newline="") as f:
-    w = csv.DictWriter(f, list(res[0])); w.writeheader(); w.writerows(res)
-with open("results/parking_lot.csv", "w", newline="") as f:
-    w = csv.DictWriter(f, list(res[0])); w.writeheader(); w.writerows(r for r in res if r["workload"].startswith("pl200") and r["variant"] == "sack")
+write("dumbbell", res)
+write("parking_lot", [r for r in res if r["workload"].startswith("pl200") and r["variant"] == "sack"])

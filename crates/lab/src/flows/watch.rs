@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use rampcc::Time;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
-use crate::record::{BINS_MAX, Bins, FLOWS_MAX, FlowBins, FlowExit, FlowRow, ROUNDS_MAX};
+use super::{BINS_MAX, Bins, FLOWS_MAX, FlowBins, FlowExit, FlowRow, Flows, FlowsWanted, ROUNDS_MAX};
+use crate::Context;
 
 /// A threshold of at least this many bytes is none.
 const UNSET: u64 = 1 << 40;
 
 /// Keeps every flow of a run, and the progress of the first ones under test.
-pub(crate) struct Watch {
-    width: Time,
+pub struct Watch {
+    wanted: FlowsWanted,
     bottleneck: u32,
+    mss_bytes: u32,
     flows: Vec<Watched>,
     position: BTreeMap<u32, usize>,
     latest: usize,
@@ -46,23 +48,24 @@ struct Watched {
 }
 
 impl Watch {
-    /// `acks`: whether the bandwidth of single ACKs is kept.
-    pub(crate) fn new(width: Time, bottleneck: u32, acks: bool) -> Self {
+    /// For a run over this path.
+    pub fn new(wanted: FlowsWanted, context: &Context) -> Self {
         Self {
-            width,
-            bottleneck,
+            wanted,
+            bottleneck: context.bottleneck,
+            mss_bytes: context.mss_bytes,
             flows: Vec::new(),
             position: BTreeMap::new(),
             latest: 0,
             binned: [0; 2],
             together: [Vec::new(), Vec::new()],
             queue: Vec::new(),
-            acks: acks.then(Acks::default),
+            acks: wanted.acks.then(Acks::default),
         }
     }
 
     /// The run is over.
-    pub(crate) fn finish(self) -> (Vec<FlowRow>, Bins, Vec<Vec<f64>>) {
+    pub fn finish(self) -> Flows {
         let mut rows = Vec::with_capacity(self.flows.len());
         let mut flows = Vec::new();
         for mut flow in self.flows {
@@ -74,12 +77,14 @@ impl Watch {
             flows.extend(flow.bins);
         }
         let bins = Bins {
-            width_s: self.width.secs_f64(),
+            width_s: self.wanted.bin.secs_f64(),
             flows,
             together_bytes: self.together,
             queue_bytes: self.queue,
         };
-        (rows, bins, self.acks.map(|acks| acks.rounds).unwrap_or_default())
+        rows.retain(|flow| flow.test || self.wanted.others);
+        let ack_rounds = self.acks.map(|acks| acks.rounds).unwrap_or_default();
+        Flows { rows, bins, ack_rounds, mss_bytes: self.mss_bytes }
     }
 
     fn receive(&mut self, test: bool, more: u64, bin: Option<usize>) {
@@ -89,7 +94,7 @@ impl Watch {
     }
 
     fn bin(&self, now: Time) -> Option<usize> {
-        let bin = usize::try_from(now.ns() / self.width.ns().max(1)).ok()?;
+        let bin = usize::try_from(now.ns() / self.wanted.bin.ns().max(1)).ok()?;
         (bin < BINS_MAX).then_some(bin)
     }
 
@@ -250,6 +255,10 @@ impl Watched {
 mod tests {
     use super::*;
 
+    fn watch(acks: bool) -> Watch {
+        Watch::new(FlowsWanted { bin: ms(100), acks, others: true }, &Context::default())
+    }
+
     fn ms(ms: u64) -> Time {
         Time::from_ms(ms)
     }
@@ -261,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_acks_bandwidth_is_what_it_delivers_since_the_one_before_in_its_round() {
-        let mut watch = Watch::new(ms(100), 0, true);
+        let mut watch = watch(true);
         opened(&mut watch, 7, false);
         opened(&mut watch, 8, true);
         // Two packets of 1000 bytes are sent, then four: both ACKs of the first two belong to the first round.
@@ -284,7 +293,7 @@ mod tests {
                 ..FlowSample::default()
             });
         }
-        let (_, _, rounds) = watch.finish();
+        let rounds = watch.finish().ack_rounds;
         let expected = [vec![5e5], vec![1e3 / 0.098, 1e6, 1e6]];
         assert_eq!(rounds.len(), expected.len(), "{rounds:?}");
         for (round, expected) in rounds.iter().zip(&expected) {
@@ -295,15 +304,16 @@ mod tests {
 
     #[test]
     fn what_many_flows_receive_is_counted_together() {
-        let mut watch = Watch::new(ms(100), 0, false);
+        let mut watch = watch(false);
         let flows = u32::try_from(FLOWS_MAX).unwrap() + 2;
         for flow in 0..flows {
             opened(&mut watch, flow, true);
             let kind = FlowEventKind::Received { bytes: 1000 };
             watch.on_event(&FlowEvent { now: ms(150), flow, kind });
         }
-        let (rows, bins, acks) = watch.finish();
-        assert_eq!((rows.len(), bins.flows.len(), acks.len()), (FLOWS_MAX + 2, FLOWS_MAX, 0));
-        assert_eq!(bins.together_bytes, [vec![], vec![0, 1000 * u64::from(flows)]]);
+        let found = watch.finish();
+        let lengths = (found.rows.len(), found.bins.flows.len(), found.ack_rounds.len());
+        assert_eq!(lengths, (FLOWS_MAX + 2, FLOWS_MAX, 0));
+        assert_eq!(found.bins.together_bytes, [vec![], vec![0, 1000 * u64::from(flows)]]);
     }
 }

@@ -1,7 +1,7 @@
 //! Means and quantiles of values that do not count alike.
 
 /// The smallest value at or below which this share of the weight lies; `None`: there is no value.
-pub(crate) fn quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
+pub fn quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
@@ -16,7 +16,7 @@ pub(crate) fn quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
 }
 
 /// `None`: there is no weight.
-pub(crate) fn mean(values: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
+pub fn mean(values: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut sum, mut total) = (0.0, 0.0);
     for (value, weight) in values {
         sum += value * weight;
@@ -25,7 +25,8 @@ pub(crate) fn mean(values: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> 
     (total > 0.0).then(|| sum / total)
 }
 
-pub(crate) fn geometric_mean(values: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
+/// `None`: there is no weight.
+pub fn geometric_mean(values: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     mean(values.into_iter().map(|(value, weight)| (libm::log(value), weight))).map(libm::exp)
 }
 

@@ -1,11 +1,13 @@
 //! Made-up runs of a GEO download, for the tests of reports and for trying them out. Nothing here was measured.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use rampcc_trace::{FlowSeries, LinkSeries, Mark, MarkKind, Provenance, RunSeries};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::carries::{NeighbourPath, Neighbourhood, UncertainField};
-use crate::{
+use rampcc_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
+use rampcc_lab::{
     CapacityStep, Comparison, Context, Download, ExitReason, ExitRecord, JudgeOptions, RunRecord, judge,
 };
 
@@ -29,12 +31,12 @@ const BYTES_PER_S: f64 = 18_000_000.0;
 const SIZE: u64 = 36_000_000;
 
 /// A comparison of nine algorithms over twelve seeds, with curves.
-pub fn sample_comparison() -> Comparison {
+pub(crate) fn sample_comparison() -> Comparison {
     judge(&sample_records(), &sample_options())
 }
 
 /// The options behind [`sample_comparison`].
-pub fn sample_options() -> JudgeOptions {
+pub(crate) fn sample_options() -> JudgeOptions {
     let mut options = JudgeOptions::new(provenance("", 1), sample_context());
     options.arms = ROWS.iter().map(|row| row.0.to_owned()).collect();
     let known = rampcc::algorithms().iter().map(|known| (known.id.to_owned(), known.idea.to_owned()));
@@ -43,7 +45,7 @@ pub fn sample_options() -> JudgeOptions {
 }
 
 /// The path of [`sample_comparison`]: 144 Mbit/s, 600 ms, a buffer of one BDP.
-pub fn sample_context() -> Context {
+pub(crate) fn sample_context() -> Context {
     let bdp_bytes = (RTT_S * BYTES_PER_S) as u64;
     let word = |heading: &str, text: &str| (heading.to_owned(), text.to_owned());
     Context {
@@ -71,7 +73,7 @@ pub fn sample_context() -> Context {
 }
 
 /// The runs behind [`sample_comparison`]: real ones and, for each, one with a round more.
-pub fn sample_records() -> Vec<RunRecord> {
+pub(crate) fn sample_records() -> Vec<RunRecord> {
     let mut records = Vec::new();
     for seed in 1..=12 {
         for row in &ROWS {
@@ -94,7 +96,7 @@ pub fn sample_records() -> Vec<RunRecord> {
 }
 
 /// [`sample_comparison`] with 64 neighbouring paths: a slow return link is bad for the leader, and nothing else matters.
-pub fn sample_carries() -> Comparison {
+pub(crate) fn sample_carries() -> Comparison {
     let (neighbourhood, records) = sample_neighbours();
     let mut comparison = sample_comparison().with_neighbours(&neighbourhood, &records);
     if let Some(loss) = comparison.carries.as_mut().and_then(|carries| carries.nearest_loss.as_mut()) {
@@ -106,7 +108,7 @@ pub fn sample_carries() -> Comparison {
 }
 
 /// The neighbourhood and the runs behind [`sample_carries`].
-pub fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
+pub(crate) fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
     let field = |field: &str, values: &str, range, unit: &str, described| UncertainField {
         field: field.to_owned(),
         values: values.to_owned(),
@@ -253,6 +255,7 @@ fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -
         path: None,
         emulation: None,
         series: Some(series(exit_s, cwnd, time_s, queue_ms)),
+        ..RunRecord::default()
     }
 }
 
