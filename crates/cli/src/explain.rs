@@ -247,7 +247,8 @@ mod tests {
         };
         assert!(said("carries").contains("share of the neighbouring paths"));
         assert!(!said("carries").contains("]("));
-        for reason in ExitReason::ALL {
+        assert!(said("never-left").contains("cut off"));
+        for reason in ExitReason::ALL.into_iter().filter(|reason| *reason != ExitReason::None) {
             assert!(said(reason.word()).contains(reason.clause()), "{}", reason.word());
         }
         assert_eq!(said("download-time"), said("download_time"));

@@ -50,13 +50,17 @@ fn blocks_are_walked_to_or_descended_to() {
     );
     sender.handle_segment(NOW, &first);
 
+    // What has left the queue took the place of the last walk with it.
     let grown = ack(10, &[(50, 62), (70, 80)]);
-    assert_eq!(ALL.map(|search| sender.visits(&grown, search)), [52 + 70, 2, 7 + 2 + 7]);
+    assert_eq!(ALL.map(|search| sender.visits(&grown, search)), [52 + 70, 70, 7 + 2 + 7]);
+    sender.handle_segment(NOW, &grown);
+    let grown = ack(10, &[(50, 63), (70, 80)]);
+    assert_eq!(ALL.map(|search| sender.visits(&grown, search)), [53 + 70, 1, 7 + 1 + 7]);
     sender.handle_segment(NOW, &grown);
 
     // Another block has become the first one: the walk begins at the head again.
-    let other = ack(10, &[(70, 81), (50, 62)]);
-    assert_eq!(ALL.map(|search| sender.visits(&other, search)), [71 + 52, 71, 7 + 1 + 7]);
+    let other = ack(10, &[(70, 81), (50, 63)]);
+    assert_eq!(ALL.map(|search| sender.visits(&other, search)), [71 + 53, 71, 7 + 1 + 7]);
 }
 
 #[test]
