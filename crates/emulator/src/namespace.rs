@@ -45,6 +45,7 @@ pub(crate) struct HostSettings {
 
 /// Settings of the hosts' TCP beside buffers. The default is the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct HostTcp {
     /// Window before the first ACK, packets (route metric `initcwnd`); `None`: the kernel's, 10.
     pub initial_window_packets: Option<u32>,

@@ -353,7 +353,7 @@ pub(crate) mod tests {
                 }
                 match packet.from {
                     IpAddr::V4(_) => {
-                        assert_eq!((checked(&packet.bytes), packet.bytes[1] >> 2), (0, 0xb8 >> 2))
+                        assert_eq!((checked(&packet.bytes), packet.bytes[1] >> 2), (0, 0xb8 >> 2));
                     }
                     IpAddr::V6(_) => assert_eq!((packet.bytes[0], packet.bytes[1] & 0xcf), (0x6b, 0x8f)),
                 }
@@ -361,7 +361,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// From fd77::1 to fd77::8001, behind so many bytes of destination options.
+    /// From `fd77::1` to `fd77::8001`, behind so many bytes of destination options.
     fn tcp_v6(options: usize, payload: usize) -> Vec<u8> {
         let inner = tcp(A, B, (1, 2), 0x10, payload).split_off(20);
         let mut bytes = vec![0x60, 0, 0, 0, 0, 0, if options == 0 { TCP } else { 60 }, 64];

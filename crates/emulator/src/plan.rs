@@ -54,7 +54,7 @@ pub enum Family {
     /// IPv4: senders in 10.77.0.0/17, receivers in 10.77.128.0/17.
     #[default]
     V4,
-    /// IPv6: senders in fd77::/113, receivers in fd77::8000/113. Packets are as large as those of IPv4: each has 20 bytes less of payload.
+    /// IPv6: senders in `fd77::/113`, receivers in `fd77::8000/113`. Packets are as large as those of IPv4: each has 20 bytes less of payload.
     V6,
 }
 

@@ -251,7 +251,7 @@ fn compared(pair: Pair, decimals: usize) -> Cells {
 /// With what the oracle's other seeds give, where they differ.
 fn beside(mut cells: Cells, [least, most]: [f64; 2], decimals: usize) -> Cells {
     if least < most {
-        cells[1].push_str(&format!(" ({least:.decimals$} to {most:.decimals$})"));
+        cells[1] = format!("{} ({least:.decimals$} to {most:.decimals$})", cells[1]);
     }
     cells
 }
