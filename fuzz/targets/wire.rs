@@ -49,8 +49,7 @@ fn task(text: &str) {
     assert_eq!(serde_json::from_str::<Task>(&again).expect("what is written can be read"), task);
     let Ok(row) = task.row() else { return };
     let (scenario, digest) = &*PATH;
-    let steering = row.steering(scenario);
-    match task.run((scenario, digest), (&row, &steering), &Simulator) {
+    match task.run(scenario, digest, &row, &Simulator) {
         Err(error) => assert!(error.is_input() && !error.to_string().is_empty()),
         Ok(run) => assert!(!run.to_string().is_empty()),
     }
