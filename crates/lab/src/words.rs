@@ -86,28 +86,25 @@ impl Words {
 }
 
 /// Notes that say the same of several rows, as one: `a, b and 3 more: ...`.
-pub(crate) fn grouped(notes: &[Note]) -> Vec<String> {
+pub(crate) fn grouped(notes: &[Note]) -> Vec<Note> {
     const NAMED: usize = 4;
-    let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
+    let mut groups: Vec<(Vec<&str>, &Note)> = Vec::new();
     for note in notes {
-        let Some(row) = note.row.as_deref() else {
-            groups.push((Vec::new(), &note.text));
-            continue;
-        };
-        match groups.iter_mut().find(|(of, known)| !of.is_empty() && *known == note.text) {
-            Some((of, _)) => of.push(row),
-            None => groups.push((vec![row], &note.text)),
+        let row = note.row.as_deref();
+        match groups.iter_mut().find(|(of, known)| row.is_some() && !of.is_empty() && known.text == note.text)
+        {
+            Some((of, _)) => of.extend(row),
+            None => groups.push((row.into_iter().collect(), note)),
         }
     }
-    let told = |(of, text): &(Vec<&str>, &str)| match of.as_slice() {
-        [] => (*text).to_owned(),
-        [first] => format!("{first}: {text}"),
-        several if several.len() <= NAMED => format!("{}: {text}", several.join(", ")),
+    let rows = |of: &[&str]| match of {
+        [] => None,
+        few if few.len() <= NAMED => Some(few.join(", ")),
         several => {
-            format!("{} and {} more: {text}", several[..NAMED - 1].join(", "), several.len() + 1 - NAMED)
+            Some(format!("{} and {} more", several[..NAMED - 1].join(", "), several.len() + 1 - NAMED))
         }
     };
-    groups.iter().map(told).collect()
+    groups.into_iter().map(|(of, first)| Note { row: rows(&of), ..first.clone() }).collect()
 }
 
 /// How runs in real time were made.
@@ -151,6 +148,7 @@ mod tests {
             Note::of("c", "late."),
             Note::of("c", "lost."),
         ];
-        assert_eq!(grouped(&notes), ["a, a b, c: late.", "One run each.", "c: lost."]);
+        let said: Vec<String> = grouped(&notes).iter().map(Note::plain).collect();
+        assert_eq!(said, ["a, a b, c: late.", "One run each.", "c: lost."]);
     }
 }

@@ -48,7 +48,7 @@ pub fn text(comparison: &Comparison, style: &TextStyle) -> String {
         say(&mut out, &format!("{}.", emulation.sockets), Tone::Aside, style);
     }
     for note in grouped(&words.notes) {
-        say(&mut out, &quoted(comparison, &note), Tone::Unclear, style);
+        say(&mut out, &quoted(comparison, &note.to_string()), Tone::Unclear, style);
     }
     out
 }

@@ -51,7 +51,7 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     if !notes.is_empty() {
         html.raw("<div class=\"warning\">");
         for note in notes {
-            html.add(format_args!("<p>{}</p>\n", named(comparison, &note)));
+            html.add(format_args!("<p>{}</p>\n", named(comparison, &note.plain())));
         }
         html.raw("</div>\n");
     }
