@@ -94,11 +94,15 @@ fn hostile(mut comparison: Comparison) -> Comparison {
             loss.scenario.as_mut().into_iter().for_each(|text| text.push_str(ATTACK));
         }
     }
-    if let Some(arm) = comparison.arms.first_mut() {
+    for arm in &mut comparison.arms {
         arm.label.push_str(ATTACK);
         for run in &mut arm.drawn {
             run.explanation.push_str(ATTACK);
         }
     }
+    // The words are made of the labels.
+    let said = [&mut comparison.leader, &mut comparison.baseline, &mut comparison.yardstick];
+    let pairs = comparison.pairs.iter_mut().flat_map(|pair| [&mut pair.arm, &mut pair.against]);
+    said.into_iter().flatten().chain(pairs).for_each(|label| label.push_str(ATTACK));
     comparison
 }
