@@ -19,7 +19,7 @@ use crate::log::Log;
 
 /// A results directory: finished runs, found again by everything that decides them, and other files.
 ///
-/// A run is a file of its own in `runs`, or a line of [`RUNS`]; it is looked for in both, whoever has played it and for
+/// A run is a file of its own in `runs`, or a line of `runs.jsonl`; it is looked for in both, whoever has played it and for
 /// whatever question.
 #[derive(Clone, Debug)]
 pub struct Store {

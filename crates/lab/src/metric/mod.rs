@@ -1,4 +1,4 @@
-//! Metrics of a run. A metric is one file and one line in [`all`].
+//! Metrics of a run. A metric is one file and one line in `all`.
 
 mod blackout;
 mod capacity;
