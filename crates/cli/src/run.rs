@@ -376,6 +376,6 @@ fn row(args: &RunArgs) -> Result<Row, CliError> {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,
     };
-    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), Asked::ByName)?;
+    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), Asked { named: true, alone: true })?;
     Ok(rows.pop().unwrap_or(row))
 }

@@ -139,8 +139,8 @@ fn an_output_that_cannot_be_written_is_a_failure() {
     place.write("taken", "a file, not a directory");
     let output =
         place.ramp(&["compare", "--rate", "1mbit", "--rtt", "1ms", "--size", "1kB", "--out", "taken"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("taken"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("results cannot go to taken"), "{}", stderr(&output));
 }
 
 #[test]

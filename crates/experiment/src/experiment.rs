@@ -77,7 +77,7 @@ impl<'a> Experiment<'a> {
         for &backend in &backends {
             // Rows that a sweep asks for are asked for by name.
             let named = named || !sweep.rows.is_empty();
-            let (rows, without) = playable(&rows, backend, Asked::new(named, backends.len() == 1))?;
+            let (rows, without) = playable(&rows, backend, Asked { named, alone: backends.len() == 1 })?;
             if let Some(without) = without {
                 progress.on_note(&without);
             }

@@ -31,7 +31,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Read1 {
+struct Found {
     run: RunRecord,
 }
 
@@ -103,7 +103,7 @@ impl Log {
             file.seek(SeekFrom::Start(line.at)).ok()?;
             file.read_exact(&mut text).ok()?;
         }
-        Some(serde_json::from_slice::<Read1>(&text).ok()?.run)
+        Some(serde_json::from_slice::<Found>(&text).ok()?.run)
     }
 
     /// Keep a run.

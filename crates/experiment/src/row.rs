@@ -217,27 +217,11 @@ pub fn control(name: &str, backends: &[&dyn Backend]) -> Option<&'static Control
 
 /// How rows were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// By name, of this backend alone: what it cannot play is refused.
-    ByName,
-    /// By name, of several backends: what only another one can play is left out.
-    ByNameOfSeveral,
-    /// Not by name, of this backend alone: its own are beside them.
-    All,
-    /// The same of several.
-    AllOfSeveral,
-}
-
-impl Asked {
-    /// `named`: by name; `alone`: of one backend.
-    pub fn new(named: bool, alone: bool) -> Self {
-        match (named, alone) {
-            (true, true) => Self::ByName,
-            (true, false) => Self::ByNameOfSeveral,
-            (false, true) => Self::All,
-            (false, false) => Self::AllOfSeveral,
-        }
-    }
+pub struct Asked {
+    /// By name: what cannot be played is refused. Otherwise the backend's own rows are beside them.
+    pub named: bool,
+    /// Of this backend alone. Otherwise what only another one can play is left out.
+    pub alone: bool,
 }
 
 /// Those of `rows` that `backend` can play, and what must be said of the others.
@@ -250,8 +234,7 @@ pub fn playable(
     backend: &dyn Backend,
     asked: Asked,
 ) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
-    let alone = matches!(asked, Asked::ByName | Asked::All);
-    let named = matches!(asked, Asked::ByName | Asked::ByNameOfSeveral);
+    let Asked { named, alone } = asked;
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| match row.control() {
         Some(control) => !backend.controls().contains(control),
@@ -364,11 +347,11 @@ mod tests {
         let steering = [hystart.clone(), of("1"), of("2")].map(|row| row.steering(&scenario("")));
         assert_eq!(steering[1], format!("{} code=1", steering[0]));
         assert_ne!(steering[1], steering[2]);
-        assert_eq!(playable(&[of("1")], &Simulator, Asked::ByName).unwrap().0.len(), 1);
-        let error = playable(&[of("1")], &Other, Asked::ByName).unwrap_err().to_string();
+        assert_eq!(playable(&[of("1")], &Simulator, Asked { named: true, alone: true }).unwrap().0.len(), 1);
+        let error = playable(&[of("1")], &Other, Asked { named: true, alone: true }).unwrap_err().to_string();
         assert!(error.contains("hystart: a header beside the registry"), "{error}");
         let own = Row::parse("quick", &[&Other]).unwrap();
-        let (rows, told) = playable(&[own, of("1")], &Other, Asked::ByNameOfSeveral).unwrap();
+        let (rows, told) = playable(&[own, of("1")], &Other, Asked { named: true, alone: false }).unwrap();
         assert!(rows.len() == 1 && rows[0].code.is_none() && told.unwrap().contains("hystart: a header"));
     }
 
@@ -426,14 +409,14 @@ mod tests {
             row("slow_start").steering(&scenario(""))
         );
         let rows = [row("best"), row("quick")];
-        let (simulated, said) = playable(&rows, &Simulator, Asked::ByNameOfSeveral).unwrap();
+        let (simulated, said) = playable(&rows, &Simulator, Asked { named: true, alone: false }).unwrap();
         assert_eq!((simulated.len(), said), (1, None));
-        let error = playable(&rows, &Simulator, Asked::ByName).unwrap_err();
+        let error = playable(&rows, &Simulator, Asked { named: true, alone: true }).unwrap_err();
         assert!(error.is_input() && error.to_string().contains("`quick`"), "{error}");
-        let error = playable(&rows, &Other, Asked::ByName).unwrap_err();
+        let error = playable(&rows, &Other, Asked { named: true, alone: true }).unwrap_err();
         assert_eq!(error.to_string(), "other cannot be given best");
         let brought = [Row { brought: true, ..row("best") }];
-        let (own, said) = playable(&brought, &Other, Asked::All).unwrap();
+        let (own, said) = playable(&brought, &Other, Asked { named: false, alone: true }).unwrap();
         assert_eq!((own[0].label.as_str(), own.len()), ("quick", 1));
         assert_eq!(said.as_deref(), Some("without best: it has the core not"));
     }
@@ -442,19 +425,20 @@ mod tests {
     fn a_row_whose_needs_are_not_met_is_refused_by_name_or_left_out_of_a_group() {
         let row = |text| Row::parse(text, &[&Simulator, &Other]).unwrap();
         let told = "paced, which needs `pacing`: its packets leave as they come";
-        let error = playable(&[row("paced"), row("quick")], &Other, Asked::ByName).unwrap_err();
+        let error =
+            playable(&[row("paced"), row("quick")], &Other, Asked { named: true, alone: true }).unwrap_err();
         assert!(error.is_input(), "{error}");
         assert_eq!(error.to_string(), format!("other cannot play {told}"));
         let brought = Row { brought: true, ..row("paced") };
         for (rows, alone) in [([brought.clone(), row("quick")], true), ([row("paced"), row("quick")], false)]
         {
-            let (left, said) = playable(&rows, &Other, Asked::new(true, alone)).unwrap();
+            let (left, said) = playable(&rows, &Other, Asked { named: true, alone }).unwrap();
             assert_eq!((left.len(), left[0].label.as_str()), (1, "quick"));
             assert_eq!(said.unwrap(), format!("without {told}"));
         }
-        let alone = playable(&[brought], &Other, Asked::ByNameOfSeveral).unwrap_err();
+        let alone = playable(&[brought], &Other, Asked { named: true, alone: false }).unwrap_err();
         assert_eq!(alone.to_string(), format!("other cannot play {told}"), "nothing is left");
-        assert!(playable(&[row("paced")], &Simulator, Asked::ByName).is_ok());
+        assert!(playable(&[row("paced")], &Simulator, Asked { named: true, alone: true }).is_ok());
     }
 
     /// A backend with a control that is called as an algorithm.
@@ -486,9 +470,10 @@ mod tests {
         let backends: [&dyn Backend; 2] = [&Simulator, &Namesake];
         let row = Row::parse("x=bbr", &backends).unwrap();
         assert_eq!(row.control(), Some(&NAMESAKE));
-        let (own, _) = playable(std::slice::from_ref(&row), &Namesake, Asked::ByName).unwrap();
+        let (own, _) =
+            playable(std::slice::from_ref(&row), &Namesake, Asked { named: true, alone: true }).unwrap();
         assert_eq!(own[0].control(), Some(&NAMESAKE));
-        let (simulated, said) = playable(&[row], &Simulator, Asked::ByName).unwrap();
+        let (simulated, said) = playable(&[row], &Simulator, Asked { named: true, alone: true }).unwrap();
         assert_eq!((simulated[0].label.as_str(), simulated[0].control(), said), ("x", None, None));
         assert!(simulated[0].steering(&scenario("")).starts_with("bbr "));
         // With a parameter it is the algorithm everywhere.

@@ -57,7 +57,8 @@ impl<'a> Session<'a> {
             return Err(ExperimentError::request("on", "names no backend"));
         };
         let rows = Sweep::parse(&[])?.rows(&request.algorithms, request.backends)?;
-        let (rows, _) = playable(&rows, backend, Asked::new(!request.algorithms.is_empty(), true))?;
+        let (rows, _) =
+            playable(&rows, backend, Asked { named: !request.algorithms.is_empty(), alone: true })?;
         let scenario = request.around.apply((request.scenario)(&[])?)?;
         check(backend, &scenario, &rows)?;
         let variant = Variant::new(request, false, backend, scenario, rows)?;

@@ -58,8 +58,7 @@ impl Store {
     /// Open a directory, made if it does not exist, that keeps a file for each run.
     pub fn create(directory: &Path) -> Result<Self, ExperimentError> {
         let store = Self::of(directory, Log::read(directory));
-        let runs = store.runs();
-        fs::create_dir_all(&runs).map_err(ExperimentError::file("create", &runs))?;
+        make(&store.runs())?;
         Ok(store)
     }
 
@@ -72,7 +71,7 @@ impl Store {
 
     /// Open a directory for files alone, made if it does not exist.
     pub fn bare(directory: &Path) -> Result<Self, ExperimentError> {
-        fs::create_dir_all(directory).map_err(ExperimentError::file("create", directory))?;
+        make(directory)?;
         Ok(Self::of(directory, None))
     }
 
@@ -165,6 +164,17 @@ impl Store {
     fn runs(&self) -> PathBuf {
         self.path("runs")
     }
+}
+
+/// Makes a directory and those above it. A file in its place is somebody's mistake, and no fault of the disk.
+fn make(directory: &Path) -> Result<(), ExperimentError> {
+    fs::create_dir_all(directory).map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ExperimentError::input_help(
+            format!("results cannot go to {}: a file is in the way", directory.display()),
+            "name a directory; it need not exist",
+        ),
+        _ => ExperimentError::file("create", directory)(cause),
+    })
 }
 
 /// A record without what all runs of a comparison say alike: there may be very many of them.

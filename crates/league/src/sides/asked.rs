@@ -52,7 +52,7 @@ pub fn rows(
     let named = if named.is_empty() { &every } else { named };
     let everything = named.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
     let rows = Sweep::parse(&[])?.rows(named, backends)?;
-    let (mut rows, without) = playable(&rows, backend, Asked::new(!everything, true))?;
+    let (mut rows, without) = playable(&rows, backend, Asked { named: !everything, alone: true })?;
     rows.retain(|row| !row.brought || row.simulated().is_some());
     Ok((rows, without))
 }

@@ -148,7 +148,7 @@ pub const FAULTS: &[Fault] = &[
     ),
     of_ngtcp2(
         "late-acks",
-        "is told of what has arrived after every hundredth packet, or 25 ms",
+        "gets one ACK for a hundred packets, or after 25 ms",
         Change::Words(["gtlsclient ", "gtlsclient --ack-thresh=100 "]),
     ),
 ];
