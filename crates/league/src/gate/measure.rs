@@ -1,9 +1,12 @@
 //! What a gate looks at in a pair of runs.
 
-use std::f64::consts::LN_2;
-
 use crate::outcome::Outcome;
 
+/// A download that takes so many times as long, or so many times less, counts as that: what bets may win of a small difference is
+/// in proportion to the values' bounds.
+pub(super) const MOST: f64 = 1.5;
+/// The logarithm of [`MOST`].
+const LN_MOST: f64 = 0.405_465_108_108_164_4;
 /// A download that takes so many times as long is much slower, and one that takes so many times less is much faster.
 const MUCH: f64 = 1.25;
 
@@ -37,8 +40,8 @@ pub(crate) const MEASURES: [Measure; 4] = [
     Measure {
         id: "time",
         name: "download time",
-        low: -LN_2,
-        high: LN_2,
+        low: -LN_MOST,
+        high: LN_MOST,
         margin: 0.019_802_627_296_179_713, // ln 1.02
         words: |value| format!("{:+.1} %", 100.0 * libm::expm1(value)),
         of: |pair| pair.time(),
@@ -83,7 +86,7 @@ impl Pair<'_> {
     }
 
     fn time(&self) -> f64 {
-        let ratios: Vec<f64> = self.ratios().map(|ratio| ratio.clamp(-LN_2, LN_2)).collect();
+        let ratios: Vec<f64> = self.ratios().map(|ratio| ratio.clamp(-LN_MOST, LN_MOST)).collect();
         ratios.iter().sum::<f64>() / ratios.len().max(1) as f64
     }
 
@@ -139,7 +142,10 @@ mod tests {
         let (old, new) = (outcome(&[Some(4.0)], Some(0.1)), outcome(&[None], None));
         let pair = Pair { old: &old, new: &new, holds_bytes: Some(100_000.0), bytes: 1_000_000 };
         let [time, lost, _, slower] = MEASURES.map(|measure| (measure.of)(&pair));
-        assert!((time - LN_2).abs() < 1e-12, "10 s over 4 s, and a factor of two at most: {time}");
+        assert!(
+            (time - libm::log(MOST)).abs() < 1e-12,
+            "10 s over 4 s, and half as long again at most: {time}"
+        );
         assert!((lost - 0.4).abs() < 1e-12 && (slower - 1.0).abs() < 1e-12, "{lost} {slower}");
         let endless = Pair { holds_bytes: None, ..pair };
         assert!((MEASURES[1].of)(&endless).abs() < 1e-12);
