@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sha2::{Digest, Sha256};
 
-use super::measure::{MEASURES, MOST, Pair};
+use super::measure::{MEASURES, MUCH, Pair};
 use super::{Gate, Judge, Terms, Values, Verdict, Worst, short};
 use crate::outcome::{Outcome, holds};
 use crate::population::{EDITION, PREFIX, Path, Population, Which};
@@ -26,7 +26,7 @@ const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 const LONGEST_S: f64 = 3.0;
 /// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: the
 /// download time counts no more than that ([`MEASURES`]).
-const CUT: f64 = MOST;
+const CUT: f64 = MUCH;
 /// And this much longer, s: a program that stands still at its beginning has sent something by then.
 const CUT_AFTER_S: f64 = 0.5;
 /// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
