@@ -4,6 +4,8 @@ import posixpath
 import re
 from pathlib import Path
 
+from mkdocs.structure.files import File
+
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 SHORT = re.compile(r"<code>([^<]{1,28})</code>")
 VERSION = re.compile(r'^version = "(.+)"', re.MULTILINE)
@@ -20,7 +22,6 @@ def on_config(config):
         nav.append({title: [{name.replace("`", ""): to} for name, to in pages]})
     config.nav = nav
     version = VERSION.search(Path(config.docs_dir, "../Cargo.toml").read_text(encoding="utf-8")).group(1)
-    config.site_url += f"{version}/"
     config.site_dir = str(Path(config.site_dir, version))
     return config
 
@@ -31,7 +32,7 @@ def on_page_content(html, page, config, files):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Links to files that are no part of the documentation lead to the repository."""
+    """Links to files that are no part of the documentation lead to what they held in this version, as text. Folders are only named."""
     here = posixpath.dirname(page.file.src_uri)
 
     def link(found):
@@ -43,10 +44,14 @@ def on_page_markdown(markdown, page, config, files):
         if inside and files.get_file_from_path(place.removeprefix("docs/")):
             return found.group(0)
         target = Path(config.docs_dir).parent / place
+        if target.is_dir():
+            return name
         if not target.exists():
             return found.group(0)
-        kind = "tree" if target.is_dir() else "blob"
-        return f"{mark}[{name}]({config.repo_url}/{kind}/main/{place}{anchor or ''})"
+        copy = f"source/{place}.txt"
+        if files.get_file_from_path(copy) is None:
+            files.append(File.generated(config, copy, content=target.read_bytes()))
+        return f"{mark}[{name}]({posixpath.relpath(copy, here or '.')})"
 
     # What stands in blocks of code is no link. Odd parts are such blocks.
     parts = FENCE.split(markdown)

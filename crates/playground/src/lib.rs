@@ -4,7 +4,7 @@
 //!
 //! An [`Engine`] answers JSON with JSON: which paths and rows there are, which runs a comparison wants, one run, what the runs say so
 //! far. Built for `wasm32-unknown-unknown` it is a module without imports, and `boundary` is its face; a page asks several of them,
-//! each in a worker of its own ([decision record](https://github.com/ramp-startup/ramp/blob/main/docs/decisions/0022-the-playground.md)).
+//! each in a worker of its own (decision record `docs/decisions/0022-the-playground.md`).
 
 mod about;
 mod asked;
