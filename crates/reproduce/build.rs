@@ -1,8 +1,13 @@
-//! Lists `experiments/*/*.toml`, so that a new file is a new experiment.
+//! Lists `experiments/*/*.toml`, so that a new file is a new experiment, and a new `paper.toml` a new paper.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use order::parts;
+
+#[path = "src/order.rs"]
+mod order;
 
 fn main() {
     let root = PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("experiments");
@@ -11,12 +16,18 @@ fn main() {
         files
             .extend(entries(&paper).into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")));
     }
-    let mut table = String::from("static BUILT_IN: &[(&str, &str)] = &[\n");
-    for file in files {
-        let name = file.strip_prefix(&root).expect("it is below").display().to_string();
-        writeln!(table, "    ({name:?}, include_str!({:?})),", file.display()).expect("a string takes all");
+    let (papers, experiments): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.into_iter().partition(|file| file.ends_with("paper.toml"));
+    let mut table = String::new();
+    for (name, files) in [("PAPERS", papers), ("BUILT_IN", experiments)] {
+        writeln!(table, "pub(crate) static {name}: &[(&str, &str)] = &[").expect("a string takes all");
+        for file in files {
+            let name = file.strip_prefix(&root).expect("it is below").display().to_string();
+            writeln!(table, "    ({name:?}, include_str!({:?})),", file.display())
+                .expect("a string takes all");
+        }
+        table += "];\n";
     }
-    table += "];\n";
     let out = cargo("OUT_DIR");
     fs::write(Path::new(&out).join("built_in.rs"), table).expect("the output directory is writable");
 }
@@ -28,19 +39,6 @@ fn entries(place: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
     found.sort_by_cached_key(|path| parts(&path.to_string_lossy()));
     found
-}
-
-/// A text's words and numbers, by turns.
-fn parts(text: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
-        let digits;
-        (digits, rest) = after.split_at(after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len()));
-        parts.push((word.to_owned(), digits.parse().unwrap_or(0)));
-    }
-    parts
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is how cargo talks to build scripts")]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rampcc_experiment::{Playing, Store};
 use rampcc_reproduce::{
-    Done, Extent, Judged, Paper, ReproduceError, Work, chosen, tally, verdicts, write_gallery,
+    Done, Extent, Judged, ReproduceError, Work, chosen, papers, tally, verdicts, write_gallery,
 };
 
 use crate::asked::{BACKENDS, read, threads};
@@ -31,17 +31,17 @@ pub(crate) struct ReproduceAsked {
 
 impl ReproduceAsked {
     /// Neither experiments nor papers: everything.
-    fn papers(&self) -> PyResult<Vec<Paper>> {
+    fn papers(&self) -> PyResult<Vec<String>> {
+        let known = papers().map_err(|error| raise(&error))?;
+        let known: Vec<String> = known.into_iter().map(|paper| paper.id).collect();
         if self.experiments.is_empty() && self.papers.is_empty() {
-            return Ok(Paper::ALL.to_vec());
+            return Ok(known);
         }
-        let named = |name: &String| {
-            Paper::ALL.into_iter().find(|paper| paper.id() == name).ok_or_else(|| {
-                let names = Paper::ALL.map(Paper::id).join(", ");
-                wrong(format!("`papers` has `{name}`\nhelp: expected some of {names}"))
-            })
-        };
-        self.papers.iter().map(named).collect()
+        if let Some(name) = self.papers.iter().find(|name| !known.contains(name)) {
+            let names = known.join(", ");
+            return Err(wrong(format!("`papers` has `{name}`\nhelp: expected some of {names}")));
+        }
+        Ok(self.papers.clone())
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn reproduce<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyR
 #[expect(clippy::disallowed_methods, reason = "pages say how long runs took; no result depends on it")]
 fn play(
     asked: &ReproduceAsked,
-    papers: &[Paper],
+    papers: &[String],
     around: Around<'_>,
 ) -> Result<(Done, PathBuf), ReproduceError> {
     let experiments = chosen(&asked.experiments, papers)?;
@@ -95,7 +95,7 @@ fn claims(judged: &[Judged]) -> PyResult<Table> {
     let all = || judged.iter().flat_map(|one| one.claims.iter().map(move |claim| (one, claim)));
     Columns::default()
         .all::<StringArray, _>("experiment", all().map(|(one, _)| one.id.as_str()))
-        .all::<StringArray, _>("paper", all().map(|(one, _)| one.paper.id()))
+        .all::<StringArray, _>("paper", all().map(|(one, _)| one.paper.id.as_str()))
         .all::<StringArray, _>("kind", all().map(|(one, _)| one.kind.word()))
         .all::<StringArray, _>("claim", all().map(|(_, claim)| claim.text.as_str()))
         .all::<StringArray, _>("where", all().map(|(_, claim)| claim.place.as_str()))

@@ -65,10 +65,16 @@ def test_wrong_types_name_their_field(asked: dict[str, Any], said: str) -> None:
     assert said in str(raised.value)
 
 
-def test_what_the_machine_refuses_is_no_input_error(tmp_path: Path) -> None:
+def test_a_file_in_the_way_of_the_results_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ramp.RampError, match="cannot create file/below") as raised:
+    with pytest.raises(ramp.InputError, match="results cannot go to file/below/runs: file is a file"):
         ramp.compare(PATH, algorithms="hystart", runs=1, neighbours=0, out="file/below")
+
+
+def test_what_the_machine_refuses_is_no_input_error() -> None:
+    # Nobody can create a folder there, not even root.
+    with pytest.raises(ramp.RampError, match="cannot create /proc/below") as raised:
+        ramp.compare(PATH, algorithms="hystart", runs=1, neighbours=0, out="/proc/below")
     assert not isinstance(raised.value, ramp.InputError)
 
 

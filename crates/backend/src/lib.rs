@@ -6,6 +6,20 @@
 //!
 //! A backend must give the same calls for the same [`Play`] as long as its [`identity`](Backend::identity) is the same, up to what
 //! a real clock leaves to chance; and it plays a scenario as it says, or names in [`check`](Backend::check) what it cannot.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use rampcc_backend::{Backend, BackendError, Play};
+//! use rampcc_scenario::Scenario;
+//!
+//! /// Data packets of a run, on any backend.
+//! fn packets(backend: &dyn Backend, scenario: &Scenario, seed: u64) -> Result<u64, BackendError> {
+//!     let play = Play { scenario, control: None, seed };
+//!     let played = backend.run(&play, &mut (), &AtomicBool::new(false))?;
+//!     Ok(played.outcome.data_packets)
+//! }
+//! ```
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;

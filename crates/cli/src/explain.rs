@@ -44,6 +44,7 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     let known: Vec<&str> = algorithms
         .chain(Scenario::built_in_names())
         .chain(metrics.iter().map(|m| m.id))
+        .chain(rampcc_reproduce::OWN.iter().map(|own| own.id))
         .chain(columns)
         .chain(chosen)
         .chain(reasons)
@@ -72,6 +73,11 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     if let Some(metric) = metrics.iter().find(|m| m.id == topic) {
         writeln!(out, "{}  {}", terminal.bold(metric.id), terminal.faint(metric.unit))?;
         writeln!(out, "{}", textwrap::fill(metric.meaning, terminal.width))?;
+    }
+    if let Some(own) = rampcc_reproduce::OWN.iter().find(|own| own.id == topic) {
+        let of = format!("{}, in files of `ramp reproduce`", own.unit);
+        writeln!(out, "{}  {}", terminal.bold(own.id), terminal.faint(of.trim_start_matches(", ")))?;
+        writeln!(out, "{}", textwrap::fill(own.meaning, terminal.width))?;
     }
     if let Some((heading, meaning)) = column(topic) {
         writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of a comparison's table"))?;

@@ -20,11 +20,11 @@ use crate::provenance;
 use crate::table::table;
 use crate::terminal::Terminal;
 
-/// Fail a change of a start-up only when it makes it worse
+/// Fail a change to a start-up only if it makes the start-up worse
 ///
 /// Plays the old and the new start-up over the same paths with the same seeds, a path at a time, and stops as soon as the answer is
-/// sure. Paths are drawn from the ranges of `ramp league`, by a seed that both start-ups decide, so that nobody has tuned to them.
-/// docs/guide/gate.md says what is looked at, and how sure the answer is.
+/// sure. Paths are drawn from the ranges of `ramp league`, by a seed that depends on both start-ups, so that neither can
+/// have been tuned to them. docs/guide/gate.md explains the measures and how certain the answer is.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
   ramp gate --a nginx --b ./my-nginx.sh              two servers, in real time, for ten minutes at most (docs/guide/gate.md)
   ramp gate --self-test                              how often it is wrong: minutes
 
-Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than said, or fewer than 95 of 100 faults found),
+Exit codes: 0 not worse, 1 worse (of --self-test: more false alarms than --alpha allows, or fewer than 95 of 100 faults found),
 2 the input is wrong, 3 cannot tell, 130 interrupted.")]
 pub(crate) struct GateArgs {
     /// The start-up as it was: FILE.h, or an algorithm, with parameters after a colon
@@ -53,7 +53,7 @@ pub(crate) struct GateArgs {
     /// Pairs of runs after which it cannot tell
     #[arg(long, value_name = "N", default_value_t = Terms::default().pairs, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pairs: u32,
-    /// Draw the paths by this seed [default: what both start-ups are decides it]
+    /// Draw the paths by this seed [default: derived from both start-ups]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     /// Write the answer as Markdown, for a pull request

@@ -101,7 +101,7 @@ pub(crate) struct LeagueArgs {
     /// `<!-- end -->` closes it
     #[arg(long, value_name = "FILE.md")]
     pub(crate) into: Option<PathBuf>,
-    /// Score a header on paths and seeds that are drawn after it, beside all algorithms; without --draw it prints what to publish first
+    /// Score a header on paths and seeds that are drawn after it, against all algorithms; without --draw it prints what to publish first
     ///
     /// docs/guide/submit.md says how, and what is checked.
     #[arg(long, value_name = "FILE.h", conflicts_with_all = ["headers", "held_out", "fresh", "paths", "on", "weights", "set", "show", "goals", "ablation"])]

@@ -190,8 +190,10 @@ fn kinds(field: &str) -> Listing {
 }
 
 fn metrics() -> Listing {
-    let rows = rampcc_lab::definitions().iter().map(|m| owned([m.id, m.unit, m.meaning])).collect();
-    Listing::new(&["metric", "unit", "meaning"], rows)
+    let runs = rampcc_lab::definitions().into_iter().map(|m| owned([m.id, m.unit, m.meaning, "every run"]));
+    let flows =
+        rampcc_reproduce::OWN.iter().map(|m| owned([m.id, m.unit, m.meaning, "flows, ramp reproduce"]));
+    Listing::new(&["metric", "unit", "meaning", "of"], runs.chain(flows).collect())
 }
 
 fn fields() -> Listing {

@@ -20,7 +20,7 @@ pub(crate) struct ProgramArgs {
     ///
     /// Ready-made are caddy-h2, caddy-h3, nginx, nginx-h2, ngtcp2-bbr2, ngtcp2-cubic, ngtcp2-reno and python. The server
     /// listens at {address}:{port} and serves {dir}, where `object` has {bytes} bytes. The client gets {url}; a row with
-    /// {certificate} and {key} has an https address. {host} is {address} as URLs have it, in brackets if it is one of IPv6.
+    /// {certificate} and {key} has an https address. {host} is {address} as in a URL: IPv6 in brackets.
     #[arg(long = "row", value_name = "NAME[:CONTROL]|NAME=COMMAND")]
     pub(crate) rows: Vec<String>,
     /// The client's command of all rows, or of NAME alone; a row without one has ramp's own HTTP/1.1 client

@@ -39,7 +39,7 @@ Examples:
   ramp recommend --stack linux --quick                fewer paths
   ramp recommend --stack mine.toml                    a stack of your own, in the form of stacks/linux.toml")]
 pub(crate) struct RecommendArgs {
-    /// Stack: linux, msquic, nginx, quiche or quinn, or a file that says what yours lets one set
+    /// Stack: linux, msquic, nginx, quiche or quinn, or a file that says what yours lets you set
     #[arg(long, value_name = "STACK")]
     stack: String,
     #[command(flatten)]

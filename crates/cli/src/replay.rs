@@ -24,8 +24,8 @@ use crate::terminal::Terminal;
 /// Ask other algorithms what they would have decided in a recorded run
 ///
 /// FILE is what `ramp run --decisions FILE` has written, in the simulator or in the kernel. The replay is open loop: every
-/// algorithm is told what the recorded connection saw, and its own window changes nothing of that. It ends where the
-/// recorded algorithm left start-up, since nobody was told of later ACKs.
+/// algorithm gets what the recorded connection saw, and its own window does not change that. The replay ends where
+/// the recorded algorithm left start-up, since later ACKs were not recorded.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Playing, Store};
 use rampcc_reproduce::{
     Done, Experiment, Extent, Judged, Paper, ReproduceError, Tally, Variant, Verdict, Work, chosen, ids,
-    tally, verdicts, write_gallery,
+    paper_ids, tally, verdicts, write_gallery,
 };
 
 use crate::backends::{self, On};
@@ -24,7 +25,7 @@ use crate::provenance;
 use crate::table::table;
 use crate::terminal::Terminal;
 
-/// Play the experiments of the HyStart, Paced Start, BEST and Enhanced Start papers
+/// Play the experiments of published papers
 ///
 /// Plays figures and tables, checks what the papers claim of them, and writes a page for each. ramp keeps finished runs:
 /// a second call plays only the missing ones, and Ctrl-C loses nothing.
@@ -32,7 +33,7 @@ use crate::terminal::Terminal;
 #[command(after_help = "\
 Examples:
   ramp reproduce hystart-fig18b                   one figure
-  ramp reproduce --paper past                     those of a paper: hystart, past, best or enhanced
+  ramp reproduce --paper past                     those of a paper
   ramp reproduce --all                            everything
   ramp reproduce --all --quick                    everything, with fewer runs and points
   ramp reproduce --list                           what there is
@@ -40,16 +41,17 @@ Examples:
   ramp reproduce hystart-fig9c --set receiver.acks=delayed
                                                   the same with another value
   ramp reproduce my-figure.toml                   an experiment of your own (docs/guide/reproduce.md)
+  ramp reproduce my-paper/                        all experiments of a folder of your own
 
 Exit codes: 0 done, 1 a run failed or, in the simulator, a claim does not hold without a stated reason, 2 the input is wrong,
 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "they are options of a command line")]
 pub(crate) struct ReproduceArgs {
-    /// Experiments, by identifier, or files
+    /// Experiments, by identifier, or files, or folders of files
     #[arg(value_name = "ID", add = ArgValueCompleter::new(known))]
     ids: Vec<String>,
     /// All experiments of a paper
-    #[arg(long, value_name = "PAPER", value_parser = Paper::ALL.map(Paper::id))]
+    #[arg(long, value_name = "PAPER", value_parser = PossibleValuesParser::new(paper_ids()))]
     paper: Vec<String>,
     /// All experiments
     #[arg(long)]
@@ -136,8 +138,8 @@ impl ReproduceArgs {
 
     fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
         let everything = self.all || (self.list && self.ids.is_empty() && self.paper.is_empty());
-        let named = |paper: &Paper| everything || self.paper.iter().any(|name| name == paper.id());
-        let mut chosen = chosen(&self.ids, &Paper::ALL.into_iter().filter(named).collect::<Vec<_>>())?;
+        let papers = if everything { paper_ids().map(str::to_owned).collect() } else { self.paper.clone() };
+        let mut chosen = chosen(&self.ids, &papers)?;
         if chosen.is_empty() {
             return Err(CliError::input_help(
                 "nothing to reproduce is named",
@@ -315,10 +317,10 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
         }
     }
     writeln!(out)?;
-    for paper in Paper::ALL {
-        let of_paper = tally(done.experiments.iter().filter(|one| one.paper == paper));
+    for paper in Paper::in_order(done.experiments.iter().map(|one| &one.paper)) {
+        let of_paper = tally(done.experiments.iter().filter(|one| one.paper == *paper));
         if of_paper != Tally::default() {
-            writeln!(out, "{:<16}{}", paper.name(), counted(of_paper))?;
+            writeln!(out, "{:<16}{}", paper.name, counted(of_paper))?;
         }
     }
     let all = tally(&done.experiments);

@@ -114,7 +114,7 @@ fn compare_in(directory: &Path) -> Result<(), Box<dyn Error>> {
     let Found::Sweep(swept) = judge_again(directory, None, &())? else { panic!("a field is swept") };
     for (values, results) in swept.points() {
         let leader = results.comparisons()[0].leader.as_deref();
-        assert!(leader.is_some(), "somebody leads with {values}");
+        assert!(leader.is_some(), "no leader with {values}");
     }
 
     stands_here(&blocks("rust")[2]);

@@ -140,7 +140,11 @@ fn an_output_that_cannot_be_written_is_a_failure() {
     let output =
         place.ramp(&["compare", "--rate", "1mbit", "--rtt", "1ms", "--size", "1kB", "--out", "taken"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("results cannot go to taken"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("results cannot go to taken/runs: taken is a file"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -227,6 +227,38 @@ fn pages_of_a_quick_reproduction_leave_the_whole_ones() {
 }
 
 #[test]
+fn a_new_paper_needs_only_files() {
+    let place = Place::new("reproduce_paper");
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write(
+        "mine/paper.toml",
+        "id = \"made-up\"\nname = \"Made Up\"\nreference = \"Nobody: Nothing. 2026\"\n",
+    );
+    for (file, id) in [("fig10", "mine-fig10"), ("fig2", "mine-fig2")] {
+        let text = FIGURE.replace("\"past\"", "\"made-up\"").replace("\"mine\"", &format!("\"{id}\""));
+        place.write(&format!("mine/{file}.toml"), &text);
+    }
+    let list = place.stdout(&["reproduce", "mine", "--list"]);
+    let second = list.find("mine-fig2").unwrap_or_else(|| panic!("{list}"));
+    assert!(second < list.find("mine-fig10").unwrap(), "{list}");
+    let played = place.stdout(&["reproduce", "mine", "--out", "out"]);
+    assert!(played.contains("Made Up         2 of 2 checked claims hold"), "{played}");
+    let page = std::fs::read_to_string(place.path("out/mine-fig2.html")).unwrap();
+    assert!(page.contains("Nobody: Nothing. 2026"));
+
+    place.write("mine/fig2.toml", FIGURE);
+    assert!(
+        place.stdout(&["reproduce", "mine/fig2.toml", "--list"]).contains("mine"),
+        "of a paper of ramp's"
+    );
+    place.write("alone.toml", &FIGURE.replace("\"past\"", "\"made-up\""));
+    let refused = place.ramp(&["reproduce", "alone.toml"]);
+    let error = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("there is no paper `made-up`") && error.contains("paper.toml"), "{error}");
+}
+
+#[test]
 fn a_variant_of_an_experiment_has_pages_of_its_own() {
     let place = Place::new("reproduce_variant");
     let open =

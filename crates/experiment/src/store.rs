@@ -170,11 +170,16 @@ impl Store {
 fn make(directory: &Path) -> Result<(), ExperimentError> {
     fs::create_dir_all(directory).map_err(|cause| match cause.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ExperimentError::input_help(
-            format!("results cannot go to {}: a file is in the way", directory.display()),
+            format!("results cannot go to {}: {} is a file", directory.display(), in_the_way(directory)),
             "name a directory; it need not exist",
         ),
         _ => ExperimentError::file("create", directory)(cause),
     })
+}
+
+/// The part of a directory's path that is a file.
+fn in_the_way(directory: &Path) -> std::path::Display<'_> {
+    directory.ancestors().find(|place| place.is_file()).unwrap_or(directory).display()
 }
 
 /// A record without what all runs of a comparison say alike: there may be very many of them.

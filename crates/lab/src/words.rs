@@ -15,7 +15,7 @@ pub struct Words {
     /// Where it does not hold, in one sentence, if another row carries much further: for who reads the headline alone.
     #[serde(skip)]
     pub elsewhere: Option<String>,
-    /// Facts beside it, a sentence each: how far behind the notable rival is and why, which of several equals is the
+    /// Further facts, a sentence each: how far behind the notable rival is and why, which of several equals is the
     /// gentlest, where the reference stands.
     pub facts: Vec<String>,
     /// How far the answer carries, in one sentence; `None`: no neighbouring paths were played.
@@ -23,13 +23,13 @@ pub struct Words {
     pub reach: Option<String>,
     /// The headline, the facts and how far the answer carries as one text.
     pub verdict: String,
-    /// Notes that a reader needs beside the verdict: missing runs, unfinished transfers, two modes.
+    /// Notes that a reader needs with the verdict: missing runs, unfinished transfers, two modes.
     pub notes: Vec<Note>,
     /// Methods behind the numbers, one sentence each.
     pub method: Vec<String>,
 }
 
-/// Something that a reader needs beside the verdict.
+/// A note that a reader needs with the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Label of the row that it is about; `None`: all of them.

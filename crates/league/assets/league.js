@@ -215,7 +215,7 @@ function drawPlane(all) {
     ...ticks(left, right).flatMap((value) => [svg("line", { x1: x(value), x2: x(value), y1: PLANE.top, y2: base, class: "grid" }), svg("text", { x: x(value), y: base + 16, "text-anchor": "middle" }, ratio(value))]),
     ...ticks(bottom, top).flatMap((value) => [svg("line", { x1: PLANE.left, x2: PLANE.width - PLANE.right, y1: y(value), y2: y(value), class: Math.abs(value - 1) < 1e-9 ? "one" : "grid" }), svg("text", { x: PLANE.left - 8, y: y(value) + 4, "text-anchor": "end" }, ratio(value))]),
     svg("text", { x: (PLANE.left + PLANE.width - PLANE.right) / 2, y: PLANE.height - 6, "text-anchor": "middle" }, "download time over ideal's"),
-    svg("text", { transform: `translate(14 ${(PLANE.top + base) / 2}) rotate(-90)`, "text-anchor": "middle" }, "others' 95 %, over beside slow start"),
+    svg("text", { transform: `translate(14 ${(PLANE.top + base) / 2}) rotate(-90)`, "text-anchor": "middle" }, "others' 95th percentile, over slow start's"),
   ];
   /* Labels step aside until they are free; a point whose label finds no place is told by its title. */
   const taken = [];

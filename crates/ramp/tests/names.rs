@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where an id of an algorithm stands for something else, by file below `crates`.
-const OTHER_MEANINGS: [(&str, &[&str]); 12] = [
+const OTHER_MEANINGS: [(&str, &[&str]); 11] = [
     // Rows that a property test of the command draws from.
     ("cli/src/reuse.rs", &["hystart", "slow_start", "best"]),
     // The kernel's congestion controls.
@@ -21,8 +21,6 @@ const OTHER_MEANINGS: [(&str, &[&str]); 12] = [
     ("reproduce/src/expression.rs", &["spread"]),
     // A state of qlog's.
     ("quic/src/qlog.rs", &["slow_start"]),
-    // Papers.
-    ("reproduce/src/file.rs", &["best", "enhanced", "hystart"]),
     // A field.
     ("scenario/src/cpu.rs", &["search"]),
     // An example in the reference.

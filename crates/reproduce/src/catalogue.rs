@@ -1,12 +1,16 @@
-//! The experiments that come with ramp.
+//! The experiments that come with ramp, and those of other folders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{ReproduceError, one_of};
 use crate::experiment::Experiment;
-use crate::file::Paper;
+use crate::order::parts;
+use crate::paper::{Paper, papers};
 
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// The file that says what the experiments beside it are of.
+const PAPER: &str = "paper.toml";
 
 /// Identifiers of all, by paper.
 pub fn ids() -> impl Iterator<Item = &'static str> + Clone {
@@ -24,21 +28,33 @@ fn id(file: &'static str) -> &'static str {
 ///
 /// What is wrong with one: a test reads all of them.
 pub fn built_in() -> Result<Vec<Experiment>, ReproduceError> {
-    BUILT_IN.iter().map(|(file, text)| Experiment::read(&format!("experiments/{file}"), text)).collect()
+    let papers = papers()?;
+    let read =
+        |(file, text): &(&str, &str)| Experiment::read_of(&format!("experiments/{file}"), text, &papers);
+    BUILT_IN.iter().map(read).collect()
 }
 
-/// Those of these names ([`named`]) first, then those of these papers; each once.
+/// Those of these names first, then those of the papers with these identifiers; each once. A name is one of [`ids`], the path
+/// of a file, or a folder of files.
 ///
 /// # Errors
 ///
 /// As [`named`].
-pub fn chosen(names: &[String], papers: &[Paper]) -> Result<Vec<Experiment>, ReproduceError> {
+pub fn chosen(names: &[String], papers: &[String]) -> Result<Vec<Experiment>, ReproduceError> {
+    let mut all: Vec<Experiment> = Vec::new();
+    for name in names {
+        if BUILT_IN.iter().all(|(file, _)| id(file) != name) && Path::new(name).is_dir() {
+            let files = files(Path::new(name))?;
+            all.extend(files.iter().map(|file| from_file(file)).collect::<Result<Vec<_>, _>>()?);
+        } else {
+            all.push(named(name)?);
+        }
+    }
+    if !papers.is_empty() {
+        all.extend(built_in()?.into_iter().filter(|one| papers.contains(&one.paper.id)));
+    }
     let mut chosen: Vec<Experiment> = Vec::new();
-    let by_name = names.iter().map(|name| named(name));
-    let all = if papers.is_empty() { Vec::new() } else { built_in()? };
-    let by_paper = all.into_iter().filter(|one| papers.contains(&one.paper)).map(Ok);
-    for experiment in by_name.chain(by_paper) {
-        let experiment = experiment?;
+    for experiment in all {
         if chosen.iter().all(|known| known.id != experiment.id) {
             chosen.push(experiment);
         }
@@ -57,20 +73,55 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
-        let text = rampcc_scenario::read_small(path).map_err(|cause| ReproduceError::Input {
-            message: format!("cannot read {}: {cause}", path.display()),
-            help: Some(
-                "name a file with an experiment (docs/guide/reproduce.md), or one of `ramp reproduce --list`"
-                    .to_owned(),
-            ),
-        })?;
-        return Experiment::read(name, &text);
+        return from_file(path);
     }
     let names = one_of(name, ids());
     Err(ReproduceError::Unknown {
         name: name.to_owned(),
-        help: format!("expected the path of a file, or {names}"),
+        help: format!("expected the path of a file or of a folder of files, or {names}"),
     })
+}
+
+/// A file, of a paper that comes with ramp or of the one that the [`PAPER`] beside it describes.
+fn from_file(path: &Path) -> Result<Experiment, ReproduceError> {
+    let mut papers = papers()?;
+    let beside = path.with_file_name(PAPER);
+    if beside.is_file() {
+        let own = Paper::read(&beside.display().to_string(), &read(&beside)?)?;
+        papers.retain(|paper| paper.id != own.id);
+        papers.push(own);
+    }
+    Experiment::read_of(&path.display().to_string(), &read(path)?, &papers)
+}
+
+fn read(path: &Path) -> Result<String, ReproduceError> {
+    rampcc_scenario::read_small(path)
+        .map_err(|cause| unreadable(path, &cause, "name a file with an experiment (docs/guide/reproduce.md)"))
+}
+
+/// The experiments of a folder, Figure 2 before Figure 10.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, ReproduceError> {
+    let wrong = |cause| unreadable(folder, &cause, "name a folder of experiments (docs/guide/reproduce.md)");
+    let entries = std::fs::read_dir(folder).map_err(wrong)?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let is_one =
+        |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with(PAPER);
+    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_one).collect();
+    files.sort_by_cached_key(|path| parts(&path.to_string_lossy()));
+    if files.is_empty() {
+        return Err(ReproduceError::Input {
+            message: format!("{} has no experiment", folder.display()),
+            help: Some("expected files that end in .toml (docs/guide/reproduce.md)".to_owned()),
+        });
+    }
+    Ok(files)
+}
+
+fn unreadable(path: &Path, cause: &dyn std::fmt::Display, instead: &str) -> ReproduceError {
+    ReproduceError::Input {
+        message: format!("cannot read {}: {cause}", path.display()),
+        help: Some(format!("{instead}, or one of `ramp reproduce --list`")),
+    }
 }
 
 /// What [`named`] finds an experiment by: its identifier, or the path of its file.

@@ -10,7 +10,7 @@ use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
 use crate::measure::Measured;
 use crate::plan::{Plan, version};
-use crate::quantity::{Metric, Own, Quantity};
+use crate::quantity::{Column, Metric};
 use crate::variant::Variant;
 
 /// The claims under one value of a choice.
@@ -40,8 +40,8 @@ pub(crate) fn figure(
     Figure {
         id: experiment.id.clone(),
         title: experiment.title.clone(),
-        paper: experiment.paper.name().to_owned(),
-        reference: experiment.paper.reference().to_owned(),
+        paper: experiment.paper.name.clone(),
+        reference: experiment.paper.reference.clone(),
         figure: experiment.figure.clone(),
         kind: experiment.kind.word().to_owned(),
         computed: experiment.kind == Kind::Analytic,
@@ -394,7 +394,7 @@ type Curve = (Option<usize>, Vec<(f64, f64)>);
 
 /// A metric of a run over time: windows of each flow, anything else of all together.
 fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
-    if metric.quantity != Quantity::Own(Own::Window) {
+    if metric.quantity.column() != Some(Column::Window) {
         return vec![(None, metric.curve(run))];
     }
     let mss = f64::from(run.flows.mss_bytes.max(1));
@@ -411,7 +411,7 @@ fn curves(metric: &Metric, run: &Measured) -> Vec<Curve> {
 
 /// The thresholds of the flows whose windows are drawn, in the style after the last of these.
 fn thresholds(metric: &Metric, run: &Measured, until: f64) -> Vec<Series> {
-    if metric.quantity != Quantity::Own(Own::Window) {
+    if metric.quantity.column() != Some(Column::Window) {
         return Vec::new();
     }
     let mss = f64::from(run.flows.mss_bytes.max(1));

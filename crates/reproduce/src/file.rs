@@ -12,7 +12,8 @@ pub(crate) type Text = Spanned<String>;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {
     pub(crate) id: Text,
-    pub(crate) paper: Paper,
+    /// Identifier of a [`crate::Paper`].
+    pub(crate) paper: Text,
     pub(crate) figure: String,
     pub(crate) title: String,
     pub(crate) kind: Spanned<Kind>,
@@ -54,65 +55,6 @@ pub(crate) struct File {
     pub(crate) claim: Vec<Claim>,
     #[serde(default)]
     pub(crate) choice: Vec<Choice>,
-}
-
-/// The source of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Paper {
-    /// HyStart.
-    Hystart,
-    /// Paced Start.
-    Past,
-    /// BEST.
-    Best,
-    /// Enhanced Start.
-    Enhanced,
-}
-
-impl Paper {
-    /// All, in order.
-    pub const ALL: [Self; 4] = [Self::Hystart, Self::Past, Self::Best, Self::Enhanced];
-
-    /// As files and the command line have it.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Hystart => "hystart",
-            Self::Past => "past",
-            Self::Best => "best",
-            Self::Enhanced => "enhanced",
-        }
-    }
-
-    /// For people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hystart => "HyStart",
-            Self::Past => "Paced Start",
-            Self::Best => "BEST",
-            Self::Enhanced => "Enhanced Start",
-        }
-    }
-
-    /// Who wrote it, where and when.
-    pub const fn reference(self) -> &'static str {
-        match self {
-            Self::Hystart => {
-                "S. Ha, I. Rhee: Taming the elephants: New TCP slow start. Computer Networks 55(9), 2011"
-            }
-            Self::Past => {
-                "N. Hu, P. Steenkiste: Improving TCP Startup Performance using Active Measurements: Algorithm and Evaluation. \
-                 ICNP 2003"
-            }
-            Self::Best => {
-                "M. Ataei Kachooei and others (Worcester Polytechnic Institute and Viasat): the paper on BEST, a bandwidth estimate for slow start over satellite links, 2023; presented before by M. Ataei Kachooei, P. Zhao, F. Li, J. Chung, M. Claypool: \"Fixing TCP Slow Start for Slow Fat Links\". NetDev 0x16, 2022"
-            }
-            Self::Enhanced => {
-                "X. Lu, K. Zhang, C. P. Fu, C. H. Foh: A sender-side TCP enhancement for startup performance in high-speed \
-                 long-delay networks. WCNC 2010"
-            }
-        }
-    }
 }
 
 /// What is to be done for an experiment.

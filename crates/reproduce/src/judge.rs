@@ -10,7 +10,8 @@ use crate::error::ReproduceError;
 use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ProofPlan, ReasonPlan};
 use crate::expression::{Check, Node, Outcome, Reference, Term, Values};
 use crate::figure;
-use crate::file::{Hold, Kind, Paper, Take};
+use crate::file::{Hold, Kind, Take};
+use crate::paper::Paper;
 use crate::plan::{Conditions, Plan};
 use crate::play::Runs;
 use crate::quantity::{Metric, Quantity};
@@ -106,7 +107,7 @@ pub(crate) fn judge(
     let took_s = all().filter_map(|run| run.record.took_s).sum();
     Ok(Judged {
         id: experiment.id.clone(),
-        paper: experiment.paper,
+        paper: experiment.paper.clone(),
         title: experiment.title.clone(),
         kind: experiment.kind,
         figure: figure::figure(plan, &measures, (&claims, &tables), (runs, took_s)),

@@ -6,7 +6,7 @@ use rampcc_lab::{Context, RunRecord, metric};
 
 use crate::expression::trend;
 use crate::file::{Take, Whose};
-use crate::quantity::{Metric, Own, Quantity};
+use crate::quantity::{Column, Metric, Of, Quantity};
 
 /// A run with its flows.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Metric {
             Quantity::Windowed(definition) => {
                 self.windowed(run, path, definition == metric::UTILISATION).into_iter().collect()
             }
-            Quantity::Own(own) => self.own(own, run, path),
+            Quantity::Own(own) => self.own(&own.of, run, path),
         };
         for value in &mut values {
             *value *= self.scale;
@@ -50,19 +50,22 @@ impl Metric {
         values
     }
 
-    fn own(&self, own: Own, run: &Measured, path: &Context) -> Vec<f64> {
-        match own {
-            Own::Throughput | Own::Window | Own::Rtt | Own::Queue => {
+    fn own(&self, of: &Of, run: &Measured, path: &Context) -> Vec<f64> {
+        match of {
+            Of::Bin(_) => {
                 self.curve(run).into_iter().filter(|(t, _)| self.in_window(*t)).map(|(_, y)| y).collect()
             }
-            Own::ZeroTime => self.zero_time(run, path).into_iter().collect(),
-            Own::Convergence => convergence(run).into_iter().collect(),
-            Own::RttCorrelation => self.rtt_correlation(run).into_iter().collect(),
-            Own::AckBandwidth => {
+            Of::Run { value, .. } => value(self, run, path).into_iter().collect(),
+            Of::Ack => {
                 let round = run.flows.ack_rounds.get(self.round.unwrap_or(0));
                 round.into_iter().flatten().map(|bytes_per_s| bytes_per_s * 8e-6).collect()
             }
-            _ => self.chosen(run).filter_map(|flow| of_flow(own, flow, run, &self.left)).collect(),
+            Of::Flow(value) => self.chosen(run).filter_map(|flow| value(flow, &run.flows)).collect(),
+            Of::Left => {
+                let counts = |reason: &String| self.left.is_empty() || self.left.contains(reason);
+                let left = |flow: &FlowRow| flow.exit.as_ref().is_some_and(|exit| counts(&exit.reason));
+                self.chosen(run).map(|flow| f64::from(u8::from(left(flow)))).collect()
+            }
         }
     }
 
@@ -76,19 +79,19 @@ impl Metric {
             let at = |bin: usize| flows().filter_map(|flow| column(flow).get(bin)).sum::<u64>();
             (0..length).map(|bin| at(bin) as f64 * scale).collect::<Vec<f64>>()
         };
-        let column: Vec<f64> = match self.quantity {
+        let kind = self.quantity.column();
+        let column: Vec<f64> = match kind {
             // Not all of their windows are kept.
-            Quantity::Own(Own::Window) if self.flow.is_none() && self.count(run) > FLOWS_MAX => Vec::new(),
-            Quantity::Own(Own::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
-            Quantity::Own(Own::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
-            Quantity::Own(Own::Queue) => {
-                run.flows.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect()
+            Some(Column::Window) if self.flow.is_none() && self.count(run) > FLOWS_MAX => Vec::new(),
+            Some(Column::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
+            Some(Column::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
+            Some(Column::Queue) => run.flows.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect(),
+            Some(Column::Throughput) | None => {
+                self.received(run).iter().map(|bytes| *bytes as f64 * 8e-6 / width).collect()
             }
-            _ => self.received(run).iter().map(|bytes| *bytes as f64 * 8e-6 / width).collect(),
         };
-        let rtt = matches!(self.quantity, Quantity::Own(Own::Rtt));
         let timed = column.into_iter().enumerate().map(|(bin, y)| ((bin as f64 + 0.5) * width, y));
-        timed.filter(|(_, y)| !rtt || *y > 0.0).collect()
+        timed.filter(|(_, y)| kind != Some(Column::Rtt) || *y > 0.0).collect()
     }
 
     /// Bytes in order at the receivers of the flows of interest, in each bin: of all of them, not only of the first ones.
@@ -148,57 +151,36 @@ impl Metric {
             .map(|(_, flow)| flow)
             .filter(fits)
     }
-
-    fn zero_time(&self, run: &Measured, path: &Context) -> Option<f64> {
-        let all = Self { quantity: Quantity::Own(Own::Throughput), ..self.clone() };
-        let mut seconds = per_second(&all.curve(run), run.flows.bins.width_s);
-        // Bins end with the last byte, and a flow that is not complete is silent from there on.
-        if self.chosen(run).any(|flow| flow.completed_s.is_none()) {
-            seconds.resize(seconds.len().max(run.end_s(path) as usize), 0.0);
-        }
-        let least = 0.01 * path.bytes_per_s_at(0.0) * 8e-6;
-        let first = seconds.iter().position(|rate| *rate >= least)?;
-        let zero = |(second, rate): &(usize, &f64)| {
-            *second > first && **rate < least && self.in_window(*second as f64 + 0.5)
-        };
-        Some(seconds.iter().enumerate().filter(zero).count() as f64)
-    }
-
-    fn rtt_correlation(&self, run: &Measured) -> Option<f64> {
-        let flow = run.flows.bins.flows.iter().find(|flow| flow.test)?;
-        let both = flow.rtt_ms.iter().zip(&flow.received_bytes).enumerate();
-        let counts = |(bin, rtt_ms): (usize, f64)| {
-            rtt_ms > 0.0 && self.in_window((bin as f64 + 0.5) * run.flows.bins.width_s)
-        };
-        let chosen = both.filter(|(bin, (rtt, _))| counts((*bin, **rtt)));
-        let pairs: Vec<(f64, f64)> = chosen.map(|(_, (rtt, bytes))| (*rtt, *bytes as f64)).collect();
-        (pairs.len() > 2).then(|| trend(&pairs))
-    }
 }
 
-fn of_flow(own: Own, flow: &FlowRow, run: &Measured, left: &[String]) -> Option<f64> {
-    let exit = flow.exit.as_ref();
-    Some(match own {
-        Own::FlowGoodput => {
-            let until = flow.completed_s.or(run.bins_end())? - flow.opened_s;
-            if until <= 0.0 {
-                return None;
-            }
-            flow.received_bytes as f64 * 8e-6 / until
-        }
-        Own::FlowTime => flow.completed_s? - flow.opened_s,
-        Own::FlowSize => flow.size_bytes? as f64,
-        Own::FlowLost => f64::from(flow.lost_packets),
-        Own::FlowStartupLost => f64::from(flow.lost_in_startup),
-        Own::FlowTimeouts => f64::from(flow.timeouts),
-        Own::FlowExitTime => exit?.time_s,
-        Own::FlowExitWindow => exit?.window_bytes as f64 / f64::from(run.flows.mss_bytes.max(1)),
-        Own::FlowLeft => {
-            let counts = |reason: &String| left.is_empty() || left.contains(reason);
-            f64::from(u8::from(exit.is_some_and(|exit| counts(&exit.reason))))
-        }
-        _ => return None,
-    })
+pub(crate) fn zero_time(metric: &Metric, run: &Measured, path: &Context) -> Option<f64> {
+    let mut seconds = per_second(&metric.curve(run), run.flows.bins.width_s);
+    // Bins end with the last byte, and a flow that is not complete is silent from there on.
+    if metric.chosen(run).any(|flow| flow.completed_s.is_none()) {
+        seconds.resize(seconds.len().max(run.end_s(path) as usize), 0.0);
+    }
+    let least = 0.01 * path.bytes_per_s_at(0.0) * 8e-6;
+    let first = seconds.iter().position(|rate| *rate >= least)?;
+    let zero = |(second, rate): &(usize, &f64)| {
+        *second > first && **rate < least && metric.in_window(*second as f64 + 0.5)
+    };
+    Some(seconds.iter().enumerate().filter(zero).count() as f64)
+}
+
+pub(crate) fn rtt_correlation(metric: &Metric, run: &Measured, _: &Context) -> Option<f64> {
+    let flow = run.flows.bins.flows.iter().find(|flow| flow.test)?;
+    let both = flow.rtt_ms.iter().zip(&flow.received_bytes).enumerate();
+    let counts = |(bin, rtt_ms): (usize, f64)| {
+        rtt_ms > 0.0 && metric.in_window((bin as f64 + 0.5) * run.flows.bins.width_s)
+    };
+    let chosen = both.filter(|(bin, (rtt, _))| counts((*bin, **rtt)));
+    let pairs: Vec<(f64, f64)> = chosen.map(|(_, (rtt, bytes))| (*rtt, *bytes as f64)).collect();
+    (pairs.len() > 2).then(|| trend(&pairs))
+}
+
+/// How long a flow was there: until it was complete, or until the end of what was seen.
+pub(crate) fn until_end(flow: &FlowRow, flows: &Flows) -> Option<f64> {
+    Some(flow.completed_s.or(bins_end(flows))? - flow.opened_s)
 }
 
 /// In seconds from 0 on.
@@ -215,7 +197,7 @@ fn per_second(curve: &[(f64, f64)], width: f64) -> Vec<f64> {
 }
 
 /// Of the second flow under test against the first one.
-fn convergence(run: &Measured) -> Option<f64> {
+pub(crate) fn convergence(_: &Metric, run: &Measured, _: &Context) -> Option<f64> {
     const SHARE: f64 = 0.8;
     const IN_A_ROW: usize = 3;
     let width = run.flows.bins.width_s;
@@ -240,15 +222,15 @@ impl Measured {
     /// The end of the run: of what was seen, or, while flows under test were not complete, of the time that it had.
     fn end_s(&self, path: &Context) -> f64 {
         let waited = self.flows.rows.iter().any(|flow| flow.test && flow.completed_s.is_none());
-        if waited { path.end_s } else { self.bins_end().unwrap_or(0.0) }
+        if waited { path.end_s } else { bins_end(&self.flows).unwrap_or(0.0) }
     }
+}
 
-    /// The end of what was seen.
-    fn bins_end(&self) -> Option<f64> {
-        let bins = self.flows.bins.flows.iter().map(|flow| flow.received_bytes.len());
-        let bins = bins.chain([self.flows.bins.queue_bytes.len()]).max()?;
-        Some(bins as f64 * self.flows.bins.width_s)
-    }
+/// The end of what was seen.
+fn bins_end(flows: &Flows) -> Option<f64> {
+    let bins = flows.bins.flows.iter().map(|flow| flow.received_bytes.len());
+    let bins = bins.chain([flows.bins.queue_bytes.len()]).max()?;
+    Some(bins as f64 * flows.bins.width_s)
 }
 
 impl Whose {

@@ -12,7 +12,6 @@ use rampcc_scenario::Scenario;
 use crate::error::ReproduceError;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::{Form, Whose};
-use crate::quantity::{Own, Quantity};
 use crate::variant::Variant;
 
 /// How much of an experiment is played, and on what.
@@ -211,7 +210,7 @@ impl<'a> Plan<'a> {
     /// One run of a cell.
     pub(crate) fn run<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Run<'p> {
         let mut metrics = self.experiment.metrics.values();
-        let acks = metrics.any(|metric| metric.quantity == Quantity::Own(Own::AckBandwidth));
+        let acks = metrics.any(|metric| metric.quantity.is_of_acks());
         let others = self.experiment.metrics.values().any(|metric| metric.whose != Whose::Test);
         let flows = FlowsWanted { bin: self.experiment.bin, acks, others };
         Run {

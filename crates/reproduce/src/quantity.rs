@@ -2,133 +2,192 @@
 
 use std::ops::Range;
 
-use rampcc_lab::{Definition, definitions, metric};
+use rampcc_lab::flows::{FlowRow, Flows};
+use rampcc_lab::{Context, Definition, definitions, metric};
 
 use crate::file::{Take, Whose};
+use crate::measure::{Measured, convergence, rtt_correlation, until_end, zero_time};
 
-/// A quantity of flows or bins, beside the metrics of the lab.
+/// A quantity of flows or bins, beside the metrics of the lab. Only where a run's flows are kept is anything known of it.
+#[derive(Debug)]
+pub struct Own {
+    /// Identifier in files.
+    pub id: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// For people.
+    pub name: &'static str,
+    /// One line.
+    pub meaning: &'static str,
+    pub(crate) of: Of,
+}
+
+/// What a quantity has values of.
+#[derive(Debug)]
+pub(crate) enum Of {
+    /// Each flow.
+    Flow(fn(&FlowRow, &Flows) -> Option<f64>),
+    /// Each flow: whether it left start-up for one of the reasons that the metric names.
+    Left,
+    /// Each bin.
+    Bin(Column),
+    /// The run, from its bins.
+    Run {
+        value: fn(&Metric, &Measured, &Context) -> Option<f64>,
+        /// Whether a window of time makes sense of it.
+        window: bool,
+        /// Whether it can be of other flows than those that it is of.
+        flows: bool,
+    },
+    /// Each ACK of a round trip.
+    Ack,
+}
+
+/// A column of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Own {
-    FlowGoodput,
-    FlowTime,
-    FlowSize,
-    FlowLost,
-    FlowStartupLost,
-    FlowTimeouts,
-    FlowExitTime,
-    FlowExitWindow,
-    FlowLeft,
+pub(crate) enum Column {
     Throughput,
     Window,
     Rtt,
     Queue,
-    ZeroTime,
-    Convergence,
-    RttCorrelation,
-    AckBandwidth,
 }
 
-/// Identifier, unit, title and meaning of each.
-pub(crate) const OWN: [(Own, &str, &str, &str, &str); 17] = [
-    (
-        Own::FlowGoodput,
-        "flow_goodput",
-        "Mbit/s",
-        "throughput of a flow",
-        "payload in order at the receiver over the flow's time",
-    ),
-    (
-        Own::FlowTime,
-        "flow_time",
-        "s",
-        "time of a flow",
-        "from the opening to the last byte; flows without end have none",
-    ),
-    (Own::FlowSize, "flow_size", "bytes", "size of a flow", "payload to send"),
-    (Own::FlowLost, "flow_lost", "packets", "packets lost by a flow", "data packets that links dropped"),
-    (
-        Own::FlowStartupLost,
-        "flow_startup_lost",
-        "packets",
-        "packets lost by a flow in start-up",
-        "data packets dropped before it left",
-    ),
-    (
-        Own::FlowTimeouts,
-        "flow_timeouts",
-        "count",
-        "timeouts of a flow",
-        "expiries of the retransmission timer",
-    ),
-    (
-        Own::FlowExitTime,
-        "flow_exit_time",
-        "s",
-        "a flow's time at exit",
-        "from the opening to the decision to leave start-up",
-    ),
-    (
-        Own::FlowExitWindow,
-        "flow_exit_window",
-        "packets",
-        "a flow's window at exit",
-        "in full segments, just after the decision",
-    ),
-    (
-        Own::FlowLeft,
-        "flow_left",
-        "share",
-        "flows that left start-up",
-        "1 for a flow that has left start-up for one of the reasons in `left`, 0 for another",
-    ),
-    (
-        Own::Throughput,
-        "throughput",
-        "Mbit/s",
-        "throughput",
-        "payload in order at the receiver in a bin over its width",
-    ),
-    (Own::Window, "cwnd", "packets", "window", "congestion window in full segments at the end of a bin"),
-    (Own::Rtt, "rtt", "ms", "round-trip time", "mean of the ACKs of a bin"),
-    (Own::Queue, "queue", "bytes", "queue", "most that waited at the bottleneck in a bin"),
-    (
-        Own::ZeroTime,
-        "zero_time",
-        "s",
-        "time without throughput",
-        "bins of one second with less than 1 % of the path's rate, after the first that had more",
-    ),
-    (
-        Own::Convergence,
-        "convergence_time",
-        "s",
-        "time to converge",
-        "from the opening of the second flow until it has 80 % of the first one's throughput in three seconds in a row; the rest of the run if it never does",
-    ),
-    (
-        Own::RttCorrelation,
-        "rtt_correlation",
-        "",
-        "correlation of round-trip time and throughput",
-        "Spearman's, of the first flow's bins with ACKs",
-    ),
-    (
-        Own::AckBandwidth,
-        "ack_bandwidth",
-        "Mbit/s",
-        "bandwidth of an ACK",
-        "what an ACK of the first flow delivers over the time since the one before it, in one `round` trip",
-    ),
+/// All of them, in the order of lists.
+pub static OWN: [Own; 17] = [
+    Own {
+        id: "flow_goodput",
+        unit: "Mbit/s",
+        name: "throughput of a flow",
+        meaning: "payload in order at the receiver over the flow's time",
+        of: Of::Flow(|flow, flows| {
+            let until = until_end(flow, flows).filter(|until| *until > 0.0)?;
+            Some(flow.received_bytes as f64 * 8e-6 / until)
+        }),
+    },
+    Own {
+        id: "flow_time",
+        unit: "s",
+        name: "time of a flow",
+        meaning: "from the opening to the last byte; flows without end have none",
+        of: Of::Flow(|flow, _| Some(flow.completed_s? - flow.opened_s)),
+    },
+    Own {
+        id: "flow_size",
+        unit: "bytes",
+        name: "size of a flow",
+        meaning: "payload to send",
+        of: Of::Flow(|flow, _| Some(flow.size_bytes? as f64)),
+    },
+    Own {
+        id: "flow_lost",
+        unit: "packets",
+        name: "packets lost by a flow",
+        meaning: "data packets that links dropped",
+        of: Of::Flow(|flow, _| Some(f64::from(flow.lost_packets))),
+    },
+    Own {
+        id: "flow_startup_lost",
+        unit: "packets",
+        name: "packets lost by a flow in start-up",
+        meaning: "data packets dropped before it left",
+        of: Of::Flow(|flow, _| Some(f64::from(flow.lost_in_startup))),
+    },
+    Own {
+        id: "flow_timeouts",
+        unit: "count",
+        name: "timeouts of a flow",
+        meaning: "expiries of the retransmission timer",
+        of: Of::Flow(|flow, _| Some(f64::from(flow.timeouts))),
+    },
+    Own {
+        id: "flow_exit_time",
+        unit: "s",
+        name: "a flow's time at exit",
+        meaning: "from the opening to the decision to leave start-up",
+        of: Of::Flow(|flow, _| Some(flow.exit.as_ref()?.time_s)),
+    },
+    Own {
+        id: "flow_exit_window",
+        unit: "packets",
+        name: "a flow's window at exit",
+        meaning: "in full segments, just after the decision",
+        of: Of::Flow(|flow, flows| {
+            Some(flow.exit.as_ref()?.window_bytes as f64 / f64::from(flows.mss_bytes.max(1)))
+        }),
+    },
+    Own {
+        id: "flow_left",
+        unit: "share",
+        name: "flows that left start-up",
+        meaning: "1 for a flow that has left start-up for one of the reasons in `left`, 0 for another",
+        of: Of::Left,
+    },
+    Own {
+        id: "throughput",
+        unit: "Mbit/s",
+        name: "throughput",
+        meaning: "payload in order at the receiver in a bin over its width",
+        of: Of::Bin(Column::Throughput),
+    },
+    Own {
+        id: "cwnd",
+        unit: "packets",
+        name: "window",
+        meaning: "congestion window in full segments at the end of a bin",
+        of: Of::Bin(Column::Window),
+    },
+    Own {
+        id: "rtt",
+        unit: "ms",
+        name: "round-trip time",
+        meaning: "mean of the ACKs of a bin",
+        of: Of::Bin(Column::Rtt),
+    },
+    Own {
+        id: "queue",
+        unit: "bytes",
+        name: "queue",
+        meaning: "most that waited at the bottleneck in a bin",
+        of: Of::Bin(Column::Queue),
+    },
+    Own {
+        id: "zero_time",
+        unit: "s",
+        name: "time without throughput",
+        meaning: "bins of one second with less than 1 % of the path's rate, after the first that had more",
+        of: Of::Run { value: zero_time, window: true, flows: true },
+    },
+    Own {
+        id: "convergence_time",
+        unit: "s",
+        name: "time to converge",
+        meaning: "from the opening of the second flow until it has 80 % of the first one's throughput in three seconds in a row; the rest of the run if it never does",
+        of: Of::Run { value: convergence, window: false, flows: false },
+    },
+    Own {
+        id: "rtt_correlation",
+        unit: "",
+        name: "correlation of round-trip time and throughput",
+        meaning: "Spearman's, of the first flow's bins with ACKs",
+        of: Of::Run { value: rtt_correlation, window: true, flows: false },
+    },
+    Own {
+        id: "ack_bandwidth",
+        unit: "Mbit/s",
+        name: "bandwidth of an ACK",
+        meaning: "what an ACK of the first flow delivers over the time since the one before it, in one `round` trip",
+        of: Of::Ack,
+    },
 ];
 
 /// Where the numbers of a metric come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Quantity {
     /// One number a run.
     Lab(Definition),
-    /// Goodput or utilisation of the flows under test together in a window of time.
+    /// Goodput or utilisation of flows together in a window of time.
     Windowed(Definition),
-    Own(Own),
+    Own(&'static Own),
 }
 
 /// A metric of an experiment, checked.
@@ -157,26 +216,44 @@ impl Quantity {
     /// Names of all, in the order of reports.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
         let lab: Vec<&'static str> = definitions().iter().map(|definition| definition.id).collect();
-        lab.into_iter().chain(OWN.iter().map(|(_, name, ..)| *name))
+        lab.into_iter().chain(OWN.iter().map(|own| own.id))
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let own = OWN.iter().find(|(_, known, ..)| *known == name).map(|(own, ..)| Self::Own(*own));
+        let own = OWN.iter().find(|own| own.id == name).map(Self::Own);
         own.or_else(|| definitions().into_iter().find(|known| known.id == name).map(Self::Lab))
     }
 
     pub(crate) fn title(&self) -> &'static str {
         match self {
             Self::Lab(definition) | Self::Windowed(definition) => definition.name,
-            Self::Own(own) => OWN.iter().find(|(known, ..)| known == own).map_or("", |row| row.3),
+            Self::Own(own) => own.name,
         }
     }
 
     pub(crate) fn unit(&self) -> &'static str {
         match self {
             Self::Lab(definition) | Self::Windowed(definition) => definition.unit,
-            Self::Own(own) => OWN.iter().find(|(known, ..)| known == own).map_or("", |row| row.2),
+            Self::Own(own) => own.unit,
         }
+    }
+
+    fn own(&self) -> Option<&'static Of> {
+        if let Self::Own(own) = self { Some(&own.of) } else { None }
+    }
+
+    /// The column of bins that it is.
+    pub(crate) fn column(&self) -> Option<Column> {
+        if let Some(Of::Bin(column)) = self.own() { Some(*column) } else { None }
+    }
+
+    pub(crate) fn is_of_acks(&self) -> bool {
+        matches!(self.own(), Some(Of::Ack))
+    }
+
+    /// Whether it is about why a flow left.
+    pub(crate) fn is_of_exits(&self) -> bool {
+        matches!(self.own(), Some(Of::Left))
     }
 
     /// Whether a window of time makes sense of it.
@@ -185,56 +262,26 @@ impl Quantity {
             Self::Lab(definition) | Self::Windowed(definition) => {
                 [metric::GOODPUT, metric::UTILISATION].contains(definition)
             }
-            Self::Own(own) => {
-                matches!(
-                    own,
-                    Own::Throughput
-                        | Own::Window
-                        | Own::Rtt
-                        | Own::Queue
-                        | Own::ZeroTime
-                        | Own::RttCorrelation
-                )
-            }
+            Self::Own(own) => matches!(own.of, Of::Bin(_) | Of::Run { window: true, .. }),
         }
     }
 
     /// Whether it is of flows, and some of them may be chosen by their size and the time of their opening.
     pub(crate) fn is_of_flows(&self) -> bool {
-        use Own::{
-            FlowExitTime, FlowExitWindow, FlowGoodput, FlowLeft, FlowLost, FlowSize, FlowStartupLost,
-            FlowTime, FlowTimeouts,
-        };
-        matches!(
-            self,
-            Self::Own(
-                FlowGoodput
-                    | FlowTime
-                    | FlowSize
-                    | FlowLost
-                    | FlowStartupLost
-                    | FlowTimeouts
-                    | FlowExitTime
-                    | FlowExitWindow
-                    | FlowLeft
-            )
-        )
+        matches!(self.own(), Some(Of::Flow(_) | Of::Left))
     }
 
-    /// Whether it can be of flows other than those under test.
-    pub(crate) fn takes_whose(&self) -> bool {
-        self.is_of_flows()
-            || matches!(
-                self,
-                Self::Windowed(_) | Self::Own(Own::Throughput | Own::Window | Own::Rtt | Own::ZeroTime)
-            )
-    }
-
-    /// Whether it is of a single flow.
-    pub(crate) fn takes_flow(&self) -> bool {
-        !matches!(
-            self,
-            Self::Lab(_) | Self::Own(Own::Queue | Own::Convergence | Own::RttCorrelation | Own::AckBandwidth)
-        )
+    /// Whether it can be of a single flow, and of flows other than those under test.
+    pub(crate) fn takes_flows(&self) -> bool {
+        match self {
+            Self::Lab(_) => false,
+            Self::Windowed(_) => true,
+            Self::Own(own) => match own.of {
+                Of::Flow(_) | Of::Left => true,
+                Of::Bin(column) => column != Column::Queue,
+                Of::Run { flows, .. } => flows,
+                Of::Ack => false,
+            },
+        }
     }
 }

@@ -16,6 +16,7 @@ use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{ArmPlan, Base, Experiment, How, OnLinux, Set};
 use crate::expression::{Wrong, parse_term};
 use crate::file::{self, File, Kind, Text};
+use crate::paper::Paper;
 use claim::{plan_claim, plan_plot, recorded_arm};
 pub(crate) use metric::plain;
 use metric::{metrics, named_metric};
@@ -25,7 +26,11 @@ use sweep::{axis, dimension, product};
 const POINTS_MAX: usize = 1000;
 
 /// Checks a file; what its scenarios say is checked when they are made.
-pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, ReproduceError> {
+pub(crate) fn experiment(
+    source: &Source<'_>,
+    file: File,
+    papers: &[Paper],
+) -> Result<Experiment, ReproduceError> {
     let kind = *file.kind.get_ref();
     identifier(source, &file.id)?;
     let played = matches!(kind, Kind::Run | Kind::Substitute);
@@ -67,7 +72,7 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
             None => Time::from_ms(100),
         },
         id: file.id.into_inner(),
-        paper: file.paper,
+        paper: paper(source, &file.paper, papers)?,
         figure: file.figure,
         title: file.title,
         kind,
@@ -114,8 +119,16 @@ pub(crate) fn experiment(source: &Source<'_>, file: File) -> Result<Experiment, 
     Ok(experiment)
 }
 
+fn paper(source: &Source<'_>, id: &Text, papers: &[Paper]) -> Result<Paper, ReproduceError> {
+    papers.iter().find(|paper| paper.id == *id.get_ref()).cloned().ok_or_else(|| {
+        let known = one_of(id.get_ref(), papers.iter().map(|paper| paper.id.as_str()));
+        let problem = format!("there is no paper `{}`", id.get_ref());
+        source.wrong(id.span(), "paper", problem, format!("{known}, or a paper.toml beside the file"))
+    })
+}
+
 /// Pages are named for it.
-fn identifier(source: &Source<'_>, id: &Text) -> Result<(), ReproduceError> {
+pub(crate) fn identifier(source: &Source<'_>, id: &Text) -> Result<(), ReproduceError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let text = id.get_ref();
     if text.is_empty() || !text.chars().all(plain) || text == "index" {

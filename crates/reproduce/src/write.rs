@@ -106,7 +106,7 @@ fn results(judged: &[Judged], command: &str) -> Value {
     let one = |one: &Judged| {
         json!({
             "id": one.id,
-            "paper": one.paper.id(),
+            "paper": one.paper.id,
             "title": one.title,
             "kind": one.kind.word(),
             "runs": one.runs,

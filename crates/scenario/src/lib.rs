@@ -1,6 +1,17 @@
 //! Scenarios: files that say what to run, checked.
 //!
 //! A [`Scenario`] that exists is runnable. This crate parses and checks; it plays nothing.
+//!
+//! ```
+//! use rampcc_scenario::{Arm, Scenario};
+//!
+//! let scenario = Scenario::open("geo-satellite")?.with_arm(&Arm::parse("hystart")?);
+//! assert_eq!(scenario.flows.len(), 1);
+//!
+//! let refused = Scenario::open("no-such-scenario").unwrap_err();
+//! assert!(refused.to_string().contains("no-such-scenario"), "{refused}");
+//! # Ok::<(), rampcc_scenario::ScenarioError>(())
+//! ```
 
 mod ad_hoc;
 mod arms;

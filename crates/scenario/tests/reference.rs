@@ -33,7 +33,7 @@ fn reference() -> String {
             .unwrap();
         }
     }
-    text.push_str("\n### Parameters by profile\n\nOf `[algorithm.<id>]`, where nobody sets them.\n\n");
+    text.push_str("\n### Parameters by profile\n\nOf `[algorithm.<id>]`, unless set otherwise.\n\n");
     text.push_str("| parameter | `modern` | `era`, `ns2` | why |\n|---|---|---|---|\n");
     for other in rampcc::OVERRIDES {
         let algorithm = rampcc::algorithm(other.algorithm).unwrap();

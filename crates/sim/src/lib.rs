@@ -4,6 +4,17 @@
 //! [`Observer`](rampcc_trace::Observer) what happens. The same scenario and seed give the same calls on every machine.
 //! This crate decides nothing that a host or a link decides (`tcp`, `path`) and measures nothing (`lab`); it moves
 //! time, packets and applications.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use rampcc_scenario::{Arm, Scenario};
+//!
+//! let scenario = Scenario::open("cable")?.with_arm(&Arm::parse("hystart")?);
+//! let outcome = rampcc_sim::simulate(&scenario, 1, &mut (), &AtomicBool::new(false))?;
+//! assert!(outcome.data_packets > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod backend;
 mod cpu;

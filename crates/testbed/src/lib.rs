@@ -14,6 +14,18 @@
 //! [`Programs`] plays two programs over such a path, any server and any client, with what the path sees of them.
 //!
 //! This crate decides nothing that TCP or a link decides, and measures nothing.
+//!
+//! ```no_run
+//! use rampcc_backend::Backend;
+//! use rampcc_scenario::Scenario;
+//! use rampcc_testbed::Kernel;
+//!
+//! let scenario = Scenario::open("geo-satellite")?;
+//! if let Err(reasons) = Kernel.check(&scenario, None) {
+//!     println!("this kernel cannot play it: {}", reasons.join("; "));
+//! }
+//! # Ok::<(), rampcc_scenario::ScenarioError>(())
+//! ```
 #![cfg(target_os = "linux")]
 
 mod applications;

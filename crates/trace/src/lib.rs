@@ -3,6 +3,22 @@
 //! A backend calls an [`Observer`]; metrics, files ([`Writer`]) and charts ([`Recorder`]) are observers. This crate knows
 //! no backend. Who asks for it is also told what the start-up algorithms were told and decided: [`DecisionWriter`] keeps that, and
 //! [`Replay`] puts it to an algorithm once more.
+//!
+//! ```
+//! use rampcc_trace::{FlowEvent, FlowEventKind, Observer};
+//!
+//! /// The windows at which flows left start-up, in bytes.
+//! #[derive(Default)]
+//! struct Exits(Vec<u64>);
+//!
+//! impl Observer for Exits {
+//!     fn on_event(&mut self, event: &FlowEvent) {
+//!         if let FlowEventKind::StartupExit { cwnd_bytes, .. } = event.kind {
+//!             self.0.push(cwnd_bytes);
+//!         }
+//!     }
+//! }
+//! ```
 
 mod command;
 mod decision;

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 /// Detach, and restore exactly what was there before
 ///
 /// Without a scope, detaches everything. Also clears up after a command that was killed half-way. Settings that
-/// somebody else has changed meanwhile stay. Open connections keep their algorithm until they close.
+/// others have changed meanwhile stay. Open connections keep their algorithm until they close.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

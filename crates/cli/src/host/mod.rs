@@ -39,7 +39,7 @@ pub(crate) struct HostArgs {
     /// Directory of the pinned kernel objects, in a BPF file system
     #[arg(long, value_name = "DIR", default_value = PINS)]
     pins: PathBuf,
-    /// Directory of the records of what they replaced
+    /// Directory of the records of what the attachments replaced
     #[arg(long, value_name = "DIR", default_value = RECORDS)]
     records: PathBuf,
 }

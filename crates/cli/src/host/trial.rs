@@ -73,7 +73,7 @@ pub(crate) struct TrialArgs {
     /// Keep a line for each connection in this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Report an earlier trial again, from this directory
+    /// Report on an earlier trial again, from this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["arm", "cgroup", "over", "out"])]
     report: Option<PathBuf>,
     /// Print the report as JSON

@@ -3,11 +3,19 @@
 //!
 //! Whoever bets that a mean is above `m`, where it is not, multiplies the stake by `1 / alpha` with a probability of at most
 //! `alpha`, however often somebody looks. Nothing is assumed of the values but their bounds.
+//!
+//! Values may be of a few strata (paths), whose means differ far more than the values of one. A round has one value of each, so that
+//! a bet on all of them need not pay for what is between strata: each value is held to a mean of its own, `c`, chosen before the
+//! round, and these have the mean `m`. With the share `s` of the stake on each, the stake is multiplied by `1 + s (x - c)` for each
+//! value `x`. The values are independent, so the factor to expect is the product of `1 + s (mean of x - c)`: at most 1 if the
+//! strata's mean is at most `m`, since a geometric mean is at most an arithmetic one.
 
 use serde::Serialize;
 
 /// Part of the capital that one bet may lose.
 const STAKE: f64 = 0.75;
+/// Values for which the variance between all values stands before rounds have shown that within strata.
+const FEW: f64 = 4.0;
 /// Means that an interval tells apart, between the bounds.
 const STEPS: u32 = 400;
 
@@ -18,10 +26,20 @@ pub(crate) struct Evidence {
     high: f64,
     count: f64,
     sum: f64,
-    /// Distances from the mean so far, squared.
+    /// Distances from the guesses, squared: between values drawn at random, and within strata.
     squares: f64,
+    within: f64,
+    /// Values of rounds.
+    in_rounds: f64,
+    strata: Vec<Stratum>,
     margin: Bets,
     grid: Vec<Bets>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stratum {
+    count: f64,
+    sum: f64,
 }
 
 /// A mean, and where it lies.
@@ -49,40 +67,97 @@ struct Capital {
     best: f64,
 }
 
-/// What the values before this one say of it.
+/// What the values before say of those to come.
 struct Guess {
     mean: f64,
     variance: f64,
 }
 
+/// Of a round: how far each stratum's mean is from that of all.
+struct Round {
+    guess: Guess,
+    apart: Vec<f64>,
+}
+
 impl Evidence {
-    /// Of values from `low` to `high`, for a margin in between.
-    pub(crate) fn new(low: f64, high: f64, margin: f64) -> Self {
+    /// Of values from `low` to `high`, for a margin in between, of so many strata.
+    pub(crate) fn new([low, high]: [f64; 2], margin: f64, strata: usize) -> Self {
         let bets = |mean| Bets { mean, ..Bets::default() };
         let mean = |step| low + (high - low) * f64::from(step) / f64::from(STEPS);
-        let grid = (0..=STEPS).map(mean).map(bets).collect();
-        Self { low, high, count: 0.0, sum: 0.0, squares: 0.0, margin: bets(margin), grid }
+        Self {
+            low,
+            high,
+            count: 0.0,
+            sum: 0.0,
+            squares: 0.0,
+            within: 0.0,
+            in_rounds: 0.0,
+            strata: vec![Stratum::default(); strata],
+            margin: bets(margin),
+            grid: (0..=STEPS).map(mean).map(bets).collect(),
+        }
     }
 
-    /// One more value; beyond a bound it counts as that bound.
-    pub(crate) fn add(&mut self, value: f64) {
+    /// One more value, of a stratum drawn at random; beyond a bound it counts as that bound.
+    pub(crate) fn add(&mut self, stratum: usize, value: f64) {
         let value = value.clamp(self.low, self.high);
-        let half = (self.high - self.low) / 2.0;
-        let guess = Guess { mean: self.guess(), variance: (self.squares + half * half) / (self.count + 1.0) };
+        let guess = self.guess();
         for bets in self.grid.iter_mut().chain([&mut self.margin]) {
             let edge = guess.mean - bets.mean;
-            bets.above.bet(&guess, edge, value - bets.mean, bets.mean - self.low);
-            bets.below.bet(&guess, -edge, bets.mean - value, self.high - bets.mean);
+            let share = |edge, most| share(edge, guess.variance, most);
+            bets.above.bet(share(edge, bets.mean - self.low), [value - bets.mean]);
+            bets.below.bet(share(-edge, self.high - bets.mean), [bets.mean - value]);
         }
         self.count += 1.0;
         self.sum += value;
-        let distance = value - self.guess();
+        let distance = value - self.guess().mean;
         self.squares += distance * distance;
+        self.strata[stratum].add(value);
     }
 
-    /// The mean so far, with one value in the middle that nobody has seen.
-    fn guess(&self) -> f64 {
-        (self.sum + f64::midpoint(self.low, self.high)) / (self.count + 1.0)
+    /// A value of each stratum, in their order. Nobody may look at the verdict between them.
+    pub(crate) fn add_round(&mut self, values: &[f64]) {
+        debug_assert_eq!(values.len(), self.strata.len());
+        let Round { guess, apart } = self.ahead();
+        let values: Vec<f64> = values.iter().map(|value| value.clamp(self.low, self.high)).collect();
+        let [least, most] = [f64::min, f64::max].map(|pick| apart.iter().copied().fold(0.0, pick));
+        for bets in self.grid.iter_mut().chain([&mut self.margin]) {
+            let edge = guess.mean - bets.mean;
+            let gains = values.iter().zip(&apart).map(|(value, apart)| value - (bets.mean + apart));
+            let share = |edge, most| share(edge, guess.variance, most);
+            bets.above.bet(share(edge, bets.mean + most - self.low), gains.clone());
+            bets.below.bet(share(-edge, self.high - (bets.mean + least)), gains.map(|gain| -gain));
+        }
+        for ((value, apart), stratum) in values.iter().zip(&apart).zip(&mut self.strata) {
+            let distance = value - (guess.mean + apart);
+            self.within += distance * distance;
+            self.in_rounds += 1.0;
+            self.count += 1.0;
+            self.sum += value;
+            stratum.add(*value);
+        }
+    }
+
+    /// What is expected of a value of a stratum drawn at random, with one value in the middle that nobody has seen.
+    fn guess(&self) -> Guess {
+        let half = (self.high - self.low) / 2.0;
+        let drawn = self.count - self.in_rounds;
+        Guess {
+            mean: (self.sum + f64::midpoint(self.low, self.high)) / (self.count + 1.0),
+            variance: (self.squares + half * half) / (drawn + 1.0),
+        }
+    }
+
+    /// What is expected of a round: each stratum's mean from its own values and one of the mean of all.
+    fn ahead(&self) -> Round {
+        let all = self.guess();
+        let means = self.strata.iter().map(|one| (one.sum + all.mean) / (one.count + 1.0));
+        let means: Vec<f64> = means.collect();
+        let mean = means.iter().sum::<f64>() / means.len() as f64;
+        // As wide as between values drawn at random, until rounds tell more.
+        let known = self.in_rounds + FEW;
+        let variance = (self.within + FEW * all.variance) / known;
+        Round { guess: Guess { mean, variance }, apart: means.iter().map(|one| one - mean).collect() }
     }
 
     /// The chance, at most, of such values if the mean is not above the margin.
@@ -109,15 +184,24 @@ impl Evidence {
     }
 }
 
-impl Capital {
-    /// On `gain`, which is expected to be `edge` and at worst `-most`.
-    fn bet(&mut self, guess: &Guess, edge: f64, gain: f64, most: f64) {
-        if edge > 0.0 {
-            let share = (edge / (guess.variance + edge * edge)).min(STAKE / most);
-            self.now += libm::log1p(share * gain);
-            self.best = self.best.max(self.now);
-        }
+impl Stratum {
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        self.sum += value;
     }
+}
+
+impl Capital {
+    /// The same share of what there is on each gain in turn.
+    fn bet(&mut self, share: f64, gains: impl IntoIterator<Item = f64>) {
+        self.now += gains.into_iter().map(|gain| libm::log1p(share * gain)).sum::<f64>();
+        self.best = self.best.max(self.now);
+    }
+}
+
+/// Of the capital on a gain that is expected to be `edge` with such a variance, and at worst `-most`.
+fn share(edge: f64, variance: f64, most: f64) -> f64 {
+    if edge > 0.0 { (edge / (variance + edge * edge)).min(STAKE / most) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -134,8 +218,8 @@ mod tests {
         let mut found = [0, 0];
         for seed in 0..gates {
             let mut random = Pcg64Mcg::seed_from_u64(seed);
-            let mut evidence = Evidence::new(-1.0, 1.0, margin);
-            (0..400).for_each(|_| evidence.add(draw(&mut random)));
+            let mut evidence = Evidence::new([-1.0, 1.0], margin, 1);
+            (0..400).for_each(|_| evidence.add(0, draw(&mut random)));
             found[0] += usize::from(evidence.above() <= ALPHA);
             found[1] += usize::from(evidence.below() <= ALPHA);
         }
@@ -165,9 +249,10 @@ mod tests {
     fn intervals_narrow_and_hold_the_mean_as_often_as_said() {
         let mut missed = 0;
         for seed in 0..200 {
-            let (mut random, mut evidence) = (Pcg64Mcg::seed_from_u64(seed), Evidence::new(-1.0, 1.0, 0.02));
+            let (mut random, mut evidence) =
+                (Pcg64Mcg::seed_from_u64(seed), Evidence::new([-1.0, 1.0], 0.02, 1));
             let mut width = || {
-                (0..500).for_each(|_| evidence.add(random.random_range(-0.1..0.3)));
+                (0..500).for_each(|_| evidence.add(0, random.random_range(-0.1..0.3)));
                 let found = evidence.mean(ALPHA);
                 found.high - found.low
             };
@@ -182,9 +267,61 @@ mod tests {
 
     #[test]
     fn a_value_beyond_a_bound_counts_as_the_bound() {
-        let (mut one, mut other) = (Evidence::new(-1.0, 1.0, 0.0), Evidence::new(-1.0, 1.0, 0.0));
-        one.add(7.0);
-        other.add(1.0);
+        let (mut one, mut other) = (Evidence::new([-1.0, 1.0], 0.0, 1), Evidence::new([-1.0, 1.0], 0.0, 1));
+        one.add(0, 7.0);
+        other.add(0, 1.0);
         assert_eq!(one.mean(ALPHA), other.mean(ALPHA));
+    }
+
+    /// Evidence of twelve paths that differ from one another by far more than a value from the next on the same path: 108 values.
+    fn paths(mean: f64, margin: f64, seed: u64, rounds: usize) -> Evidence {
+        let (mut random, mut evidence) =
+            (Pcg64Mcg::seed_from_u64(seed), Evidence::new([-1.0, 1.0], margin, 12));
+        let of = |path: usize, random: &mut Pcg64Mcg| {
+            mean + (path as f64 - 5.5) * 0.1 + random.random_range(-0.02..0.02)
+        };
+        for _ in 0..12 * (9 - rounds) {
+            let path = random.random_range(0..12);
+            let value = of(path, &mut random);
+            evidence.add(path, value);
+        }
+        for _ in 0..rounds {
+            let round: Vec<f64> = (0..12).map(|path| of(path, &mut random)).collect();
+            evidence.add_round(&round);
+        }
+        evidence
+    }
+
+    #[test]
+    fn rounds_find_what_lies_between_paths_that_differ_more() {
+        let found = |mean, margin, rounds| {
+            let all: Vec<Evidence> = (0..20).map(|seed| paths(mean, margin, seed, rounds)).collect();
+            let count = |of: fn(&Evidence) -> f64| all.iter().filter(|one| of(one) <= ALPHA).count();
+            [count(Evidence::above), count(Evidence::below)]
+        };
+        let [in_rounds, passed] = found(0.13, 0.05, 8);
+        assert!(in_rounds >= 16 && passed == 0, "{in_rounds} of 20, and {passed}");
+        assert_eq!(found(-0.05, 0.05, 8), [0, 20]);
+        let [drawn, _] = found(0.13, 0.05, 0);
+        assert!(drawn + 5 <= in_rounds, "with as many draws {drawn} of 20, with rounds {in_rounds}");
+    }
+
+    #[test]
+    fn rounds_at_the_margin_are_mistaken_no_more_often_than_said() {
+        let noisy = |seed: u64| {
+            let (mut random, mut evidence) =
+                (Pcg64Mcg::seed_from_u64(seed), Evidence::new([-1.0, 1.0], 0.05, 3));
+            for _ in 0..60 {
+                let round = [0.3, 0.0, -0.15].map(|mean| mean + random.random_range(-0.3..0.3));
+                evidence.add_round(&round);
+            }
+            [evidence.above() <= ALPHA, evidence.below() <= ALPHA]
+        };
+        let found: Vec<[bool; 2]> = (0..400).map(noisy).collect();
+        for side in [0, 1] {
+            let mistaken = found.iter().filter(|found| found[side]).count();
+            // Twenty of 400 are expected at most; 35 or more of them have a chance below 0.1 %.
+            assert!(mistaken < 35, "{mistaken}");
+        }
     }
 }

@@ -182,7 +182,7 @@ impl Question<'_> {
             runs_here: 2 * self.terms.pairs as usize,
             longest: rampcc::Time::ZERO,
         });
-        let mut judge = Judge::new(self.terms);
+        let mut judge = Judge::new(self.terms, 1);
         let mut draws = Draws::new(seed);
         while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell {
             let count = BATCH.min(self.terms.pairs - judge.pairs);
@@ -199,7 +199,8 @@ impl Question<'_> {
                     Sides::Seeds => [0, played.seeds.len() - 1].map(|seed| &played.outcomes[0][seed]),
                 };
                 let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
-                judge.add(&pair);
+                let values = judge.values(&pair);
+                judge.add(0, values);
                 judge.slowest(Worst::of(&pair, (&played.name, played.seeds[0]), &league.sizes));
             }
         }
@@ -312,6 +313,9 @@ impl Progress for Within<'_> {
     }
 }
 
+/// A pair's, in the order of [`MEASURES`].
+type Values = [f64; MEASURES.len()];
+
 /// The evidence so far.
 struct Judge {
     terms: Terms,
@@ -322,20 +326,35 @@ struct Judge {
 }
 
 impl Judge {
-    fn new(terms: Terms) -> Self {
+    fn new(terms: Terms, strata: usize) -> Self {
         let evidence = std::array::from_fn(|index| {
             let Measure { low, high, .. } = MEASURES[index];
-            Evidence::new(low, high, terms.margins[index].clamp(low, high))
+            Evidence::new([low, high], terms.margins[index].clamp(low, high), strata)
         });
         Self { terms, pairs: 0, differs: false, evidence, worst: None }
     }
 
-    fn add(&mut self, pair: &Pair<'_>) {
+    /// A pair of a stratum drawn at random.
+    fn add(&mut self, stratum: usize, values: Values) {
         self.pairs += 1;
-        self.differs |= pair.old != pair.new;
-        for (measure, evidence) in MEASURES.iter().zip(&mut self.evidence) {
-            evidence.add((measure.of)(pair));
+        for (evidence, value) in self.evidence.iter_mut().zip(values) {
+            evidence.add(stratum, value);
         }
+    }
+
+    /// A pair of each stratum.
+    fn add_round(&mut self, pairs: &[Values]) {
+        self.pairs += pairs.len() as u32;
+        for (index, evidence) in self.evidence.iter_mut().enumerate() {
+            let values: Vec<f64> = pairs.iter().map(|values| values[index]).collect();
+            evidence.add_round(&values);
+        }
+    }
+
+    /// What the measures are of a pair.
+    fn values(&mut self, pair: &Pair<'_>) -> Values {
+        self.differs |= pair.old != pair.new;
+        MEASURES.each_ref().map(|measure| (measure.of)(pair))
     }
 
     fn slowest(&mut self, found: Worst) {

@@ -7,12 +7,13 @@ use rampcc_backend::{Backend, BackendError};
 use rampcc_experiment::{ExperimentError, Progress, Row, Run, context, digest, failed};
 use rampcc_lab::Context;
 use rampcc_scenario::{Scenario, Source};
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sha2::{Digest, Sha256};
 
-use super::measure::{MEASURES, Pair};
-use super::{Gate, Judge, Terms, Verdict, Worst, short};
+use super::measure::{MEASURES, MUCH, Pair};
+use super::{Gate, Judge, Terms, Values, Verdict, Worst, short};
 use crate::outcome::{Outcome, holds};
 use crate::population::{EDITION, PREFIX, Path, Population, Which};
 use crate::yardstick::causal_s;
@@ -25,7 +26,7 @@ const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 const LONGEST_S: f64 = 3.0;
 /// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: the
 /// download time counts no more than that ([`MEASURES`]).
-const CUT: f64 = 2.0;
+const CUT: f64 = MUCH;
 /// And this much longer, s: a program that stands still at its beginning has sent something by then.
 const CUT_AFTER_S: f64 = 0.5;
 /// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
@@ -82,6 +83,51 @@ struct Turn<'a> {
     old_first: bool,
 }
 
+/// What has been played.
+struct Turns<'a> {
+    asked: &'a Programs<'a>,
+    paths: &'a [Ready],
+    judge: Judge,
+    played: u64,
+    /// Pairs for which the machine was too busy.
+    refused: u32,
+    in_a_row: u32,
+    /// By side, s.
+    taken_s: [f64; 2],
+}
+
+impl Turns<'_> {
+    /// One more pair on a path; `None`: the machine was too busy.
+    fn pair(
+        &mut self,
+        path: usize,
+        progress: &dyn Progress,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<Values>, ExperimentError> {
+        let ready = &self.paths[path];
+        self.played += 1;
+        let old_first = self.played % 2 == 1 || self.taken_s[1] > SLOW * self.taken_s[0];
+        let turn = Turn { ready, number: self.played, old_first };
+        let Some([old, new]) = self.asked.pair(&turn, progress, interrupted)? else {
+            self.refused += 1;
+            self.in_a_row += 1;
+            if self.in_a_row == BUSY {
+                return Err(ExperimentError::Run {
+                    run: format!("on {}", ready.path.name),
+                    cause: format!("the machine was too busy for {BUSY} pairs in a row"),
+                });
+            }
+            return Ok(None);
+        };
+        self.in_a_row = 0;
+        self.taken_s = [self.taken_s[0] + old.had_s, self.taken_s[1] + new.had_s];
+        let bytes = SIZES[SIZES.len() - 1];
+        let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
+        self.judge.slowest(Worst::of(&pair, (&ready.path.name, self.played), &SIZES));
+        Ok(Some(self.judge.values(&pair)))
+    }
+}
+
 /// The same, over when the download has had this time.
 fn until(scenario: &Scenario, seconds: f64) -> Scenario {
     let mut cut = scenario.clone();
@@ -91,8 +137,8 @@ fn until(scenario: &Scenario, seconds: f64) -> Scenario {
 }
 
 impl Programs<'_> {
-    /// Plays pairs while there is `time_left`, until it is sure or the pairs are used up. Each pair is on one of the paths at random, so
-    /// that the mean of what it shows is the same whatever came before.
+    /// Plays pairs while there is `time_left`, until it is sure or the pairs are used up. The first are on paths drawn at random, so that
+    /// a great fault is found at once; then come rounds of a pair on each path, in which a small one is not lost between paths.
     ///
     /// # Errors
     ///
@@ -106,37 +152,45 @@ impl Programs<'_> {
     ) -> Result<Gate, ExperimentError> {
         let seed = self.seed.unwrap_or_else(|| self.own_seed());
         let paths = self.paths(seed)?;
-        let mut judge = Judge::new(self.terms);
         let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let (mut number, mut refused, mut in_a_row) = (0, 0, 0);
-        let mut taken_s = [0.0, 0.0];
-        while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell && time_left() {
-            let ready = &paths[random.random_range(0..paths.len())];
-            number += 1;
-            let old_first = number % 2 == 1 || taken_s[1] > SLOW * taken_s[0];
-            let turn = Turn { ready, number, old_first };
-            let Some([old, new]) = self.pair(&turn, progress, interrupted)? else {
-                refused += 1;
-                in_a_row += 1;
-                if in_a_row == BUSY {
-                    return Err(ExperimentError::Run {
-                        run: format!("on {}", ready.path.name),
-                        cause: format!("the machine was too busy for {BUSY} pairs in a row"),
-                    });
-                }
+        let mut turns = Turns {
+            asked: self,
+            paths: &paths,
+            judge: Judge::new(self.terms, paths.len()),
+            played: 0,
+            refused: 0,
+            in_a_row: 0,
+            taken_s: [0.0; 2],
+        };
+        let play = |turns: &mut Turns<'_>, path| loop {
+            if !time_left() {
+                return Ok(None);
+            }
+            if let Some(values) = turns.pair(path, progress, interrupted)? {
+                return Ok::<_, ExperimentError>(Some(values));
+            }
+        };
+        'asked: while turns.judge.verdict() == Verdict::CannotTell && turns.judge.pairs < self.terms.pairs {
+            let left = (self.terms.pairs - turns.judge.pairs) as usize;
+            if (turns.judge.pairs as usize) < paths.len() || left < paths.len() {
+                let path = random.random_range(0..paths.len());
+                let Some(values) = play(&mut turns, path)? else { break };
+                turns.judge.add(path, values);
                 continue;
-            };
-            in_a_row = 0;
-            taken_s = [taken_s[0] + old.had_s, taken_s[1] + new.had_s];
-            let bytes = SIZES[SIZES.len() - 1];
-            let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
-            judge.add(&pair);
-            judge.slowest(Worst::of(&pair, (&ready.path.name, number), &SIZES));
+            }
+            let mut order: Vec<usize> = (0..paths.len()).collect();
+            order.shuffle(&mut random);
+            let mut round = vec![[0.0; MEASURES.len()]; paths.len()];
+            for path in order {
+                let Some(values) = play(&mut turns, path)? else { break 'asked };
+                round[path] = values;
+            }
+            turns.judge.add_round(&round);
         }
         progress.on_end();
-        let gate = judge.gate([&self.old.label, &self.new.label], seed);
+        let gate = turns.judge.gate([&self.old.label, &self.new.label], seed);
         let names = paths.iter().map(|ready| format!("{PREFIX}{}", ready.path.name)).collect();
-        Ok(Gate { paths: names, refused, ..gate })
+        Ok(Gate { paths: names, refused: turns.refused, ..gate })
     }
 
     /// Both runs with the same seed; `None`: the machine was too busy for one of them.

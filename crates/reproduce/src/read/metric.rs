@@ -10,7 +10,7 @@ use toml::Spanned;
 use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{Experiment, FORMULA};
 use crate::file::{self, File, Take, Whose};
-use crate::quantity::{Metric, Own, Quantity};
+use crate::quantity::{Metric, Quantity};
 use rampcc_lab::flows::{FLOWS_MAX, ROUNDS_MAX};
 
 pub(super) fn metrics(
@@ -63,11 +63,11 @@ fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metri
         source,
         given.flow.as_ref(),
         &field("flow"),
-        quantity.takes_flow(),
+        quantity.takes_flows(),
         &format!("`{of}` is of all flows"),
         most,
     )?;
-    let of_ack = quantity == Quantity::Own(Own::AckBandwidth);
+    let of_ack = quantity.is_of_acks();
     let round = numbered(
         source,
         given.round.as_ref(),
@@ -85,7 +85,7 @@ fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metri
         ));
     }
     let whose = match &given.whose {
-        Some(whose) if !quantity.takes_whose() => {
+        Some(whose) if !quantity.takes_flows() => {
             let problem = format!("`{of}` is of the flows under test or of the path");
             return Err(source.wrong(whose.span(), &field("whose"), problem, "no `whose`"));
         }
@@ -102,7 +102,7 @@ fn metric(source: &Source<'_>, name: &str, given: &file::Metric) -> Result<Metri
             ));
         }
     }
-    if let Some(reason) = given.left.first().filter(|_| quantity != Quantity::Own(Own::FlowLeft)) {
+    if let Some(reason) = given.left.first().filter(|_| !quantity.is_of_exits()) {
         return Err(source.wrong(
             reason.span(),
             &field("left"),

@@ -1,0 +1,73 @@
+//! The sources of experiments, as data: a `paper.toml` beside their files.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::catalogue::PAPERS;
+use crate::error::{ReproduceError, Source};
+
+/// A source of experiments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// As experiments and the command line have it.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// Who wrote it, where and when.
+    pub reference: String,
+    /// Place in lists.
+    pub(crate) place: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    id: Spanned<String>,
+    name: String,
+    reference: String,
+    #[serde(default = "last")]
+    place: u32,
+}
+
+fn last() -> u32 {
+    u32::MAX
+}
+
+impl Paper {
+    /// From the text of a `paper.toml`.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with it, with its place.
+    pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
+        let source = Source { file, text };
+        let found: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
+        crate::read::identifier(&source, &found.id)?;
+        let File { id, name, reference, place } = found;
+        Ok(Self { id: id.into_inner(), name, reference, place })
+    }
+
+    /// Each of these once, in the order of lists.
+    pub fn in_order<'p>(papers: impl Iterator<Item = &'p Self>) -> Vec<&'p Self> {
+        let mut papers: Vec<&Self> = papers.collect();
+        papers.sort_by_key(|paper| (paper.place, &paper.id));
+        papers.dedup();
+        papers
+    }
+}
+
+/// Those that come with ramp, in the order of lists.
+///
+/// # Errors
+///
+/// What is wrong with one: a test reads all of them.
+pub fn papers() -> Result<Vec<Paper>, ReproduceError> {
+    let read = |(file, text): &(&str, &str)| Paper::read(&format!("experiments/{file}"), text);
+    let papers = PAPERS.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(Paper::in_order(papers.iter()).into_iter().cloned().collect())
+}
+
+/// Identifiers of those that come with ramp: the names of their folders.
+pub fn paper_ids() -> impl Iterator<Item = &'static str> + Clone {
+    PAPERS.iter().filter_map(|(file, _)| file.split('/').next())
+}
