@@ -64,6 +64,7 @@ pub use error::ExperimentError;
 pub use experiment::{Experiment, Finished, check};
 pub use judged::{Found, judge_again};
 pub use neighbours::{Around, neighbourhood};
+pub use place::comparisons;
 pub use plan::{Plan, PlannedRow};
 pub use play::{Played, Playing, Refused};
 pub use progress::{Ahead, Progress};

@@ -17,6 +17,7 @@ fn context() -> Context {
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e6 }],
         bdp_bytes: 100_000,
         buffer_bytes: Some(50_000),
+        buffer_stated_bdp: None,
         mss_bytes: MSS as u32,
         header_bytes: 100,
         bottleneck: 0,

@@ -1,7 +1,7 @@
 //! A comparison at a glance, for a terminal.
 
 use super::names::quoted;
-use super::table::{Cell, Column, Tone, lay_out, wrap};
+use super::table::{Cell, Column, TIED, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
 use crate::format::{
     bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
@@ -66,10 +66,21 @@ fn heading(comparison: &Comparison) -> String {
     parts.push(match comparison.seeds.as_slice() {
         [] => "no runs".to_owned(),
         [_] if !comparison.context.chance => "one run each".to_owned(),
-        [seed] => format!("one run each (seed {seed})"),
-        [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
+        [seed] => format!("one run each (seed{TIED}{seed})"),
+        [first, .., last] => {
+            format!("{} runs each (seeds{TIED}{first}{TIED}to{TIED}{last})", comparison.seeds.len())
+        }
     });
     format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
+}
+
+/// "buffer 1.00 BDP", or why it is not the number that was typed.
+fn buffer_text(found: f64, stated: Option<f64>) -> String {
+    let found = number(found);
+    match stated.filter(|stated| number(*stated) != found) {
+        Some(stated) => format!("buffer {found} BDP (typed: {stated} bdp, of the delay alone)"),
+        None => format!("buffer {found} BDP"),
+    }
 }
 
 /// "150 Mbit/s (145 payload)", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
@@ -98,7 +109,9 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     if bdp > 0.0 {
         parts.push(format!("BDP {}", bytes(bdp)));
         parts.push(match context.buffer_bytes {
-            Some(buffer) => format!("buffer {} BDP", number(buffer as f64 / bdp)),
+            Some(buffer) => {
+                buffer_text(buffer as f64 / bdp, context.buffer_stated_bdp.filter(|_| met.is_none()))
+            }
             None => "unlimited buffer".to_owned(),
         });
     }

@@ -61,6 +61,7 @@ pub(crate) fn sample_context() -> Context {
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: BYTES_PER_S }],
         bdp_bytes,
         buffer_bytes: Some(bdp_bytes),
+        buffer_stated_bdp: None,
         mss_bytes: 1448,
         header_bytes: 52,
         bottleneck: 0,
