@@ -187,7 +187,7 @@ pub(crate) fn reproduce(
     if args.all && !args.json {
         let megabytes = (work.bytes() / 1_000_000).max(1);
         say!(
-            "{} runs to find or play; they take up to {megabytes} MB in {}",
+            "{} runs to find or play; they take about {megabytes} MB in {}",
             work.runs(),
             args.out.display()
         );
@@ -196,7 +196,7 @@ pub(crate) fn reproduce(
     let interrupted = progress::interruption_of([args.backend()]);
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
-    let store = Store::create(&args.out)?;
+    let store = Store::create_compressed(&args.out)?;
     let command = provenance::command();
     let progress = Bar::default();
     let playing = Playing {

@@ -134,6 +134,15 @@ fn a_file_without_an_end_is_too_large() {
 }
 
 #[test]
+fn a_row_that_no_side_can_play_is_refused() {
+    let place = Place::new("no_side");
+    let output =
+        place.ramp(&["compare", "--on", "sim,quic", "--algorithms", "hystart,cubic", "--size", "1MB"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not have `cubic`"), "{}", stderr(&output));
+}
+
+#[test]
 fn an_output_that_cannot_be_written_is_a_failure() {
     let place = Place::new("unwritable");
     place.write("taken", "a file, not a directory");

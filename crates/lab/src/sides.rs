@@ -260,7 +260,10 @@ fn agreement(all: &SideBySide, side: usize) -> String {
         let reach = difference.ratio_interval.map_or_else(String::new, |interval| {
             format!(" ({} to {})", percent(interval.low), percent(interval.high))
         });
-        return format!("{only}: its {name} on {second} differs by {}{reach} from that on {first}.", percent(*ratio));
+        return format!(
+            "{only}: its {name} on {second} differs by {}{reach} from that on {first}.",
+            percent(*ratio)
+        );
     }
     let within = rows.iter().filter(|(_, _, difference)| difference.finding == Finding::Equivalent).count();
     let apart = rows.iter().filter(|(_, ratio, difference)| beyond(*ratio, difference, all.margin)).count();

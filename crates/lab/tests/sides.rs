@@ -78,7 +78,12 @@ fn the_terminal_shows_both_sides_their_difference_and_how_true_the_path_was() {
     let shown = sides_text(&both(), &TextStyle { width: 140, colour: false });
     let line = shown.lines().find(|line| line.starts_with("best")).unwrap();
     assert!(line.contains("+10.0 % ± 0.0"), "{shown}");
-    assert!(shown.contains("best: its download time on linux differs by +10.0 % (+10.0 % to +10.0 %) from that on sim."), "{shown}");
+    assert!(
+        shown.contains(
+            "best: its download time on linux differs by +10.0 % (+10.0 % to +10.0 %) from that on sim."
+        ),
+        "{shown}"
+    );
     assert!(shown.contains("Linux 6.12, in real time: 1 of 3 runs marked"), "{shown}");
     assert!(shown.contains("(best 1); the first because one packet was 9 ms late."), "{shown}");
     assert!(shown.contains("Sockets: as the path asks."), "{shown}");

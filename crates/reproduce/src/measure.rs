@@ -86,6 +86,13 @@ impl Metric {
             Some(Column::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
             Some(Column::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
             Some(Column::Queue) => run.flows.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect(),
+            Some(Column::Sequence) => {
+                let so_far = self.received(run).into_iter().scan(0, |sum, bytes| {
+                    *sum += bytes;
+                    Some(*sum)
+                });
+                so_far.map(|bytes| bytes as f64 / mss).collect()
+            }
             Some(Column::Throughput) | None => {
                 self.received(run).iter().map(|bytes| *bytes as f64 * 8e-6 / width).collect()
             }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rampcc::Time;
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{Kept, Row, Run, VERSION, check, digest};
 use rampcc_lab::flows::{BINS_MAX, FLOWS_MAX, FlowsWanted};
@@ -226,13 +227,28 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a run takes on disk, roughly: four columns a flow and three beside them, seven characters a bin.
+/// What a compressed run takes on disk, roughly: a byte for each value of its bins, four columns a flow and three beside
+/// them, and two thousand for all else.
 pub(crate) fn bytes(run: &Run<'_>) -> u64 {
     let scenario = run.scenario;
     let width = run.kept.flows.map_or(1, |flows| flows.bin.ns()).max(1);
-    let bins = (scenario.stop.after.ns() / width).min(BINS_MAX as u64);
-    let flows = scenario.flows.len().min(FLOWS_MAX) as u64;
-    3000 + bins * (4 * flows + 3) * 7
+    let bins = (seconds(scenario) * 1e9 / width as f64).min(BINS_MAX as f64) as u64;
+    let others = run.kept.flows.is_some_and(|flows| flows.others) && !scenario.traffic.is_empty();
+    let flows = if others { FLOWS_MAX } else { scenario.flows.len().clamp(1, FLOWS_MAX) } as u64;
+    2000 + bins * (4 * flows + 3)
+}
+
+/// How long a run lasts, roughly: where it ends with its flows, their time at the bottleneck's rate and ten seconds.
+fn seconds(scenario: &Scenario) -> f64 {
+    let (latest, tests) = (scenario.stop.after, scenario.flows.iter().filter(|flow| flow.under_test));
+    let sizes = tests.map(|flow| flow.source.size_bytes());
+    let sum = sizes.fold(0, u64::saturating_add);
+    if !scenario.stop.when_complete || sum == u64::MAX || scenario.flows.is_empty() {
+        return latest.secs_f64();
+    }
+    let capacity = &scenario.topology.links[scenario.bottleneck].config.capacity;
+    let rate = capacity.mean_rate(Time::ZERO, latest).bits_per_s().max(1);
+    latest.secs_f64().min(10.0 + sum as f64 * 8.0 / rate as f64)
 }
 
 /// Version of ramp, for pages.

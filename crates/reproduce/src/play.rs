@@ -56,7 +56,7 @@ impl<'a> Work<'a> {
         self.all().len()
     }
 
-    /// What its runs take on disk, roughly, from their bins; flows beside those under test come on top.
+    /// What its runs take on disk, compressed, roughly, from their bins.
     pub fn bytes(&self) -> u64 {
         self.all().iter().map(bytes).sum()
     }

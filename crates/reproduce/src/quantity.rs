@@ -47,13 +47,14 @@ pub(crate) enum Of {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Throughput,
+    Sequence,
     Window,
     Rtt,
     Queue,
 }
 
 /// All of them, in the order of lists.
-pub static OWN: [Own; 17] = [
+pub static OWN: [Own; 18] = [
     Own {
         id: "flow_goodput",
         unit: "Mbit/s",
@@ -128,6 +129,13 @@ pub static OWN: [Own; 17] = [
         name: "throughput",
         meaning: "payload in order at the receiver in a bin over its width",
         of: Of::Bin(Column::Throughput),
+    },
+    Own {
+        id: "sequence",
+        unit: "packets",
+        name: "sequence number",
+        meaning: "full segments in order at the receiver at the end of a bin",
+        of: Of::Bin(Column::Sequence),
     },
     Own {
         id: "cwnd",

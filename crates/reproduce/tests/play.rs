@@ -138,7 +138,7 @@ fn play_on(
     (progress, stop): (&dyn Progress, &AtomicBool),
 ) -> Result<Done, ReproduceError> {
     let work = Work::plan([experiment], extent)?;
-    let store = Store::create(&place.0)?;
+    let store = Store::create_compressed(&place.0)?;
     let playing = Playing {
         command: "ramp reproduce sample.toml",
         seconds: Some(&|| 0.0),
@@ -199,6 +199,23 @@ fn a_file_becomes_verdicts_and_pages_and_runs_are_found_again() {
     write_gallery(&place.0, &mended.experiments, "ramp reproduce sample.toml").unwrap();
     assert_eq!(fs::read(place.0.join("results.json")).unwrap(), results);
     assert!(fs::metadata(run).unwrap().len() > 1000);
+}
+
+#[test]
+fn what_is_kept_is_compressed_and_about_as_large_as_told() {
+    let place = Place::new("reproduce_size");
+    play(&place, false, &(), &AtomicBool::new(false)).unwrap();
+    let files: Vec<_> = fs::read_dir(place.0.join("runs")).unwrap().map(Result::unwrap).collect();
+    assert!(
+        files.len() == 8 && files.iter().all(|file| file.path().extension().unwrap() == "gz"),
+        "{files:?}"
+    );
+    let kept: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
+
+    let experiment = Experiment::read("sample.toml", FILE).unwrap();
+    let extent = Extent { quick: false, backend: &Simulator, variant: None };
+    let told = Work::plan([&experiment], extent).unwrap().bytes();
+    assert!(told / 2 < kept && kept < told * 2, "{told} bytes told, {kept} kept");
 }
 
 #[test]

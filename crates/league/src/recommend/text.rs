@@ -176,10 +176,12 @@ fn to_set(found: &Recommendation) -> Option<String> {
 }
 
 fn holds(found: &Recommendation) -> String {
-    let turns = if found.flips.is_empty() {
-        " No property of a path by itself makes another choice over 5 % faster."
-    } else {
-        " Where another one is faster:"
+    let turns = match (found.flips.is_empty(), found.holds == found.paths) {
+        (false, _) => " Where another one is faster:",
+        (true, true) => " No property of a path by itself makes another choice over 5 % faster.",
+        (true, false) => {
+            " On the others another choice is faster, and no property of a path by itself says where."
+        }
     };
     format!("It is within 5 % of the fastest choice on {} of {} paths.{turns}", found.holds, found.paths)
 }
