@@ -149,7 +149,7 @@ pub(super) fn recommendation(
             .map(|_| standings[0].label.clone()),
         holds: paths.regrets(recommended).iter().flatten().filter(|regret| **regret <= NEAR).count(),
         choices: standings.iter().map(judged).collect(),
-        by_size: by_size(stack, league, (&times, recommended)),
+        by_size: by_size(stack, league, &times, recommended),
         flips,
     }
 }
@@ -208,7 +208,7 @@ impl Judged {
     }
 }
 
-fn by_size(stack: &Stack, league: &League, (times, recommended): (&Times, usize)) -> Vec<BySize> {
+fn by_size(stack: &Stack, league: &League, times: &Times, recommended: usize) -> Vec<BySize> {
     let of_size = |size: usize| {
         let cases: Vec<usize> =
             (0..times.cases.len()).filter(|case| times.cases[*case].size == size).collect();
@@ -289,7 +289,7 @@ impl ByPath {
                 rampcc_lab::carries::field_name(&field.field),
                 rampcc_lab::carries::short(&value)
             );
-            self.flip(stack, (row, &paths), condition).map(|flip| Flip {
+            self.flip(stack, row, &paths, condition).map(|flip| Flip {
                 field: Some(field.field.clone()),
                 value: Some(value),
                 ..flip
@@ -318,13 +318,13 @@ impl ByPath {
             let paths: Vec<usize> = (0..league.paths.len()).filter(inside).collect();
             let words: Vec<String> = group.conditions.iter().map(crate::judge::Condition::words).collect();
             let condition = if words.is_empty() { "everywhere".to_owned() } else { words.join(", ") };
-            self.flip(stack, (row, &paths), condition)
+            self.flip(stack, row, &paths, condition)
         };
         sorted(groups(&points).iter().filter_map(flip).collect())
     }
 
     /// `None`: no other choice is more than 5 % faster there.
-    fn flip(&self, stack: &Stack, (row, paths): (usize, &[usize]), condition: String) -> Option<Flip> {
+    fn flip(&self, stack: &Stack, row: usize, paths: &[usize], condition: String) -> Option<Flip> {
         let (instead, costs) = self.instead(row, paths)?;
         (costs > 1.0 + NEAR).then(|| Flip {
             condition,
