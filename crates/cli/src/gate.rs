@@ -130,7 +130,7 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
     if args.of_programs() {
         let gate = args.programs.gate(args.terms(), args.seed)?;
         let replay = gate.worst.as_ref().map(|worst| args.programs.replay(&worst.path, worst.run_seed));
-        return answer(args, &gate, replay.as_deref(), (terminal, out));
+        return answer(args, &gate, replay.as_deref(), terminal, out);
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(CliError::input("OLD and NEW are missing"));
@@ -149,7 +149,7 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
     };
     let gate = question.ask(&Bar::default(), &progress::interruption_soon()).map_err(kept)?;
     let replay = gate.worst.as_ref().map(|worst| replay(worst, old, new));
-    answer(args, &gate, replay.as_deref(), (terminal, out))
+    answer(args, &gate, replay.as_deref(), terminal, out)
 }
 
 /// Says it in every form that was asked for, and by the exit code.
@@ -157,7 +157,8 @@ fn answer(
     args: &GateArgs,
     gate: &Gate,
     replay: Option<&str>,
-    (terminal, out): (Terminal, &mut impl Write),
+    terminal: Terminal,
+    out: &mut impl Write,
 ) -> Result<(), CliError> {
     if let Some(path) = &args.markdown {
         let text = markdown(gate, replay);

@@ -87,8 +87,8 @@ fn bad_input_names_the_field_and_what_is_allowed() {
             &["no value `none`", "every second"],
         ),
         (
-            &["reproduce", "hystart-fig14", "--choice", "Windows=x"],
-            &["`hystart-fig14` has no choices", "--set"],
+            &["reproduce", "hystart-fig10a", "--choice", "Windows=x"],
+            &["`hystart-fig10a` has no choices", "--set"],
         ),
         (
             &["reproduce", "hystart-fn3", "--set", "dumbbell.rate=1mbit"],

@@ -6,21 +6,21 @@ use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
-use crate::metric::MetricInfo;
+use crate::metric::{Definition, MetricInfo};
 use crate::statistics::{How, compare};
 use crate::{Context, EmulationSummary, Note, metric, verdict};
 
 /// Metrics that are set side by side, in order.
-const SHOWN: [&str; 9] = [
-    metric::DOWNLOAD_TIME.id,
-    metric::GOODPUT.id,
-    "exit_time",
-    "exit_window",
-    "exit_window_bdp",
-    "retransmissions",
-    "startup_lost_packets",
-    "lost_packets",
-    "queue_peak",
+const SHOWN: [Definition; 9] = [
+    metric::DOWNLOAD_TIME,
+    metric::GOODPUT,
+    metric::EXIT_TIME,
+    metric::EXIT_WINDOW,
+    metric::EXIT_WINDOW_BDP,
+    metric::RETRANSMISSIONS,
+    metric::STARTUP_LOST_PACKETS,
+    metric::LOST_PACKETS,
+    metric::QUEUE_PEAK,
 ];
 
 /// Comparisons of one scenario, row by row.
@@ -99,7 +99,7 @@ pub struct Difference {
 /// If there is none.
 pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
     let last = *comparisons.last().expect("a side is there");
-    let info = |id: &str| comparisons.iter().rev().find_map(|side| side.info(id)).cloned();
+    let info = |metric: Definition| comparisons.iter().rev().find_map(|side| side.info(metric.id)).cloned();
     let metrics: Vec<MetricInfo> = SHOWN.into_iter().filter_map(info).collect();
     let mut labels: Vec<&str> = Vec::new();
     for arm in std::iter::once(last).chain(comparisons.iter().copied()).flat_map(|side| &side.arms) {

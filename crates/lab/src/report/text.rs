@@ -6,7 +6,7 @@ use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
 use crate::format::{
     bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
 };
-use crate::metric::{Better, MetricInfo};
+use crate::metric::{Better, Definition, MetricInfo};
 use crate::standing::standing;
 use crate::words::grouped;
 use crate::{Context, Met, Words, metric};
@@ -155,8 +155,8 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
             .map(|arm| Cell { text: cell(arm), tone: if arm.yardstick { Tone::Aside } else { Tone::Plain } })
             .collect(),
     };
-    let mean = |arm: &ArmSummary, id: &str, show: &dyn Fn(f64) -> String| {
-        arm.metric(id).map_or("–".to_owned(), |summary| show(summary.mean))
+    let mean = |arm: &ArmSummary, metric: Definition, show: &dyn Fn(f64) -> String| {
+        arm.of(metric).map_or("–".to_owned(), |summary| show(summary.mean))
     };
     let primary_heading = match info.map(|info| info.id.as_str()) {
         None => ["download", "time"],
@@ -170,10 +170,12 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         column(["vs", "leader"], 1, &|arm| standing(comparison, arm).unwrap_or_default()),
         column(["left", "start-up"], 2, &|arm| left(arm)),
         Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
-        column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
-        column(["lost in", "start-up"], 4, &|arm| mean(arm, "startup_lost_packets", &count)),
-        column(["start-up", "used"], 7, &|arm| mean(arm, "startup_utilisation", &share)),
-        column(["queue", "peak"], 8, &|arm| mean(arm, "queue_peak", &|v| quantity(v, "ms"))),
+        column(["window at", "exit / BDP"], 3, &|arm| {
+            mean(arm, metric::EXIT_WINDOW_BDP, &|v| format!("{v:.2}"))
+        }),
+        column(["lost in", "start-up"], 4, &|arm| mean(arm, metric::STARTUP_LOST_PACKETS, &count)),
+        column(["start-up", "used"], 7, &|arm| mean(arm, metric::STARTUP_UTILISATION, &share)),
+        column(["queue", "peak"], 8, &|arm| mean(arm, metric::QUEUE_PEAK, &|v| quantity(v, "ms"))),
     ];
     if comparison.carries.is_some() {
         let cell = |arm: &ArmSummary| arm.carries.map_or("–".to_owned(), share);

@@ -39,7 +39,7 @@ pub fn header(text: &str) -> Option<(&str, Option<&str>)> {
 pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, ExperimentError> {
     let (file, settings) = header(text).unwrap_or((text, None));
     let (object, mut code) = compile(Path::new(file), &apart.compiler)?;
-    let processes = Processes::new(file.to_owned(), apart.clone(), (object, code.digest.clone()));
+    let processes = Processes::new(file.to_owned(), apart.clone(), object, code.digest.clone());
     let algorithm = processes.describe()?;
     code.player = Some(processes);
     let mut arm = Arm::new(algorithm);
@@ -151,7 +151,7 @@ pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Cod
     } else {
         let object = compile_sent(text, &apart.compiler)?;
         let name = format!("of digest {}", code.digest);
-        let processes = Processes::new(name, apart.clone(), (object, code.digest.clone()));
+        let processes = Processes::new(name, apart.clone(), object, code.digest.clone());
         let made = (Arc::clone(&processes), processes.describe()?);
         known.insert(code.digest.clone(), made.clone());
         made

@@ -207,7 +207,7 @@ impl Question<'_> {
                 let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
                 let values = judge.values(&pair);
                 judge.add(0, values);
-                let worst = Worst::of(&pair, (&played.name, played.seeds[0]), &league.sizes);
+                let worst = Worst::of(&pair, &played.name, played.seeds[0], &league.sizes);
                 judge.slowest(Worst { setting, ..worst });
             }
         }
@@ -269,7 +269,7 @@ enum Sides {
 
 impl Worst {
     /// The download of a pair that takes longest beside the old one.
-    fn of(pair: &Pair<'_>, (path, run_seed): (&str, u64), sizes: &[u64]) -> Self {
+    fn of(pair: &Pair<'_>, path: &str, run_seed: u64, sizes: &[u64]) -> Self {
         let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
         let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
         let ((ratio, bytes), (old_s, new_s)) = slowest.expect("a path is played for a size at least");

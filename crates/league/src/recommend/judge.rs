@@ -163,7 +163,7 @@ pub(super) fn recommendation(
         without_crowds: (without_crowds.label != chosen.label).then(|| without_crowds.label.clone()),
         holds: paths.regrets(recommended).iter().flatten().filter(|regret| **regret <= NEAR).count(),
         choices: standings.iter().map(judged).collect(),
-        by_size: by_size(stack, league, (&times, recommended)),
+        by_size: by_size(stack, league, &times, recommended),
         flips,
     }
 }
@@ -229,7 +229,7 @@ impl Judged {
     }
 }
 
-fn by_size(stack: &Stack, league: &League, (times, recommended): (&Times, usize)) -> Vec<BySize> {
+fn by_size(stack: &Stack, league: &League, times: &Times, recommended: usize) -> Vec<BySize> {
     let of_size = |size: usize| {
         let cases: Vec<usize> =
             (0..times.cases.len()).filter(|case| times.cases[*case].size == size).collect();
@@ -310,7 +310,7 @@ impl ByPath {
                 rampcc_lab::carries::field_name(&field.field),
                 rampcc_lab::carries::short(&value)
             );
-            self.flip(stack, (row, &paths), condition).map(|flip| Flip {
+            self.flip(stack, row, &paths, condition).map(|flip| Flip {
                 field: Some(field.field.clone()),
                 value: Some(value),
                 ..flip
@@ -339,13 +339,13 @@ impl ByPath {
             let paths: Vec<usize> = (0..league.paths.len()).filter(inside).collect();
             let words: Vec<String> = group.conditions.iter().map(crate::judge::Condition::words).collect();
             let condition = if words.is_empty() { "everywhere".to_owned() } else { words.join(", ") };
-            self.flip(stack, (row, &paths), condition)
+            self.flip(stack, row, &paths, condition)
         };
         sorted(groups(&points).iter().filter_map(flip).collect())
     }
 
     /// `None`: no other choice is more than 5 % faster there.
-    fn flip(&self, stack: &Stack, (row, paths): (usize, &[usize]), condition: String) -> Option<Flip> {
+    fn flip(&self, stack: &Stack, row: usize, paths: &[usize], condition: String) -> Option<Flip> {
         let (instead, costs) = self.instead(row, paths)?;
         (costs > 1.0 + NEAR).then(|| Flip {
             condition,
