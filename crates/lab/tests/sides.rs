@@ -153,7 +153,7 @@ fn rows_agree_where_the_runs_show_it() {
     assert_eq!(
         all.verdict,
         "Of 3 rows that both played, 1 has the same download time on linux as on sim within 5 %, 1 differs by more and \
-         the runs do not tell for 1; the largest difference is +50.0 % (best)."
+         the runs do not tell for 1; the largest difference is +49.8 % (best)."
     );
 }
 
