@@ -52,7 +52,7 @@ pub(crate) fn compare<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyRes
     let runs = within("runs", asked.runs, 1..=1_000_000)?;
     let neighbours = within("neighbours", asked.neighbours, 0..=65536)?;
     let hands = Hands { threads: threads(asked.jobs)?, distribute: asked.distribute.as_ref() };
-    let compared = done(py, &hands, |beside| play(&asked, (runs, neighbours), beside))?;
+    let compared = done(py, &hands, |beside| play(&asked, runs, neighbours, beside))?;
     let result = PyDict::new(py);
     result.set_item("summary", compared.summary()?)?;
     result.set_item("runs", compared.runs()?)?;
@@ -70,7 +70,8 @@ pub(crate) fn compare<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyRes
 
 fn play(
     asked: &CompareAsked,
-    (runs, neighbours): (Option<u32>, Option<u32>),
+    runs: Option<u32>,
+    neighbours: Option<u32>,
     beside: Beside<'_>,
 ) -> Result<Compared, ExperimentError> {
     let sweep = sweeps(&asked.sweep);

@@ -6,7 +6,7 @@ use std::thread::Thread;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use rampcc_experiment::{ExperimentError, Keep, Sent, Task, Workers, received};
+use rampcc_experiment::{ExperimentError, Keep, Received, Sent, Task, Workers};
 use rampcc_league::{Apart, perform, serve_candidate};
 
 use crate::asked::BACKENDS;
@@ -130,10 +130,10 @@ pub(crate) fn play_candidate() -> PyResult<()> {
 pub(crate) fn play(py: Python<'_>, path: &str, tasks: Vec<String>, compiler: &str) -> PyResult<Vec<String>> {
     let apart = apart(py, compiler)?;
     done(py, &Hands { threads: 1, distribute: None }, |around| {
-        let (scenario, digest) = received(path)?;
+        let received = Received::read(path)?;
         let answer = |text: String| {
             let task: Task = serde_json::from_str(&text)?;
-            perform(&task, (&scenario, &digest), (BACKENDS[0], &apart), around.interrupted)
+            perform(&task, &received, BACKENDS[0], &apart, around.interrupted)
         };
         tasks.into_iter().map(answer).collect()
     })

@@ -79,7 +79,10 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
     let seeds = within("seeds", asked.seeds, 1..=1000)?;
     let hands = Hands { threads: threads(asked.jobs)?, distribute: asked.distribute.as_ref() };
     let apart = apart(py, &asked.compiler)?;
-    let judged = done(py, &hands, |around| play((&asked, &apart), (&which, &sizes, seeds), around))?;
+    let judged = done(py, &hands, |around| {
+        let extent = Extent::new(Population::open(&which)?, asked.quick, &sizes, seeds)?;
+        play(&asked, &apart, extent, around)
+    })?;
     let result = PyDict::new(py);
     result.set_item("standings", standings(&judged.table)?)?;
     result.set_item("downloads", downloads(&judged.league)?)?;
@@ -90,12 +93,12 @@ pub(crate) fn league<'py>(py: Python<'py>, asked: &Bound<'py, PyDict>) -> PyResu
 }
 
 fn play(
-    (asked, apart): (&LeagueAsked, &Apart),
-    (which, sizes, seeds): (&Which<'_>, &[u64], Option<u32>),
+    asked: &LeagueAsked,
+    apart: &Apart,
+    extent: Extent,
     around: Around<'_>,
 ) -> Result<Judged, ExperimentError> {
-    let Extent { population, sizes, seeds } =
-        Extent::new(Population::open(which)?, asked.quick, sizes, seeds)?;
+    let Extent { population, sizes, seeds } = extent;
     let weights = match &asked.weights {
         Some(weights) => Weights::of_types(weights, &population)?,
         None => Weights::default(),

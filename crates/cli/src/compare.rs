@@ -139,7 +139,7 @@ impl CompareArgs {
 #[command(next_help_heading = "Neighbouring paths")]
 struct NeighbourArgs {
     /// An uncertain field and its range or values, e.g. path.reverse.rate=1mbit..50mbit or
-    /// sender.congestion-control=reno,cubic; adds to those of the scenario
+    /// sender.congestion-control=reno,cubic; adds to those that the scenario states
     #[arg(long, value_name = "FIELD=LOW..HIGH")]
     uncertain: Vec<String>,
     /// Number of paths to draw from the uncertain ranges [default: 64; 0 in a sweep of scenario fields]

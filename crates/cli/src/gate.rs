@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
-use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Tested, Verdict, cells, markdown};
+use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown};
 use rampcc_league::{candidate, header, submittable};
+use rampcc_trace::quoted;
 
 use crate::backends;
 use crate::candidate::apart;
@@ -129,7 +130,7 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
     if args.of_programs() {
         let gate = args.programs.gate(args.terms(), args.seed)?;
         let replay = gate.worst.as_ref().map(|worst| args.programs.replay(&worst.path, worst.run_seed));
-        return answer(args, &gate, replay.as_deref(), (terminal, out));
+        return answer(args, &gate, replay.as_deref(), terminal, out);
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(CliError::input("OLD and NEW are missing"));
@@ -147,8 +148,8 @@ pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) ->
         reuse: args.playing.reuse(),
     };
     let gate = question.ask(&Bar::default(), &progress::interruption_soon()).map_err(kept)?;
-    let replay = gate.worst.as_ref().map(|worst| replay(&worst.path, old, new));
-    answer(args, &gate, replay.as_deref(), (terminal, out))
+    let replay = gate.worst.as_ref().map(|worst| replay(worst, old, new));
+    answer(args, &gate, replay.as_deref(), terminal, out)
 }
 
 /// Says it in every form that was asked for, and by the exit code.
@@ -156,7 +157,8 @@ fn answer(
     args: &GateArgs,
     gate: &Gate,
     replay: Option<&str>,
-    (terminal, out): (Terminal, &mut impl Write),
+    terminal: Terminal,
+    out: &mut impl Write,
 ) -> Result<(), CliError> {
     if let Some(path) = &args.markdown {
         let text = markdown(gate, replay);
@@ -211,10 +213,22 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
     Ok(row)
 }
 
-/// What plays both over a path again.
-fn replay(path: &str, old: &str, new: &str) -> String {
+/// What plays both over a path again, with the same seed and size.
+fn replay(worst: &Worst, old: &str, new: &str) -> String {
     let option = |text: &str| if header(text).is_some() { "--candidate" } else { "--algorithms" };
-    format!("ramp compare {path} {} {old} {} {new}", option(old), option(new))
+    let size = worst
+        .setting
+        .as_ref()
+        .map_or_else(String::new, |setting| format!(" --set {}", quoted(setting.as_ref())));
+    format!(
+        "ramp compare {}{size} --set seed={} --runs 1 --exact {} {} {} {}",
+        worst.path,
+        worst.run_seed,
+        option(old),
+        quoted(old.as_ref()),
+        option(new),
+        quoted(new.as_ref())
+    )
 }
 
 /// Fails early, not after minutes.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rampcc_backend::Backend;
 use rampcc_league::Extent;
-use rampcc_league::sides::{Agreement, SidesRequest, judge, rows, text};
+use rampcc_league::sides::{Agreement, SampleAsked, SidesRequest, judge, rows, text};
 
 use crate::backends;
 use crate::error::CliError;
@@ -52,8 +52,8 @@ pub(crate) fn league(
 
 fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>, CliError> {
     let population = args.population(&args.which())?;
-    let asked = (args.quick, args.sample);
-    let extent = Extent::sample(population, asked, (&args.sizes, args.seeds), other)?;
+    let asked = SampleAsked { quick: args.quick, paths: args.sample, sizes: &args.sizes, seeds: args.seeds };
+    let extent = Extent::sample(population, &asked, other)?;
     let (rows, without) = rows(&args.algorithms, backends::ALL, other)?;
     if let Some(without) = without {
         say!("{without}");

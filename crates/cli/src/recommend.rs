@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rampcc_experiment::{Around, VERSION, write_whole};
 use rampcc_lab::report::FORMAT;
-use rampcc_league::recommend::{Paths, Recommendation, Stack, sentences, table};
+use rampcc_league::recommend::{Paths, Recommendation, Stack, Starts, sentences, table};
 use rampcc_league::{KNOWN_SIZES, Population, Request};
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub(crate) struct RecommendArgs {
     /// Four paths of each access type of a population, or 16 from stated ranges
     #[arg(long)]
     quick: bool,
-    /// An uncertain field and its range or values, e.g. path.rtt=10ms..200ms; adds to those of the scenario
+    /// An uncertain field and its range or values, e.g. path.rtt=10ms..200ms; adds to those that the scenario states
     #[arg(long, value_name = "FIELD=LOW..HIGH", conflicts_with_all = ["held_out", "fresh", "paths"])]
     uncertain: Vec<String>,
     /// Number of paths to draw from stated ranges [default: 64; 16 with --quick]
@@ -125,10 +125,11 @@ pub(crate) fn recommend(
     };
     let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
+    let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(kept)?;
     if league.found > 0 {
         say!("{} of {} runs were finished already", league.found, league.runs);
     }
-    let found = stack.judge(&league, paths.ranges.as_ref());
+    let found = stack.judge(&league, &starts, paths.ranges.as_ref());
     let document =
         Document { format: FORMAT, version: VERSION, command: &provenance::command(), found: &found };
     let json = serde_json::to_string_pretty(&document).expect("plain data") + "\n";

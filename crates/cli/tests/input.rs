@@ -87,8 +87,8 @@ fn bad_input_names_the_field_and_what_is_allowed() {
             &["no value `none`", "every second"],
         ),
         (
-            &["reproduce", "hystart-fig14", "--choice", "Windows=x"],
-            &["`hystart-fig14` has no choices", "--set"],
+            &["reproduce", "hystart-fig10a", "--choice", "Windows=x"],
+            &["`hystart-fig10a` has no choices", "--set"],
         ),
         (
             &["reproduce", "hystart-fn3", "--set", "dumbbell.rate=1mbit"],
@@ -131,6 +131,15 @@ fn a_file_without_an_end_is_too_large() {
         let said = stderr(&output);
         assert!(output.status.code() == Some(2) && said.contains("larger than 4 MiB"), "{words:?}: {said}");
     }
+}
+
+#[test]
+fn a_row_that_no_side_can_play_is_refused() {
+    let place = Place::new("no_side");
+    let output =
+        place.ramp(&["compare", "--on", "sim,quic", "--algorithms", "hystart,cubic", "--size", "1MB"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not have `cubic`"), "{}", stderr(&output));
 }
 
 #[test]

@@ -38,3 +38,14 @@ fn the_league_is_played_by_the_backend_that_is_named() {
     let said = stderr(&refused);
     assert!(refused.status.code() == Some(2) && said.contains("--on quic"), "{said}");
 }
+
+#[test]
+fn the_league_takes_what_a_comparison_has_played() {
+    let place = Place::new("league_shares");
+    // A path whose file is no larger than what the league downloads.
+    let compare =
+        ["compare", "league:dsl-02", "--exact", "--runs", "1", "--algorithms", "slow_start,hystart"];
+    assert!(place.ramp(&compare).status.success());
+    let league = place.ramp(&["league", "--quick", "--algorithms", "slow_start,hystart"]);
+    assert!(league.status.success() && stderr(&league).starts_with("2 of "), "{}", stderr(&league));
+}

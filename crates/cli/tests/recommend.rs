@@ -81,13 +81,21 @@ fn on_a_population_the_table_says_how_to_set_what_is_recommended() {
     let call = ["recommend", "--stack", "linux", "--paths", "paths.toml", "--sizes", "100kB,1MB"];
     let said = place.stdout(&call);
     assert!(said.contains("Linux TCP: 2 paths of paths.toml, downloads of 100kB, 1MB"), "{said}");
-    assert!(said.contains("To set it: ") && said.contains("initcwnd"), "{said}");
+    let plain = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        plain.contains("If connections never start in crowds, 64 / ") && plain.contains("initcwnd 64"),
+        "{said}"
+    );
     assert!(said.contains("cubic (default)") && said.contains("recommended"), "{said}");
     let found = json(&place.read("ramp-results/recommend/recommend-linux.json"));
     let choices = found["choices"].as_array().unwrap();
     let label = |text: &str| choices.iter().position(|choice| choice["label"] == text).unwrap();
     assert!(label("64 / cubic / none") < label("10 / cubic / none"), "three round trips less for 100 kB");
     assert!(choices.iter().any(|choice| choice["default"] == true));
+    // What a larger window costs where twenty downloads start together.
+    let lost = |text: &str| choices[label(text)]["crowd"]["dropped"].as_f64().unwrap();
+    assert!(lost("64 / cubic / none") > lost("10 / cubic / none") + 0.05, "{found}");
+    assert_ne!(found["recommended"], found["without_crowds"], "{found}");
     let again = place.ramp(&call);
     assert!(stderr(&again).contains("runs were finished already"), "{}", stderr(&again));
     // The simulator's other rows have these settings as well.

@@ -42,7 +42,7 @@ const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
     (
         "`recommend-*.json`, `ramp recommend --json`",
         "Recommendation",
-        &["league/src/recommend/judge.rs", "league/src/judge/certain.rs"],
+        &["league/src/recommend/judge.rs", "league/src/recommend/starts.rs", "league/src/judge/certain.rs"],
     ),
 ];
 

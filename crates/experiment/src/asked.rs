@@ -145,9 +145,11 @@ fn whole_arms(pieces: &[String], backends: &[&dyn Backend]) -> Vec<String> {
     let mut arms: Vec<String> = Vec::new();
     for piece in pieces.iter().flat_map(|p| p.split(',')).map(str::trim) {
         let is_setting = !piece.contains(':')
-            && piece.split_once('=').is_some_and(|(_, value)| {
+            && piece.split_once('=').is_some_and(|(name, value)| {
                 let value = value.trim();
-                rampcc::algorithm(value).is_none() && control(value, backends).is_none()
+                let is_row = rampcc::algorithm(value).is_some() || control(value, backends).is_some();
+                // Its values are names of algorithms, too: `congestion-control=vegas`.
+                !is_row || Arm::has_field(name.trim())
             });
         match arms.last_mut().filter(|last| is_setting && last.contains(':')) {
             Some(last) => {
@@ -175,6 +177,8 @@ mod tests {
 
     #[test]
     fn commas_separate_rows_and_settings_of_a_row() {
+        let named = strings(&["hystart:pacing=always,congestion-control=vegas,best"]);
+        assert_eq!(whole_arms(&named, &[]), ["hystart:pacing=always,congestion-control=vegas", "best"]);
         let pieces = strings(&["hystart:low_window=32,samples=4,best", "late=hystart,ideal"]);
         assert_eq!(
             whole_arms(&pieces, &[]),

@@ -42,6 +42,7 @@ pub fn context(scenario: &Scenario) -> Context {
             .collect(),
         bdp_bytes: facts.bdp_bytes,
         buffer_bytes: (facts.buffer_bytes < u64::MAX).then_some(facts.buffer_bytes),
+        buffer_stated_bdp: scenario.stated_buffer_bdp(),
         mss_bytes: config.map_or(0, |f| f.sender.mss_bytes),
         header_bytes: config.map_or(0, |f| f.sender.header_bytes),
         bottleneck: u32::try_from(scenario.bottleneck).unwrap_or(u32::MAX),

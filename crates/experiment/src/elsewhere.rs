@@ -128,8 +128,7 @@ impl Task {
     /// The run, for this process to play, if it is the same here.
     pub fn run<'a>(
         &'a self,
-        scenario: &'a Scenario,
-        digest: &'a str,
+        received: &'a Received,
         row: &'a Row,
         backend: &'a dyn Backend,
     ) -> Result<Run<'a>, ExperimentError> {
@@ -137,7 +136,7 @@ impl Task {
             seed: self.key.seed,
             extra_startup_rounds: self.key.extra_startup_rounds,
             kept: self.kept,
-            ..Run::of(scenario, digest, row, backend)
+            ..Run::of(&received.scenario, &received.digest, row, backend)
         };
         let here = run.key();
         let differing = [
@@ -189,12 +188,21 @@ impl Sender {
     }
 }
 
-/// Reads what was sent: the scenario with its digest.
-pub fn received(path: &str) -> Result<(Scenario, String), ExperimentError> {
-    let parcel: Parcel = serde_json::from_str(path)?;
-    let scenario = parcel.open()?;
-    let digest = digest(&scenario);
-    Ok((scenario, digest))
+/// A path that was sent.
+#[derive(Debug)]
+pub struct Received {
+    scenario: Scenario,
+    digest: String,
+}
+
+impl Received {
+    /// Reads a [`Sent::path`].
+    pub fn read(path: &str) -> Result<Self, ExperimentError> {
+        let parcel: Parcel = serde_json::from_str(path)?;
+        let scenario = parcel.open()?;
+        let digest = digest(&scenario);
+        Ok(Self { scenario, digest })
+    }
 }
 
 /// A run without an answer.

@@ -83,6 +83,13 @@ impl<'a> Experiment<'a> {
             }
             played.push((backend, rows));
         }
+        let plays = |row: &&Row| {
+            row.brought || played.iter().any(|(_, rows)| rows.iter().any(|played| played.label == row.label))
+        };
+        if let (Some(nowhere), Some((backend, _))) = (rows.iter().find(|row| !plays(row)), played.last()) {
+            // The error that this row is by itself.
+            playable(std::slice::from_ref(nowhere), *backend, Asked { named: true, alone: true })?;
+        }
         let swept = sweep.variants.iter().any(|settings| !settings.is_empty());
         let mut compared = Vec::new();
         let mut names = BTreeSet::new();

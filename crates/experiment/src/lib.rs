@@ -59,11 +59,12 @@ mod version;
 
 pub use asked::{Sweep, groups};
 pub use context::{context, digest};
-pub use elsewhere::{Keep, Parcel, Sender, Sent, Task, Tasks, Workers, failed, received};
+pub use elsewhere::{Keep, Parcel, Received, Sender, Sent, Task, Tasks, Workers, failed};
 pub use error::ExperimentError;
 pub use experiment::{Experiment, Finished, check};
 pub use judged::{Found, judge_again};
 pub use neighbours::{Around, neighbourhood};
+pub use place::comparisons;
 pub use plan::{Plan, PlannedRow};
 pub use play::{Played, Playing, Refused};
 pub use progress::{Ahead, Progress};

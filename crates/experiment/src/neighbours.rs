@@ -55,14 +55,14 @@ pub(crate) struct Neighbours<'a> {
 }
 
 impl Around {
-    /// The scenario with what is added to what is not known.
+    /// The scenario with what is added to what it says is not known.
     pub fn apply(&self, scenario: Scenario) -> Result<Scenario, ExperimentError> {
         if self.paths == Some(0) && !self.uncertain.is_empty() {
             let problem = "says what may be drawn, and of neighbouring paths 0 are wanted";
             return Err(ExperimentError::request("uncertain", problem));
         }
         let more = Uncertain::parse_all(&self.uncertain)?;
-        Ok(if more.is_empty() { scenario } else { scenario.with_uncertain(&more) })
+        Ok(if more.is_empty() { scenario } else { scenario.without_assumed().with_uncertain(&more) })
     }
 
     /// How many paths; `swept`: values of the scenario's fields are compared already.

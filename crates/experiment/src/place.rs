@@ -110,17 +110,29 @@ pub(crate) fn relatives(own: &Path, out: Option<&Path>, scenario_hash: &str) -> 
     let root = out.unwrap_or(Path::new(RESULTS));
     let below = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let same = |directory: &PathBuf| {
-        if directory.join(RUNS).is_file() {
-            return Some(());
-        }
-        let text = fs::read(directory.join(PLAN)).ok()?;
-        let plan: Value = serde_json::from_slice(&text).ok()?;
-        (plan.get("provenance")?.get("scenario_hash")?.as_str()? == scenario_hash).then_some(())
+        directory.join(RUNS).is_file() || planned(directory).is_some_and(|hash| hash == scenario_hash)
     };
     let mut all: Vec<PathBuf> = below.chain([root.to_path_buf()]).filter(|place| place != own).collect();
-    all.retain(|place| same(place).is_some());
+    all.retain(same);
     all.sort();
     all
+}
+
+/// Directories beside `own` of comparisons that are about one of these scenarios.
+pub fn comparisons(own: &Path, scenario_hashes: &[&str]) -> Vec<PathBuf> {
+    let root = own.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut all: Vec<PathBuf> = beside.filter(|place| place != own).collect();
+    all.retain(|place| planned(place).is_some_and(|hash| scenario_hashes.contains(&hash.as_str())));
+    all.sort();
+    all
+}
+
+/// The scenario that a comparison's directory is about.
+fn planned(directory: &Path) -> Option<String> {
+    let text = fs::read(directory.join(PLAN)).ok()?;
+    let plan: Value = serde_json::from_slice(&text).ok()?;
+    Some(plan.get("provenance")?.get("scenario_hash")?.as_str()?.to_owned())
 }
 
 /// The directory that a plan in `directory` names. A plan may come from a stranger, and what it names is written to: it

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use rampcc_lab::{Comparison, Context, JudgeOptions, RunRecord, judge};
+use rampcc_lab::{About, Comparison, Context, JudgeOptions, RunRecord, judge};
 use rampcc_scenario::Scenario;
 use rampcc_trace::Provenance;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::row::{CODE, Row};
+use crate::row::Row;
 use crate::store::{Store, lean};
 
 /// Contents of a results directory; written before the first run.
@@ -37,6 +37,9 @@ pub struct PlannedRow {
     pub label: String,
     /// Full description of the algorithm of the flows under test: the runs are found by it.
     pub steering: String,
+    /// What it is; `None`: the plan is of an older version.
+    #[serde(default)]
+    pub about: Option<About>,
     /// True if it knows the path.
     pub yardstick: bool,
     /// Parameters that differ from its algorithm's table.
@@ -49,6 +52,7 @@ impl PlannedRow {
         Self {
             label: row.label.clone(),
             steering: row.steering(scenario),
+            about: Some(row.about(scenario)),
             yardstick: row.yardstick(),
             departures: row.departures(scenario),
         }
@@ -115,38 +119,10 @@ impl Plan {
     pub fn judge(&self, records: &[RunRecord]) -> Comparison {
         let mut options = JudgeOptions::new(self.provenance.clone(), self.context.clone());
         options.arms = self.rows.iter().map(|row| row.label.clone()).collect();
-        options.about = self.rows.iter().map(|row| (row.label.clone(), about(&row.steering))).collect();
+        let about = self.rows.iter().filter_map(|row| Some((row.label.clone(), row.about.clone()?)));
+        options.about = about.collect();
         let yardsticks = self.rows.iter().filter(|row| row.yardstick);
         options.yardsticks = yardsticks.map(|row| row.label.clone()).collect();
         judge(records, &options)
     }
-}
-
-/// What a row is, from what steers it in full: the algorithm's idea, and the parameters that are not as usual.
-fn about(steering: &str) -> String {
-    let mut words = steering.split(' ');
-    let name = words.next().unwrap_or_default();
-    if words.clone().any(|word| word.starts_with(CODE)) {
-        return format!("{name}: a header that is in no registry.");
-    }
-    let Some(algorithm) = rampcc::algorithm(name) else {
-        let mut parts = steering.splitn(3, ' ').skip(1);
-        let own = parts.next().unwrap_or(name);
-        let article = if name == "kernel" { "The " } else { "" };
-        return match parts.next() {
-            Some(definition) => format!("{own}: {definition}."),
-            None => format!("{article}{name}'s own {own}."),
-        };
-    };
-    let unusual = |word: &&str| {
-        word.split_once('=').is_some_and(|(name, value)| {
-            let known = algorithm.parameters.iter().find(|parameter| parameter.name == name);
-            known.is_none_or(|parameter| parameter.default.to_string() != value)
-        })
-    };
-    let settings: Vec<&str> = words.filter(unusual).collect();
-    let idea = algorithm.idea.trim_end_matches('.');
-    let settings =
-        if settings.is_empty() { String::new() } else { format!(" With {}.", settings.join(", ")) };
-    format!("{}: {idea}.{settings}", algorithm.name)
 }

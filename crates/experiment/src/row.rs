@@ -6,14 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::{Parameter, Traits};
 use rampcc_backend::{Backend, BackendError, Clock, Control, Played};
+use rampcc_lab::About;
 use rampcc_scenario::{Arm, Scenario};
 use rampcc_trace::Observer;
 
 use crate::error::ExperimentError;
 use crate::run::Run;
-
-/// In what steers a row, before the digest of its code.
-pub(crate) const CODE: &str = "code=";
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -125,7 +123,7 @@ impl Row {
                     write!(text, " {set}").expect("a string grows");
                 }
                 if let Some(code) = &self.code {
-                    write!(text, " {CODE}{}", code.digest).expect("a string grows");
+                    write!(text, " code={}", code.digest).expect("a string grows");
                 }
                 text
             }
@@ -133,6 +131,27 @@ impl Row {
                 format!("{} {}", control.owner, control.name)
             }
             Steering::Own(control) => format!("{} {} {}", control.owner, control.name, control.definition),
+        }
+    }
+
+    /// What it is.
+    pub fn about(&self, scenario: &Scenario) -> About {
+        match &self.steering {
+            Steering::Core(arm) if self.code.is_some() => About::Header { id: arm.algorithm.id.to_owned() },
+            Steering::Core(_) => {
+                let steering = self.scenario(scenario).steering;
+                let parameters = steering.algorithm.parameters.iter().zip(steering.parameters);
+                let unusual = parameters.filter(|(parameter, value)| parameter.default != *value);
+                let settings = unusual.map(|(parameter, value)| format!("{}={value}", parameter.name));
+                let sender = steering.sender.words().into_iter();
+                let settings = settings.chain(sender).collect();
+                About::Algorithm { id: steering.algorithm.id.to_owned(), settings }
+            }
+            Steering::Own(control) => About::Own {
+                owner: control.owner.to_owned(),
+                name: control.name.to_owned(),
+                definition: control.definition.to_owned(),
+            },
         }
     }
 

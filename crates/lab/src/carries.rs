@@ -47,6 +47,13 @@ pub struct UncertainField {
     pub described: Option<f64>,
 }
 
+impl UncertainField {
+    /// Whether nobody stated the range: its reason says so, as a scenario's text has it.
+    fn assumed(&self) -> bool {
+        self.reason.starts_with("Not stated.")
+    }
+}
+
 /// One path of a neighbourhood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeighbourPath {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rampcc_trace::{Provenance, RunSeries};
 use serde::{Deserialize, Serialize};
 
+use crate::about::{self, About};
 use crate::carries::Carries;
 use crate::metric::{Definition, MetricInfo};
 use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
@@ -96,9 +97,9 @@ impl Spread {
 pub struct ArmSummary {
     /// Row label.
     pub label: String,
-    /// Description in a sentence; may be empty.
-    #[serde(default)]
-    pub about: String,
+    /// What it is; `None`: nobody has said it. Files have it in words, which nothing reads back.
+    #[serde(skip_deserializing, serialize_with = "about::in_words")]
+    pub about: Option<About>,
     /// Labels of other rows that had the same values in every run.
     #[serde(default)]
     pub alike: Vec<String>,

@@ -23,6 +23,10 @@ pub struct Context {
     pub bdp_bytes: u64,
     /// Capacity of the bottleneck's queue; `None`: unlimited.
     pub buffer_bytes: Option<u64>,
+    /// The same as the scenario states it, if in `bdp`: times the rate and the round-trip time of the delays alone. [`Self::base_rtt_s`]
+    /// has the packets' own time on the links, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_stated_bdp: Option<f64>,
     /// Payload of a full segment.
     pub mss_bytes: u32,
     /// Headers of every data packet, as the link counts them.

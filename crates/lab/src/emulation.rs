@@ -66,6 +66,9 @@ impl EmulationSummary {
                 turn_around_p90_s: None,
                 reason: None,
             });
+            if !sum.sockets.split(". ").any(|told| told == run.sockets) {
+                sum.sockets = format!("{}. {}", sum.sockets, run.sockets);
+            }
             sum.runs += 1;
             sum.marked += u32::from(!run.marked.is_empty());
             sum.played_again += run.attempts.saturating_sub(1);

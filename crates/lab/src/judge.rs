@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rampcc::{Traits, having};
 use rampcc_trace::Provenance;
 
+use crate::about::About;
 use crate::alike;
 use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative, Summary};
 use crate::drawn::{DrawnSeed, drawn};
@@ -26,8 +27,8 @@ pub struct JudgeOptions {
     /// Row labels in the order of the report; arms without runs are kept as empty rows, and arms that are not
     /// listed follow in the order of their labels.
     pub arms: Vec<String>,
-    /// Description of each row in a sentence, by its label; may lack rows.
-    pub about: BTreeMap<String, String>,
+    /// What each row is, by its label; may lack rows.
+    pub about: BTreeMap<String, About>,
     /// Labels of arms that know the path: shown for scale, never the winner.
     pub yardsticks: Vec<String>,
     /// The contender that the others are measured against; `None`: `hystart`, what Linux runs, or else the
@@ -68,7 +69,8 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
     let leader = leader(&arms, &metrics, &primary);
     let baseline = baseline(&arms, leader.as_deref(), options);
     alike::mark(&mut arms);
-    let drawn = runs.drawn(&mut arms, leader.as_deref(), (&primary, &metrics), options);
+    let drawn =
+        runs.drawn(&mut arms, leader.as_deref(), metrics.iter().find(|info| info.id == primary), options);
     let yardstick = arms.iter().find(|arm| arm.yardstick && arm.n > 0).map(|arm| arm.label.clone());
     let pairs = metrics
         .iter()
@@ -223,7 +225,7 @@ impl<'a> Runs<'a> {
         ArmSummary {
             label: label.to_owned(),
             alike: Vec::new(),
-            about: options.about.get(label).cloned().unwrap_or_default(),
+            about: options.about.get(label).cloned(),
             yardstick: options.yardsticks.iter().any(|y| y == label),
             n: u32::try_from(runs.len()).unwrap_or(u32::MAX),
             downloads: downloads.collect(),
@@ -274,15 +276,16 @@ impl<'a> Runs<'a> {
         &self,
         arms: &mut [ArmSummary],
         best: Option<&str>,
-        (primary, metrics): (&str, &[MetricInfo]),
+        primary: Option<&MetricInfo>,
         options: &JudgeOptions,
     ) -> Vec<DrawnSeed> {
         let rows = |seed: &u64| self.real.values().filter(|runs| runs.contains_key(seed)).count();
         let most = self.seeds.iter().map(rows).max().unwrap_or(0);
         let complete: Vec<bool> = self.seeds.iter().map(|seed| rows(seed) == most).collect();
         let leader = arms.iter().find(|arm| Some(arm.label.as_str()) == best);
-        let better = metrics.iter().find(|info| info.id == primary).map_or(Better::Lower, |info| info.better);
-        let seeds = drawn(&self.seeds, &complete, leader.and_then(|arm| arm.metric(primary)), better);
+        let better = primary.map_or(Better::Lower, |info| info.better);
+        let summary = leader.zip(primary).and_then(|(arm, info)| arm.metric(&info.id));
+        let seeds = drawn(&self.seeds, &complete, summary, better);
         for arm in arms {
             arm.drawn =
                 seeds.iter().filter_map(|drawn| self.shown(&arm.label, drawn.seed, options)).collect();

@@ -11,6 +11,7 @@
 #[cfg(test)]
 extern crate self as rampcc_lab;
 
+mod about;
 mod alike;
 pub mod carries;
 mod comparison;
@@ -40,6 +41,7 @@ mod testing;
 mod verdict;
 mod words;
 
+pub use about::About;
 pub use comparison::{
     ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met, Modes, Pair,
     Representative, Spread, Summary, Test,

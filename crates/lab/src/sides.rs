@@ -6,21 +6,21 @@ use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
-use crate::metric::MetricInfo;
-use crate::statistics::paired;
+use crate::metric::{Definition, MetricInfo};
+use crate::statistics::{How, compare};
 use crate::{Context, EmulationSummary, Note, metric, verdict};
 
 /// Metrics that are set side by side, in order.
-const SHOWN: [&str; 9] = [
-    metric::DOWNLOAD_TIME.id,
-    metric::GOODPUT.id,
-    "exit_time",
-    "exit_window",
-    "exit_window_bdp",
-    "retransmissions",
-    "startup_lost_packets",
-    "lost_packets",
-    "queue_peak",
+const SHOWN: [Definition; 9] = [
+    metric::DOWNLOAD_TIME,
+    metric::GOODPUT,
+    metric::EXIT_TIME,
+    metric::EXIT_WINDOW,
+    metric::EXIT_WINDOW_BDP,
+    metric::RETRANSMISSIONS,
+    metric::STARTUP_LOST_PACKETS,
+    metric::LOST_PACKETS,
+    metric::QUEUE_PEAK,
 ];
 
 /// Comparisons of one scenario, row by row.
@@ -99,7 +99,7 @@ pub struct Difference {
 /// If there is none.
 pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
     let last = *comparisons.last().expect("a side is there");
-    let info = |id: &str| comparisons.iter().rev().find_map(|side| side.info(id)).cloned();
+    let info = |metric: Definition| comparisons.iter().rev().find_map(|side| side.info(metric.id)).cloned();
     let metrics: Vec<MetricInfo> = SHOWN.into_iter().filter_map(info).collect();
     let mut labels: Vec<&str> = Vec::new();
     for arm in std::iter::once(last).chain(comparisons.iter().copied()).flat_map(|side| &side.arms) {
@@ -204,7 +204,10 @@ fn difference(comparisons: [&Comparison; 2], values: [Option<&Summary>; 2]) -> O
     let column = |side: &BTreeMap<u64, Option<f64>>| -> Vec<Option<f64>> {
         seeds.iter().map(|seed| side.get(seed).copied().flatten()).collect()
     };
-    let test = paired(&column(&second), &column(&first), comparisons[1].margin)?;
+    // Without chance on both sides one pair is all of them.
+    let chance = comparisons.iter().any(|side| side.context.chance || side.emulation.is_some());
+    let how = How { margin: comparisons[1].margin, chance, ranks: false };
+    let test = compare(&column(&second), &column(&first), &how)?;
     let finding = match test.p {
         _ if test.p_equivalence.is_some_and(|p| p < 0.05) => Finding::Equivalent,
         Some(p) if p < 0.05 && test.centre < 0.0 => Finding::Lower,
@@ -238,27 +241,57 @@ fn agreements(all: &SideBySide) -> String {
     (1..all.sides.len()).map(|side| agreement(all, side)).collect::<Vec<_>>().join(" ")
 }
 
-/// "Of 9 rows that both played, 8 have the same download time on linux as on sim within 5 %; the largest difference is +7.1 % (paced)."
+/// "Of 9 rows that both played, 7 have the same download time on linux as on sim within 5 %, 1 differs by more, and the runs do not
+/// tell for 1; the largest difference is +7.1 % (paced)."
 fn agreement(all: &SideBySide, side: usize) -> String {
     let (first, second) = (&all.sides[0], &all.sides[side]);
     let name = all.info(&all.primary).map_or(all.primary.as_str(), |info| info.name.as_str());
-    let ratio = |row: &SideRow| row.metric(&all.primary)?.difference(side)?.ratio;
-    let ratios: Vec<(&str, f64)> =
-        all.rows.iter().filter_map(|row| Some((row.label.as_str(), ratio(row)?))).collect();
+    let found = |row: &SideRow| {
+        let difference = row.metric(&all.primary)?.difference(side)?;
+        Some((row.label.clone(), difference.ratio?, *difference))
+    };
+    let rows: Vec<(String, f64, Difference)> = all.rows.iter().filter_map(found).collect();
     let far = |ratio: f64| libm::log(ratio).abs();
-    let Some((label, most)) = ratios.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1))) else {
+    let Some((label, most, _)) = rows.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1))) else {
         return format!("No row has a {name} on {first} and on {second}.");
     };
-    let within = ratios.iter().filter(|(_, ratio)| far(*ratio) <= libm::log1p(all.margin)).count();
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
-    if let [(only, ratio)] = ratios.as_slice() {
-        return format!("{only}: {second} has {} {name} against {first}.", percent(*ratio));
+    if let [(only, ratio, difference)] = rows.as_slice() {
+        let reach = difference.ratio_interval.map_or_else(String::new, |interval| {
+            format!(" ({} to {})", percent(interval.low), percent(interval.high))
+        });
+        return format!(
+            "{only}: its {name} on {second} differs by {}{reach} from that on {first}.",
+            percent(*ratio)
+        );
     }
+    let within = rows.iter().filter(|(_, _, difference)| difference.finding == Finding::Equivalent).count();
+    let apart = rows.iter().filter(|(_, ratio, difference)| beyond(*ratio, difference, all.margin)).count();
+    let mut parts = vec![format!(
+        "{within} {} the same {name} on {second} as on {first} within {:.0} %",
+        if within == 1 { "has" } else { "have" },
+        all.margin * 100.0
+    )];
+    if apart > 0 {
+        parts.push(format!("{apart} {} by more", if apart == 1 { "differs" } else { "differ" }));
+    }
+    let untold = rows.len() - within - apart;
+    if untold > 0 {
+        parts.push(format!("the runs do not tell for {untold}"));
+    }
+    let parts = crate::format::list(&parts.iter().map(String::as_str).collect::<Vec<_>>());
     format!(
-        "Of {} rows that both played, {within} have the same {name} on {second} as on {first} within {:.0} %; the \
-         largest difference is {} ({label}).",
-        ratios.len(),
-        all.margin * 100.0,
-        percent(*most),
+        "Of {} rows that both played, {parts}; the largest difference is {} ({label}).",
+        rows.len(),
+        percent(*most)
     )
+}
+
+/// Whether a ratio is surely larger or smaller than the margin allows.
+fn beyond(ratio: f64, difference: &Difference, margin: f64) -> bool {
+    let [low, high] = difference.ratio_interval.map_or([ratio; 2], |interval| [interval.low, interval.high]);
+    let certain = difference.finding != Finding::CannotTell;
+    certain
+        && difference.finding != Finding::Equivalent
+        && (low > 1.0 + margin || high < 1.0 / (1.0 + margin))
 }

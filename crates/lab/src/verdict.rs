@@ -369,7 +369,8 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
 }
 
 /// What filling a path costs others, in the order in which it is told.
-const COSTS: [&str; 4] = ["queue_peak", "lost_packets", "harm_goodput", "harm_download_time"];
+const COSTS: [Definition; 4] =
+    [metric::QUEUE_PEAK, metric::LOST_PACKETS, metric::HARM_GOODPUT, metric::HARM_DOWNLOAD_TIME];
 
 /// A quarter of the largest queue, of the most losses or of the worst harm is worth a word.
 const A_LOT: f64 = 0.25;
@@ -384,7 +385,8 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     }
     let sum = |arm: &ArmSummary| burden(&equals, arm);
     let head = comparison.arm(leader)?;
-    let no_worse = |arm: &ArmSummary| COSTS.iter().all(|id| cost(arm, id) <= 1.1 * cost(head, id));
+    let no_worse =
+        |arm: &ArmSummary| COSTS.iter().all(|metric| cost(arm, *metric) <= 1.1 * cost(head, *metric));
     let (least, gentlest) = (equals.iter())
         .filter(|arm| no_worse(arm))
         .map(|arm| (sum(arm), *arm))
@@ -405,15 +407,15 @@ fn equals<'a>(comparison: &'a Comparison, leader: &str) -> Vec<&'a ArmSummary> {
     comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect()
 }
 
-fn cost(arm: &ArmSummary, id: &str) -> f64 {
-    arm.metric(id).map_or(0.0, |summary| summary.mean.max(0.0))
+fn cost(arm: &ArmSummary, metric: Definition) -> f64 {
+    arm.of(metric).map_or(0.0, |summary| summary.mean.max(0.0))
 }
 
 /// The sum of an arm's costs, each over the largest among the equals.
 pub(crate) fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
-    let share = |id: &&str| {
-        let largest = equals.iter().map(|arm| cost(arm, id)).fold(0.0, f64::max);
-        if largest > 0.0 { cost(arm, id) / largest } else { 0.0 }
+    let share = |metric: &Definition| {
+        let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
+        if largest > 0.0 { cost(arm, *metric) / largest } else { 0.0 }
     };
     COSTS.iter().map(share).sum()
 }
@@ -427,10 +429,11 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let gentler = equals.iter().any(|arm| burden(&equals, arm) < burden(&equals, gentlest));
     let how = if gentler { "among the gentlest" } else { "the gentlest" };
     let of = |arm: &ArmSummary, named: bool| {
-        let told = COSTS.iter().filter_map(|id| {
-            let (info, here, there) = (comparison.info(id)?, gentlest.metric(id)?, other.metric(id)?);
+        let told = COSTS.iter().filter_map(|metric| {
+            let info = comparison.info(metric.id)?;
+            let (here, there) = (gentlest.of(*metric)?, other.of(*metric)?);
             let differ = here.mean < 0.9 * there.mean;
-            let value = count_or_quantity(arm.metric(id)?.mean, &info.unit);
+            let value = count_or_quantity(arm.of(*metric)?.mean, &info.unit);
             differ.then(|| if named { format!("{} {value}", info.name) } else { value })
         });
         told.collect::<Vec<String>>().join(", ")

@@ -85,6 +85,17 @@ struct Draw<'a> {
     common: &'a Common,
 }
 
+/// What a download depends on.
+struct Way {
+    rate_mbit: f64,
+    rtt_ms: f64,
+    size_mb: f64,
+    /// How long the fastest start-up takes, roughly.
+    best_s: f64,
+    /// Share of the rate that constant cross traffic takes.
+    taken: f64,
+}
+
 impl Draw<'_> {
     fn at(&self, dimension: u32) -> f64 {
         f64::from(sobol_burley::sample(self.index, dimension, self.seed))
@@ -142,7 +153,7 @@ impl Draw<'_> {
         };
         let size_mb = [100.0, 10.0].into_iter().find(|mb| mb * 8.0 / left_mbit <= LONGEST_S).unwrap_or(1.0);
         let best_s = 2.5e-3 * rtt_ms + size_mb * 8.0 / left_mbit;
-        self.ends(&mut line, cross, (rate_mbit, rtt_ms), (size_mb, best_s, taken));
+        self.ends(&mut line, cross, &Way { rate_mbit, rtt_ms, size_mb, best_s, taken });
         match kind {
             "trace" => {
                 for (field, file) in &access.trace {
@@ -259,14 +270,9 @@ impl Draw<'_> {
         }
     }
 
-    /// How long, how much, and beside whom.
-    fn ends(
-        &self,
-        line: &mut impl FnMut(String),
-        cross: &str,
-        (rate_mbit, rtt_ms): (f64, f64),
-        (size_mb, best_s, taken): (f64, f64, f64),
-    ) {
+    /// How long, how much, and with which cross traffic.
+    fn ends(&self, line: &mut impl FnMut(String), cross: &str, way: &Way) {
+        let &Way { rate_mbit, rtt_ms, size_mb, best_s, taken } = way;
         let packets_per_s = rate_mbit * 1e6 / 8.0 / PACKET;
         match cross {
             "long" => {

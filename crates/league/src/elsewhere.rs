@@ -3,12 +3,11 @@
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Row, Task};
-use rampcc_scenario::Scenario;
+use rampcc_experiment::{ExperimentError, Received, Row, Task};
 
 use crate::candidate::{Apart, sent};
 
-/// Plays the run of a comparison or a league over `scenario`; the answer is for the caller of
+/// Plays the run of a comparison or a league over the path that was `received`; the answer is for the caller of
 /// [`Workers`](rampcc_experiment::Workers). Candidates are compiled and played as `apart` says.
 ///
 /// # Errors
@@ -16,8 +15,9 @@ use crate::candidate::{Apart, sent};
 /// Where this process would play another run than the one that was asked for, and where the run fails.
 pub fn perform(
     task: &Task,
-    (scenario, digest): (&Scenario, &str),
-    (backend, apart): (&dyn Backend, &Apart),
+    received: &Received,
+    backend: &dyn Backend,
+    apart: &Apart,
     interrupted: &AtomicBool,
 ) -> Result<String, ExperimentError> {
     let row = match &task.code {
@@ -27,5 +27,5 @@ pub fn perform(
         }
         None => task.row()?,
     };
-    task.record(&task.run(scenario, digest, &row, backend)?, interrupted)
+    task.record(&task.run(received, &row, backend)?, interrupted)
 }

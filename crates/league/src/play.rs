@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Run, Store, Workers, check, context, digest};
+use rampcc_experiment::{
+    Ahead, ExperimentError, Progress, Row, Run, Store, Workers, check, comparisons, context, digest,
+};
 use rampcc_lab::{Context, RunRecord};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -145,7 +147,9 @@ impl Request<'_> {
         for path in &paths {
             check(self.backend, &path.path.scenario, &self.entrants)?;
         }
-        let store = Store::lines(&self.out)?;
+        let hashes: Vec<&str> = paths.iter().map(|path| path.digest.as_str()).collect();
+        let beside = if self.reuse { comparisons(&self.out, &hashes) } else { Vec::new() };
+        let store = Store::lines(&self.out)?.with_relatives(beside);
         let playing = self.playing(&store, progress, interrupted);
         let nobody = Row { label: "nobody".to_owned(), ..Row::parse(rampcc::standard().id, &[])? };
         let mut places = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 
 use rampcc_experiment::ExperimentError;
-use rampcc_scenario::{FlowConfig, Scenario, Setting, Source, nearest};
+use rampcc_scenario::{Scenario, Setting, Source, nearest};
 
 use crate::design::ACCESS;
 use crate::draw;
@@ -52,17 +52,24 @@ pub struct Path {
 impl Path {
     /// The same with a download of at most so many bytes.
     pub(crate) fn up_to(&self, bytes: u64) -> Result<Self, ExperimentError> {
-        let larger = |flow: &FlowConfig| flow.under_test && flow.source.size_bytes() > bytes;
-        let first = self.scenario.flows.iter().find(|flow| flow.under_test);
-        if first.is_some_and(larger) { self.with_size(bytes) } else { Ok(self.clone()) }
+        self.setting_up_to(bytes).map_or_else(|| Ok(self.clone()), |setting| self.with(&setting))
     }
 
     /// The same with a download of another size.
     pub(crate) fn with_size(&self, bytes: u64) -> Result<Self, ExperimentError> {
+        self.size_setting(bytes).map_or_else(|| Ok(self.clone()), |setting| self.with(&setting))
+    }
+
+    /// What `--set` needs for that; `None`: the download is no larger.
+    pub(crate) fn setting_up_to(&self, bytes: u64) -> Option<String> {
+        let first = self.scenario.flows.iter().find(|flow| flow.under_test)?;
+        (first.source.size_bytes() > bytes).then(|| self.size_setting(bytes))?
+    }
+
+    /// `None`: nothing is under test.
+    fn size_setting(&self, bytes: u64) -> Option<String> {
         let scenario = &self.scenario;
-        let Some(flow) = scenario.flows.iter().position(|flow| flow.under_test) else {
-            return Ok(self.clone());
-        };
+        let flow = scenario.flows.iter().position(|flow| flow.under_test)?;
         let (field, bytes) = match scenario.flows[flow].source {
             Source::Responses { first_bytes, responses: 1, .. } => {
                 (format!("flow.{flow}.responses.size"), bytes.saturating_sub(first_bytes).max(1))
@@ -70,9 +77,13 @@ impl Path {
             _ if scenario.flows.len() > 1 => (format!("flow.{flow}.size"), bytes),
             _ => ("size".to_owned(), bytes),
         };
-        let setting = Setting::parse(&format!("{field}={bytes} B"))?;
-        let (text, directory) = (&scenario.text, scenario.directory.as_deref());
-        let scenario = Scenario::parse_with(&scenario.name, text, directory, &[setting])?;
+        Some(format!("{field}={bytes}B"))
+    }
+
+    fn with(&self, setting: &str) -> Result<Self, ExperimentError> {
+        let Scenario { name, text, directory, .. } = &self.scenario;
+        let setting = Setting::parse(setting)?;
+        let scenario = Scenario::parse_with(name, text, directory.as_deref(), &[setting])?;
         Ok(Self { scenario, ..self.clone() })
     }
 }

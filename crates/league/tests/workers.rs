@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{
-    Experiment, ExperimentError, Found, Keep, Request as Comparison, Row, Sent, Task, Tasks, Workers,
-    received,
+    Experiment, ExperimentError, Found, Keep, Received, Request as Comparison, Row, Sent, Task, Tasks,
+    Workers,
 };
 use rampcc_league::{League, Population, Request, candidate, perform, text};
 use rampcc_scenario::Scenario;
@@ -104,9 +104,9 @@ impl Workers for Backwards {
 
 /// As a worker does it, from text alone.
 fn answer(path: &str, task: &str) -> Result<String, ExperimentError> {
-    let (scenario, digest) = received(path)?;
+    let received = Received::read(path)?;
     let task: Task = serde_json::from_str(task)?;
-    perform(&task, (&scenario, &digest), (&Simulator, &apart()), &AtomicBool::new(false))
+    perform(&task, &received, &Simulator, &apart(), &AtomicBool::new(false))
 }
 
 const BACKENDS: [&dyn Backend; 1] = [&Simulator];

@@ -1,6 +1,7 @@
 // What is compared: one object, which the form shows, the address keeps and the engines are asked.
 
-const PERIOD = "path.rate-period";
+/* A rate and a round-trip time that change, and after which time they do so again. */
+const PERIODS = { rate: "path.rate-period", rtt: "path.rtt-period" };
 const OWN = { rate: "100 Mbit/s", rtt: "50 ms", buffer: "1 bdp", size: "10 MB" };
 const START = { scenario: "geo-satellite", text: null, options: {}, set: [], algorithms: [], runs: null, seed: null, neighbours: null, uncertain: [] };
 let asking = structuredClone(START);
@@ -21,11 +22,13 @@ function setOption(name, value) {
     return;
   }
   if (value) asking.options[name] = value; else delete asking.options[name];
-  // A constant rate has no period, and a measured link no rate.
-  if (name === "rate" && !value.startsWith("[")) asking.set = asking.set.filter((text) => !text.startsWith(`${PERIOD}=`));
-  if (name === "trace" && value) { delete asking.options.rate; asking.set = asking.set.filter((text) => !text.startsWith(`${PERIOD}=`)); }
+  // What is constant has no period, and a measured link no rate.
+  if (name in PERIODS && !value.startsWith("[")) forgetPeriod(name);
+  if (name === "trace" && value) { delete asking.options.rate; forgetPeriod("rate"); }
   if (name === "rate" && value) delete asking.options.trace;
 }
+
+function forgetPeriod(name) { asking.set = asking.set.filter((text) => !text.startsWith(`${PERIODS[name]}=`)); }
 
 /* The address after the sign #: the names of the command's options. */
 function addressOf(ask) {

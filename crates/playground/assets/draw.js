@@ -1,7 +1,8 @@
-// A rate drawn by hand: columns that one drags over, each a slider for the keyboard.
+// A rate or a round-trip time drawn by hand: columns that one drags over, each a slider for the keyboard.
 
 const COLUMNS = 12;
 const pad = document.getElementById("pad");
+const padOf = document.getElementById("pad-of");
 const padTop = document.getElementById("pad-top");
 const padPeriod = document.getElementById("pad-period");
 const columns = Array.from({ length: COLUMNS }, (_, index) => {
@@ -36,11 +37,17 @@ const quantity = (text) => { const [, number, unit] = /^\s*([\d.]+)\s*(.*?)\s*$/
 /* Whole thousandths, without the noise of binary fractions. */
 const neat = (number) => String(Math.round(number * 1000) / 1000);
 
-/* What was drawn as `rate` and `path.rate-period`; null: the height or the period is no quantity. */
-function drawnRate() {
-  const top = quantity(padTop.value), period = quantity(padPeriod.value);
+const TOPS = { rate: "100 Mbit/s", rtt: "200 ms" };
+const NAMES = { rate: "The rate over time", rtt: "The round-trip time over time" };
+padOf.addEventListener("change", () => { padTop.value = TOPS[padOf.value]; pad.setAttribute("aria-label", NAMES[padOf.value]); });
+
+/* What was drawn as `rate` or `rtt` and its period; null: the height or the period is no quantity. */
+function drawnCurve() {
+  const top = quantity(padTop.value), period = quantity(padPeriod.value), name = padOf.value;
   if (!(top.number > 0) || !top.unit || !(period.number > 0) || !period.unit) return null;
-  const steps = columns.map((slider, index) => ({ at: (index * period.number) / COLUMNS, share: Number(slider.value) / 100 })).filter(({ share }, index, all) => index === 0 || share !== all[index - 1].share);
-  const rate = steps.map(({ at, share }) => `{ at = "${neat(at)} ${period.unit}", rate = "${neat(share * top.number)} ${top.unit}" }`).join(", ");
-  return { rate: `[${rate}]`, period: `${period.number} ${period.unit}` };
+  // Nothing comes back in no time.
+  const least = name === "rtt" ? 1 : 0;
+  const steps = columns.map((slider, index) => ({ at: (index * period.number) / COLUMNS, share: Math.max(least, Number(slider.value)) / 100 })).filter(({ share }, index, all) => index === 0 || share !== all[index - 1].share);
+  const curve = steps.map(({ at, share }) => `{ at = "${neat(at)} ${period.unit}", ${name} = "${neat(share * top.number)} ${top.unit}" }`).join(", ");
+  return { name, curve: `[${curve}]`, period: `${period.number} ${period.unit}` };
 }

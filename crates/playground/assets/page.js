@@ -63,13 +63,14 @@ document.getElementById("save-text").addEventListener("click", () => {
   URL.revokeObjectURL(link.href);
 });
 document.getElementById("use-drawn").addEventListener("click", () => {
-  const drawn = drawnRate();
-  if (!drawn) { say(new Error("The curve's height is a rate, such as 100 Mbit/s, and it repeats after a time, such as 12 s.")); return; }
-  setOption("rate", drawn.rate);
-  asking.set = [...asking.set.filter((text) => !text.startsWith(`${PERIOD}=`)), `${PERIOD}=${drawn.period}`];
+  const found = drawnCurve();
+  if (!found) { say(new Error("The curve's height is a rate, such as 100 Mbit/s, or a time, such as 200 ms, and it repeats after a time, such as 12 s.")); return; }
+  setOption(found.name, found.curve);
+  forgetPeriod(found.name);
+  asking.set.push(`${PERIODS[found.name]}=${found.period}`);
   changed();
 });
-document.getElementById("no-drawn").addEventListener("click", () => { setOption("rate", asking.scenario || asking.text !== null ? "" : OWN.rate); changed(); });
+document.getElementById("no-drawn").addEventListener("click", () => { setOption(padOf.value, asking.scenario || asking.text !== null ? "" : OWN[padOf.value]); changed(); });
 document.getElementById("row-list").addEventListener("change", (event) => {
   const rows = rowsAsked().filter((row) => row !== event.target.value);
   if (event.target.checked) rows.push(event.target.value);

@@ -10,6 +10,7 @@ use crate::file::{Form, Kind};
 use crate::judge::{Measures, Verdict};
 use crate::measure::Measured;
 use crate::plan::{Plan, version};
+use crate::play::Runs;
 use crate::quantity::{Column, Metric};
 use crate::variant::Variant;
 
@@ -33,8 +34,8 @@ const FLOWS_DRAWN: usize = 5;
 pub(crate) fn figure(
     plan: &Plan<'_>,
     measures: &Measures<'_>,
-    (claims, tables): (&[Verdict], &[ChoiceTable]),
-    (runs, took_s): (usize, f64),
+    claims: &[Verdict],
+    tables: &[ChoiceTable],
 ) -> Figure {
     let experiment = plan.experiment;
     Figure {
@@ -53,7 +54,7 @@ pub(crate) fn figure(
         panels: experiment.plots.iter().flat_map(|plot| panels(plot, plan, measures)).collect(),
         claims: claims.iter().map(claim).collect(),
         choices: choices(experiment, claims, tables),
-        facts: facts(plan, runs, took_s),
+        facts: facts(plan, measures.runs),
         commands: commands(plan),
         version: version().to_owned(),
     }
@@ -117,7 +118,7 @@ fn choices(experiment: &Experiment, claims: &[Verdict], tables: &[ChoiceTable]) 
     choices
 }
 
-fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
+fn facts(plan: &Plan<'_>, runs: Option<&Runs>) -> Vec<(String, String)> {
     let experiment = plan.experiment;
     let mut facts = vec![("Kind".to_owned(), experiment.kind.word().to_owned())];
     let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
@@ -147,7 +148,7 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
             How::Computed { formula, .. } => fact(&arm.label, format!("y = {}", formula.text)),
         }
     }
-    if experiment.is_played() {
+    if let Some(runs) = runs {
         for (number, dimension) in experiment.dimensions.iter().enumerate() {
             let played = |at: usize| {
                 plan.points.iter().any(|point| experiment.points[*point].get(number) == Some(&at))
@@ -164,8 +165,8 @@ fn facts(plan: &Plan<'_>, runs: usize, took_s: f64) -> Vec<(String, String)> {
             [one] => format!(", seed {one}"),
             [first, .., last] => format!(", seeds {first} to {last}"),
         };
-        fact("Runs", format!("{runs}{seeds}"));
-        fact("Time taken", format!("{took_s:.1} s, all runs together"));
+        fact("Runs", format!("{}{seeds}", runs.count()));
+        fact("Time taken", format!("{:.1} s, all runs together", runs.took_s()));
     }
     facts
 }

@@ -102,18 +102,15 @@ pub(crate) fn judge(
         tables.push(figure::ChoiceTable { choice, at, runs: conditions.seeds.len(), verdicts });
     }
     settled(&mut claims, experiment, &tables);
-    let all = || described.iter().flat_map(|runs| runs.runs.values().flatten());
-    let runs = all().count();
-    let took_s = all().filter_map(|run| run.record.took_s).sum();
     Ok(Judged {
         id: experiment.id.clone(),
         paper: experiment.paper.clone(),
         title: experiment.title.clone(),
         kind: experiment.kind,
-        figure: figure::figure(plan, &measures, (&claims, &tables), (runs, took_s)),
+        figure: figure::figure(plan, &measures, &claims, &tables),
         claims,
-        runs,
-        took_s,
+        runs: described.as_ref().map_or(0, Runs::count),
+        took_s: described.as_ref().map_or(0.0, Runs::took_s),
     })
 }
 

@@ -24,6 +24,21 @@ pub(crate) struct Runs {
     pub(crate) paths: BTreeMap<(usize, usize), Context>,
 }
 
+impl Runs {
+    fn all(&self) -> impl Iterator<Item = &Measured> {
+        self.runs.values().flatten()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all().count()
+    }
+
+    /// What they took one after the other, seconds.
+    pub(crate) fn took_s(&self) -> f64 {
+        self.all().filter_map(|run| run.record.took_s).sum()
+    }
+}
+
 /// What was played.
 #[derive(Debug, Default)]
 pub struct Done {

@@ -4,7 +4,7 @@ use rampcc::Algorithm;
 
 use crate::error::{ScenarioError, shortened};
 use crate::model::Arm;
-use crate::of_sender::OfSender;
+use crate::of_sender::{FIELDS, OfSender};
 use crate::parse::ends::{find_algorithm, find_parameter, parameter_range, parameter_value};
 use crate::settings::list;
 
@@ -25,6 +25,11 @@ impl Arm {
                 "parameters of the algorithm".to_owned(),
             )),
         }
+    }
+
+    /// Whether `NAME=VALUE` sets something of the sender, whatever the algorithm.
+    pub fn has_field(name: &str) -> bool {
+        FIELDS.contains(&name)
     }
 
     /// From `[LABEL=]ALGORITHM[:NAME=VALUE,…]`.

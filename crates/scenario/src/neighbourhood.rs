@@ -12,6 +12,7 @@ use crate::parse::Given;
 use crate::schema;
 use crate::settings::Setting;
 use crate::uncertain::{Range, Uncertain, Values, twice};
+use crate::units;
 
 /// Paths around a scenario's.
 #[derive(Clone, Debug)]
@@ -75,6 +76,13 @@ impl Scenario {
         Ok(Neighbourhood { fields, described, paths })
     }
 
+    /// The scenario without the ranges that nobody stated: whoever names what is uncertain means that and nothing else.
+    #[must_use]
+    pub fn without_assumed(mut self) -> Self {
+        self.uncertain.retain(|known| !known.assumed());
+        self
+    }
+
     /// The scenario with further uncertain fields, in its text as well. They take the place of what it says of the same
     /// fields, of parts of them, and of what they are parts of.
     #[must_use]
@@ -86,6 +94,22 @@ impl Scenario {
         let stated = std::mem::replace(&mut self.text, text);
         self.original.text.get_or_insert(stated);
         self
+    }
+
+    /// The bottleneck's buffer as the text states it, if in `bdp`; where it states none, that is 1.
+    pub fn stated_buffer_bdp(&self) -> Option<f64> {
+        let document = self.text.parse::<DocumentMut>().ok()?;
+        let shape =
+            ["path", "dumbbell", "parking-lot"].into_iter().find(|shape| document.contains_key(shape))?;
+        let stated = |field: &str| lookup(document.as_item(), &[shape, field]);
+        let buffer = match stated("buffer") {
+            Some(buffer) => units::buffer(buffer.as_str()?).ok()?,
+            None => units::Buffer::Bdp(f64::from(u8::from(stated("rate").is_some()))),
+        };
+        match buffer {
+            units::Buffer::Bdp(share) if share > 0.0 => Some(share),
+            _ => None,
+        }
     }
 
     /// The text without what is uncertain: what decides a run.

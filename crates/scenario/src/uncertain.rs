@@ -18,7 +18,15 @@ pub struct Uncertain {
     pub option: Option<String>,
 }
 
+/// How the reason of a range begins that nobody stated, in texts of scenarios as well.
+pub(crate) const NOT_STATED: &str = "Not stated.";
+
 impl Uncertain {
+    /// Whether neither the scenario nor an option says so.
+    pub(crate) fn assumed(&self) -> bool {
+        self.reason.starts_with(NOT_STATED)
+    }
+
     /// Whether one of the two fields is the other, or a part of it. A list without a number is all of its elements.
     pub(crate) fn overlaps(&self, other: &str) -> bool {
         let (mut ours, mut theirs) = (self.field.split('.').peekable(), other.split('.').peekable());

@@ -220,6 +220,8 @@ fn an_ad_hoc_path_says_in_its_text_what_it_leaves_open() {
     let again = parse(&scenario.text);
     assert_eq!(again.uncertain, scenario.uncertain);
     let more = Uncertain::parse("path.rtt=20ms..80ms").unwrap();
+    let alone = scenario.clone().without_assumed().with_uncertain(std::slice::from_ref(&more));
+    assert_eq!(fields(&alone), ["path.rtt"], "what nobody stated gives way to what somebody does");
     let more = scenario.clone().with_uncertain(&[more]);
     assert!(fields(&more).contains(&"path.rtt") && fields(&more).contains(&"path.loss"));
     assert_eq!(parse(&more.text).uncertain.len(), more.uncertain.len());

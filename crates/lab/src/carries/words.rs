@@ -24,6 +24,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     let place = if carries.backend.is_some() { "simulated neighbouring paths" } else { "neighbouring paths" };
     let margin = share(comparison.margin);
     let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader there" };
+    let rest = rest + &assumed(&carries.neighbourhood.fields);
     if carries.holds == carries.decided {
         let all = format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
         return all + &against(comparison, carries, leader) + &rest;
@@ -44,6 +45,14 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     }
     text.push('.');
     text + &against(comparison, carries, leader) + &rest
+}
+
+/// " Assumed there: the loss 0 to 0.01 %.": the ranges that nobody typed, so that nobody takes them for the path's own.
+fn assumed(fields: &[UncertainField]) -> String {
+    let ranges: Vec<String> = (fields.iter().filter(|field| field.assumed()))
+        .map(|field| format!("{} {}", name(&field.field), field.values))
+        .collect();
+    if ranges.is_empty() { String::new() } else { format!(" Assumed there: {}.", ranges.join(", ")) }
 }
 
 /// "But of 64 neighbouring paths `rapid` is within 5 % of the fastest on 60, best on 8.": a reader of one line would take the

@@ -27,14 +27,17 @@ struct Progress {
 
 const SHARE: f64 = 0.9;
 
-const DEFINITIONS: [Definition; 1] = [Definition {
+/// When the path was used.
+pub(crate) const TIME_TO_CAPACITY: Definition = Definition {
     id: "time_to_capacity",
     name: "time to 90 % of capacity",
     unit: "s",
     meaning: "from a flow's opening to the end of the first base RTT in which it delivered 90 % of its share of the \
               capacity",
     better: Better::Lower,
-}];
+};
+
+const DEFINITIONS: [Definition; 1] = [TIME_TO_CAPACITY];
 
 impl Metric for TimeToCapacity {
     fn definitions(&self) -> &'static [Definition] {

@@ -17,8 +17,8 @@ pub const DOWNLOAD_TIME: Definition = Definition {
     id: "download_time",
     name: "download time",
     unit: "s",
-    meaning: "from the opening of a flow to its last byte at the receiver; none where a listed flow does not finish, \
-              and drawn ones count if they do",
+    meaning: "from the opening of a flow to its last byte at the receiver; no value where a listed flow does not finish, \
+              while generated flows count only if they finish",
     better: Better::Lower,
 };
 

@@ -25,17 +25,16 @@ pub const EXIT_WINDOW_BDP: Definition = Definition {
     better: Better::Neither,
 };
 
-const DEFINITIONS: [Definition; 3] = [
-    EXIT_TIME,
-    Definition {
-        id: "exit_window",
-        name: "window at exit",
-        unit: "bytes",
-        meaning: "congestion window just after the decision to leave start-up",
-        better: Better::Neither,
-    },
-    EXIT_WINDOW_BDP,
-];
+/// The same window in bytes.
+pub(crate) const EXIT_WINDOW: Definition = Definition {
+    id: "exit_window",
+    name: "window at exit",
+    unit: "bytes",
+    meaning: "congestion window just after the decision to leave start-up",
+    better: Better::Neither,
+};
+
+const DEFINITIONS: [Definition; 3] = [EXIT_TIME, EXIT_WINDOW, EXIT_WINDOW_BDP];
 
 impl Metric for Exit {
     fn definitions(&self) -> &'static [Definition] {

@@ -22,17 +22,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Flow, Ledger, TestFlow};
 
+pub(crate) use capacity::TIME_TO_CAPACITY;
 pub use crowd::{
     DROPPED_PACKETS, FAIRNESS, FLOWS_TIME, FLOWS_TIME_P95, FLOWS_TIME_P99, OTHERS_TIME, OTHERS_TIME_P95,
     OTHERS_TIME_P99, STARTUPS_ENDED, WINDOW_GROWTH,
 };
 pub use download::{DOWNLOAD_TIME, UNFINISHED};
 pub(crate) use download::{Sizes, at_least_s};
+pub(crate) use exit::EXIT_WINDOW;
 pub use exit::{EXIT_TIME, EXIT_WINDOW_BDP};
 pub use goodput::{GOODPUT, UTILISATION};
 pub use loss::{CONNECTIONS_LOST, LOST_PACKETS, RETRANSMISSIONS, TIMEOUTS};
-pub(crate) use others::HARM;
 pub use others::{EARLY_RTTS, OTHERS_GOODPUT, OTHERS_LOST_EARLY};
+pub(crate) use others::{HARM, HARM_DOWNLOAD_TIME, HARM_GOODPUT};
 pub use queue::{QUEUE_P95, QUEUE_PEAK};
 pub use shares::{SHARES, SHARES_AFTER_S};
 pub use startup::{STARTUP_LOST_PACKETS, STARTUP_UTILISATION};

@@ -67,30 +67,27 @@ const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, DOWNLOAD_TIME, LOST, OTHER
 /// Ware et al. 2019: the share of their performance alone (here: beside the yardstick, or the baseline where
 /// there is none) that others lose.
 pub(crate) const HARM: [Harm; 2] = [
-    Harm {
-        definition: Definition {
-            id: "harm_goodput",
-            name: "harm to others' goodput",
-            unit: "share",
-            meaning: "share of the others' goodput lost against the run of the yardstick with the same seed",
-            better: Better::Lower,
-        },
-        of: OTHERS_GOODPUT.id,
-        higher_is_better: true,
-    },
-    Harm {
-        definition: Definition {
-            id: "harm_download_time",
-            name: "harm to others' download time",
-            unit: "share",
-            meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the \
-                      same seed",
-            better: Better::Lower,
-        },
-        of: DOWNLOAD_TIME.id,
-        higher_is_better: false,
-    },
+    Harm { definition: HARM_GOODPUT, of: OTHERS_GOODPUT.id, higher_is_better: true },
+    Harm { definition: HARM_DOWNLOAD_TIME, of: DOWNLOAD_TIME.id, higher_is_better: false },
 ];
+
+/// Of their rate.
+pub(crate) const HARM_GOODPUT: Definition = Definition {
+    id: "harm_goodput",
+    name: "harm to others' goodput",
+    unit: "share",
+    meaning: "share of the others' goodput lost against the run of the yardstick with the same seed",
+    better: Better::Lower,
+};
+
+/// Of their time.
+pub(crate) const HARM_DOWNLOAD_TIME: Definition = Definition {
+    id: "harm_download_time",
+    name: "harm to others' download time",
+    unit: "share",
+    meaning: "share of the others' speed lost, by download time, against the run of the yardstick with the same seed",
+    better: Better::Lower,
+};
 
 impl Metric for Others {
     fn definitions(&self) -> &'static [Definition] {

@@ -5,6 +5,7 @@ use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
 use crate::comparison::{Finding, Representative, Summary};
 use crate::format::{count, number, quantity, seconds, with_interval};
+use crate::metric::{self, Definition};
 use crate::sides::{Difference, SideBySide, SideRow};
 
 /// Every row on every side with the differences, and how far the sides agree.
@@ -92,16 +93,17 @@ fn columns<'a>(both: &'a SideBySide, rows: &[&SideRow]) -> Vec<Column<'a>> {
         }
     }
     let bdp: Show = |value| format!("{value:.2}");
-    let means: [(&str, &str, u8, Show); 3] = [
-        ("left start-up", "exit_time", 4, seconds),
-        ("window / BDP", "exit_window_bdp", 3, bdp),
-        ("retransmissions", "retransmissions", 5, count),
+    let means: [(&str, Definition, u8, Show); 3] = [
+        ("left start-up", metric::EXIT_TIME, 4, seconds),
+        ("window / BDP", metric::EXIT_WINDOW_BDP, 3, bdp),
+        ("retransmissions", metric::RETRANSMISSIONS, 5, count),
     ];
-    for (title, id, rank, show) in means {
+    for (title, metric, rank, show) in means {
         for (side, name_of_side) in sides() {
             let shown = |summary: &Summary| show(summary.mean);
-            columns
-                .push(column([above(side, title), name_of_side], rank, &|row| value(row, id, side, &shown)));
+            columns.push(column([above(side, title), name_of_side], rank, &|row| {
+                value(row, metric.id, side, &shown)
+            }));
         }
     }
     for (side, name_of_side) in sides() {

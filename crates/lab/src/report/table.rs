@@ -136,12 +136,15 @@ fn list(columns: &[Column<'_>], groups: &[usize], width: usize, colour: bool) ->
     out
 }
 
+/// A space at which no line ends.
+pub(super) const TIED: char = '\u{a0}';
+
 /// Break a text into lines of at most `width` characters, between words where there are any.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
+    for word in text.split_ascii_whitespace() {
         if !line.is_empty() && length(&line) + 1 + length(word) > width {
             lines.push(std::mem::take(&mut line));
         }
@@ -152,7 +155,8 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
             if length(&line) == width {
                 lines.push(std::mem::take(&mut line));
             }
-            line.push(letter);
+            // What must not be torn apart is put together with this one.
+            line.push(if letter == TIED { ' ' } else { letter });
         }
     }
     lines.push(line);

@@ -1,12 +1,12 @@
 //! A comparison at a glance, for a terminal.
 
 use super::names::quoted;
-use super::table::{Cell, Column, Tone, lay_out, wrap};
+use super::table::{Cell, Column, TIED, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
 use crate::format::{
     bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
 };
-use crate::metric::{Better, MetricInfo};
+use crate::metric::{Better, Definition, MetricInfo};
 use crate::standing::standing;
 use crate::words::grouped;
 use crate::{Context, Met, Words, metric};
@@ -66,10 +66,21 @@ fn heading(comparison: &Comparison) -> String {
     parts.push(match comparison.seeds.as_slice() {
         [] => "no runs".to_owned(),
         [_] if !comparison.context.chance => "one run each".to_owned(),
-        [seed] => format!("one run each (seed {seed})"),
-        [first, .., last] => format!("{} runs each (seeds {first} to {last})", comparison.seeds.len()),
+        [seed] => format!("one run each (seed{TIED}{seed})"),
+        [first, .., last] => {
+            format!("{} runs each (seeds{TIED}{first}{TIED}to{TIED}{last})", comparison.seeds.len())
+        }
     });
     format!("{}: {}", comparison.provenance.scenario, parts.join(", "))
+}
+
+/// "buffer 1.00 BDP", or why it is not the number that was typed.
+fn buffer_text(found: f64, stated: Option<f64>) -> String {
+    let found = number(found);
+    match stated.filter(|stated| number(*stated) != found) {
+        Some(stated) => format!("buffer {found} BDP (typed: {stated} bdp, of the delay alone)"),
+        None => format!("buffer {found} BDP"),
+    }
 }
 
 /// "150 Mbit/s (145 payload)", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
@@ -98,7 +109,9 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     if bdp > 0.0 {
         parts.push(format!("BDP {}", bytes(bdp)));
         parts.push(match context.buffer_bytes {
-            Some(buffer) => format!("buffer {} BDP", number(buffer as f64 / bdp)),
+            Some(buffer) => {
+                buffer_text(buffer as f64 / bdp, context.buffer_stated_bdp.filter(|_| met.is_none()))
+            }
             None => "unlimited buffer".to_owned(),
         });
     }
@@ -142,8 +155,8 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
             .map(|arm| Cell { text: cell(arm), tone: if arm.yardstick { Tone::Aside } else { Tone::Plain } })
             .collect(),
     };
-    let mean = |arm: &ArmSummary, id: &str, show: &dyn Fn(f64) -> String| {
-        arm.metric(id).map_or("–".to_owned(), |summary| show(summary.mean))
+    let mean = |arm: &ArmSummary, metric: Definition, show: &dyn Fn(f64) -> String| {
+        arm.of(metric).map_or("–".to_owned(), |summary| show(summary.mean))
     };
     let primary_heading = match info.map(|info| info.id.as_str()) {
         None => ["download", "time"],
@@ -157,10 +170,12 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         column(["vs", "leader"], 1, &|arm| standing(comparison, arm).unwrap_or_default()),
         column(["left", "start-up"], 2, &|arm| left(arm)),
         Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
-        column(["window at", "exit / BDP"], 3, &|arm| mean(arm, "exit_window_bdp", &|v| format!("{v:.2}"))),
-        column(["lost in", "start-up"], 4, &|arm| mean(arm, "startup_lost_packets", &count)),
-        column(["start-up", "used"], 7, &|arm| mean(arm, "startup_utilisation", &share)),
-        column(["queue", "peak"], 8, &|arm| mean(arm, "queue_peak", &|v| quantity(v, "ms"))),
+        column(["window at", "exit / BDP"], 3, &|arm| {
+            mean(arm, metric::EXIT_WINDOW_BDP, &|v| format!("{v:.2}"))
+        }),
+        column(["lost in", "start-up"], 4, &|arm| mean(arm, metric::STARTUP_LOST_PACKETS, &count)),
+        column(["start-up", "used"], 7, &|arm| mean(arm, metric::STARTUP_UTILISATION, &share)),
+        column(["queue", "peak"], 8, &|arm| mean(arm, metric::QUEUE_PEAK, &|v| quantity(v, "ms"))),
     ];
     if comparison.carries.is_some() {
         let cell = |arm: &ArmSummary| arm.carries.map_or("–".to_owned(), share);

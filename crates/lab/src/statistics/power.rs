@@ -15,8 +15,8 @@ pub(crate) const MOST_RUNS: u32 = 10_000;
 /// n = ((t(1 - level/2) + t(power)) sd / centre)², and for equivalence n = ((t(0.95) + t(1 - (1 - power)/2)) sd / (margin -
 /// |centre|))², with n - 1 degrees of freedom (Chow, Shao & Wang 2008, sections 3.1.1 and 3.1.3). Without spread, as many as their signs need.
 pub(crate) fn runs_for_t(centre: f64, sd: f64, margin: f64, level: f64) -> Option<u32> {
-    let difference = runs(sd, centre.abs(), (1.0 - level / 2.0, POWER));
-    let equivalence = runs(sd, margin - centre.abs(), (0.95, 1.0 - (1.0 - POWER) / 2.0));
+    let difference = runs(sd, centre.abs(), 1.0 - level / 2.0, POWER);
+    let equivalence = runs(sd, margin - centre.abs(), 0.95, 1.0 - (1.0 - POWER) / 2.0);
     let needed = difference.into_iter().chain(equivalence).min()?;
     if sd > 1e-12 * centre.abs() {
         return Some(needed);
@@ -55,7 +55,7 @@ pub(crate) fn runs_for_ranks(differences: &[f64], level: f64) -> Option<u32> {
     whole(asymptotic.max(least))
 }
 
-fn runs(sd: f64, distance: f64, (test, power): (f64, f64)) -> Option<u32> {
+fn runs(sd: f64, distance: f64, test: f64, power: f64) -> Option<u32> {
     if distance <= 0.0 {
         return None;
     }

@@ -8,7 +8,8 @@ use rand_pcg::Pcg64Mcg;
 
 use rampcc_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
 use rampcc_lab::{
-    CapacityStep, Comparison, Context, Download, ExitReason, ExitRecord, JudgeOptions, RunRecord, judge,
+    About, CapacityStep, Comparison, Context, Download, ExitReason, ExitRecord, JudgeOptions, RunRecord,
+    judge,
 };
 
 /// One made-up algorithm: label, reason, exit window over BDP, download time, packets lost, queue peak in ms.
@@ -39,7 +40,9 @@ pub(crate) fn sample_comparison() -> Comparison {
 pub(crate) fn sample_options() -> JudgeOptions {
     let mut options = JudgeOptions::new(provenance("", 1), sample_context());
     options.arms = ROWS.iter().map(|row| row.0.to_owned()).collect();
-    let known = rampcc::algorithms().iter().map(|known| (known.id.to_owned(), known.idea.to_owned()));
+    let known = rampcc::algorithms().iter().map(|known| {
+        (known.id.to_owned(), About::Algorithm { id: known.id.to_owned(), settings: Vec::new() })
+    });
     options.about = known.collect();
     options
 }
@@ -61,6 +64,7 @@ pub(crate) fn sample_context() -> Context {
         capacity: vec![CapacityStep { from_s: 0.0, bytes_per_s: BYTES_PER_S }],
         bdp_bytes,
         buffer_bytes: Some(bdp_bytes),
+        buffer_stated_bdp: None,
         mss_bytes: 1448,
         header_bytes: 52,
         bottleneck: 0,

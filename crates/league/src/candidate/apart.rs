@@ -76,7 +76,7 @@ impl fmt::Debug for Processes {
 }
 
 impl Processes {
-    pub(super) fn new(file: String, apart: Apart, (object, digest): (Vec<u8>, String)) -> Arc<Self> {
+    pub(super) fn new(file: String, apart: Apart, object: Vec<u8>, digest: String) -> Arc<Self> {
         let (free, algorithm) = (Mutex::default(), Mutex::default());
         Arc::new(Self { file, apart, object, digest, free, algorithm })
     }
@@ -124,7 +124,8 @@ impl Processes {
     fn run(
         &self,
         run: &Run<'_>,
-        (observer, reached): (&mut dyn Observer, &mut Time),
+        observer: &mut dyn Observer,
+        reached: &mut Time,
         interrupted: &AtomicBool,
     ) -> Result<Played, Lost> {
         let said = |error: ExperimentError| Lost::Said(error.to_string());
@@ -174,7 +175,7 @@ impl Player for Processes {
         interrupted: &AtomicBool,
     ) -> Result<Played, BackendError> {
         let mut reached = Time::ZERO;
-        self.run(run, (observer, &mut reached), interrupted).map_err(|lost| match lost {
+        self.run(run, observer, &mut reached, interrupted).map_err(|lost| match lost {
             Lost::Interrupted => BackendError::Interrupted { at: reached },
             Lost::Said(message) => BackendError::Failed(message),
             Lost::Start(error) => BackendError::Failed(format!("no process for {}: {error}", self.file)),

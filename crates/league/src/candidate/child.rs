@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use libloading::Library;
 use rampcc::Algorithm;
 use rampcc_backend::Backend;
-use rampcc_experiment::{Code, ExperimentError, Row, Task, failed, received};
+use rampcc_experiment::{Code, ExperimentError, Received, Row, Task, failed};
 use rampcc_trace::{CpuSample, FlowDecision, FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
 use super::confine;
@@ -33,16 +33,16 @@ pub fn serve_candidate(backend: &dyn Backend) -> io::Result<()> {
             let last = match ask? {
                 Ask::Load { object, digest } => match load(&object) {
                     Ok(algorithm) => {
-                        loaded = Some((algorithm, digest));
+                        loaded = Some(Loaded { algorithm, digest });
                         Said::Loaded(algorithm.description())
                     }
                     Err(message) => Said::Failed(message),
                 },
                 Ask::Play { path, task, decisions } => {
                     saying.decisions = decisions;
-                    let (algorithm, digest) =
+                    let loaded: &Loaded =
                         loaded.as_ref().ok_or_else(|| io::Error::other("nothing is loaded"))?;
-                    let run = || played((algorithm, digest), (&path, &task), backend, &mut saying);
+                    let run = || loaded.play(&path, &task, backend, &mut saying);
                     match panic::catch_unwind(AssertUnwindSafe(run)) {
                         Ok(Ok(outcome)) => Said::Ended(outcome),
                         Ok(Err(error)) => Said::Failed(error.to_string()),
@@ -89,19 +89,28 @@ fn open(object: &std::path::Path) -> Result<&'static Algorithm, libloading::Erro
     Ok(&algorithms[0])
 }
 
-fn played(
-    (algorithm, digest): (&'static Algorithm, &str),
-    (path, task): (&str, &str),
-    backend: &dyn Backend,
-    saying: &mut Saying<'_>,
-) -> Result<Outcome, ExperimentError> {
-    let (scenario, path_digest) = received(path)?;
-    let task: Task = serde_json::from_str(task)?;
-    let code = Code { text: "".into(), digest: digest.to_owned(), player: None };
-    let row = Row { code: Some(code), ..task.row_of(algorithm) };
-    let run = task.run(&scenario, &path_digest, &row, backend)?;
-    let played = run.play(saying, &AtomicBool::new(false)).map_err(|error| failed(&run, &error))?;
-    Ok(played.outcome)
+/// A candidate, and the digest of its source.
+struct Loaded {
+    algorithm: &'static Algorithm,
+    digest: String,
+}
+
+impl Loaded {
+    fn play(
+        &self,
+        path: &str,
+        task: &str,
+        backend: &dyn Backend,
+        saying: &mut Saying<'_>,
+    ) -> Result<Outcome, ExperimentError> {
+        let path = Received::read(path)?;
+        let task: Task = serde_json::from_str(task)?;
+        let code = Code { text: "".into(), digest: self.digest.clone(), player: None };
+        let row = Row { code: Some(code), ..task.row_of(self.algorithm) };
+        let run = task.run(&path, &row, backend)?;
+        let played = run.play(saying, &AtomicBool::new(false)).map_err(|error| failed(&run, &error))?;
+        Ok(played.outcome)
+    }
 }
 
 /// Says what an observer is told.

@@ -39,7 +39,7 @@ pub fn header(text: &str) -> Option<(&str, Option<&str>)> {
 pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, ExperimentError> {
     let (file, settings) = header(text).unwrap_or((text, None));
     let (object, mut code) = compile(Path::new(file), &apart.compiler)?;
-    let processes = Processes::new(file.to_owned(), apart.clone(), (object, code.digest.clone()));
+    let processes = Processes::new(file.to_owned(), apart.clone(), object, code.digest.clone());
     let algorithm = processes.describe()?;
     code.player = Some(processes);
     let mut arm = Arm::new(algorithm);
@@ -79,11 +79,15 @@ fn input(message: String, help: &str) -> ExperimentError {
 
 /// The shared object, and the source that it was made from.
 fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentError> {
-    let header = fs::canonicalize(header).map_err(|cause| ExperimentError::Request {
+    let wrong = |cause: String| ExperimentError::Request {
         field: "candidate",
         problem: format!("names a file that cannot be read, {}: {cause}", header.display()),
         help: Some("a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]".to_owned()),
-    })?;
+    };
+    let header = fs::canonicalize(header).map_err(|cause| wrong(cause.to_string()))?;
+    if header.is_dir() {
+        return Err(wrong("it is a directory".to_owned()));
+    }
     let stem = header.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !stem.starts_with(|c: char| c.is_ascii_lowercase()) || !stem.chars().all(plain) {
@@ -147,7 +151,7 @@ pub(crate) fn sent(text: &str, apart: &Apart) -> Result<(&'static Algorithm, Cod
     } else {
         let object = compile_sent(text, &apart.compiler)?;
         let name = format!("of digest {}", code.digest);
-        let processes = Processes::new(name, apart.clone(), (object, code.digest.clone()));
+        let processes = Processes::new(name, apart.clone(), object, code.digest.clone());
         let made = (Arc::clone(&processes), processes.describe()?);
         known.insert(code.digest.clone(), made.clone());
         made

@@ -149,8 +149,11 @@ pub struct Worst {
     pub path: String,
     /// Seed of the run.
     pub run_seed: u64,
-    /// Of the download.
+    /// Of the download, or of its beginning.
     pub bytes: u64,
+    /// What makes the path's download as large as the gate played it: `size=10000000B`; `None`: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
     /// Seconds of the old one; `None`: it did not finish.
     pub old_s: Option<f64>,
     /// Seconds of the new one.
@@ -187,9 +190,12 @@ impl Question<'_> {
         while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell {
             let count = BATCH.min(self.terms.pairs - judge.pairs);
             let paths = (0..count).map(|_| draws.path()).collect::<Result<Vec<_>, _>>()?;
+            let cut: Vec<_> = paths.iter().map(|path| path.setting_up_to(SIZES[SIZES.len() - 1])).collect();
+            let paths = paths.iter().map(|path| path.up_to(SIZES[SIZES.len() - 1]));
+            let paths = paths.collect::<Result<Vec<_>, _>>()?;
             let holds: Vec<_> = paths.iter().map(|path| holds(&context(&path.scenario))).collect();
             let league = self.request(paths, sides).play(&Within(progress), interrupted)?;
-            for (played, holds_bytes) in league.paths.iter().zip(holds) {
+            for ((played, holds_bytes), setting) in league.paths.iter().zip(holds).zip(cut) {
                 if judge.verdict() != Verdict::CannotTell {
                     break;
                 }
@@ -201,7 +207,8 @@ impl Question<'_> {
                 let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
                 let values = judge.values(&pair);
                 judge.add(0, values);
-                judge.slowest(Worst::of(&pair, (&played.name, played.seeds[0]), &league.sizes));
+                let worst = Worst::of(&pair, &played.name, played.seeds[0], &league.sizes);
+                judge.slowest(Worst { setting, ..worst });
             }
         }
         progress.on_end();
@@ -262,7 +269,7 @@ enum Sides {
 
 impl Worst {
     /// The download of a pair that takes longest beside the old one.
-    fn of(pair: &Pair<'_>, (path, run_seed): (&str, u64), sizes: &[u64]) -> Self {
+    fn of(pair: &Pair<'_>, path: &str, run_seed: u64, sizes: &[u64]) -> Self {
         let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
         let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
         let ((ratio, bytes), (old_s, new_s)) = slowest.expect("a path is played for a size at least");
@@ -270,6 +277,7 @@ impl Worst {
             path: format!("{PREFIX}{path}"),
             run_seed,
             bytes: *bytes,
+            setting: None,
             old_s: *old_s,
             new_s: *new_s,
             ratio: libm::exp(ratio),
@@ -294,7 +302,7 @@ impl Draws {
         let unknown =
             || ExperimentError::Input { message: format!("the league has no path `{name}`"), help: None };
         let scenario = path(&format!("{PREFIX}{name}"), &[]).ok_or_else(unknown)??;
-        Path { name, access: access.to_owned(), scenario }.up_to(SIZES[SIZES.len() - 1])
+        Ok(Path { name, access: access.to_owned(), scenario })
     }
 }
 

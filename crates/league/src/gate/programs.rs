@@ -123,7 +123,7 @@ impl Turns<'_> {
         self.taken_s = [self.taken_s[0] + old.had_s, self.taken_s[1] + new.had_s];
         let bytes = SIZES[SIZES.len() - 1];
         let pair = Pair { old: &old, new: &new, holds_bytes: holds(&ready.context), bytes };
-        self.judge.slowest(Worst::of(&pair, (&ready.path.name, self.played), &SIZES));
+        self.judge.slowest(Worst::of(&pair, &ready.path.name, self.played, &SIZES));
         Ok(Some(self.judge.values(&pair)))
     }
 }

@@ -177,7 +177,7 @@ impl League {
     pub(crate) fn resampled(&self, weights: &Weights, labels: &[&str], draws: usize) -> Vec<Table> {
         let times = self.times();
         let rows: Vec<usize> = labels.iter().filter_map(|label| self.row_of(label)).collect();
-        standing::resampled((self, &times, weights), &rows, draws)
+        standing::resampled(self, &times, weights, &rows, draws)
     }
 
     /// Sizes that are pooled, by their places.

@@ -50,7 +50,9 @@ pub(super) fn paired(league: &League, times: &Times, row: usize, other: usize) -
 
 /// As [`League::resampled`].
 pub(super) fn resampled(
-    (league, times, weights): (&League, &Times, &Weights),
+    league: &League,
+    times: &Times,
+    weights: &Weights,
     rows: &[usize],
     draws: usize,
 ) -> Vec<Table> {

@@ -70,12 +70,12 @@ impl Condition {
 pub(crate) fn groups(points: &[Point<'_>]) -> Vec<Group> {
     let mut groups = Vec::new();
     let worth = WORTH * Sums::of(points).squares();
-    grow(points.to_vec(), worth, (&mut Vec::new(), &mut groups));
+    grow(points.to_vec(), worth, &mut Vec::new(), &mut groups);
     groups.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     groups
 }
 
-fn grow(points: Vec<Point<'_>>, worth: f64, (conditions, groups): (&mut Vec<Condition>, &mut Vec<Group>)) {
+fn grow(points: Vec<Point<'_>>, worth: f64, conditions: &mut Vec<Condition>, groups: &mut Vec<Group>) {
     let split = if conditions.len() < DEPTH { best_split(&points, worth) } else { None };
     let Some((feature, bound)) = split else {
         let total: f64 = points.iter().map(|p| p.weight).sum();
@@ -93,7 +93,7 @@ fn grow(points: Vec<Point<'_>>, worth: f64, (conditions, groups): (&mut Vec<Cond
     let (above, below): (Vec<_>, Vec<_>) = points.into_iter().partition(|p| p.features.0[feature] > bound);
     for (above, points) in [(true, above), (false, below)] {
         conditions.push(Condition { feature, above, bound });
-        grow(points, worth, (conditions, groups));
+        grow(points, worth, conditions, groups);
         conditions.pop();
     }
 }

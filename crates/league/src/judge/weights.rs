@@ -35,7 +35,7 @@ impl Weights {
     /// The same from numbers that are at hand.
     pub fn of_types(given: &BTreeMap<String, f64>, population: &Population) -> Result<Self, ExperimentError> {
         let table = given.iter().map(|(kind, weight)| (kind.clone(), toml::Value::Float(*weight))).collect();
-        Self::checked(&table, ("weights", |_: &str| "weights".to_owned()), population)
+        Self::checked(&table, "weights", |_: &str| "weights".to_owned(), population)
     }
 
     /// The same from the file's text.
@@ -48,12 +48,13 @@ impl Weights {
             let line = text.lines().position(sets).map(|n| format!(", line {}", n + 1));
             format!("{name}{}", line.unwrap_or_default())
         };
-        Self::checked(&table, (name, place), population)
+        Self::checked(&table, name, place, population)
     }
 
     fn checked(
         table: &toml::Table,
-        (name, place): (&str, impl Fn(&str) -> String),
+        name: &str,
+        place: impl Fn(&str) -> String,
         population: &Population,
     ) -> Result<Self, ExperimentError> {
         let known = population.access();

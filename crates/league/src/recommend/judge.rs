@@ -4,6 +4,7 @@ use rampcc_lab::carries::{CarriedRow, Neighbourhood, influences};
 use serde::Serialize;
 
 use super::stack::{Choice, Stack};
+use super::starts::{Crowd, Starts};
 use crate::judge::tree::{Point, groups};
 use crate::judge::{Interval, NEAR, Standing, Times, Weights};
 use crate::play::League;
@@ -34,8 +35,10 @@ pub struct Recommendation {
     pub recommended: String,
     /// Label of what the stack does by itself.
     pub default: String,
-    /// Label of the fastest choice, where that is certainly faster than the recommended one: it loses more than the default, or costs a running flow more.
+    /// Label of the fastest choice, where that is certainly faster than the recommended one: it loses more than the default, costs a running flow more, or does more harm in a crowd.
     pub faster: Option<String>,
+    /// Label of the choice that would be recommended if connections never started together, where that is another one.
+    pub without_crowds: Option<String>,
     /// Paths on which the recommended choice is within 5 % of the fastest one.
     pub holds: usize,
     /// Every choice, from the fastest.
@@ -77,6 +80,8 @@ pub struct Judged {
     pub queue_ms: f64,
     /// Packets that a running flow loses because of it, over those that pipe and buffer hold together, mean; `None`: no path has one.
     pub others_lost: Option<f64>,
+    /// What it does where twenty downloads begin within two round trips; `None`: a download there did not end.
+    pub crowd: Option<Crowd>,
 }
 
 /// The fastest choice for a size.
@@ -108,14 +113,21 @@ pub struct Flip {
 }
 
 pub(super) fn recommendation(
-    stack: &Stack,
+    (stack, starts): (&Stack, &Starts),
     league: &League,
     ranges: Option<&Neighbourhood>,
 ) -> Recommendation {
     let times = league.times();
     let table = league.judge(&Weights::default());
     let standings: Vec<&Standing> = table.standings.iter().filter(|row| !row.yardstick).collect();
-    let chosen = gentlest(stack, league, &harmless(stack, &standings));
+    let default = stack.choices[stack.default()].row.label.as_str();
+    let crowd = |label: &str| starts.of(label, default);
+    let alone = harmless(stack, &standings);
+    let together: Vec<&Standing> = (alone.iter().copied())
+        .filter(|standing| standing.label == default || no_harm(crowd(&standing.label), crowd(default)))
+        .collect();
+    let without_crowds = gentlest(stack, league, &alone);
+    let chosen = gentlest(stack, league, &together);
     let paths = ByPath::new(league, &times, stack.choices.len());
     let row = |label: &str| stack.choices.iter().position(|choice| choice.row.label == label).unwrap_or(0);
     let recommended = row(&chosen.label);
@@ -125,6 +137,7 @@ pub(super) fn recommendation(
             over_recommended: league
                 .paired(&standing.label, &chosen.label)
                 .filter(|_| standing.label != chosen.label),
+            crowd: crowd(&standing.label),
             ..Judged::new(choice, standing)
         }
     };
@@ -142,14 +155,15 @@ pub(super) fn recommendation(
         }),
         sizes: league.sizes.clone(),
         recommended: chosen.label.clone(),
-        default: stack.choices[stack.default()].row.label.clone(),
+        default: default.to_owned(),
         faster: league
             .paired(&standings[0].label, &chosen.label)
             .filter(|over| over.high < 1.0)
             .map(|_| standings[0].label.clone()),
+        without_crowds: (without_crowds.label != chosen.label).then(|| without_crowds.label.clone()),
         holds: paths.regrets(recommended).iter().flatten().filter(|regret| **regret <= NEAR).count(),
         choices: standings.iter().map(judged).collect(),
-        by_size: by_size(stack, league, (&times, recommended)),
+        by_size: by_size(stack, league, &times, recommended),
         flips,
     }
 }
@@ -164,6 +178,12 @@ fn harmless<'a>(stack: &Stack, standings: &[&'a Standing]) -> Vec<&'a Standing> 
         standing.cost.lost <= default.cost.lost + SLIGHT && others(standing) <= others(default) + SLIGHT
     };
     standings.iter().filter(no_worse).copied().collect()
+}
+
+/// Whether a choice's crowd loses no more than the default's, and its slowest download takes no longer.
+fn no_harm(crowd: Option<Crowd>, default: Option<Crowd>) -> bool {
+    let (Some(crowd), Some(default)) = (crowd, default) else { return false };
+    crowd.dropped <= default.dropped + SLIGHT && crowd.slowest <= default.slowest * (1.0 + NEAR)
 }
 
 /// Of the choices that are certainly less than 5 % slower than the fastest of these, the one that loses least, then the one that queues least,
@@ -204,11 +224,12 @@ impl Judged {
             lost: standing.cost.lost,
             queue_ms: standing.cost.queue_ms[0],
             others_lost: standing.harm.as_ref().map(|harm| harm.lost[0]),
+            crowd: None,
         }
     }
 }
 
-fn by_size(stack: &Stack, league: &League, (times, recommended): (&Times, usize)) -> Vec<BySize> {
+fn by_size(stack: &Stack, league: &League, times: &Times, recommended: usize) -> Vec<BySize> {
     let of_size = |size: usize| {
         let cases: Vec<usize> =
             (0..times.cases.len()).filter(|case| times.cases[*case].size == size).collect();
@@ -289,7 +310,7 @@ impl ByPath {
                 rampcc_lab::carries::field_name(&field.field),
                 rampcc_lab::carries::short(&value)
             );
-            self.flip(stack, (row, &paths), condition).map(|flip| Flip {
+            self.flip(stack, row, &paths, condition).map(|flip| Flip {
                 field: Some(field.field.clone()),
                 value: Some(value),
                 ..flip
@@ -318,13 +339,13 @@ impl ByPath {
             let paths: Vec<usize> = (0..league.paths.len()).filter(inside).collect();
             let words: Vec<String> = group.conditions.iter().map(crate::judge::Condition::words).collect();
             let condition = if words.is_empty() { "everywhere".to_owned() } else { words.join(", ") };
-            self.flip(stack, (row, &paths), condition)
+            self.flip(stack, row, &paths, condition)
         };
         sorted(groups(&points).iter().filter_map(flip).collect())
     }
 
     /// `None`: no other choice is more than 5 % faster there.
-    fn flip(&self, stack: &Stack, (row, paths): (usize, &[usize]), condition: String) -> Option<Flip> {
+    fn flip(&self, stack: &Stack, row: usize, paths: &[usize], condition: String) -> Option<Flip> {
         let (instead, costs) = self.instead(row, paths)?;
         (costs > 1.0 + NEAR).then(|| Flip {
             condition,

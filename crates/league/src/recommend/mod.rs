@@ -2,6 +2,7 @@
 
 mod judge;
 mod stack;
+mod starts;
 mod text;
 
 use rampcc_experiment::{ExperimentError, Row, neighbourhood};
@@ -10,6 +11,7 @@ use rampcc_scenario::{Scenario, Setting};
 
 pub use judge::{BySize, Flip, Judged, Recommendation};
 pub use stack::{Choice, Offered, Stack};
+pub use starts::{Crowd, Starts};
 pub use text::{COLUMNS, sentences, table};
 
 use crate::asked::KNOWN_SIZES;
@@ -109,7 +111,7 @@ impl Stack {
     }
 
     /// What the runs say; the league's rows are those of [`entrants`](Self::entrants), and every size counts alike.
-    pub fn judge(&self, league: &League, ranges: Option<&Neighbourhood>) -> Recommendation {
-        judge::recommendation(self, &League { pooled_from: 0, ..league.clone() }, ranges)
+    pub fn judge(&self, league: &League, starts: &Starts, ranges: Option<&Neighbourhood>) -> Recommendation {
+        judge::recommendation((self, starts), &League { pooled_from: 0, ..league.clone() }, ranges)
     }
 }

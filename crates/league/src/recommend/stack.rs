@@ -181,7 +181,7 @@ impl Stack {
                 choices.extend(combined(windows, *packets, start_up, &file.pacing).map_err(&wrong)?);
             }
         }
-        let offers = offers(windows, (&file.start_up, &file.pacing));
+        let offers = offers(windows, &file.start_up, &file.pacing);
         Ok(Self { title: file.title, notes: file.notes, offers, choices })
     }
 
@@ -191,7 +191,7 @@ impl Stack {
     }
 }
 
-fn offers(windows: &Windows, (start_up, pacing): (&[Offer], &[Offer])) -> Vec<Offered> {
+fn offers(windows: &Windows, start_up: &[Offer], pacing: &[Offer]) -> Vec<Offered> {
     let values: Vec<String> = windows.values.iter().map(u32::to_string).collect();
     let window = Offered {
         part: "initial window",

@@ -10,7 +10,7 @@ use crate::text::{Cells, percent, ratio, size};
 const STANDARD_WINDOW: u32 = 10;
 
 /// Headings and what they mean, for the table and for `ramp explain`.
-pub const COLUMNS: [(&str, &str); 10] = [
+pub const COLUMNS: [(&str, &str); 12] = [
     ("initial window", "packets that may be sent before the first ACK"),
     ("start-up", "as the stack calls it"),
     ("pacing", "as the stack calls it; –: the start-up paces by itself"),
@@ -30,6 +30,11 @@ pub const COLUMNS: [(&str, &str); 10] = [
         "others lose",
         "packets that a running flow loses because of it, over those that pipe and buffer hold together, mean; –: no path has a running flow",
     ),
+    (
+        "crowd",
+        "download time where twenty downloads begin within two round trips, all with this choice, over that with the default; –: one did not end",
+    ),
+    ("crowd loses", "packets dropped there, over those that the files have"),
 ];
 
 /// The table, the fastest choice first.
@@ -52,6 +57,8 @@ pub fn table(found: &Recommendation) -> Cells {
             format!("{:.2} %", 100.0 * choice.lost),
             format!("{:.1} ms", choice.queue_ms),
             choice.others_lost.map_or("–".to_owned(), |lost| format!("{lost:.3}")),
+            choice.crowd.map_or("–".to_owned(), |crowd| ratio(crowd.time)),
+            choice.crowd.map_or("–".to_owned(), |crowd| percent(crowd.dropped)),
         ]
     };
     (head, found.choices.iter().map(row).collect())
@@ -68,7 +75,7 @@ fn against(over: &Interval) -> String {
 
 /// What it says, a paragraph each.
 pub fn sentences(found: &Recommendation) -> Vec<String> {
-    let more = [largest(found), faster(found)].into_iter().flatten();
+    let more = [largest(found), without_crowds(found), faster(found)].into_iter().flatten();
     let mut all = vec![std::iter::once(recommended(found)).chain(more).collect::<Vec<_>>().join(" ")];
     all.extend(to_set(found));
     all.push(holds(found));
@@ -82,6 +89,10 @@ fn faster(found: &Recommendation) -> Option<String> {
     let label = found.faster.as_ref()?;
     let choice = found.choices.iter().find(|choice| choice.label == *label)?;
     let over = choice.over_recommended.as_ref()?;
+    // Said already.
+    if found.without_crowds.as_ref() == Some(label) {
+        return None;
+    }
     let others = choice.others_lost.map_or(String::new(), |lost| {
         format!(" and costs a running flow {lost:.3} of what pipe and buffer hold")
     });
@@ -90,6 +101,25 @@ fn faster(found: &Recommendation) -> Option<String> {
         percent(1.0 - over.ratio),
         100.0 * choice.lost
     ))
+}
+
+/// What would be recommended if connections never started together, and what that does where they do.
+fn without_crowds(found: &Recommendation) -> Option<String> {
+    let label = found.without_crowds.as_ref()?;
+    let choice = |label: &str| found.choices.iter().find(|choice| choice.label == label);
+    let (other, default) = (choice(label)?, choice(&found.default)?);
+    let less = percent(1.0 - other.over_recommended.as_ref()?.ratio);
+    let set = if other.set.is_empty() { String::new() } else { format!(" ({})", other.set.join("; ")) };
+    let harm = match (other.crowd, default.crowd) {
+        (Some(crowd), Some(by_default)) => format!(
+            "Twenty of them that start together lose {} of what they send, by default {}, and the slowest of them take {} times as long.",
+            percent(crowd.dropped),
+            percent(by_default.dropped),
+            ratio(crowd.slowest)
+        ),
+        _ => "Of twenty that start together some do not end.".to_owned(),
+    };
+    Some(format!("If connections never start in crowds, {label} takes {less} less time{set}. {harm}"))
 }
 
 /// Where the answer is the end of what was tried, or beyond what the standard allows.
@@ -103,9 +133,7 @@ fn largest(found: &Recommendation) -> Option<String> {
         String::new()
     };
     let wide = chosen.initial_window > STANDARD_WINDOW;
-    let standard = format!(
-        "RFC 6928 allows {STANDARD_WINDOW} packets; many starts at once, which a larger window meets first, were not played."
-    );
+    let standard = format!("RFC 6928 allows {STANDARD_WINDOW} packets.");
     (wide || !end.is_empty()).then(|| (end + if wide { &standard } else { "" }).trim_end().to_owned())
 }
 
@@ -121,7 +149,7 @@ fn recommended(found: &Recommendation) -> String {
     );
     if chosen.default {
         return text
-            + " That is the stack's default: of the choices that lose no more, and cost a running flow no more, none is certainly over 5 % faster.";
+            + " That is the stack's default: of the choices that lose no more, cost a running flow no more, and do a crowd no harm, none is certainly over 5 % faster.";
     }
     let longer = default.over_recommended.as_ref().map_or(String::new(), |over| {
         if over.tied() {
@@ -148,10 +176,12 @@ fn to_set(found: &Recommendation) -> Option<String> {
 }
 
 fn holds(found: &Recommendation) -> String {
-    let turns = if found.flips.is_empty() {
-        " No property of a path by itself makes another choice over 5 % faster."
-    } else {
-        " Where another one is faster:"
+    let turns = match (found.flips.is_empty(), found.holds == found.paths) {
+        (false, _) => " Where another one is faster:",
+        (true, true) => " No property of a path by itself makes another choice over 5 % faster.",
+        (true, false) => {
+            " On the others another choice is faster, and no property of a path by itself says where."
+        }
     };
     format!("It is within 5 % of the fastest choice on {} of {} paths.{turns}", found.holds, found.paths)
 }

@@ -175,7 +175,7 @@ pub fn judge(sides: &Sides) -> Agreement {
         .collect();
     let common: Vec<&Case<'_>> =
         cases.iter().filter(|case| contenders.iter().all(|row| case.rows[*row].is_some())).collect();
-    let (rows, ranks) = rows(sides, &cases, (&contenders, &common));
+    let (rows, ranks) = rows(sides, &cases, &contenders, &common);
     let mut by_case: Vec<(f64, f64)> =
         common.iter().filter_map(|case| kendall_in(case, &contenders)).map(|tau| (tau, 1.0)).collect();
     by_case.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -247,7 +247,8 @@ fn pair(runs: &[Vec<Outcome>; 2], size: usize) -> Option<Pair> {
 fn rows(
     sides: &Sides,
     cases: &[Case<'_>],
-    (contenders, common): (&[usize], &[&Case<'_>]),
+    contenders: &[usize],
+    common: &[&Case<'_>],
 ) -> (Vec<RowSides>, Option<[f64; 2]>) {
     let score = |row: usize, side: usize| {
         let seconds = |case: &&Case<'_>| case.rows[row].map(|pair| (pair.seconds[side], 1.0));

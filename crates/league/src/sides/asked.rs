@@ -17,15 +17,28 @@ use crate::population::Population;
 const SAMPLE: (u32, u64) = (40, 10_000_000);
 const QUICK: (u32, u64) = (8, 1_000_000);
 
+/// What is asked for; nothing: what a sample has by default.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleAsked<'a> {
+    /// Fewer paths, and smaller downloads.
+    pub quick: bool,
+    /// Number of paths.
+    pub paths: Option<u32>,
+    /// Bytes.
+    pub sizes: &'a [u64],
+    /// Runs of each.
+    pub seeds: Option<u32>,
+}
+
 impl Extent {
     /// A sample of what `backend` carries ([`Population::sample`]): forty paths, downloads of 10 MB at most, one run each; `quick`: eight
     /// paths and 1 MB, where nothing else is asked for.
     pub fn sample(
         population: Population,
-        (quick, count): (bool, Option<u32>),
-        (sizes, seeds): (&[u64], Option<u32>),
+        asked: &SampleAsked<'_>,
         backend: &dyn Backend,
     ) -> Result<Self, ExperimentError> {
+        let &SampleAsked { quick, paths: count, sizes, seeds } = asked;
         let (paths, largest) = if quick { QUICK } else { SAMPLE };
         let mut wanted = sizes.to_vec();
         if wanted.is_empty() {

@@ -6,7 +6,7 @@ mod page;
 pub mod text;
 
 pub use agreement::{Access, Agreement, Apart, OnPath, Order, RowSides, judge};
-pub use asked::{Files, rows};
+pub use asked::{Files, SampleAsked, rows};
 pub use page::page;
 
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use crate::names::Scale;
 use crate::rates::typical_rate;
 use crate::schema;
 use crate::settings;
-use crate::uncertain::{RANGE, Range, Uncertain, Values, twice};
+use crate::uncertain::{NOT_STATED, RANGE, Range, Uncertain, Values, twice};
 
 /// Most fields that may be uncertain.
 const FIELDS_MAX: usize = 32;
@@ -136,7 +136,7 @@ pub(crate) fn left_open(root: &Section<'_>, scenario: &Scenario) -> Result<Vec<U
         found.extend(values.map(|values| Uncertain {
             field: field.to_owned(),
             values,
-            reason: format!("Not stated. {reason}"),
+            reason: format!("{NOT_STATED} {reason}"),
             option: None,
         }));
     };

@@ -116,20 +116,20 @@ impl Backend for Programs {
         let scenario = &asked.scenario.at_seed(asked.seed);
         let task = Task { program, scenario, seed: asked.seed, interrupted };
         let played = play(&task, &mut observer)?;
-        let emulation = Some(emulation(&played));
+        let emulation = Some(emulation(&played, program));
         Ok(Played { outcome: played.outcome, emulation })
     }
 }
 
 /// How true the path of a run was, and how quick the server.
-fn emulation(played: &super::play::Played) -> Emulation {
+fn emulation(played: &super::play::Played, program: &Program) -> Emulation {
     let report = &played.report;
     let mut emulation = Emulation {
         kernel: format!("Linux {}", kernel_release()),
         attempts: played.attempts,
         samples: report.packets.len() as u64,
         samples_lost: report.queue_samples_lost + report.drops_lost + report.packets_lost,
-        sockets: "Programs: seen by the packets of the path alone; their sockets are their own".to_owned(),
+        sockets: program.in_words(),
         wire: Some(played.wire),
         ..path_of(report)
     };

@@ -298,6 +298,16 @@ impl Program {
         text
     }
 
+    /// How the path's report names what it is of, and who decides the windows.
+    pub(super) fn in_words(&self) -> String {
+        let control = match (self.listens, &self.congestion_control) {
+            (Some(Transport::Udp), _) => "QUIC with a congestion control of its own".to_owned(),
+            (_, Some(control)) => format!("TCP with {control}"),
+            (_, None) => format!("TCP with {}, this host's default", self.tcp_control()),
+        };
+        format!("`{}` is seen by its packets alone: {control}", self.name)
+    }
+
     /// Congestion control of the server's TCP connections.
     pub(super) fn tcp_control(&self) -> String {
         self.congestion_control.clone().unwrap_or_else(|| {

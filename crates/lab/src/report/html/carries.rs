@@ -47,7 +47,7 @@ pub(super) fn section(html: &mut Html, comparison: &Comparison, words: &Words) {
         let figures = |html: &mut Html, fields: &[Influence]| {
             html.raw("<div class=\"carries-grid\" data-carries>\n");
             for influence in fields {
-                figure(html, comparison, carries, (influence, &drawn));
+                figure(html, comparison, carries, influence, &drawn);
             }
             html.raw("</div>\n");
         };
@@ -95,7 +95,8 @@ fn figure(
     html: &mut Html,
     comparison: &Comparison,
     carries: &Carries,
-    (influence, drawn): (&Influence, &[(usize, &CarriedRow)]),
+    influence: &Influence,
+    drawn: &[(usize, &CarriedRow)],
 ) {
     let Some(field) = carries.neighbourhood.fields.get(influence.field) else { return };
     let title = capital(&field_name(&field.field));
@@ -132,7 +133,7 @@ fn figure(
         y(comparison.margin),
         y(0.0) - y(comparison.margin)
     ));
-    axes(html, field, highest, (&x, &y));
+    axes(html, field, highest, x, y);
     if let Some(described) = field.described {
         html.add(format_args!(
             "<line class=\"described\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{TOP}\" y2=\"{1:.1}\"><title>the described path</title></line>",
@@ -161,9 +162,13 @@ fn figure(
     html.raw("</figure>\n");
 }
 
-type Axis<'a> = &'a dyn Fn(f64) -> f64;
-
-fn axes(html: &mut Html, field: &UncertainField, highest: f64, (x, y): (Axis<'_>, Axis<'_>)) {
+fn axes(
+    html: &mut Html,
+    field: &UncertainField,
+    highest: f64,
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(f64) -> f64,
+) {
     let mut last = f64::INFINITY;
     for mark in MARKS.into_iter().filter(|mark| *mark <= highest) {
         let at = y(mark);

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::number::{interval_of, kind, least, round, show_interval, show_mean, show_median, show_short};
+use crate::metric::{self, Definition};
 use crate::{ArmSummary, Better, Comparison, Finding, Interval, MetricInfo, Pair, Summary};
 
 /// One metric over all runs of all arms.
@@ -84,12 +85,12 @@ pub(super) struct Differences {
 }
 
 /// Metrics that are shown as distributions: the deciding one, then what explains it.
-const EXPLAINING: [&str; 2] = ["exit_window_bdp", "startup_lost_packets"];
+const EXPLAINING: [Definition; 2] = [metric::EXIT_WINDOW_BDP, metric::STARTUP_LOST_PACKETS];
 
 /// Every metric that varies or decides; those of [`EXPLAINING`] come right after the deciding one.
 pub(super) fn distributions(comparison: &Comparison) -> Vec<Distribution> {
     let mut order: Vec<&str> = vec![&comparison.primary];
-    order.extend(EXPLAINING);
+    order.extend(EXPLAINING.map(|metric| metric.id));
     order.extend(comparison.metrics.iter().map(|metric| metric.id.as_str()));
     let mut seen: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -108,7 +109,7 @@ pub(super) fn distributions(comparison: &Comparison) -> Vec<Distribution> {
 pub(super) fn shown_at_once(comparison: &Comparison) -> usize {
     let has = |id: &str| id != comparison.primary && comparison.metrics.iter().any(|metric| metric.id == id);
     let primary = comparison.metrics.iter().any(|metric| metric.id == comparison.primary);
-    usize::from(primary) + EXPLAINING.iter().filter(|id| has(id)).count()
+    usize::from(primary) + EXPLAINING.iter().filter(|metric| has(metric.id)).count()
 }
 
 fn distribution(comparison: &Comparison, info: &MetricInfo) -> Distribution {
@@ -202,7 +203,7 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
         let pairs: Vec<&Pair> =
             comparison.pairs.iter().filter(|p| p.metric == info.id && &p.against == against).collect();
         if !pairs.is_empty() && groups.iter().all(|group| &group.against != against) {
-            groups.push(group(comparison, info, (role, against), &pairs));
+            groups.push(group(comparison, info, role, against, &pairs));
         }
     }
     groups
@@ -211,7 +212,8 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<Differences> {
 fn group(
     comparison: &Comparison,
     info: &MetricInfo,
-    (role, against): (&'static str, &str),
+    role: &'static str,
+    against: &str,
     pairs: &[&Pair],
 ) -> Differences {
     let ratios = pairs.iter().all(|pair| pair.ratio.is_some());

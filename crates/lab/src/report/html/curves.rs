@@ -32,7 +32,7 @@ pub(super) struct Room {
 
 impl Room {
     /// For runs of the drawn seed of that index, with the ends of start-up and of everything.
-    pub(super) fn new(comparison: &Comparison, index: usize, (startup_s, until_s): (f64, f64)) -> Self {
+    pub(super) fn new(comparison: &Comparison, index: usize, startup_s: f64, until_s: f64) -> Self {
         let seeds = if index == 0 { 1 } else { comparison.drawn.len().saturating_sub(1).max(1) };
         let curves = comparison.arms.len().max(1) * CURVES * seeds;
         Self { points: (POINTS / curves).clamp(FEWEST_POINTS, MOST_POINTS), startup_s, until_s }

@@ -74,7 +74,7 @@ pub(super) fn data(comparison: &Comparison) -> Data {
         n: summary.n,
     });
     let drawn = comparison.drawn.iter().enumerate().map(|(index, drawn)| {
-        let room = Room::new(comparison, index, (view.startup.1, view.whole.1));
+        let room = Room::new(comparison, index, view.startup.1, view.whole.1);
         let run = |arm: &ArmSummary| {
             let run = arm.drawn(drawn.seed)?;
             curves::run(run, &comparison.context.of_run(run.path.as_ref()), &room)

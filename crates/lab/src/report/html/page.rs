@@ -9,7 +9,7 @@ use super::number::{show, show_short};
 use super::summary::{self, capital, reasons, swatch};
 use super::tables;
 use super::text::{Html, Text};
-use crate::{ArmSummary, Comparison, DrawnRole, ExitRecord, MetricInfo, Words, metric};
+use crate::{About, ArmSummary, Comparison, Definition, DrawnRole, ExitRecord, MetricInfo, Words, metric};
 
 /// Panels of the time series: key, title, what is on the axis.
 const PANELS: [(&str, &str, &str); 5] = [
@@ -21,7 +21,8 @@ const PANELS: [(&str, &str, &str); 5] = [
 ];
 
 /// The metric that the chooser begins with: the first of these that there is.
-const FIRST_CHOICES: [&str; 3] = ["time_to_capacity", "startup_utilisation", "queue_peak"];
+const FIRST_CHOICES: [Definition; 3] =
+    [metric::TIME_TO_CAPACITY, metric::STARTUP_UTILISATION, metric::QUEUE_PEAK];
 
 /// The whole document.
 pub(super) fn page(comparison: &Comparison, words: &Words) -> String {
@@ -88,7 +89,7 @@ fn summary_section(html: &mut Html, comparison: &Comparison) {
 
 /// What each row is, and which rows are left out because they are the same.
 fn about(html: &mut Html, comparison: &Comparison) {
-    let told = |arm: &&ArmSummary| !arm.about.is_empty() || !arm.alike.is_empty();
+    let told = |arm: &&ArmSummary| arm.about.is_some() || !arm.alike.is_empty();
     if !comparison.arms.iter().any(|arm| told(&arm)) {
         return;
     }
@@ -98,7 +99,8 @@ fn about(html: &mut Html, comparison: &Comparison) {
     for (arm, style) in comparison.arms.iter().zip(styles(&comparison.arms)).filter(|(arm, _)| told(arm)) {
         html.raw("<div><dt>");
         swatch(html, arm, style);
-        html.add(format_args!("{}</dt><dd>{}", Text(&arm.label), Text(&arm.about)));
+        let about = arm.about.as_ref().map(About::words).unwrap_or_default();
+        html.add(format_args!("{}</dt><dd>{}", Text(&arm.label), Text(&about)));
         if !arm.alike.is_empty() {
             html.add(format_args!(
                 " <span class=\"alike\">The same in every run and shown once: {}.</span>",
@@ -230,13 +232,13 @@ fn sizes_section(html: &mut Html, comparison: &Comparison) {
 }
 
 /// Metrics that a result may cost, in order of preference.
-const COSTS: [&str; 6] = [
-    "queue_peak",
-    "startup_lost_packets",
-    "retransmissions",
-    "queue_p95",
-    "harm_goodput",
-    "harm_download_time",
+const COSTS: [Definition; 6] = [
+    metric::QUEUE_PEAK,
+    metric::STARTUP_LOST_PACKETS,
+    metric::RETRANSMISSIONS,
+    metric::QUEUE_P95,
+    metric::HARM_GOODPUT,
+    metric::HARM_DOWNLOAD_TIME,
 ];
 
 /// The metric that decides against what it costs.
@@ -244,10 +246,10 @@ fn tradeoff_section(html: &mut Html, comparison: &Comparison) {
     let distributions = charts::distributions(comparison);
     let place = |id: &str| distributions.iter().position(|distribution| distribution.id == id);
     let Some(across) = place(&comparison.primary) else { return };
-    let costs = COSTS.iter().filter_map(|id| place(id)).filter(|index| *index != across);
+    let costs = COSTS.iter().filter_map(|metric| place(metric.id)).filter(|index| *index != across);
     let others = (0..distributions.len()).filter(|index| *index != across);
     let mut order: Vec<usize> = costs.collect();
-    order.extend(others.filter(|index| !COSTS.contains(&distributions[*index].id.as_str())));
+    order.extend(others.filter(|index| COSTS.iter().all(|cost| cost.id != distributions[*index].id)));
     if order.is_empty() || comparison.arms.len() < 2 {
         return;
     }
@@ -301,8 +303,10 @@ fn distributions_section(html: &mut Html, comparison: &Comparison) {
     if shown < distributions.len() {
         html.raw("<div class=\"figure needs-script\" data-other><header><h3><label for=\"other\">Another metric</label></h3><select id=\"other\">");
         let rest = || distributions.iter().enumerate().skip(shown);
-        let first =
-            FIRST_CHOICES.iter().find_map(|id| rest().find(|(_, d)| d.id == *id)).map(|(index, _)| index);
+        let first = FIRST_CHOICES
+            .iter()
+            .find_map(|metric| rest().find(|(_, d)| d.id == metric.id))
+            .map(|(index, _)| index);
         for (index, distribution) in rest() {
             let selected = if first == Some(index) { " selected" } else { "" };
             html.add(format_args!(

@@ -8,12 +8,13 @@ use super::number::{interval_below, interval_of, show, show_mean};
 use super::summary::{capital, reasons};
 use super::text::{Html, Text};
 use crate::comparison::Finding;
+use crate::metric::{self, Definition};
 use crate::report::sides::{difference_text, emulations, listed, ordered};
 use crate::sides::{Side, SideBySide, SideRow};
 use crate::{Context, Representative};
 
 /// Metrics in the table, each on both sides.
-const COLUMNS: [&str; 3] = ["exit_time", "exit_window_bdp", "retransmissions"];
+const COLUMNS: [Definition; 3] = [metric::EXIT_TIME, metric::EXIT_WINDOW_BDP, metric::RETRANSMISSIONS];
 /// A chart, in units of its own.
 const CHART: (f64, f64) = (340.0, 150.0);
 /// Points of a curve.
@@ -72,7 +73,8 @@ pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
 }
 
 fn table(html: &mut Html, both: &SideBySide) {
-    let columns: Vec<&str> = std::iter::once(both.primary.as_str()).chain(COLUMNS).collect();
+    let columns: Vec<&str> =
+        std::iter::once(both.primary.as_str()).chain(COLUMNS.map(|metric| metric.id)).collect();
     let columns: Vec<_> = columns.iter().filter_map(|id| both.info(id)).collect();
     html.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Side by side\">\n<table>\n\

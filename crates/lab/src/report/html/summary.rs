@@ -4,12 +4,12 @@ use super::charts::standing;
 use super::data::styles;
 use super::number::{interval_below, interval_of, show, show_interval, show_mean, show_short};
 use super::text::{Html, Text};
+use crate::metric::{self, Definition};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
 /// Metrics beside the deciding one, in the order of the terminal's table.
-const COLUMNS: [&str; 4] = ["exit_window_bdp", "startup_lost_packets", "startup_utilisation", "queue_peak"];
-/// When start-up ended.
-const EXIT_TIME: &str = "exit_time";
+const COLUMNS: [Definition; 4] =
+    [metric::EXIT_WINDOW_BDP, metric::STARTUP_LOST_PACKETS, metric::STARTUP_UTILISATION, metric::QUEUE_PEAK];
 
 /// The summary table; contenders ordered by the deciding metric, the yardstick below and apart.
 pub(super) fn table(html: &mut Html, comparison: &Comparison) {
@@ -100,8 +100,8 @@ fn columns(comparison: &Comparison) -> Vec<Column<'_>> {
     if comparison.carries.is_some() {
         columns.push(Column { info: None, title: "carries", shows: Shows::Carries });
     }
-    columns.push(Column { info: find(EXIT_TIME), title: "left start-up", shows: Shows::Exit });
-    let rest = COLUMNS.iter().filter(|id| **id != comparison.primary).filter_map(|id| find(id));
+    columns.push(Column { info: find(metric::EXIT_TIME.id), title: "left start-up", shows: Shows::Exit });
+    let rest = COLUMNS.iter().map(|metric| metric.id).filter(|id| *id != comparison.primary).filter_map(find);
     columns.extend(rest.map(|info| Column { info: Some(info), title: &info.name, shows: Shows::Mean }));
     columns
 }
@@ -143,7 +143,7 @@ fn row(html: &mut Html, comparison: &Comparison, arm: usize, columns: &[Column<'
             (Shows::Carries, _) => carries_cell(html, summary),
             (Shows::Exit, _) => exit_cell(html, summary, column),
             (Shows::Standing, Some(info)) => standing_cell(html, comparison, summary, info),
-            (shows, Some(info)) => metric_cell(html, comparison, summary, (info, shows == Shows::Deciding)),
+            (shows, Some(info)) => metric_cell(html, comparison, summary, info, shows == Shows::Deciding),
             (_, None) => {}
         }
     }
@@ -230,12 +230,7 @@ pub(super) fn reasons(exits: &[ExitCount]) -> String {
     }
 }
 
-fn metric_cell(
-    html: &mut Html,
-    comparison: &Comparison,
-    arm: &ArmSummary,
-    (info, dots): (&MetricInfo, bool),
-) {
+fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo, dots: bool) {
     let Some(summary) = arm.metric(&info.id) else {
         html.raw("<td data-value=\"\">–</td>");
         return;

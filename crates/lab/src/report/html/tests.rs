@@ -91,7 +91,7 @@ fn text_from_outside_cannot_become_markup() {
     }
     for arm in &mut comparison.arms {
         arm.label.push_str(ATTACK);
-        arm.about.push_str(ATTACK);
+        arm.about = Some(crate::About::Header { id: ATTACK.to_owned() });
         for run in &mut arm.drawn {
             run.explanation.push_str(ATTACK);
         }

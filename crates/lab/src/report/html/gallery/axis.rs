@@ -16,7 +16,7 @@ impl Scale {
         values: impl Iterator<Item = f64>,
         log: bool,
         zero: bool,
-        (from, to): (f64, f64),
+        [from, to]: [f64; 2],
     ) -> Self {
         let usable = values.filter(|value| value.is_finite() && (!log || *value > 0.0));
         let (mut low, mut high) =
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        let scale = Scale::new([3.0, 97.0].into_iter(), false, true, (0.0, 100.0)).rounded(5);
+        let scale = Scale::new([3.0, 97.0].into_iter(), false, true, [0.0, 100.0]).rounded(5);
         assert_eq!(scale.ticks(5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert!((scale.place(50.0) - 50.0).abs() < 1e-9);
-        let log = Scale::new([1.0, 1000.0].into_iter(), true, false, (0.0, 90.0));
+        let log = Scale::new([1.0, 1000.0].into_iter(), true, false, [0.0, 90.0]);
         assert_eq!(log.ticks(4), [1.0, 10.0, 100.0, 1000.0]);
         assert!((log.place(10.0) - 30.0).abs() < 1e-9);
     }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_is_named_however_short_or_long_it_is() {
         let named = |low: f64, high: f64, count| -> Vec<String> {
-            let scale = Scale::new([low, high].into_iter(), true, false, (0.0, 100.0));
+            let scale = Scale::new([low, high].into_iter(), true, false, [0.0, 100.0]);
             let ticks = scale.ticks(count);
             assert!(ticks.iter().all(|tick| (-0.1..=100.1).contains(&scale.place(*tick))), "{ticks:?}");
             ticks.into_iter().map(name).collect()
@@ -152,7 +152,7 @@ mod tests {
     fn nothing_and_one_value_have_an_axis() {
         for values in [vec![], vec![f64::NAN], vec![5.0], vec![0.0]] {
             for log in [false, true] {
-                let scale = Scale::new(values.iter().copied(), log, true, (0.0, 1.0)).rounded(4);
+                let scale = Scale::new(values.iter().copied(), log, true, [0.0, 1.0]).rounded(4);
                 assert!(scale.place(5.0).is_finite() && scale.place(0.0).is_finite(), "{values:?}");
                 assert!(scale.ticks(4).len() < 20);
             }
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn bars_of_nothing_have_no_height() {
-        let scale = Scale::new([0.0, 0.0].into_iter(), false, true, (100.0, 0.0)).rounded(4);
+        let scale = Scale::new([0.0, 0.0].into_iter(), false, true, [100.0, 0.0]).rounded(4);
         assert!((scale.place(0.0) - 100.0).abs() < 1e-9);
     }
 

@@ -22,6 +22,17 @@ struct Frame {
     right: f64,
 }
 
+/// Where values are drawn.
+struct Area {
+    x: Scale,
+    y: Scale,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    size: Size,
+}
+
 impl Size {
     fn frame(self) -> Frame {
         match self {
@@ -50,7 +61,7 @@ impl Size {
 pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
     let Frame { width, height, left, bottom, top, right } = size.frame();
     let (x_end, y_end) = (width - right, height - bottom);
-    let x = x_scale(panel, (left, x_end));
+    let x = x_scale(panel, [left, x_end]);
     let count = if size == Size::Wide { 6 } else { 4 };
     let ends = |dot: &Dot| {
         let (low, high) = dot.interval.unwrap_or((dot.y, dot.y));
@@ -58,7 +69,8 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
     };
     let values = panel.series.iter().flat_map(|series| &series.points).flat_map(ends);
     let values = values.chain(panel.lines.iter().filter_map(|(_, _, y)| *y));
-    let y = Scale::new(values, panel.y.log, true, (y_end, top)).rounded(count);
+    let y = Scale::new(values, panel.y.log, true, [y_end, top]).rounded(count);
+    let area = Area { x, y, left, right: x_end, top, bottom: y_end, size };
     html.add(format_args!(
         "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
         size.class(),
@@ -69,32 +81,28 @@ pub(super) fn chart(html: &mut Html, panel: &Panel, size: Size) {
             "<line class=\"axis\" x1=\"{left}\" x2=\"{x_end}\" y1=\"{y_end}\" y2=\"{y_end}\"/>\n"
         ));
     } else {
-        axes(html, panel, (&x, &y), (left, x_end, top, y_end), size);
+        axes(html, panel, &area);
     }
     for (index, series) in panel.series.iter().enumerate() {
         if panel.shape == Shape::Bars {
-            bars(html, (panel, index), series, (&x, &y), (y_end, size));
+            bars(html, panel, index, &area);
         } else {
-            line(html, panel, series, (&x, &y), size);
+            line(html, panel, series, &area);
         }
     }
     if size != Size::Thumbnail {
-        compared(html, panel, (&x, &y), (left, x_end, top, y_end));
+        compared(html, panel, &area);
     }
     html.raw("</svg>\n");
 }
 
 /// Lines that the values are compared with.
-fn compared(
-    html: &mut Html,
-    panel: &Panel,
-    (x, y): (&Scale, &Scale),
-    (left, x_end, top, y_end): (f64, f64, f64, f64),
-) {
+fn compared(html: &mut Html, panel: &Panel, area: &Area) {
+    let Area { x, y, .. } = area;
     for (label, upright, lying) in &panel.lines {
         let (x1, x2, y1, y2) = match (upright, lying) {
-            (Some(at), _) => (x.place(*at), x.place(*at), top, y_end),
-            (_, Some(at)) => (left, x_end, y.place(*at), y.place(*at)),
+            (Some(at), _) => (x.place(*at), x.place(*at), area.top, area.bottom),
+            (_, Some(at)) => (area.left, area.right, y.place(*at), y.place(*at)),
             _ => continue,
         };
         html.add(format_args!(
@@ -107,7 +115,7 @@ fn compared(
     }
 }
 
-fn x_scale(panel: &Panel, range: (f64, f64)) -> Scale {
+fn x_scale(panel: &Panel, range: [f64; 2]) -> Scale {
     let values = panel.series.iter().flat_map(|series| &series.points).map(|dot| dot.x);
     if let Some((from, to)) = panel.range {
         return Scale::new([from, to].into_iter(), panel.x.log, false, range);
@@ -121,13 +129,8 @@ fn x_scale(panel: &Panel, range: (f64, f64)) -> Scale {
     Scale::new([-0.5, last].into_iter(), false, false, range)
 }
 
-fn axes(
-    html: &mut Html,
-    panel: &Panel,
-    (x, y): (&Scale, &Scale),
-    (left, x_end, top, y_end): (f64, f64, f64, f64),
-    size: Size,
-) {
+fn axes(html: &mut Html, panel: &Panel, area: &Area) {
+    let &Area { ref x, ref y, left, right: x_end, top, bottom: y_end, size } = area;
     let count = if size == Size::Wide { 6 } else { 4 };
     for tick in y.ticks(count) {
         let at = y.place(tick);
@@ -192,10 +195,11 @@ fn short(value: f64) -> String {
     format!("{value:.*}", usize::try_from(2 - magnitude).unwrap_or(0))
 }
 
-fn line(html: &mut Html, panel: &Panel, series: &Series, (x, y): (&Scale, &Scale), size: Size) {
+fn line(html: &mut Html, panel: &Panel, series: &Series, area: &Area) {
+    let Area { x, y, size, .. } = area;
     let shape = panel.shape;
     let colour = format!("var(--arm-{})", series.style % 8);
-    let thin = size == Size::Thumbnail;
+    let thin = *size == Size::Thumbnail;
     if shape != Shape::Dots {
         let mut path = String::new();
         let mut last: Option<f64> = None;
@@ -238,13 +242,10 @@ fn line(html: &mut Html, panel: &Panel, series: &Series, (x, y): (&Scale, &Scale
     html.raw("\n");
 }
 
-fn bars(
-    html: &mut Html,
-    (panel, index): (&Panel, usize),
-    series: &Series,
-    (x, y): (&Scale, &Scale),
-    (y_end, size): (f64, Size),
-) {
+/// The bars of one of the panel's series.
+fn bars(html: &mut Html, panel: &Panel, index: usize, area: &Area) {
+    let series = &panel.series[index];
+    let Area { x, y, size, .. } = area;
     let count = panel.series.len().max(1) as f64;
     let width = (x.place(1.0) - x.place(0.0)) * 0.8 / count;
     for dot in series.points.iter().filter(|dot| dot.y.is_finite()) {
@@ -254,15 +255,15 @@ fn bars(
             "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"var(--arm-{})\">",
             from,
             (width * 0.92).max(0.5),
-            (y_end - top).max(0.0),
+            (area.bottom - top).max(0.0),
             series.style % 8
         ));
-        if size != Size::Thumbnail {
+        if *size != Size::Thumbnail {
             title(html, panel, series, dot);
         }
         html.raw("</rect>");
         // A number over each bar that is wide enough for it.
-        if size == Size::Wide && width >= 34.0 {
+        if *size == Size::Wide && width >= 34.0 {
             let above = dot.interval.map_or(top, |(_, high)| y.place(high));
             html.add(format_args!(
                 "<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",

@@ -5,21 +5,22 @@ use serde::Serialize;
 use super::axis::numbers;
 use super::{Overview, SweptPoint};
 use crate::comparison::Finding;
+use crate::metric::{self, Definition};
 use crate::report::html::data::styles;
 use crate::report::html::number::{interval_of, kind, round};
 use crate::report::html::summary::capital;
 use crate::{ArmSummary, Comparison, MetricInfo};
 
 /// What the chart can show beside the metric that decides.
-const METRICS: [&str; 8] = [
-    "goodput",
-    "exit_time",
-    "exit_window_bdp",
-    "startup_lost_packets",
-    "startup_utilisation",
-    "queue_peak",
-    "retransmissions",
-    "unfinished",
+const METRICS: [Definition; 8] = [
+    metric::GOODPUT,
+    metric::EXIT_TIME,
+    metric::EXIT_WINDOW_BDP,
+    metric::STARTUP_LOST_PACKETS,
+    metric::STARTUP_UTILISATION,
+    metric::QUEUE_PEAK,
+    metric::RETRANSMISSIONS,
+    metric::UNFINISHED,
 ];
 
 /// A sweep with its rows gathered.
@@ -206,7 +207,8 @@ impl<'a> Swept<'a> {
             let all = self.overview.points.iter().flat_map(|point| &point.comparison.metrics);
             all.into_iter().find(|info| info.id == id)
         };
-        let rest = METRICS.iter().filter(|id| self.info.is_none_or(|info| info.id != **id));
+        let rest =
+            METRICS.iter().map(|metric| metric.id).filter(|id| self.info.is_none_or(|info| info.id != *id));
         self.info.into_iter().chain(rest.filter_map(|id| find(id))).collect()
     }
 
