@@ -315,6 +315,11 @@ fn code(word: &str) -> String {
     if name.contains('_') { word.replace(name, &format!("`{name}`")) } else { word.to_owned() }
 }
 
+/// A file of the package, so written that the generated source is the same wherever it lies.
+fn included(path: &Path) -> String {
+    format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))", format!("/{}", path.display()))
+}
+
 /// The core's own sources by their paths.
 fn sources() -> String {
     let headers = fs::read_dir("include/ramp").expect("include/ramp is part of the source");
@@ -326,8 +331,7 @@ fn sources() -> String {
          /// has only this crate.\npub const SOURCES: &[(&str, &str)] = &[\n",
     );
     for path in paths {
-        let whole = path.canonicalize().expect("the file was listed");
-        writeln!(table, "    ({:?}, include_str!({:?})),", path.to_string_lossy(), whole.to_string_lossy())
+        writeln!(table, "    ({:?}, {}),", path.to_string_lossy(), included(&path))
             .expect("writing to a string");
     }
     table.push_str("];\n");
@@ -347,9 +351,7 @@ fn documents() -> String {
     );
     for path in paths {
         let id = path.file_stem().expect("a file name").to_string_lossy().into_owned();
-        let path = path.canonicalize().expect("the file was listed");
-        writeln!(table, "    ({id:?}, include_str!({:?})),", path.to_string_lossy())
-            .expect("writing to a string");
+        writeln!(table, "    ({id:?}, {}),", included(&path)).expect("writing to a string");
     }
     table.push_str("];\n");
     table

@@ -17,6 +17,7 @@ fn main() {
 
 /// A table of the files with this ending, by name without it.
 fn table(head: &str, include: &str, directory: &Path, ending: &str) -> String {
+    let root = cargo("CARGO_MANIFEST_DIR");
     println!("cargo::rerun-if-changed={}", directory.display());
     let mut names: Vec<String> = fs::read_dir(directory)
         .expect("scenarios/ is part of the source")
@@ -29,7 +30,10 @@ fn table(head: &str, include: &str, directory: &Path, ending: &str) -> String {
     for name in &names {
         let path = directory.join(format!("{name}{ending}"));
         println!("cargo::rerun-if-changed={}", path.display());
-        writeln!(table, "    ({name:?}, {include}({:?})),", path.display()).expect("a string takes all");
+        // So written that the generated source is the same wherever the package lies.
+        let below = format!("/{}", path.strip_prefix(&root).expect("it is below").display());
+        writeln!(table, "    ({name:?}, {include}(concat!(env!(\"CARGO_MANIFEST_DIR\"), {below:?}))),")
+            .expect("a string takes all");
     }
     table + "];\n"
 }

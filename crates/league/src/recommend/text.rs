@@ -28,7 +28,7 @@ pub const COLUMNS: [(&str, &str); 12] = [
     ("queue", "queueing delay not exceeded for 95 % of a download, median over the paths"),
     (
         "others lose",
-        "packets that a running flow loses because of it, over those that pipe and buffer hold together, mean; –: no path has a running flow",
+        "packets that a running flow loses because of it, over those that pipe and buffer hold together, mean; missing where no path has a running flow",
     ),
     (
         "crowd",
@@ -61,7 +61,15 @@ pub fn table(found: &Recommendation) -> Cells {
             choice.crowd.map_or("–".to_owned(), |crowd| percent(crowd.dropped)),
         ]
     };
-    (head, found.choices.iter().map(row).collect())
+    let mut table: Cells = (head, found.choices.iter().map(row).collect());
+    // Where no path has a running flow the column says nothing.
+    if found.choices.iter().all(|choice| choice.others_lost.is_none()) {
+        let place = COLUMNS.iter().position(|(heading, _)| *heading == "others lose").unwrap_or_default();
+        for cells in std::iter::once(&mut table.0).chain(&mut table.1) {
+            cells.remove(place);
+        }
+    }
+    table
 }
 
 /// `+12 to +18 %`, `-3 to -1 %`, `+9 %` where both ends read alike.
