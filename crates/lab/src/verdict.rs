@@ -116,6 +116,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
     }
     notes.extend(tails(comparison));
     notes.extend(means_apart(comparison, info));
+    notes.extend(cost_to_others(comparison));
     if !comparison.context.chance {
         notes.push(Note::of_all("This path has no randomness: one run suffices."));
     } else if planned == 1 {
@@ -187,6 +188,37 @@ fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {
             list(&names)
         ))
     })
+}
+
+/// From here on others pay for it.
+const DEAR: f64 = 1.1;
+
+/// "… competing flows' downloads take 69 % longer than with `hystart`, and lose 159 packets instead of 50.": a lead that others
+/// pay for.
+fn cost_to_others(comparison: &Comparison) -> Option<Note> {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
+    let rival = comparison.arm(notable(comparison)?)?;
+    let both = |metric: Definition| Some([leader.of(metric)?, rival.of(metric)?]);
+    let [time, base] = both(metric::OTHERS_DOWNLOAD_TIME)?;
+    let ratio = time.mean / base.mean;
+    // Intervals that meet prove nothing.
+    let apart = match (&time.interval, &base.interval) {
+        (Some(time), Some(base)) => time.low > base.high,
+        _ => !comparison.context.chance,
+    };
+    if !(apart && ratio >= DEAR) {
+        return None;
+    }
+    let lost = both(metric::OTHERS_LOST).filter(|[lost, base]| lost.mean > base.mean);
+    let lost = lost.map_or_else(String::new, |[lost, base]| {
+        format!(", and lose {:.0} packets instead of {:.0}", lost.mean, base.mean)
+    });
+    let text = format!(
+        "competing flows' downloads take {:.0} % longer than with {}{lost}.",
+        100.0 * (ratio - 1.0),
+        rival.label
+    );
+    Some(Note::of(&leader.label, text))
 }
 
 /// Runs that stand with a reservation.

@@ -47,6 +47,30 @@ fn finding(comparison: &Comparison, arm: &str, against: &str) -> Finding {
 }
 
 #[test]
+fn what_others_pay_for_a_lead_is_said() {
+    let said = |of_best: f64| {
+        let row = |arm: &'static str, time: f64, others: f64, lost: f64| {
+            (1..=4).map(move |seed| {
+                let near = 1.0 + 0.01 * seed as f64;
+                let values = [
+                    ("download_time", time * near + 0.01 * (seed * seed) as f64),
+                    ("others_download_time", others * near),
+                    ("others_lost_packets", lost),
+                ];
+                run(arm, seed, &values)
+            })
+        };
+        let runs: Vec<RunRecord> =
+            row("best", 4.0, of_best, 150.0).chain(row("hystart", 8.0, 0.2, 50.0)).collect();
+        notes(&judge(&runs, &options()))
+    };
+    let dear = said(0.3);
+    let told = "best: competing flows' downloads take 50 % longer than with hystart, and lose 150 packets instead of 50.";
+    assert!(dear.iter().any(|note| note == told), "{dear:?}");
+    assert!(!said(0.21).iter().any(|note| note.contains("competing")), "5 % is no price");
+}
+
+#[test]
 fn the_yardstick_never_wins_and_its_distance_is_named() {
     let comparison =
         judged(&[("best", &[4.0, 4.1, 4.2]), ("ideal", &[3.0, 3.1, 3.2]), ("hystart", &[8.0, 8.2, 8.42])]);

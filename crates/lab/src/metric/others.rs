@@ -36,7 +36,8 @@ pub const OTHERS_GOODPUT: Definition = Definition {
     better: Better::Higher,
 };
 
-const DOWNLOAD_TIME: Definition = Definition {
+/// Others' download time.
+pub(crate) const OTHERS_DOWNLOAD_TIME: Definition = Definition {
     id: "others_download_time",
     name: "others' download time",
     unit: "s",
@@ -44,7 +45,8 @@ const DOWNLOAD_TIME: Definition = Definition {
     better: Better::Lower,
 };
 
-const LOST: Definition = Definition {
+/// Others' packets lost.
+pub(crate) const OTHERS_LOST: Definition = Definition {
     id: "others_lost_packets",
     name: "others' lost packets",
     unit: "packets",
@@ -62,13 +64,13 @@ pub const OTHERS_LOST_EARLY: Definition = Definition {
     better: Better::Lower,
 };
 
-const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, DOWNLOAD_TIME, LOST, OTHERS_LOST_EARLY];
+const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, OTHERS_DOWNLOAD_TIME, OTHERS_LOST, OTHERS_LOST_EARLY];
 
 /// Ware et al. 2019: the share of their performance alone (here: beside the yardstick, or the baseline where
 /// there is none) that others lose.
 pub(crate) const HARM: [Harm; 2] = [
     Harm { definition: HARM_GOODPUT, of: OTHERS_GOODPUT.id, higher_is_better: true },
-    Harm { definition: HARM_DOWNLOAD_TIME, of: DOWNLOAD_TIME.id, higher_is_better: false },
+    Harm { definition: HARM_DOWNLOAD_TIME, of: OTHERS_DOWNLOAD_TIME.id, higher_is_better: false },
 ];
 
 /// Of their rate.
