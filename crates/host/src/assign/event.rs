@@ -106,11 +106,6 @@ impl Done {
         tick.saturating_mul(self.rwnd_jiffies)
     }
 
-    /// The part of it in which the sending buffer was too small.
-    pub fn buffer_limited(&self, tick: Duration) -> Duration {
-        tick.saturating_mul(self.sndbuf_jiffies)
-    }
-
     /// True if the other end opened it.
     pub fn passive(&self) -> bool {
         self.flags & 1 != 0
