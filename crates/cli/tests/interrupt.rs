@@ -6,6 +6,7 @@ mod support;
 use std::fs;
 use std::process::{Command, Stdio};
 
+use flate2::read::GzDecoder;
 use support::{Place, stderr};
 
 /// Enough runs that the signal finds most of them waiting.
@@ -99,7 +100,7 @@ fn a_reproduction_that_is_told_to_end_keeps_finished_runs_and_says_how_to_go_on(
         let mut child =
             place.command(&command).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let runs = place.path("out/runs");
-        let kept = |path: fs::DirEntry| path.path().extension().is_some_and(|x| x == "json");
+        let kept = |path: fs::DirEntry| path.path().extension().is_some_and(|x| x == "gz");
         while !fs::read_dir(&runs).is_ok_and(|mut d| d.any(|e| kept(e.unwrap()))) {
             assert!(child.try_wait().unwrap().is_none(), "it ended before the first result");
             std::thread::yield_now();
@@ -109,7 +110,8 @@ fn a_reproduction_that_is_told_to_end_keeps_finished_runs_and_says_how_to_go_on(
         assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
         assert!(stderr(&output).contains(&command.join(" ")), "{}", stderr(&output));
         for (name, contents) in &place.files("out/runs") {
-            serde_json::from_slice::<serde_json::Value>(contents).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let run = serde_json::from_reader::<_, serde_json::Value>(GzDecoder::new(contents.as_slice()));
+            run.unwrap_or_else(|e| panic!("{name}: {e}"));
         }
     }
 }

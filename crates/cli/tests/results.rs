@@ -120,6 +120,10 @@ fn snake(name: &str) -> String {
 /// A Rust type as JSON has it, and the types that it names.
 fn told(of: &str, known: &BTreeMap<String, Vec<Line>>) -> (String, Vec<String>) {
     let of = of.trim().trim_start_matches("&'static ");
+    if of == "Option<About>" {
+        // Written as the sentences that it stands for.
+        return ("text".to_owned(), Vec::new());
+    }
     let inner = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
     if let Some(one) = inner("Option<") {
         let (text, named) = told(one, known);

@@ -37,10 +37,25 @@ pub fn cells(gate: &Gate) -> Cells {
     (head, gate.measures.iter().map(row).collect())
 }
 
+/// "download time +5.2 %, between +3.9 % and +6.6 %, margin +5.0 %"; `None`: it is decided.
+fn open(one: &Measured) -> Option<String> {
+    let said = |value| words(one.id, value);
+    let Measured { name, margin, mean, .. } = one;
+    (one.verdict == Verdict::CannotTell).then(|| {
+        let [at, low, high, margin] = [mean.mean, mean.low, mean.high, *margin].map(said);
+        format!("{name} {at}, between {low} and {high}, margin {margin}")
+    })
+}
+
 impl Gate {
     /// The answer about a row whose fault is known, in a line.
     pub fn told(&self, fault: &str) -> String {
-        format!("{}, {fault}: {} after {} pairs", self.new, verdict(self.verdict), self.pairs)
+        let open: Vec<String> = match self.verdict {
+            Verdict::CannotTell => self.measures.iter().filter_map(open).collect(),
+            _ => Vec::new(),
+        };
+        let open = if open.is_empty() { String::new() } else { format!(" ({})", open.join("; ")) };
+        format!("{}, {fault}: {} after {} pairs{open}", self.new, verdict(self.verdict), self.pairs)
     }
 
     /// The answer in a sentence.
