@@ -97,7 +97,7 @@ impl Spread {
 pub struct ArmSummary {
     /// Row label.
     pub label: String,
-    /// What it is; `None`: nobody has said it. Files have it in words, which nothing reads back.
+    /// Description in a sentence; may be empty.
     #[serde(skip_deserializing, serialize_with = "about::in_words")]
     pub about: Option<About>,
     /// Labels of other rows that had the same values in every run.
