@@ -54,6 +54,7 @@ impl About {
 }
 
 /// As text, empty where nothing is known: files for programs are read by no part of ramp.
+#[expect(clippy::ref_option, reason = "serde's signature")]
 pub(crate) fn in_words<S: Serializer>(about: &Option<About>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&about.as_ref().map(About::words).unwrap_or_default())
 }

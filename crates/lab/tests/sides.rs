@@ -138,7 +138,7 @@ fn rows_agree_where_the_runs_show_it() {
         let near =
             |seed: u64| 1.0 + 0.002 * if backend == "sim" { seed as f64 } else { (seed * seed) as f64 / 4.0 };
         // Its runs differ by far more than the margin.
-        let wild = |seed: u64| if seed % 2 == 0 { 1.0 } else { reach };
+        let wild = |seed: u64| if seed.is_multiple_of(2) { 1.0 } else { reach };
         let emulation = (backend != "sim").then(|| emulation(false));
         let runs: Vec<_> = seeds
             .flat_map(|seed| {

@@ -209,7 +209,7 @@ impl<'a> Swept<'a> {
         };
         let rest =
             METRICS.iter().map(|metric| metric.id).filter(|id| self.info.is_none_or(|info| info.id != *id));
-        self.info.into_iter().chain(rest.filter_map(|id| find(id))).collect()
+        self.info.into_iter().chain(rest.filter_map(find)).collect()
     }
 
     pub(super) fn data(&self) -> Data {
