@@ -160,6 +160,11 @@ impl Evidence {
         Round { guess: Guess { mean, variance }, apart: means.iter().map(|one| one - mean).collect() }
     }
 
+    /// What a stake of 1 on a mean above the margin is worth now.
+    pub(crate) fn stake(&self) -> f64 {
+        libm::exp(self.margin.above.now)
+    }
+
     /// The chance, at most, of such values if the mean is not above the margin.
     pub(crate) fn above(&self) -> f64 {
         libm::exp(-self.margin.above.best)

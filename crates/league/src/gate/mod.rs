@@ -330,6 +330,8 @@ struct Judge {
     pairs: u32,
     differs: bool,
     evidence: [Evidence; MEASURES.len()],
+    /// On "worse", spread evenly over the measures: what 1 was worth at best.
+    stake: f64,
     worst: Option<Worst>,
 }
 
@@ -339,7 +341,7 @@ impl Judge {
             let Measure { low, high, .. } = MEASURES[index];
             Evidence::new([low, high], terms.margins[index].clamp(low, high), strata)
         });
-        Self { terms, pairs: 0, differs: false, evidence, worst: None }
+        Self { terms, pairs: 0, differs: false, evidence, stake: 1.0, worst: None }
     }
 
     /// A pair of a stratum drawn at random.
@@ -348,6 +350,7 @@ impl Judge {
         for (evidence, value) in self.evidence.iter_mut().zip(values) {
             evidence.add(stratum, value);
         }
+        self.look();
     }
 
     /// A pair of each stratum.
@@ -357,6 +360,7 @@ impl Judge {
             let values: Vec<f64> = pairs.iter().map(|values| values[index]).collect();
             evidence.add_round(&values);
         }
+        self.look();
     }
 
     /// What the measures are of a pair.
@@ -372,22 +376,29 @@ impl Judge {
         }
     }
 
-    /// One of several measures suffices for "worse", so each has its part of the chance; all of them must be sure for "not worse".
-    fn of(&self, evidence: &Evidence) -> Verdict {
-        if evidence.above() <= self.terms.alpha / MEASURES.len() as f64 {
+    /// Nobody looks before a round is over.
+    fn look(&mut self) {
+        let stakes = self.evidence.iter().map(Evidence::stake).sum::<f64>();
+        self.stake = self.stake.max(stakes / MEASURES.len() as f64);
+    }
+
+    /// One measure suffices for "worse", or several together: if all are within their margins, no stake grows on average, nor
+    /// does the mean of the stakes. All of them must be sure for "not worse".
+    fn verdict(&self) -> Verdict {
+        if self.stake >= 1.0 / self.terms.alpha {
             Verdict::Worse
-        } else if evidence.below() <= self.terms.alpha {
+        } else if self.evidence.iter().all(|evidence| evidence.below() <= self.terms.alpha) {
             Verdict::NotWorse
         } else {
             Verdict::CannotTell
         }
     }
 
-    fn verdict(&self) -> Verdict {
-        let all = || self.evidence.iter().map(|evidence| self.of(evidence));
-        if all().any(|one| one == Verdict::Worse) {
+    /// What it says of one measure.
+    fn of(&self, evidence: &Evidence) -> Verdict {
+        if self.verdict() == Verdict::Worse && evidence.above() <= self.terms.alpha {
             Verdict::Worse
-        } else if all().all(|one| one == Verdict::NotWorse) {
+        } else if evidence.below() <= self.terms.alpha {
             Verdict::NotWorse
         } else {
             Verdict::CannotTell
