@@ -37,6 +37,8 @@ pub use text::{cells, markdown};
 const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 /// Paths that are played before anybody looks: enough for all cores.
 const BATCH: u32 = 32;
+/// Paths whose access type is drawn, too, so that a great fault is found at once. Then come rounds, with a path of each type.
+const DRAWN: u32 = 16;
 /// Paths of each access type in a population.
 const OF_EACH: u32 = 20;
 /// Seeds of populations, below it: what people can type.
@@ -185,17 +187,21 @@ impl Question<'_> {
             runs_here: 2 * self.terms.pairs as usize,
             longest: rampcc::Time::ZERO,
         });
-        let mut judge = Judge::new(self.terms, 1);
+        let mut judge = Judge::new(self.terms, ACCESS.len());
         let mut draws = Draws::new(seed);
+        let mut round = Vec::new();
         while judge.pairs < self.terms.pairs && judge.verdict() == Verdict::CannotTell {
             let count = BATCH.min(self.terms.pairs - judge.pairs);
-            let paths = (0..count).map(|_| draws.path()).collect::<Result<Vec<_>, _>>()?;
+            let places: Vec<Place> =
+                (judge.pairs..judge.pairs + count).map(|pair| self.place(pair, &mut draws)).collect();
+            let paths = places.iter().map(|place| draws.path(place.access));
+            let paths = paths.collect::<Result<Vec<_>, _>>()?;
             let cut: Vec<_> = paths.iter().map(|path| path.setting_up_to(SIZES[SIZES.len() - 1])).collect();
             let paths = paths.iter().map(|path| path.up_to(SIZES[SIZES.len() - 1]));
             let paths = paths.collect::<Result<Vec<_>, _>>()?;
             let holds: Vec<_> = paths.iter().map(|path| holds(&context(&path.scenario))).collect();
             let league = self.request(paths, sides).play(&Within(progress), interrupted)?;
-            for ((played, holds_bytes), setting) in league.paths.iter().zip(holds).zip(cut) {
+            for (index, played) in league.paths.iter().enumerate() {
                 if judge.verdict() != Verdict::CannotTell {
                     break;
                 }
@@ -204,15 +210,32 @@ impl Question<'_> {
                     // A path without chance has one run.
                     Sides::Seeds => [0, played.seeds.len() - 1].map(|seed| &played.outcomes[0][seed]),
                 };
-                let pair = Pair { old, new, holds_bytes, bytes: played.file_bytes };
+                let pair = Pair { old, new, holds_bytes: holds[index], bytes: played.file_bytes };
                 let values = judge.values(&pair);
-                judge.add(0, values);
                 let worst = Worst::of(&pair, &played.name, played.seeds[0], &league.sizes);
-                judge.slowest(Worst { setting, ..worst });
+                judge.slowest(Worst { setting: cut[index].clone(), ..worst });
+                if places[index].drawn {
+                    judge.add(places[index].access, values);
+                    continue;
+                }
+                round.push(values);
+                if round.len() == ACCESS.len() {
+                    judge.add_round(&round);
+                    round.clear();
+                }
             }
         }
         progress.on_end();
         Ok(judge.gate([&self.old.label, &self.new.label], seed))
+    }
+
+    /// Where a pair is played; what does not make a round at the end is drawn, too.
+    fn place(&self, pair: u32, draws: &mut Draws) -> Place {
+        let of_each = ACCESS.len() as u32;
+        let begins = pair - pair.saturating_sub(DRAWN) % of_each;
+        let drawn = pair < DRAWN || begins + of_each > self.terms.pairs;
+        let access = if drawn { draws.access() } else { (pair - begins) as usize };
+        Place { access, drawn }
     }
 
     fn request(&self, paths: Vec<Path>, sides: Sides) -> Request<'_> {
@@ -285,6 +308,14 @@ impl Worst {
     }
 }
 
+/// Where a pair is played.
+struct Place {
+    /// Of [`ACCESS`].
+    access: usize,
+    /// Whether the type was drawn; otherwise the pair is of a round.
+    drawn: bool,
+}
+
 /// Paths, each of a population of its own, so that they are independent of one another.
 struct Draws {
     random: Pcg64Mcg,
@@ -295,8 +326,12 @@ impl Draws {
         Self { random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    fn path(&mut self) -> Result<Path, ExperimentError> {
-        let access = ACCESS[self.random.random_range(0..ACCESS.len())];
+    fn access(&mut self) -> usize {
+        self.random.random_range(0..ACCESS.len())
+    }
+
+    fn path(&mut self, access: usize) -> Result<Path, ExperimentError> {
+        let access = ACCESS[access];
         let number = self.random.random_range(1..=OF_EACH);
         let name = format!("fresh-{}-{access}-{number:02}", self.random.random_range(0..SEEDS));
         let unknown =
