@@ -6,17 +6,17 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rampcc_experiment::{Parcel, Task, digest, received};
+use rampcc_experiment::{Parcel, Received, Task};
 use rampcc_league::said_again;
 use rampcc_scenario::Scenario;
 use rampcc_sim::Simulator;
 
 /// What a task may be for.
-static PATH: LazyLock<(Scenario, String)> = LazyLock::new(|| {
+static PATH: LazyLock<Received> = LazyLock::new(|| {
     let text = "size = '200 kB'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
     let scenario = Scenario::parse("short", text, None).expect("a scenario");
-    let digest = digest(&scenario);
-    (scenario, digest)
+    let parcel = Parcel::new(&scenario).expect("it names no file");
+    Received::read(&serde_json::to_string(&parcel).expect("plain data")).expect("what is written can be read")
 });
 
 fuzz_target!(|bytes: &[u8]| {
@@ -36,10 +36,10 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// It is a scenario with the files that it names, and can be sent on.
 fn path(text: &str) {
-    let Ok((scenario, digest)) = received(text) else { return };
-    let parcel = Parcel::new(&scenario).expect("its files came with it");
+    let Ok(received) = Received::read(text) else { return };
+    let parcel = Parcel::new(&received.scenario).expect("its files came with it");
     let again = serde_json::to_string(&parcel).expect("plain data");
-    assert_eq!(received(&again).expect("what is written can be read").1, digest);
+    assert_eq!(Received::read(&again).expect("what is written can be read").digest, received.digest);
 }
 
 /// It is another run than can be played here, or the very one.
@@ -48,8 +48,7 @@ fn task(text: &str) {
     let again = serde_json::to_string(&task).expect("plain data");
     assert_eq!(serde_json::from_str::<Task>(&again).expect("what is written can be read"), task);
     let Ok(row) = task.row() else { return };
-    let (scenario, digest) = &*PATH;
-    match task.run(scenario, digest, &row, &Simulator) {
+    match task.run(&PATH, &row, &Simulator) {
         Err(error) => assert!(error.is_input() && !error.to_string().is_empty()),
         Ok(run) => assert!(!run.to_string().is_empty()),
     }

@@ -191,8 +191,10 @@ impl Sender {
 /// A path that was sent.
 #[derive(Debug)]
 pub struct Received {
-    scenario: Scenario,
-    digest: String,
+    /// The path.
+    pub scenario: Scenario,
+    /// What tells it from others.
+    pub digest: String,
 }
 
 impl Received {
