@@ -72,6 +72,11 @@ pub trait Backend: Sync {
         Ok(())
     }
 
+    /// Description of the hosts where they are not those of the scenario.
+    fn hosts(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Needs of algorithms that it does not meet. A row with one of them is refused, or left out where nobody named it.
     fn lacks(&self) -> &'static [Lacking] {
         &[]

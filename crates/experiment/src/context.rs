@@ -30,7 +30,7 @@ pub fn context(scenario: &Scenario) -> Context {
     let same = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     Context {
         description: scenario.description.clone(),
-        words: scenario.in_words(),
+        words: scenario.in_words(None),
         base_rtt_s: facts.base_rtt.secs_f64(),
         capacity: facts
             .capacity

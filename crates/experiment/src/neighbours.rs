@@ -140,6 +140,7 @@ fn field(uncertain: &Uncertain, described: Option<f64>) -> UncertainField {
         unit,
         logarithmic,
         reason: uncertain.reason.clone(),
+        assumed: uncertain.assumed,
         described,
     }
 }

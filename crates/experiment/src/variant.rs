@@ -79,7 +79,7 @@ impl<'a> Variant<'a> {
             ),
             typed: request.typed.clone(),
             provenance,
-            context: Context { chance, ..context(&scenario) },
+            context: Context { chance, words: scenario.in_words(backend.hosts()), ..context(&scenario) },
             rows: rows_planned,
             first_seed: first,
             runs: count,

@@ -43,15 +43,11 @@ pub struct UncertainField {
     pub logarithmic: bool,
     /// Reason for these values.
     pub reason: String,
+    /// True if neither the scenario nor an option states them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumed: bool,
     /// Place of the described path in the range, from 0 to 1; `None`: unknown.
     pub described: Option<f64>,
-}
-
-impl UncertainField {
-    /// Whether nobody stated the range: its reason says so, as a scenario's text has it.
-    fn assumed(&self) -> bool {
-        self.reason.starts_with("Not stated.")
-    }
 }
 
 /// One path of a neighbourhood.

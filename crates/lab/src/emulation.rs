@@ -47,6 +47,7 @@ impl EmulationSummary {
     /// Of all runs that were emulated; `None`: there are none.
     pub fn of<'a>(runs: impl Iterator<Item = &'a Emulation>) -> Option<Self> {
         let mut summary: Option<Self> = None;
+        let mut sockets: Vec<&str> = Vec::new();
         for run in runs {
             let sum = summary.get_or_insert_with(|| Self {
                 kernel: run.kernel.clone(),
@@ -60,14 +61,14 @@ impl EmulationSummary {
                 realtime: true,
                 samples: 0,
                 samples_lost: 0,
-                sockets: run.sockets.clone(),
+                sockets: String::new(),
                 hosts: None,
                 turn_around_median_s: None,
                 turn_around_p90_s: None,
                 reason: None,
             });
-            if !sum.sockets.split(". ").any(|told| told == run.sockets) {
-                sum.sockets = format!("{}. {}", sum.sockets, run.sockets);
+            if !sockets.contains(&run.sockets.as_str()) {
+                sockets.push(&run.sockets);
             }
             sum.runs += 1;
             sum.marked += u32::from(!run.marked.is_empty());
@@ -85,7 +86,7 @@ impl EmulationSummary {
             sum.samples_lost += run.samples_lost;
             sum.reason = sum.reason.take().or_else(|| run.marked.first().cloned());
         }
-        summary
+        summary.map(|sum| Self { sockets: sockets.join(". "), ..sum })
     }
 
     /// One line on how true the path was.

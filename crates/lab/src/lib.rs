@@ -29,6 +29,7 @@ mod judge;
 mod ledger;
 mod meter;
 pub mod metric;
+mod notes;
 mod pairs;
 mod record;
 pub mod report;

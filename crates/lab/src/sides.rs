@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
 use crate::metric::{Definition, MetricInfo};
 use crate::statistics::{How, compare};
-use crate::{Context, EmulationSummary, Note, metric, verdict};
+use crate::{Context, EmulationSummary, Note, metric, notes};
 
 /// Metrics that are set side by side, in order.
 const SHOWN: [Definition; 9] = [
@@ -226,7 +226,7 @@ fn difference(comparisons: [&Comparison; 2], values: [Option<&Summary>; 2]) -> O
 
 /// What holds for all sides is said once.
 fn notes(sides: &[String], comparisons: &[&Comparison]) -> Vec<String> {
-    let notes: Vec<Vec<Note>> = comparisons.iter().map(|side| verdict::notes(side)).collect();
+    let notes: Vec<Vec<Note>> = comparisons.iter().map(|side| notes::notes(side)).collect();
     let common = |note: &&Note| notes.iter().all(|side| side.contains(note));
     let own = sides.iter().zip(&notes).flat_map(|(name, side)| {
         let own = side.iter().filter(|note| !common(note));

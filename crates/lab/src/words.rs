@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::comparison::Comparison;
-use crate::{EmulationSummary, pairs, verdict};
+use crate::{EmulationSummary, notes, pairs, verdict};
 
 /// What a comparison says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,7 +81,7 @@ impl Words {
         let mut method = method(comparison);
         method.extend(comparison.emulation.as_ref().map(played));
         method.extend(comparison.carries.as_ref().map(|carries| carries.method(comparison)));
-        Self { headline, elsewhere, verdict, notes: verdict::notes(comparison), method, facts, reach }
+        Self { headline, elsewhere, verdict, notes: notes::notes(comparison), method, facts, reach }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::ScenarioError;
 use crate::model::Scenario;
 use crate::settings::Setting;
-use crate::uncertain::{NOT_STATED, Range, Uncertain, Values};
+use crate::uncertain::{Range, Uncertain, Values};
 use crate::units;
 
 /// A single path described by options; what is `None` keeps the default of the scenario file's field.
@@ -84,9 +84,9 @@ impl AdHoc {
         let buffer = values.map(|values| Uncertain {
             field: "path.buffer".to_owned(),
             values,
-            reason: format!(
-                "{NOT_STATED} Base stations and access points hold from one scheduling round to a second."
-            ),
+            reason: "Not stated. Base stations and access points hold from one scheduling round to a second."
+                .to_owned(),
+            assumed: true,
             option: None,
         });
         // The text says what was left open, so that it can be changed.

@@ -79,7 +79,7 @@ impl Scenario {
     /// The scenario without the ranges that nobody stated: whoever names what is uncertain means that and nothing else.
     #[must_use]
     pub fn without_assumed(mut self) -> Self {
-        self.uncertain.retain(|known| !known.assumed());
+        self.uncertain.retain(|known| !known.assumed);
         self
     }
 
@@ -268,7 +268,7 @@ impl Uncertain {
             Values::Range(Range::parse(values, None).map_err(|problem| wrong(&problem))?)
         };
         let reason = "Given on the command line.".to_owned();
-        Ok(Self { field: field.to_owned(), values, reason, option: Some(option.clone()) })
+        Ok(Self { field: field.to_owned(), values, reason, assumed: false, option: Some(option.clone()) })
     }
 
     /// All of them, of which none is, or holds, another.
@@ -321,6 +321,9 @@ pub(crate) fn written(text: &str, uncertain: &[Uncertain]) -> String {
             }
         }
         entry.insert("reason", Value::from(known.reason.as_str()));
+        if known.assumed {
+            entry.insert("assumed", Value::from(true));
+        }
         table.insert(&known.field, value(entry));
     }
     let mut end = document.to_string().trim_end().to_owned();

@@ -10,8 +10,8 @@ use rampcc::Time;
 use rampcc_tcp::Profile;
 
 pub(crate) use crate::cpu::CPU;
-use crate::field::Default::{Count, Name, Words};
-use crate::field::{TEXT, US, count, one_of, table, time, words};
+use crate::field::Default::{Count, Flag, Name, Words};
+use crate::field::{FLAG, TEXT, US, count, one_of, table, time, words};
 pub(crate) use crate::history::HISTORY;
 use crate::names::{Scale, Stopping, Tagged};
 use crate::queue::QueueKind;
@@ -70,4 +70,5 @@ table! { UNCERTAIN: "[uncertain] \"path.buffer\" = { … }", "What a field may b
     "values": words("list of values") => Words("none"), "Instead of `range`: one of these.";
     "scale": one_of::<Scale>() => Words("log if the larger value is at least three times the smaller"), "Whether equal ratios are equally likely, or equal differences.";
     "reason": TEXT => Name(""), "Why these values; where they are from.";
+    "assumed": FLAG => Flag(false), "Whether nobody has stated them: `--uncertain` replaces such ranges.";
 }

@@ -14,19 +14,13 @@ pub struct Uncertain {
     pub values: Values,
     /// Reason for these values; may be empty.
     pub reason: String,
+    /// True if neither the scenario nor an option says so.
+    pub assumed: bool,
     /// The option that says so, as it was given; `None`: the scenario says so, or leaves it open.
     pub option: Option<String>,
 }
 
-/// How the reason of a range begins that nobody stated, in texts of scenarios as well.
-pub(crate) const NOT_STATED: &str = "Not stated.";
-
 impl Uncertain {
-    /// Whether neither the scenario nor an option says so.
-    pub(crate) fn assumed(&self) -> bool {
-        self.reason.starts_with(NOT_STATED)
-    }
-
     /// Whether one of the two fields is the other, or a part of it. A list without a number is all of its elements.
     pub(crate) fn overlaps(&self, other: &str) -> bool {
         let (mut ours, mut theirs) = (self.field.split('.').peekable(), other.split('.').peekable());
@@ -335,6 +329,7 @@ mod tests {
                 field: field.to_owned(),
                 values: values.clone(),
                 reason: String::new(),
+                assumed: false,
                 option: None,
             };
             assert_eq!(of(a).overlaps(b), of(b).overlaps(a), "{a} {b}");

@@ -4,15 +4,15 @@ use rampcc::{Rate, Time};
 use rampcc_path::{
     AckFilter, Capacity, Demand, Jitter, LinkConfig, LossConfig, Opportunities, Propagation, QuickStartPolicy,
 };
-use rampcc_tcp::Avoidance;
+use rampcc_tcp::{Avoidance, Profile};
 
 use crate::model::{Scenario, Sessions, SizeDistribution, Traffic, TrafficKind};
 use crate::numbers::{bytes, number, percent, seconds, short};
 
 impl Scenario {
     /// The path of the first flow under test in words, a heading and a sentence each: its links forward and back, the traces
-    /// behind them, what else is on the way, and the hosts.
-    pub fn in_words(&self) -> Vec<(String, String)> {
+    /// behind them, what else is on the way, and the hosts: `hosts`, where others play than those that the scenario describes.
+    pub fn in_words(&self, hosts: Option<&str>) -> Vec<(String, String)> {
         let mut words = Vec::new();
         let flow = self.flows.iter().find(|flow| flow.under_test).or(self.flows.first());
         let pair = |traffic: &Traffic| traffic.pairs.first().copied();
@@ -27,14 +27,16 @@ impl Scenario {
             }
         }
         words.extend(self.traces().map(|text| ("Traces".to_owned(), text)));
-        words.extend(self.others().map(|text| ("Beside it".to_owned(), text)));
+        words.extend(self.others().map(|text| ("Other traffic".to_owned(), text)));
         let drawn = |traffic: &'_ Traffic| match &traffic.kind {
             TrafficKind::Cbr { .. } => None,
             TrafficKind::Poisson { sender, .. }
             | TrafficKind::Web { sender, .. }
             | TrafficKind::Listed { sender, .. } => Some(self.hosts(sender)),
         };
-        let hosts = flow.map(|flow| self.hosts(&flow.sender)).or_else(|| self.traffic.iter().find_map(drawn));
+        let own =
+            || flow.map(|flow| self.hosts(&flow.sender)).or_else(|| self.traffic.iter().find_map(drawn));
+        let hosts = hosts.map(str::to_owned).or_else(own);
         words.extend(hosts.map(|text| ("Hosts".to_owned(), text)));
         words
     }
@@ -114,12 +116,10 @@ impl Scenario {
     }
 
     fn hosts(&self, sender: &rampcc_tcp::SenderConfig) -> String {
-        let table: toml::Table = self.text.parse().unwrap_or_default();
-        let profile = match table.get("profile").and_then(toml::Value::as_str).unwrap_or("modern") {
-            "modern" => "as Linux today".to_owned(),
-            "era" => "as when the papers were written".to_owned(),
-            "ns2" => "as ns-2 has them".to_owned(),
-            other => format!("profile {other}"),
+        let profile = match self.profile {
+            Profile::Modern => "as Linux today",
+            Profile::Era => "as when the papers were written",
+            Profile::Ns2 => "as ns-2 has them",
         };
         let avoidance = match sender.avoidance_in_use() {
             Avoidance::Reno => "Reno",
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<(String, String)> {
-        Scenario::parse("made-up", text, None).expect("a scenario").in_words()
+        Scenario::parse("made-up", text, None).expect("a scenario").in_words(None)
     }
 
     fn said<'a>(words: &'a [(String, String)], heading: &str) -> &'a str {
@@ -270,7 +270,7 @@ mod tests {
     fn every_scenario_that_ships_has_words_for_its_path() {
         for name in Scenario::built_in_names() {
             let scenario = Scenario::built_in(name).expect("it ships");
-            let words = scenario.in_words();
+            let words = scenario.in_words(None);
             for heading in ["Forward", "Return", "Hosts"] {
                 assert!(!said(&words, heading).is_empty(), "{name}: {heading}");
             }

@@ -49,7 +49,7 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
 
 /// " Assumed there: the loss 0 to 0.01 %.": the ranges that nobody typed, so that nobody takes them for the path's own.
 fn assumed(fields: &[UncertainField]) -> String {
-    let ranges: Vec<String> = (fields.iter().filter(|field| field.assumed()))
+    let ranges: Vec<String> = (fields.iter().filter(|field| field.assumed))
         .map(|field| format!("{} {}", name(&field.field), field.values))
         .collect();
     if ranges.is_empty() { String::new() } else { format!(" Assumed there: {}.", ranges.join(", ")) }

@@ -120,6 +120,7 @@ pub(crate) fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
         unit: unit.to_owned(),
         logarithmic: range.is_some(),
         reason: "Made up.".to_owned(),
+        assumed: false,
         described,
     };
     let fields = vec![

@@ -218,12 +218,19 @@ mod tests {
 
     const ALPHA: f64 = 0.05;
 
+    /// For the verdict alone.
+    fn without_interval(margin: f64, strata: usize) -> Evidence {
+        let mut evidence = Evidence::new([-1.0, 1.0], margin, strata);
+        evidence.grid.clear();
+        evidence
+    }
+
     /// How many of `gates` say at some time within 400 values that the mean is above the margin, or below it.
     fn verdicts(gates: u64, draw: impl Fn(&mut Pcg64Mcg) -> f64, margin: f64) -> [usize; 2] {
         let mut found = [0, 0];
         for seed in 0..gates {
             let mut random = Pcg64Mcg::seed_from_u64(seed);
-            let mut evidence = Evidence::new([-1.0, 1.0], margin, 1);
+            let mut evidence = without_interval(margin, 1);
             (0..400).for_each(|_| evidence.add(0, draw(&mut random)));
             found[0] += usize::from(evidence.above() <= ALPHA);
             found[1] += usize::from(evidence.below() <= ALPHA);
@@ -280,8 +287,7 @@ mod tests {
 
     /// Evidence of twelve paths that differ from one another by far more than a value from the next on the same path: 108 values.
     fn paths(mean: f64, margin: f64, seed: u64, rounds: usize) -> Evidence {
-        let (mut random, mut evidence) =
-            (Pcg64Mcg::seed_from_u64(seed), Evidence::new([-1.0, 1.0], margin, 12));
+        let (mut random, mut evidence) = (Pcg64Mcg::seed_from_u64(seed), without_interval(margin, 12));
         let of = |path: usize, random: &mut Pcg64Mcg| {
             mean + (path as f64 - 5.5) * 0.1 + random.random_range(-0.02..0.02)
         };
@@ -314,8 +320,7 @@ mod tests {
     #[test]
     fn rounds_at_the_margin_are_mistaken_no_more_often_than_said() {
         let noisy = |seed: u64| {
-            let (mut random, mut evidence) =
-                (Pcg64Mcg::seed_from_u64(seed), Evidence::new([-1.0, 1.0], 0.05, 3));
+            let (mut random, mut evidence) = (Pcg64Mcg::seed_from_u64(seed), without_interval(0.05, 3));
             for _ in 0..60 {
                 let round = [0.3, 0.0, -0.15].map(|mean| mean + random.random_range(-0.3..0.3));
                 evidence.add_round(&round);

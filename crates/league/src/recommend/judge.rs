@@ -113,7 +113,8 @@ pub struct Flip {
 }
 
 pub(super) fn recommendation(
-    (stack, starts): (&Stack, &Starts),
+    stack: &Stack,
+    starts: &Starts,
     league: &League,
     ranges: Option<&Neighbourhood>,
 ) -> Recommendation {

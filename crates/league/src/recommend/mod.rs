@@ -112,6 +112,6 @@ impl Stack {
 
     /// What the runs say; the league's rows are those of [`entrants`](Self::entrants), and every size counts alike.
     pub fn judge(&self, league: &League, starts: &Starts, ranges: Option<&Neighbourhood>) -> Recommendation {
-        judge::recommendation((self, starts), &League { pooled_from: 0, ..league.clone() }, ranges)
+        judge::recommendation(self, starts, &League { pooled_from: 0, ..league.clone() }, ranges)
     }
 }

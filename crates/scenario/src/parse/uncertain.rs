@@ -10,7 +10,7 @@ use crate::names::Scale;
 use crate::rates::typical_rate;
 use crate::schema;
 use crate::settings;
-use crate::uncertain::{NOT_STATED, RANGE, Range, Uncertain, Values, twice};
+use crate::uncertain::{RANGE, Range, Uncertain, Values, twice};
 
 /// Most fields that may be uncertain.
 const FIELDS_MAX: usize = 32;
@@ -67,7 +67,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
     let field = name.to_owned();
     if value.is_text() {
         let values = Values::Range(range(value, None)?);
-        return Ok(Uncertain { field, values, reason: String::new(), option: None });
+        return Ok(Uncertain { field, values, reason: String::new(), assumed: false, option: None });
     }
     let says = |key: &&str| ["range", "values"].contains(key);
     if !name.contains('.') && !value.entries(TABLE)?.iter().any(|(key, ..)| says(key)) {
@@ -92,7 +92,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         (None, None) => return Err(s.error("range", "it is missing", RANGE)),
     };
     let reason = s.of::<&str>("reason").split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(Uncertain { field, values, reason, option: None })
+    Ok(Uncertain { field, values, reason, assumed: s.of("assumed"), option: None })
 }
 
 fn range(value: &Value<'_>, logarithmic: Option<bool>) -> Result<Range, ScenarioError> {
@@ -136,7 +136,8 @@ pub(crate) fn left_open(root: &Section<'_>, scenario: &Scenario) -> Result<Vec<U
         found.extend(values.map(|values| Uncertain {
             field: field.to_owned(),
             values,
-            reason: format!("{NOT_STATED} {reason}"),
+            reason: format!("Not stated. {reason}"),
+            assumed: true,
             option: None,
         }));
     };

@@ -58,6 +58,10 @@ impl Backend for Programs {
         "Servers and clients of your own over an emulated path, in real time"
     }
 
+    fn hosts(&self) -> Option<&'static str> {
+        Some("the programs of the rows")
+    }
+
     fn identity(&self) -> String {
         format!("program-linux-{}+{}", kernel_release(), env!("RAMP_TESTBED_SOURCES"))
     }

@@ -7,7 +7,7 @@ use super::playground;
 use super::text::{Html, Text};
 use crate::report::names::{Piece, pieces};
 use crate::words::grouped;
-use crate::{Comparison, Words};
+use crate::{Comparison, Context, Words};
 
 /// From the body to the end of the facts about the path.
 pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
@@ -58,7 +58,7 @@ pub(super) fn found(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.raw("<dl class=\"facts\">\n");
     facts(html, comparison);
     html.raw("</dl>\n");
-    path_words(html, comparison);
+    path_words(html, &comparison.context);
 }
 
 /// What the leader achieves in large letters, the facts beside it as a list.
@@ -81,8 +81,7 @@ fn headline(html: &mut Html, comparison: &Comparison, words: &Words) {
 }
 
 /// What the path is, for who has never seen the scenario.
-fn path_words(html: &mut Html, comparison: &Comparison) {
-    let path = &comparison.context;
+fn path_words(html: &mut Html, path: &Context) {
     if path.description.is_empty() && path.words.is_empty() {
         return;
     }
@@ -91,10 +90,7 @@ fn path_words(html: &mut Html, comparison: &Comparison) {
         html.add(format_args!("<p>{}</p>\n", Text(&path.description)));
     }
     html.raw("<dl>\n");
-    // Programs are hosts of their own kind, whatever the scenario says of hosts.
-    let programs = comparison.emulation.as_ref().is_some_and(|run| run.turn_around_median_s.is_some());
     for (heading, text) in &path.words {
-        let text = if programs && heading == "Hosts" { "the programs of the rows" } else { text };
         html.add(format_args!("<div><dt>{}</dt><dd>{}</dd></div>\n", Text(heading), Text(text)));
     }
     html.raw("</dl>\n</div>\n");

@@ -1,0 +1,180 @@
+//! Notes on a comparison: what a reader must know besides the verdict.
+
+use crate::comparison::{ArmSummary, Comparison, Summary};
+use crate::explain::standing;
+use crate::format::{list, quantity, seconds, share};
+use crate::metric::{self, Definition, MetricInfo};
+use crate::statistics::skewness;
+use crate::verdict::notable;
+use crate::words::Note;
+
+/// From this skewness on, intervals of means by ten runs are much too narrow. Six runs are the fewest that reach it.
+const TAIL: f64 = 1.5;
+
+/// What a reader must know besides the verdict.
+pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let planned = comparison.seeds.len();
+    for arm in comparison.arms.iter().filter(|arm| (arm.n as usize) < planned) {
+        notes.push(Note::of(&arm.label, format!("{} of {planned} runs are there.", arm.n)));
+    }
+    for arm in &comparison.arms {
+        let cut_off =
+            arm.of(metric::UNFINISHED).map_or(0, |s| s.values.iter().flatten().filter(|v| **v > 0.0).count());
+        if cut_off > 0 {
+            let lost = arm.lost_connections();
+            let shown = arm.representative.as_ref();
+            let why = match shown.and_then(|run| Some((run, run.stay.as_ref()?))) {
+                _ if lost > 0 => format!(": {lost} lost the connection"),
+                Some((run, stay)) => {
+                    let context = comparison.context.of_run(run.path.as_ref());
+                    let which = if arm.n > 1 { format!(" (seed {})", run.seed) } else { String::new() };
+                    format!(": it never left start-up{which}, and {}", standing(stay, &context))
+                }
+                None => String::new(),
+            };
+            let end = whole_seconds(comparison.context.end_s);
+            let text = format!("{cut_off} of {} runs did not finish within {end}{why}.", arm.n);
+            notes.push(Note::of(&arm.label, text));
+        }
+    }
+    notes.extend(comparison.arms.iter().filter_map(bursts).map(Note::of_all));
+    notes.extend(marked(comparison).map(Note::of_all));
+    if let Some(emulation) = comparison.emulation.as_ref().filter(|emulation| emulation.samples_lost > 0) {
+        let all = emulation.samples + emulation.samples_lost;
+        notes.push(Note::of_all(format!("{} of {all} samples were lost.", emulation.samples_lost)));
+    }
+    let Some(info) = comparison.primary_info() else { return notes };
+    for arm in &comparison.arms {
+        let Some(modes) = arm.metric(&info.id).and_then(|summary| summary.modes) else { continue };
+        let text = format!(
+            "{} is bimodal, {} in {} of runs and {} in the rest; its mean describes neither.",
+            info.name,
+            quantity(modes.low, &info.unit),
+            share(modes.low_share),
+            quantity(modes.high, &info.unit),
+        );
+        notes.push(Note { starred: true, ..Note::of(&arm.label, text) });
+    }
+    notes.extend(tails(comparison));
+    notes.extend(means_apart(comparison, info));
+    notes.extend(cost_to_others(comparison));
+    if !comparison.context.chance {
+        notes.push(Note::of_all("This path has no randomness: one run suffices."));
+    } else if planned == 1 {
+        notes.push(Note::of_all("One run each: nothing here has an interval."));
+    }
+    notes
+}
+
+/// `120 s`: a limit that somebody has set, so without decimals where it has none.
+fn whole_seconds(value: f64) -> String {
+    if value >= 1.0 && value.fract().abs() < 1e-9 { format!("{value:.0} s") } else { seconds(value) }
+}
+
+/// "h3 sends up to 118 packets back to back in start-up, 61 of them lost; its first flight is 32 packets.": means over runs.
+fn bursts(arm: &ArmSummary) -> Option<String> {
+    let mean = |metric: Definition| arm.of(metric).map(|summary| summary.mean);
+    let (burst, flight) = (mean(metric::BURST)?, mean(metric::FIRST_FLIGHT)?);
+    let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
+    let lost = lost.map_or(String::new(), |lost| format!(", {lost:.0} of them lost"));
+    Some(format!(
+        "{} sends up to {burst:.0} packets back to back in start-up{lost}; its first flight is {flight:.0} packets.",
+        arm.label
+    ))
+}
+
+/// Rows whose interval is narrower than it says, because their runs have a tail.
+fn tails(comparison: &Comparison) -> Vec<Note> {
+    let Some(info) = comparison.primary_info() else { return Vec::new() };
+    let tail = |summary: &Summary| {
+        let values: Vec<f64> = summary.known_or_least().into_iter().flatten().collect();
+        skewness(&values).filter(|skewness| summary.modes.is_none() && skewness.abs() > TAIL)
+    };
+    (comparison.arms.iter())
+        .filter_map(|arm| Some((arm, arm.metric(&info.id).and_then(tail)?)))
+        .map(|(arm, _)| {
+            let text = format!(
+                "{} has a long tail, so the interval of its mean is too narrow for 95 %; differences between rows do not \
+                 rest on it.",
+                info.name
+            );
+            Note::of(&arm.label, text)
+        })
+        .collect()
+}
+
+/// From here on a ratio of means and a mean of ratios are two numbers to a reader.
+const APART: f64 = 0.03;
+
+/// "… by the means alone: enhanced +35 %.": where the table would seem to contradict itself.
+fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
+    let mean =
+        |arm: &ArmSummary| arm.metric(&info.id).filter(|summary| summary.unfinished() == 0).map(|s| s.mean);
+    let base = mean(leader)?;
+    let apart: Vec<String> = (comparison.arms.iter())
+        .filter(|arm| !arm.yardstick && arm.label != leader.label)
+        .filter_map(|arm| {
+            let of_means = mean(arm)? / base;
+            let by_run = comparison.pair(&info.id, &arm.label, &leader.label)?.ratio?;
+            let off = (of_means / by_run - 1.0).abs() > APART;
+            off.then(|| format!("{} {:+.0} %", arm.label, 100.0 * (of_means - 1.0)))
+        })
+        .collect();
+    let names: Vec<&str> = apart.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| {
+        Note::of_all(format!(
+            "\"vs leader\" averages the ratios run by run (geometric mean), in which a few slow runs weigh less; by the means \
+             alone: {}.",
+            list(&names)
+        ))
+    })
+}
+
+/// From here on others pay for it.
+const DEAR: f64 = 1.1;
+
+/// "… competing flows' downloads take 69 % longer than with `hystart`, and lose 159 packets instead of 50.": a lead that others
+/// pay for.
+fn cost_to_others(comparison: &Comparison) -> Option<Note> {
+    let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label))?;
+    let rival = comparison.arm(notable(comparison)?)?;
+    let both = |metric: Definition| Some([leader.of(metric)?, rival.of(metric)?]);
+    let [time, base] = both(metric::OTHERS_DOWNLOAD_TIME)?;
+    let ratio = time.mean / base.mean;
+    // Intervals that meet prove nothing.
+    let apart = match (&time.interval, &base.interval) {
+        (Some(time), Some(base)) => time.low > base.high,
+        _ => !comparison.context.chance,
+    };
+    if !(apart && ratio >= DEAR) {
+        return None;
+    }
+    let lost = both(metric::OTHERS_LOST).filter(|[lost, base]| lost.mean > base.mean);
+    let lost = lost.map_or_else(String::new, |[lost, base]| {
+        format!(", and lose {:.0} packets instead of {:.0}", lost.mean, base.mean)
+    });
+    let text = format!(
+        "competing flows' downloads take {:.0} % longer than with {}{lost}.",
+        100.0 * (ratio - 1.0),
+        rival.label
+    );
+    Some(Note::of(&leader.label, text))
+}
+
+/// Runs that stand with a reservation.
+fn marked(comparison: &Comparison) -> Option<String> {
+    let all = comparison.emulation.as_ref().filter(|emulation| emulation.marked > 0)?;
+    let arms: Vec<String> = (comparison.arms.iter())
+        .filter_map(|arm| Some((arm, arm.emulation.as_ref().filter(|e| e.marked > 0)?)))
+        .map(|(arm, emulation)| format!("{} {}", arm.label, emulation.marked))
+        .collect();
+    let reason = all.reason.as_ref().map_or(String::new(), |reason| format!("; the first because {reason}"));
+    Some(format!(
+        "In {} of {} runs the emulator's error may have changed the answer ({}){reason}.",
+        all.marked,
+        all.runs,
+        arms.join(", ")
+    ))
+}
