@@ -245,7 +245,7 @@ pub(crate) fn reproduce(
 fn counted(tally: Tally) -> String {
     let Tally { held, checked, computed_held, computed, contradicted } = tally;
     let formulae = if computed > 0 {
-        format!("; of those about formulae {computed_held} of {computed}")
+        format!("; {computed_held} of {computed} about formulae, which no run decides")
     } else {
         String::new()
     };
