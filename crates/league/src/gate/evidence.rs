@@ -4,7 +4,7 @@
 //! Whoever bets that a mean is above `m`, where it is not, multiplies the stake by `1 / alpha` with a probability of at most
 //! `alpha`, however often somebody looks. Nothing is assumed of the values but their bounds.
 //!
-//! Values may be of a few strata (paths), whose means differ far more than the values of one. A round has one value of each, so that
+//! Values may be of a few strata (paths, or types of access), whose means differ far more than the values of one. A round has one value of each, so that
 //! a bet on all of them need not pay for what is between strata: each value is held to a mean of its own, `c`, chosen before the
 //! round, and these have the mean `m`. With the share `s` of the stake on each, the stake is multiplied by `1 + s (x - c)` for each
 //! value `x`. The values are independent, so the factor to expect is the product of `1 + s (mean of x - c)`: at most 1 if the
