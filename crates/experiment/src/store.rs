@@ -37,6 +37,8 @@ pub struct Store {
 
 /// Finished runs of a directory that are lines of one file.
 pub(crate) const RUNS: &str = "runs.jsonl";
+/// Bytes of a run that are unpacked at most: a directory may be somebody else's.
+const LARGEST: u64 = 256 << 20;
 /// Ending of a compressed run.
 const COMPRESSED: &str = "gz";
 
@@ -220,8 +222,9 @@ fn read_run(path: &Path) -> Option<RunRecord> {
     if path.extension().is_none_or(|ending| ending != COMPRESSED) {
         return serde_json::from_slice(&bytes).ok();
     }
+    // What is cut off there is no JSON, and is played again.
     let mut text = Vec::new();
-    GzDecoder::new(bytes.as_slice()).read_to_end(&mut text).ok()?;
+    GzDecoder::new(bytes.as_slice()).take(LARGEST).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
