@@ -12,7 +12,10 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
             record.stay.as_ref().map_or(String::new(), |stay| format!("; {}", standing(stay, context)));
         return format!("never left start-up while the run lasted{standing}");
     };
-    let mut text = format!("left at {} because {}", seconds(exit.time_s), cause(exit, context));
+    // Of a program the path sees packets alone: its exit is inferred, and what it has in flight stands for its window.
+    let inferred = record.emulation.as_ref().is_some_and(|emulation| emulation.wire.is_some());
+    let (seems, what) = if inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
+    let mut text = format!("left at {}{seems} because {}", seconds(exit.time_s), cause(exit, context));
     if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.value(metric::STARTUP_LOST_PACKETS)) {
         text.push_str(&match lost {
             0.0 => ", or so it was believed".to_owned(),
@@ -20,7 +23,7 @@ pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunR
         });
     }
     if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
-        text.push_str(&format!("; window {}", window(bdp)));
+        text.push_str(&format!("; {what} {}", window(bdp)));
     }
     if let Some(judged) = exit.deciding_cwnd_bytes
         && let Some(bdp) = context.over_bdp(judged as f64)

@@ -434,6 +434,15 @@ fn an_exit_is_explained_with_its_numbers() {
         "{}",
         explain_exit(&now, &sample_context(), Some(&later))
     );
+    let wire = Some(rampcc_trace::Wire::default());
+    let program =
+        RunRecord { emulation: Some(rampcc_trace::Emulation { wire, ..Default::default() }), ..now.clone() };
+    let told = explain_exit(&program, &sample_context(), None);
+    assert!(
+        told.starts_with("left at 1.42 s, as its packets suggest, because ")
+            && told.ends_with("; in flight 0.89 BDP"),
+        "{told}"
+    );
     // Whoever left because of loss would have left all the same.
     let lossy = |record: &RunRecord, proved| {
         let mut record = record.clone();
