@@ -153,8 +153,8 @@ fn told(of: &str, known: &BTreeMap<String, Vec<Line>>) -> (String, Vec<String>) 
         "f64" => "number",
         "u64" | "u32" | "usize" | "i64" => "integer",
         "bool" => "boolean",
-        // A note is written as a sentence.
-        "String" | "str" | "ExitReason" | "Note" => "text",
+        // A note and an explanation are written as sentences.
+        "String" | "str" | "ExitReason" | "Note" | "Explanation" => "text",
         // Curves, which these files leave out.
         "RunSeries" => "object",
         name if known.contains_key(name) => return (format!("`{name}`"), vec![name.to_owned()]),

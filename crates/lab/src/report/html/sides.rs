@@ -10,7 +10,7 @@ use super::text::{Html, Text};
 use crate::comparison::Finding;
 use crate::metric::{self, Definition};
 use crate::report::sides::{difference_text, emulations, listed, ordered};
-use crate::sides::{Side, SideBySide, SideRow};
+use crate::sides::{Side, SideBySide, SideRow, SidesWords};
 use crate::{Context, Representative};
 
 /// Metrics in the table, each on both sides.
@@ -21,7 +21,7 @@ const CHART: (f64, f64) = (340.0, 150.0);
 const POINTS: usize = 400;
 
 /// The whole document; `places` are where the sides' own reports are, as links.
-pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
+pub(super) fn page(both: &SideBySide, words: &SidesWords, places: &[&str]) -> String {
     let mut html = Html::default();
     let sides = listed(&both.sides);
     let title = format!("{}: {sides}", both.provenance.scenario);
@@ -37,11 +37,11 @@ pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
         "<h1><b>{}</b> on {}</h1>\n<p class=\"verdict\">{}</p>\n",
         Text(&both.provenance.scenario),
         Text(&sides),
-        Text(&both.verdict)
+        Text(&words.verdict)
     ));
-    if !both.notes.is_empty() {
+    if !words.notes.is_empty() {
         html.raw("<div class=\"warning\">");
-        both.notes.iter().for_each(|note| html.add(format_args!("<p>{}</p>\n", Text(note))));
+        words.notes.iter().for_each(|note| html.add(format_args!("<p>{}</p>\n", Text(note))));
         html.raw("</div>\n");
     }
     html.raw("<dl class=\"facts\">\n");
