@@ -154,6 +154,24 @@ fn json_has_everything_but_the_curves() {
     assert!(found.arms.iter().all(|arm| arm.representative.as_ref().is_some_and(|run| run.series.is_none())));
 }
 
+#[test]
+fn a_comparison_survives_its_file() {
+    let mut comparison = sample_comparison();
+    let text = serde_json::to_string(&comparison).unwrap();
+    assert!(text.starts_with("{\"provenance\":"));
+    // What the rows are, and why they left, is there in words.
+    let name = rampcc::algorithm("hystart").unwrap().name;
+    assert!(text.contains(&format!("\"about\":\"{name}: ")));
+    for arm in &mut comparison.arms {
+        arm.about = None;
+        for run in arm.representative.iter_mut().chain(&mut arm.drawn) {
+            let said = format!("\"explanation\":\"{}\"", std::mem::take(&mut run.explanation));
+            assert!(text.contains(&said), "{said}");
+        }
+    }
+    assert!(serde_json::from_str::<Comparison>(&text).unwrap() == comparison, "the file says something else");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
