@@ -6,7 +6,7 @@ use super::machine::{Numbered, Table, some};
 use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
 use crate::comparison::{Finding, Representative, Summary};
-use crate::format::{count, number, quantity, seconds, with_interval};
+use crate::format::{count, list, number, quantity, seconds, with_interval};
 use crate::metric::{self, Definition};
 use crate::sides::{Difference, SideBySide, SideRow, SidesWords};
 
@@ -34,10 +34,7 @@ pub fn sides_text(both: &SideBySide, words: &SidesWords, style: &TextStyle) -> S
 
 /// `sim, linux and quic`.
 pub(super) fn listed(sides: &[String]) -> String {
-    match sides {
-        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        all => all.join(""),
-    }
+    list(&sides.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// How true the path was, and what the sockets were: of each side in real time, with its name where there are several.
