@@ -6,6 +6,10 @@
 //! The sending end opens the connection, as in the simulator's TCP, and each write of the application has a stream of its
 //! own. A full datagram is as large on the wire as a full segment. Packets are not encrypted, and everything random comes
 //! from the run's seed, so that the same run is the same to the byte.
+#![expect(
+    clippy::duplicate_mod,
+    reason = "`stack.rs` is over the types of two stacks, in `noq` and in `quinn`"
+)]
 
 mod apart;
 mod backend;

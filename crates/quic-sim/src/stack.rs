@@ -180,7 +180,10 @@ impl End for Peer {
 
     fn poll_timeout(&self) -> Time {
         let mut connection = self.connection.borrow_mut();
-        self.port.due(connection.as_mut().filter(|_| !self.lost).and_then(|live| live.poll_timeout()))
+        self.port.due(match connection.as_mut() {
+            Some(live) if !self.lost => live.poll_timeout(),
+            _ => None,
+        })
     }
 
     fn lost(&self) -> bool {
