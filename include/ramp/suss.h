@@ -20,7 +20,7 @@
  *           round doubles; the patch divides by zero.
  * Deviates: the first window is the connection's own; the patch takes it for 10 packets.
  * Deviates: it quadruples only where the window is what limits the sender, whatever port it serves
- *           and whatever pacing its host prefers, and never beyond the receiver's window.
+ *           and whatever pacing its host prefers.
  * Deviates: after a timeout HyStart runs alone; the patch goes on with windows of 40 packets and
  *           more.
  */
@@ -66,7 +66,6 @@ struct ramp_suss { /* times in us */
 	ramp_u64 first_window_bytes;
 	ramp_u64 blue_end_bytes;   /* the blue train is over when this is acknowledged */
 	ramp_u64 blue_acked_bytes; /* in this round, but for its last ACK */
-	ramp_u64 window_bytes;     /* that this round began with */
 	ramp_u64 last_whole;       /* the last round's train, extrapolated, 1/1000 us; 0: none yet */
 	ramp_u64 cap_bytes;        /* the window at which HyStart's train ends start-up; 0: none */
 	ramp_u64 cap_evidence;
@@ -181,15 +180,13 @@ RAMP_FN void ramp_suss_jump(struct ramp_suss *s, const struct ramp_ack *a, struc
 	/* What this ACK itself releases is still blue. */
 	s->burst_until_bytes = ramp_add(a->sent_bytes, ramp_mul(a->acked_bytes, 2));
 	ramp_suss_pace(s, d);
-	red = ramp_sub(ramp_add(red, a->acked_bytes), red_acked);
-	ramp_grow(ramp_min(red, ramp_sub(a->receive_window_bytes, d->cwnd_bytes)), a->mss_bytes, d);
+	ramp_grow(ramp_sub(ramp_add(red, a->acked_bytes), red_acked), a->mss_bytes, d);
 }
 
 RAMP_FN void ramp_suss_open_round(struct ramp_suss *s, struct ramp_decision *d)
 {
 	s->colour = SUSS_BLUE_ACKS;
 	s->blue_acked_bytes = 0;
-	s->window_bytes = d->cwnd_bytes;
 	s->round = (ramp_u32)ramp_min(s->round + 1, SUSS_ROUNDS_MAX);
 	s->mode = SUSS_CLOCKED;
 	ramp_suss_pace(s, d);
@@ -201,7 +198,7 @@ RAMP_FN void ramp_suss_end_blue(struct ramp_suss *s, const struct ramp_ack *a,
 {
 	ramp_u64 blue = ramp_suss_shift(s->first_window_bytes, s->round - 1);
 	ramp_u64 length = ramp_sub(a->now_ns / 1000, s->hystart.round_start), train;
-	ramp_u64 used;
+	ramp_u64 window = ramp_sub(d->cwnd_bytes, s->blue_acked_bytes), used;
 	ramp_u32 foreseen = 0;
 
 	s->colour = SUSS_BLUE_ENDED;
@@ -215,10 +212,10 @@ RAMP_FN void ramp_suss_end_blue(struct ramp_suss *s, const struct ramp_ack *a,
 		s->gave_up = !foreseen;
 	}
 	s->last_whole = ramp_suss_shift(train, s->round - 2);
-	/* The window was full when the round began, but for a packet or what came at once. */
+	/* The window that this round began with was full, but for a packet or what came at once. */
 	used = ramp_add(s->usage.flight_bytes, ramp_add(a->acked_bytes, a->mss_bytes));
 	/* The blue train must leave some of its share of the round trip. */
-	if (foreseen && (a->flags & RAMP_CWND_LIMITED) && used >= s->window_bytes &&
+	if (foreseen && (a->flags & RAMP_CWND_LIMITED) && used >= window &&
 	    train < ramp_mul(s->hystart.min_rtt, 1000) >> ramp_min(s->round - 1, 63))
 		ramp_suss_jump(s, a, d);
 }
