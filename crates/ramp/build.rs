@@ -29,12 +29,12 @@ fn main() {
     write("documents.rs", documents());
     write("sources.rs", sources());
     let preprocessed = String::from_utf8(core("src/lists.c").expand()).expect("the core is ASCII");
-    let (contract, overridden) = lists(&preprocessed);
+    let (contract, registered) = lists(&preprocessed);
     write("lists.rs", contract);
     let interface =
         fs::read_to_string("include/ramp/interface.h").expect("the contract is part of the source");
     write("structures.rs", STRUCTURES.iter().map(|each| structure(each, &interface)).collect());
-    write("overrides.rs", overridden);
+    write("registered.rs", registered);
 }
 
 fn core(source: &str) -> cc::Build {
@@ -56,7 +56,7 @@ struct Entry {
     texts: Vec<String>,
 }
 
-/// The lists of `lists.c`, and of the registry's overrides: after `ramp_list` its name, after `ramp_entry` a name and
+/// The lists of `lists.c`, first the contract's, then the registry's: after `ramp_list` its name, after `ramp_entry` a name and
 /// literals, adjacent ones being one.
 fn lists(preprocessed: &str) -> (String, String) {
     let (_, text) = preprocessed.split_once("ramp_version").expect("lists.c begins with it");
@@ -67,20 +67,24 @@ fn lists(preprocessed: &str) -> (String, String) {
         "/// The version of the contract: `RAMP_CONTRACT`.\npub const CONTRACT: u32 = {};\n",
         version.trim()
     );
-    let mut overridden = String::new();
+    let mut registered = String::new();
     for part in parts {
         let list = list(&without_markers(part));
         rust += &match list.name.as_str() {
             "Traits" => constants(&list),
             "Needs" | "Families" => traits(&list),
+            "OwnExits" => {
+                registered += &own_exits(&list);
+                continue;
+            }
             "Overrides" => {
-                overridden = overrides(&list);
-                String::new()
+                registered += &overrides(&list);
+                continue;
             }
             _ => enumeration(&list),
         };
     }
-    (rust, overridden)
+    (rust, registered)
 }
 
 /// Without the lines by which a preprocessor says where it is.
@@ -200,6 +204,13 @@ fn traits(list: &List) -> String {
         all.len(),
         all.join(", ")
     )
+}
+
+/// The list of reasons for which rows leave by their own rules.
+fn own_exits(list: &List) -> String {
+    let entry = |entry: &Entry| format!("({:?}, ExitReason::{})", entry.texts[0], camel(&entry.name));
+    let entries: Vec<_> = list.entries.iter().map(entry).collect();
+    format!("const OWN_EXITS: &[(&str, ExitReason)] = &[{}];\n", entries.join(", "))
 }
 
 /// The list of parameters that have another value somewhere.

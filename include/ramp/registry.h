@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One row per algorithm: id, NAME (prefix of its parameter table), traits, name, source, idea. And
- * the parameters that have another value somewhere than in their algorithm's table.
+ * One row per algorithm: id, NAME (prefix of its parameter table), traits, name, source, idea. Why
+ * it leaves by its own rule. And the parameters that have another value somewhere than in their
+ * algorithm's table.
  */
 #ifndef RAMP_REGISTRY_H
 #define RAMP_REGISTRY_H
@@ -166,6 +167,47 @@
 	  "open the window to a few times what came back, try what a flight proves, then fill")    \
 	X(ideal, IDEAL, RAMP_PACES | RAMP_KNOWS_PATH, "ideal", "none",                             \
 	  "knows the path: sends its bandwidth-delay product at once, paced at its rate")
+
+/*
+ * X(REASON, id): why a row leaves by its own rule. All leave at ssthresh, after a timeout and at
+ * a mark, and all but those with RAMP_OUTLASTS_LOSS at a loss.
+ */
+#define RAMP_OWN_EXITS(X)         \
+	X(ACK_TRAIN, "hystart11") \
+	X(ACK_TRAIN, "hystart")   \
+	X(ACK_TRAIN, "suss")      \
+	X(DELAY, "hystart11")     \
+	X(DELAY, "hystart")       \
+	X(DELAY, "hystartpp")     \
+	X(DELAY, "vegas")         \
+	X(DELAY, "vegas_lin")     \
+	X(DELAY, "suss")          \
+	X(DELAY, "chirp")         \
+	X(DELAY, "hystart_pq")    \
+	X(DELAY, "c4")            \
+	X(GAP, "paced")           \
+	X(GAP, "chirp")           \
+	X(BANDWIDTH, "best")      \
+	X(BANDWIDTH, "hoe")       \
+	X(BANDWIDTH, "bbr_quic")  \
+	X(BANDWIDTH, "aron")      \
+	X(BANDWIDTH, "esse")      \
+	X(BANDWIDTH, "tris")      \
+	X(BANDWIDTH, "afstart")   \
+	X(DELIVERY, "search")     \
+	X(DELIVERY, "search4")    \
+	X(DELIVERY, "stopeg")     \
+	X(PLATEAU, "bbr")         \
+	X(PLATEAU, "bbr3")        \
+	X(PLATEAU, "bbr_quic")    \
+	X(PLATEAU, "c4")          \
+	X(LOSS, "bbr3")           \
+	X(LOSS, "bbr_quic")       \
+	X(LOSS, "hystart_pq")     \
+	X(LOSS, "c4")             \
+	X(PROOF, "reach")         \
+	X(SHARE, "reach")         \
+	X(KNOWN, "ideal")
 
 /* X(ENVIRONMENT, value, id, parameter, reason): papers' hosts, or a Linux server of today. */
 #define RAMP_OVERRIDES(X) RAMP_HOE_OVERRIDES(X) RAMP_JUMP_OVERRIDES(X) RAMP_PACED_OVERRIDES(X)

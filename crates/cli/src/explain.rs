@@ -136,6 +136,13 @@ fn explain_reason(reason: ExitReason, terminal: Terminal, out: &mut impl Write) 
             .to_owned(),
         _ => format!("Start-up ended because {}.{unit}", reason.clause()),
     };
+    writeln!(out, "{}", textwrap::fill(&text, terminal.width))?;
+    let rows = rampcc::algorithms().iter().filter(|row| row.own_exits().any(|own| own == reason));
+    let rows: Vec<_> = rows.map(|row| row.id).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let text = format!("Algorithms with a rule for it: {}.", rows.join(", "));
     writeln!(out, "{}", textwrap::fill(&text, terminal.width))
 }
 
@@ -193,6 +200,10 @@ fn explain_algorithm<W: Write>(algorithm: &Algorithm, terminal: Terminal, out: &
         }
         Ok(parameters)
     })?;
+    let own: Vec<_> = algorithm.own_exits().map(ExitReason::word).collect();
+    if !own.is_empty() {
+        writeln!(out, "\nExits of its own: {}", own.join(", "))?;
+    }
     writeln!(out, "\nState: {} bytes a connection", algorithm.state_bytes())
 }
 

@@ -74,13 +74,7 @@ mod with_the_kernel {
         ];
         let before = place.files(".");
         for (arguments, expected) in cases {
-            let output = place.ramp(arguments);
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-            for text in expected {
-                assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
-            }
-            assert!(output.stdout.is_empty() && !said.contains("panicked"), "{arguments:?}: {said}");
+            place.fails(2, arguments, expected);
         }
         assert_eq!(place.files("."), before);
     }

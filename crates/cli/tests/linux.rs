@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -33,17 +33,6 @@ const NOBODY: u32 = 65_534;
 
 const PATH: [&str; 8] = ["--rate", "20mbit", "--rtt", "40ms", "--buffer", "1bdp", "--size", "500kB"];
 
-/// The command until no run is refused: a busy machine refuses some, and what is finished is kept.
-fn patiently(place: &Place, arguments: &[&str]) -> Output {
-    for _ in 0..10 {
-        let output = place.ramp(arguments);
-        if output.status.success() || !stderr(&output).contains("refused") {
-            return output;
-        }
-    }
-    panic!("refused ten times: {arguments:?}");
-}
-
 #[test]
 fn what_the_kernel_cannot_play_is_refused_before_anything_is_written() {
     let place = Place::new("linux_refusals");
@@ -62,13 +51,7 @@ fn what_the_kernel_cannot_play_is_refused_before_anything_is_written() {
         (&["compare", "--on", "freebsd"], 2, &["freebsd", "sim", "linux"]),
     ];
     for (arguments, code, expected) in cases {
-        let output = place.ramp(arguments);
-        // Lines are wrapped to the width of a pipe.
-        let said = stderr(&output).replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        for text in expected {
-            assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
-        }
+        place.fails(code, arguments, expected);
     }
     assert!(!place.path("ramp-results").exists(), "something was written");
 }
@@ -99,7 +82,7 @@ fn both_sides_are_kept_judged_and_found_again() {
     let command =
         [&["compare", "--on", "sim,linux", "--exact", "--runs", "2", "--out", "out"], &PATH[..], rows]
             .concat();
-    let output = patiently(&place, &command);
+    let output = place.patiently(&command);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("difference") && table.contains("in real time"), "{table}");
@@ -165,7 +148,7 @@ fn real_time_makes_fewer_runs_unless_asked() {
     let place = Place::new("linux_runs");
     let path = ["--rate", "20mbit", "--rtt", "40ms", "--size", "20kB", "--algorithms", "reno"];
     let command = [&["compare", "--on", "linux"], &path[..], &["--out", "out", "--json"]].concat();
-    let output = patiently(&place, &command);
+    let output = place.patiently(&command);
     assert!(output.status.success(), "{}", stderr(&output));
     let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(comparison["seeds"], serde_json::json!([1, 2, 3]));
@@ -194,7 +177,7 @@ fn one_run_gives_its_samples_and_says_how_true_the_path_was() {
         "--samples",
         "cubic.csv",
     ];
-    let output = patiently(&place, &command);
+    let output = place.patiently(&command);
     let said = stderr(&output);
     assert!(output.status.success(), "{said}");
     for text in ["emulation on Linux", "packets late by", "0 lost", "tcp_rmem", "download time"] {
@@ -406,7 +389,7 @@ fn a_league_holds_the_simulator_against_the_kernel() {
         "--out",
         "out",
     ];
-    let output = patiently(&place, &command);
+    let output = place.patiently(&command);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("2 paths on linux and sim"), "the third one has cross traffic: {table}");
@@ -451,12 +434,7 @@ fn what_a_league_cannot_ask_of_the_kernel_is_refused_before_anything_is_written(
         (&["--on", "linux", "--algorithms", "chirp"], &["the kernel cannot play chirp"]),
     ];
     for (arguments, expected) in cases {
-        let output = place.ramp(&[&["league"], arguments].concat());
-        let said = stderr(&output).replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        for text in expected {
-            assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
-        }
+        place.fails(2, &[&["league"], arguments].concat(), expected);
     }
     assert!(!place.path("ramp-results").exists(), "something was written");
 }

@@ -196,11 +196,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         (&["--neighbours", "many"], &["--neighbours", "many"]),
     ];
     for (more, parts) in cases {
-        let output = place.ramp(&[&PATH[..], more, &["--out", "out"]].concat());
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
-        for part in parts {
-            assert!(stderr(&output).contains(part), "no `{part}` in {}", stderr(&output));
-        }
+        place.fails(2, &[&PATH[..], more, &["--out", "out"]].concat(), parts);
     }
     let output = place.ramp(&["compare", "wrong.toml", "--out", "out"]);
     assert_eq!(output.status.code(), Some(2));

@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::Place;
 
 const PATH: [&str; 8] = ["--rate", "20mbit", "--rtt", "40ms", "--size", "2MB", "--buffer", "1bdp"];
 
@@ -127,9 +127,7 @@ fn what_cannot_be_replayed_is_refused() {
         (vec!["run", "--decisions", "run.txt"], "cannot infer the format"),
         (same, "name the same file"),
     ] {
-        let output = place.ramp(&arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+        place.fails(2, &arguments, &[said]);
     }
     assert!(!place.path("a.csv").exists());
 }

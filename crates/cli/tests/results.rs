@@ -6,6 +6,9 @@ use std::path::Path;
 
 use rampcc_lab::report::{CSV_COLUMNS, FORMAT, RUNS_COLUMNS};
 
+#[path = "../../ramp/tests/support/blessed.rs"]
+mod blessed;
+
 const BEGIN: &str = "<!-- reference: made from the types; `RAMP_BLESS=1 cargo test -p rampcc-cli --test results` writes it -->";
 
 /// A document: its heading, the type it is, and the files that define that type and those of its fields.
@@ -153,8 +156,8 @@ fn told(of: &str, known: &BTreeMap<String, Vec<Line>>) -> (String, Vec<String>) 
         "f64" => "number",
         "u64" | "u32" | "usize" | "i64" => "integer",
         "bool" => "boolean",
-        // A note is written as a sentence.
-        "String" | "str" | "ExitReason" | "Note" => "text",
+        // A note and an explanation are written as sentences.
+        "String" | "str" | "ExitReason" | "Note" | "Explanation" => "text",
         // Curves, which these files leave out.
         "RunSeries" => "object",
         name if known.contains_key(name) => return (format!("`{name}`"), vec![name.to_owned()]),
@@ -227,13 +230,5 @@ fn reference() -> String {
 
 #[test]
 fn the_guide_holds_every_field_and_column_that_is_written() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/results.md");
-    let text = std::fs::read_to_string(&path).expect("the guide is part of the source");
-    let (before, found) = text.split_at(text.find(BEGIN).expect("the guide has a reference part"));
-    let bless = std::env::var_os("RAMP_BLESS").is_some();
-    if bless {
-        std::fs::write(path, format!("{before}{}", reference())).expect("the guide can be written");
-        return;
-    }
-    assert!(found == reference(), "docs/guide/results.md differs from the types: run with RAMP_BLESS=1");
+    blessed::from(&blessed::page("guide/results.md"), BEGIN, &reference());
 }

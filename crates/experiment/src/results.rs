@@ -7,7 +7,7 @@ use rampcc_lab::report::{
     TextStyle, csv, html, json, json_value, runs_csv, sides_csv, sides_json, sides_json_value, sides_text,
     text,
 };
-use rampcc_lab::{Comparison, SideBySide};
+use rampcc_lab::{Comparison, SideBySide, SidesWords};
 
 use crate::error::ExperimentError;
 use crate::neighbours::NEAREST_LOSS;
@@ -72,7 +72,7 @@ impl Results {
         }
         let sides: Vec<Comparison> = sides.into_iter().map(|(_, comparison)| comparison).collect();
         let together = beside(plan, &sides);
-        write_sides(&files, plan, &together)?;
+        write_sides(&files, plan, &together, &sides)?;
         Ok(Self::Several { files, together: Box::new(together), sides, said: Vec::new() })
     }
 
@@ -102,7 +102,7 @@ impl Results {
     pub fn json(&self) -> Result<String, ExperimentError> {
         Ok(match self {
             Self::One { comparison, .. } => json(comparison)?,
-            Self::Several { together, .. } => sides_json(together)?,
+            Self::Several { together, sides, .. } => sides_json(together, &SidesWords::of(together, sides))?,
         })
     }
 
@@ -110,7 +110,9 @@ impl Results {
     pub(crate) fn json_value(&self) -> Result<serde_json::Value, ExperimentError> {
         Ok(match self {
             Self::One { comparison, .. } => json_value(comparison)?,
-            Self::Several { together, .. } => sides_json_value(together)?,
+            Self::Several { together, sides, .. } => {
+                sides_json_value(together, &SidesWords::of(together, sides))?
+            }
         })
     }
 
@@ -126,7 +128,9 @@ impl Results {
     pub fn text(&self, style: &TextStyle) -> String {
         match self {
             Self::One { comparison, .. } => text(comparison, style),
-            Self::Several { together, .. } => sides_text(together, style),
+            Self::Several { together, sides, .. } => {
+                sides_text(together, &SidesWords::of(together, sides), style)
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_lab::report::{html, sides_csv, sides_json};
-use rampcc_lab::{Comparison, SideBySide, side_by_side};
+use rampcc_lab::{Comparison, SideBySide, SidesWords, side_by_side};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExperimentError;
@@ -55,14 +55,20 @@ pub(crate) fn beside(plan: &SidesPlan, comparisons: &[Comparison]) -> SideBySide
 }
 
 /// Writes everything that they leave in their directory.
-pub(crate) fn write_sides(files: &Store, plan: &SidesPlan, both: &SideBySide) -> Result<(), ExperimentError> {
+pub(crate) fn write_sides(
+    files: &Store,
+    plan: &SidesPlan,
+    both: &SideBySide,
+    comparisons: &[Comparison],
+) -> Result<(), ExperimentError> {
+    let words = SidesWords::of(both, comparisons);
     let page = |(_, place): &(String, PathBuf)| place.join(REPORT).to_string_lossy().into_owned();
     let places: Vec<String> = plan.sides.iter().map(page).collect();
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let outputs = [
-        ("comparison.json", sides_json(both)?),
+        ("comparison.json", sides_json(both, &words)?),
         ("comparison.csv", sides_csv(both)),
-        (REPORT, html::render_sides(both, &places)),
+        (REPORT, html::render_sides(both, &words, &places)),
     ];
     files.write_json(SIDES_PLAN, plan)?;
     for (name, text) in outputs {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rampcc_lab::report::csv_line;
 use rampcc_lab::report::html::{Overview, SweptPoint, render_overview};
 use rampcc_scenario::Setting;
 use serde::{Deserialize, Serialize};
@@ -174,7 +175,7 @@ fn document(plan: &SweepPlan, points: &[(&Point, &Results)]) -> Result<String, E
 
 /// One table: the rows of each comparison behind a column for each field.
 fn table(plan: &SweepPlan, points: &[(&Point, &Results)]) -> String {
-    let line = |fields: &[String]| fields.iter().map(|field| quoted(field) + ",").collect::<String>();
+    let line = |fields: &[String]| csv_line(fields) + ",";
     let mut table = format!("# version: {}\n# command: {}\n", json!(plan.version), json!(plan.command));
     for (number, (point, results)) in points.iter().enumerate() {
         let csv = results.csv();
@@ -187,14 +188,6 @@ fn table(plan: &SweepPlan, points: &[(&Point, &Results)]) -> String {
         }
     }
     table
-}
-
-/// A field of CSV.
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
-    }
-    field.to_owned()
 }
 
 /// Writes the plan.

@@ -94,12 +94,7 @@ fn hostile(mut comparison: Comparison) -> Comparison {
             loss.scenario.as_mut().into_iter().for_each(|text| text.push_str(ATTACK));
         }
     }
-    for arm in &mut comparison.arms {
-        arm.label.push_str(ATTACK);
-        for run in &mut arm.drawn {
-            run.explanation.push_str(ATTACK);
-        }
-    }
+    comparison.arms.iter_mut().for_each(|arm| arm.label.push_str(ATTACK));
     // The words are made of the labels.
     let said = [&mut comparison.leader, &mut comparison.baseline, &mut comparison.yardstick];
     let pairs = comparison.pairs.iter_mut().flat_map(|pair| [&mut pair.arm, &mut pair.against]);

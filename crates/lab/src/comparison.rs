@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::about::{self, About};
 use crate::carries::Carries;
+use crate::explain::{self, Explanation};
 use crate::metric::{Definition, MetricInfo};
 use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
 
@@ -251,7 +252,8 @@ pub struct Representative {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stay: Option<StayRecord>,
     /// The exit in words, with what one round more would have brought where that was played.
-    pub explanation: String,
+    #[serde(skip_deserializing, serialize_with = "explain::in_words")]
+    pub explanation: Explanation,
     /// The path it met; `None`: every run of the comparison met the same one, that of its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<RunPath>,

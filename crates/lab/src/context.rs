@@ -118,6 +118,11 @@ impl Context {
 
     /// `bytes` over the bandwidth-delay product; `None` where it is unknown.
     pub fn over_bdp(&self, bytes: f64) -> Option<f64> {
-        (self.bdp_bytes > 0).then(|| bytes / self.bdp_bytes as f64)
+        over_bdp(bytes, self.bdp_bytes)
     }
+}
+
+/// `bytes` over a bandwidth-delay product; `None` where that is 0, which is unknown.
+pub(crate) fn over_bdp(bytes: f64, bdp_bytes: u64) -> Option<f64> {
+    (bdp_bytes > 0).then(|| bytes / bdp_bytes as f64)
 }

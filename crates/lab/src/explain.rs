@@ -1,45 +1,132 @@
 //! An exit in words.
 
+use std::fmt;
+
+use serde::Serializer;
+
+use crate::context::over_bdp;
 use crate::format::{bit_rate, bytes, count, number, of_bdp, seconds};
 use crate::{Context, ExitReason, ExitRecord, RunRecord, StayRecord, metric};
 
-/// Explanation of a run's exit from start-up: reason, time, window, and the effect of one more round.
-///
-/// `what_if` is the run of the same arm and seed with `extra_startup_rounds` set.
+/// What the explanation of an exit from start-up says, as numbers; [`Display`](fmt::Display) makes the words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// Exit from start-up; `None`: it never left.
+    pub exit: Option<ExitRecord>,
+    /// As in [`RunRecord::stay`].
+    pub stay: Option<StayRecord>,
+    /// True if the exit is inferred from packets; what was in flight then stands for the window.
+    pub inferred: bool,
+    /// Bandwidth-delay product of the run's path; 0: unknown.
+    pub bdp_bytes: u64,
+    /// Packets lost in start-up.
+    pub startup_lost_packets: Option<f64>,
+    /// What the run came to.
+    pub outcome: Outcome,
+    /// The same run with start-up made longer; `None`: it was not played.
+    pub later: Option<Later>,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Packets lost.
+    pub lost_packets: Option<f64>,
+    /// Download time, seconds; `None`: it did not finish.
+    pub download_s: Option<f64>,
+    /// Payload rate.
+    pub goodput_mbit_s: Option<f64>,
+}
+
+/// A run whose start-up lasted longer than its algorithm would have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Later {
+    /// Round trips by which it was longer.
+    pub rounds: u32,
+    /// Exit from start-up.
+    pub exit: Option<ExitRecord>,
+    /// What it came to.
+    pub outcome: Outcome,
+}
+
+impl Explanation {
+    /// Of a run; `what_if` is the run of the same arm and seed with `extra_startup_rounds` set.
+    pub fn of(record: &RunRecord, context: &Context, what_if: Option<&RunRecord>) -> Self {
+        let later = |run: &RunRecord| Later {
+            rounds: run.extra_startup_rounds,
+            exit: run.exit.clone(),
+            outcome: Outcome::of(run),
+        };
+        Self {
+            exit: record.exit.clone(),
+            stay: record.stay.clone(),
+            // Of a program the path sees packets alone.
+            inferred: record.emulation.as_ref().is_some_and(|emulation| emulation.wire.is_some()),
+            bdp_bytes: context.bdp_bytes,
+            startup_lost_packets: record.value(metric::STARTUP_LOST_PACKETS),
+            outcome: Outcome::of(record),
+            later: what_if.map(later),
+        }
+    }
+}
+
+impl Outcome {
+    fn of(run: &RunRecord) -> Self {
+        Self {
+            lost_packets: run.value(metric::LOST_PACKETS),
+            download_s: run.value(metric::DOWNLOAD_TIME),
+            goodput_mbit_s: run.value(metric::GOODPUT),
+        }
+    }
+}
+
+/// Reason, time, window, and the effect of one more round.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(exit) = &self.exit else {
+            f.write_str("never left start-up while the run lasted")?;
+            return self
+                .stay
+                .as_ref()
+                .map_or(Ok(()), |stay| write!(f, "; {}", standing(stay, self.bdp_bytes)));
+        };
+        let (seems, what) =
+            if self.inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
+        write!(f, "left at {}{seems} because {}", seconds(exit.time_s), cause(exit, self.bdp_bytes))?;
+        match self.startup_lost_packets.filter(|_| exit.reason == ExitReason::Loss) {
+            Some(0.0) => f.write_str(", or so it was believed")?,
+            Some(lost) => write!(f, ", {} in start-up", count(lost))?,
+            None => {}
+        }
+        if let Some(bdp) = over_bdp(exit.cwnd_bytes as f64, self.bdp_bytes) {
+            write!(f, "; {what} {}", window(bdp))?;
+        }
+        if let Some(judged) = exit.deciding_cwnd_bytes
+            && let Some(bdp) = over_bdp(judged as f64, self.bdp_bytes)
+            && exit.cwnd_before_bytes > judged + judged / 20
+        {
+            write!(f, ", {} when the deciding packet was sent", window(bdp))?;
+        }
+        match self.later.as_ref().filter(|later| stayed_longer(exit, later)) {
+            Some(later) => f.write_str(&outcome(&self.outcome, later, self.bdp_bytes)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// As text: files for programs are read by no part of ramp.
+pub(crate) fn in_words<S: Serializer>(said: &Explanation, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(said)
+}
+
+/// The [`Explanation`] of a run in words.
 pub fn explain_exit(record: &RunRecord, context: &Context, what_if: Option<&RunRecord>) -> String {
-    let Some(exit) = &record.exit else {
-        let standing =
-            record.stay.as_ref().map_or(String::new(), |stay| format!("; {}", standing(stay, context)));
-        return format!("never left start-up while the run lasted{standing}");
-    };
-    // Of a program the path sees packets alone: its exit is inferred, and what it has in flight stands for its window.
-    let inferred = record.emulation.as_ref().is_some_and(|emulation| emulation.wire.is_some());
-    let (seems, what) = if inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
-    let mut text = format!("left at {}{seems} because {}", seconds(exit.time_s), cause(exit, context));
-    if let (ExitReason::Loss, Some(lost)) = (exit.reason, record.value(metric::STARTUP_LOST_PACKETS)) {
-        text.push_str(&match lost {
-            0.0 => ", or so it was believed".to_owned(),
-            lost => format!(", {} in start-up", count(lost)),
-        });
-    }
-    if let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64) {
-        text.push_str(&format!("; {what} {}", window(bdp)));
-    }
-    if let Some(judged) = exit.deciding_cwnd_bytes
-        && let Some(bdp) = context.over_bdp(judged as f64)
-        && exit.cwnd_before_bytes > judged + judged / 20
-    {
-        text.push_str(&format!(", {} when the deciding packet was sent", window(bdp)));
-    }
-    if let Some(later) = what_if.filter(|later| stayed_longer(exit, later)) {
-        text.push_str(&outcome(record, later, context));
-    }
-    text
+    Explanation::of(record, context, what_if).to_string()
 }
 
 /// Whether the what-if run is another run at all: an algorithm that left because of loss left all the same, and
 /// one that knows the path had no reason to stay.
-fn stayed_longer(exit: &ExitRecord, later: &RunRecord) -> bool {
+fn stayed_longer(exit: &ExitRecord, later: &Later) -> bool {
     let forced = exit.reason.is_congestion() || matches!(exit.reason, ExitReason::Known | ExitReason::None);
     !forced && later.exit.as_ref().is_none_or(|later| later.time_s > exit.time_s)
 }
@@ -50,7 +137,7 @@ fn window(over_bdp: f64) -> String {
 }
 
 /// The deciding comparison, and whether it measured what it meant to.
-pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
+fn cause(exit: &ExitRecord, bdp_bytes: u64) -> String {
     let reason = exit.reason;
     let side = |value: u64| match reason.unit() {
         "bytes" => bytes(value as f64),
@@ -60,7 +147,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
         _ => value.to_string(),
     };
     let mut text = reason.comparison(exit.evidence, exit.limit, side);
-    match (reason, misreading(exit, context)) {
+    match (reason, misreading(exit, bdp_bytes)) {
         (ExitReason::Delay, Some(Misreading::Jitter)) => {
             let queued = seconds(exit.queueing_s.unwrap_or(0.0));
             text.push_str(&format!(", although the peak queueing delay until then was {queued}"));
@@ -73,7 +160,7 @@ pub(crate) fn cause(exit: &ExitRecord, context: &Context) -> String {
 
 /// The same in a clause, for the verdict.
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
-    match (exit.reason, misreading(exit, context)) {
+    match (exit.reason, misreading(exit, context.bdp_bytes)) {
         (ExitReason::Gap, Some(_)) => "its packet trains underestimated the rate",
         (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
         (ExitReason::Delay, Some(Misreading::Jitter)) if !context.chance => {
@@ -87,9 +174,9 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
 
 /// Where a flow stood that stayed in start-up, and what had made it grow more slowly: "its growth had slowed at 6.00 s,
 /// with 0.4 % of the BDP, when the RTT was 48.0 ms above the smallest, of which at most 2.00 ms was queueing at the bottleneck; ...".
-pub(crate) fn standing(stay: &StayRecord, context: &Context) -> String {
+pub(crate) fn standing(stay: &StayRecord, bdp_bytes: u64) -> String {
     let window_of = |cwnd_bytes: u64| {
-        context.over_bdp(cwnd_bytes as f64).map_or_else(|| bytes(cwnd_bytes as f64), window)
+        over_bdp(cwnd_bytes as f64, bdp_bytes).map_or_else(|| bytes(cwnd_bytes as f64), window)
     };
     let last = format!("its last window was {}", window_of(stay.cwnd_bytes));
     let Some(slowing) = stay.slowing else { return last };
@@ -120,8 +207,8 @@ pub(crate) enum Misreading {
     Gap,
 }
 
-pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misreading> {
-    let early = context.over_bdp(exit.cwnd_before_bytes as f64).is_some_and(|bdp| bdp < 0.5);
+pub(crate) fn misreading(exit: &ExitRecord, bdp_bytes: u64) -> Option<Misreading> {
+    let early = over_bdp(exit.cwnd_before_bytes as f64, bdp_bytes).is_some_and(|bdp| bdp < 0.5);
     match exit.reason {
         ExitReason::Delay => {
             let rise = exit.evidence as f64 * 1e-6 - exit.min_rtt_s?;
@@ -132,26 +219,26 @@ pub(crate) fn misreading(exit: &ExitRecord, context: &Context) -> Option<Misread
             }
         }
         ExitReason::AckTrain if early => Some(Misreading::Burst),
-        ExitReason::Gap if context.over_bdp(exit.cwnd_bytes as f64).is_some_and(|bdp| bdp < 0.5) => {
+        ExitReason::Gap if over_bdp(exit.cwnd_bytes as f64, bdp_bytes).is_some_and(|bdp| bdp < 0.5) => {
             Some(Misreading::Gap)
         }
         _ => None,
     }
 }
 
-fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
-    let rounds = match later.extra_startup_rounds {
+fn outcome(now: &Outcome, later: &Later, bdp_bytes: u64) -> String {
+    let rounds = match later.rounds {
         1 => "one round later".to_owned(),
         rounds => format!("{rounds} rounds later"),
     };
     let mut parts = Vec::new();
     if let Some(exit) = &later.exit
-        && let Some(bdp) = context.over_bdp(exit.cwnd_bytes as f64)
+        && let Some(bdp) = over_bdp(exit.cwnd_bytes as f64, bdp_bytes)
     {
         parts.push(format!("have been {}", window(bdp)));
     }
-    let before = record.value(metric::LOST_PACKETS);
-    match (before, later.value(metric::LOST_PACKETS)) {
+    let then = &later.outcome;
+    match (now.lost_packets, then.lost_packets) {
         (Some(before), Some(after)) if after > before => {
             parts.push(format!("have lost {} packets instead of {}", count(after), count(before)));
         }
@@ -159,7 +246,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
         (_, Some(_)) => parts.push("have lost nothing".to_owned()),
         _ => {}
     }
-    match (record.value(metric::DOWNLOAD_TIME), later.value(metric::DOWNLOAD_TIME)) {
+    match (now.download_s, then.download_s) {
         (Some(now), Some(then)) if seconds(now) == seconds(then) => {}
         (Some(now), Some(then)) => {
             let both = [then, now].map(seconds);
@@ -167,7 +254,7 @@ fn outcome(record: &RunRecord, later: &RunRecord, context: &Context) -> String {
         }
         (Some(_), None) => parts.push("not have finished".to_owned()),
         _ => {
-            if let (Some(now), Some(then)) = (record.value(metric::GOODPUT), later.value(metric::GOODPUT)) {
+            if let (Some(now), Some(then)) = (now.goodput_mbit_s, then.goodput_mbit_s) {
                 parts.push(format!("have got {} Mbit/s instead of {}", number(then), number(now)));
             }
         }

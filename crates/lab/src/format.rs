@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use rampcc::figures::{multiple, scaled, without_zeros};
+
 use crate::comparison::{IntervalMethod, Summary};
 
 /// Three significant digits, without an exponent.
@@ -37,34 +39,21 @@ pub(crate) fn seconds(value: f64) -> String {
 
 /// A size: `36 MB`, `1.45 kB`.
 pub(crate) fn bytes(value: f64) -> String {
-    let (scaled, unit) = match value.abs() {
-        size if size >= 1e9 => (value / 1e9, "GB"),
-        size if size >= 1e6 => (value / 1e6, "MB"),
-        size if size >= 1e3 => (value / 1e3, "kB"),
-        _ => return format!("{value:.0} B"),
-    };
-    format!("{} {unit}", without_zeros(&number(scaled)))
+    if value.abs() < 1e3 { format!("{value:.0} B") } else { multiple(value, "B", trimmed) }
 }
 
 /// A rate given in bit/s: `150 Mbit/s`, `10 Gbit/s`.
 pub(crate) fn bit_rate(value: f64) -> String {
-    let (number, unit) = bit_rate_parts(value);
-    format!("{number} {unit}")
+    multiple(value, "bit/s", trimmed)
 }
 
-/// The same as number and unit.
-pub(crate) fn bit_rate_parts(value: f64) -> (String, &'static str) {
-    let (scaled, unit) = match value.abs() {
-        size if size >= 1e9 => (value / 1e9, "Gbit/s"),
-        size if size >= 1e6 => (value / 1e6, "Mbit/s"),
-        size if size >= 1e3 => (value / 1e3, "kbit/s"),
-        _ => (value, "bit/s"),
-    };
-    (without_zeros(&number(scaled)).to_owned(), unit)
+/// The same without its unit.
+pub(crate) fn bit_rate_number(value: f64) -> String {
+    trimmed(scaled(value).0)
 }
 
-fn without_zeros(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+fn trimmed(value: f64) -> String {
+    without_zeros(&number(value)).to_owned()
 }
 
 /// A share: `6 %`, `0.4 %`.

@@ -12,7 +12,7 @@ use crate::drawn::{DrawnSeed, drawn};
 use crate::metric::{Better, MetricInfo};
 use crate::pairs::pairs;
 use crate::statistics::summarise;
-use crate::{Context, Emulation, EmulationSummary, ExitReason, RunRecord, explain_exit, metric, verdict};
+use crate::{Context, Emulation, EmulationSummary, ExitReason, Explanation, RunRecord, metric, verdict};
 
 /// Means that differ by no more of the smallest are the same: a table prints no more digits.
 const SAME: f64 = 1e-3;
@@ -265,7 +265,7 @@ impl<'a> Runs<'a> {
             seed,
             exit: run.exit.clone(),
             stay: run.stay.clone(),
-            explanation: explain_exit(run, &options.context.of_run(run.path.as_ref()), what_if),
+            explanation: Explanation::of(run, &options.context.of_run(run.path.as_ref()), what_if),
             path: run.path.clone(),
             series: run.series.clone(),
         })

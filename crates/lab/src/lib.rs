@@ -50,13 +50,13 @@ pub use comparison::{
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};
 pub use emulation::EmulationSummary;
-pub use explain::explain_exit;
+pub use explain::{Explanation, Later, Outcome, explain_exit};
 pub use judge::{JudgeOptions, judge};
 pub use meter::{Measurements, Meter};
 pub use metric::{Better, Definition, MetricInfo, definitions, wire_metrics};
 pub use rampcc::ExitReason;
 pub use rampcc_trace::Emulation;
 pub use record::{Download, ExitRecord, Measures, RunKey, RunPath, RunRecord, Slowing, StayRecord};
-pub use sides::{Difference, Side, SideBySide, SideRow, side_by_side};
+pub use sides::{Difference, Side, SideBySide, SideRow, SidesWords, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};
 pub use words::{Note, Words};

@@ -29,7 +29,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<Note> {
                 Some((run, stay)) => {
                     let context = comparison.context.of_run(run.path.as_ref());
                     let which = if arm.n > 1 { format!(" (seed {})", run.seed) } else { String::new() };
-                    format!(": it never left start-up{which}, and {}", standing(stay, &context))
+                    format!(": it never left start-up{which}, and {}", standing(stay, context.bdp_bytes))
                 }
                 None => String::new(),
             };

@@ -1,5 +1,7 @@
 //! The same scenario played by several backends, side by side.
 
+mod words;
+
 use std::collections::BTreeMap;
 
 use rampcc_trace::Provenance;
@@ -8,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
 use crate::metric::{Definition, MetricInfo};
 use crate::statistics::{How, compare};
-use crate::{Context, EmulationSummary, Note, metric, notes};
+use crate::{Context, EmulationSummary, metric};
+
+pub use words::SidesWords;
 
 /// Metrics that are set side by side, in order.
 const SHOWN: [Definition; 9] = [
@@ -40,10 +44,6 @@ pub struct SideBySide {
     pub margin: f64,
     /// Rows that at least one side has, in the order of the last.
     pub rows: Vec<SideRow>,
-    /// Agreement of the sides, one sentence.
-    pub verdict: String,
-    /// Notes that a reader needs beside it, each with its side.
-    pub notes: Vec<String>,
     /// Accuracy of the path, on each side that was played in real time.
     pub emulations: BTreeMap<String, EmulationSummary>,
 }
@@ -113,7 +113,7 @@ pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
         let emulation = side.emulation.clone()?;
         Some(((*name).to_owned(), emulation))
     });
-    let mut all = SideBySide {
+    SideBySide {
         provenance: Provenance { backend: backends.join(", "), ..last.provenance.clone() },
         context: last.context.clone(),
         sides: sides.iter().map(|&side| side.to_owned()).collect(),
@@ -121,13 +121,8 @@ pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
         primary: last.primary.clone(),
         margin: last.margin,
         rows,
-        verdict: String::new(),
-        notes: Vec::new(),
         emulations: emulations.collect(),
-    };
-    all.verdict = agreements(&all);
-    all.notes = notes(&all.sides, comparisons);
-    all
+    }
 }
 
 impl SideBySide {
@@ -222,76 +217,4 @@ fn difference(comparisons: [&Comparison; 2], values: [Option<&Summary>; 2]) -> O
         ratio_interval: test.ratio_interval,
         finding,
     })
-}
-
-/// What holds for all sides is said once.
-fn notes(sides: &[String], comparisons: &[&Comparison]) -> Vec<String> {
-    let notes: Vec<Vec<Note>> = comparisons.iter().map(|side| notes::notes(side)).collect();
-    let common = |note: &&Note| notes.iter().all(|side| side.contains(note));
-    let own = sides.iter().zip(&notes).flat_map(|(name, side)| {
-        let own = side.iter().filter(|note| !common(note));
-        own.map(move |note| format!("{name}: {}", note.plain()))
-    });
-    let of_all = notes.first().into_iter().flatten().filter(common);
-    own.chain(of_all.map(Note::plain)).collect()
-}
-
-/// A sentence for each side after the first.
-fn agreements(all: &SideBySide) -> String {
-    (1..all.sides.len()).map(|side| agreement(all, side)).collect::<Vec<_>>().join(" ")
-}
-
-/// "Of 9 rows that both played, 7 have the same download time on linux as on sim within 5 %, 1 differs by more, and the runs do not
-/// tell for 1; the largest difference is +7.1 % (paced)."
-fn agreement(all: &SideBySide, side: usize) -> String {
-    let (first, second) = (&all.sides[0], &all.sides[side]);
-    let name = all.info(&all.primary).map_or(all.primary.as_str(), |info| info.name.as_str());
-    let found = |row: &SideRow| {
-        let difference = row.metric(&all.primary)?.difference(side)?;
-        Some((row.label.clone(), difference.ratio?, *difference))
-    };
-    let rows: Vec<(String, f64, Difference)> = all.rows.iter().filter_map(found).collect();
-    let far = |ratio: f64| libm::log(ratio).abs();
-    let Some((label, most, _)) = rows.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1))) else {
-        return format!("No row has a {name} on {first} and on {second}.");
-    };
-    let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
-    if let [(only, ratio, difference)] = rows.as_slice() {
-        let reach = difference.ratio_interval.map_or_else(String::new, |interval| {
-            format!(" ({} to {})", percent(interval.low), percent(interval.high))
-        });
-        return format!(
-            "{only}: its {name} on {second} differs by {}{reach} from that on {first}.",
-            percent(*ratio)
-        );
-    }
-    let within = rows.iter().filter(|(_, _, difference)| difference.finding == Finding::Equivalent).count();
-    let apart = rows.iter().filter(|(_, ratio, difference)| beyond(*ratio, difference, all.margin)).count();
-    let mut parts = vec![format!(
-        "{within} {} the same {name} on {second} as on {first} within {:.0} %",
-        if within == 1 { "has" } else { "have" },
-        all.margin * 100.0
-    )];
-    if apart > 0 {
-        parts.push(format!("{apart} {} by more", if apart == 1 { "differs" } else { "differ" }));
-    }
-    let untold = rows.len() - within - apart;
-    if untold > 0 {
-        parts.push(format!("the runs do not tell for {untold}"));
-    }
-    let parts = crate::format::list(&parts.iter().map(String::as_str).collect::<Vec<_>>());
-    format!(
-        "Of {} rows that both played, {parts}; the largest difference is {} ({label}).",
-        rows.len(),
-        percent(*most)
-    )
-}
-
-/// Whether a ratio is surely larger or smaller than the margin allows.
-fn beyond(ratio: f64, difference: &Difference, margin: f64) -> bool {
-    let [low, high] = difference.ratio_interval.map_or([ratio; 2], |interval| [interval.low, interval.high]);
-    let certain = difference.finding != Finding::CannotTell;
-    certain
-        && difference.finding != Finding::Equivalent
-        && (low > 1.0 + margin || high < 1.0 / (1.0 + margin))
 }

@@ -3,8 +3,8 @@
 use fixture::{sample_comparison, sample_context};
 use rampcc_lab::report::{TextStyle, html, sides_csv, sides_json, sides_text, text};
 use rampcc_lab::{
-    Comparison, Emulation, Finding, JudgeOptions, RunRecord, SideBySide, Words, explain_exit, judge,
-    side_by_side,
+    Comparison, Emulation, Explanation, Finding, JudgeOptions, RunRecord, SideBySide, SidesWords, Words,
+    explain_exit, judge, side_by_side,
 };
 use rampcc_trace::Provenance;
 
@@ -43,8 +43,15 @@ fn emulation(marked: bool) -> Emulation {
     }
 }
 
+/// Comparisons side by side, and what they say.
+fn together(names: &[&str], sides: &[Comparison]) -> (SideBySide, SidesWords) {
+    let all = side_by_side(names, &sides.iter().collect::<Vec<_>>());
+    let words = SidesWords::of(&all, sides);
+    (all, words)
+}
+
 /// Seeds 1 to 4 on one side, 2 and 3 on the other; `cubic` on the other alone.
-fn both() -> SideBySide {
+fn both() -> (SideBySide, SidesWords) {
     let first = judged("sim", &(1..=4).map(|seed| run("best", seed, seed as f64, None)).collect::<Vec<_>>());
     let second = judged(
         "linux-6.12",
@@ -54,12 +61,12 @@ fn both() -> SideBySide {
             run("cubic", 2, 5.0, Some(emulation(false))),
         ],
     );
-    side_by_side(&["sim", "linux"], &[&first, &second])
+    together(&["sim", "linux"], &[first, second])
 }
 
 #[test]
 fn runs_are_paired_by_their_seeds() {
-    let both = both();
+    let (both, _) = both();
     let best = both.rows.iter().find(|row| row.label == "best").unwrap();
     assert_eq!(best.n, [4, 2]);
     let time = best.metric("download_time").unwrap();
@@ -75,7 +82,8 @@ fn runs_are_paired_by_their_seeds() {
 
 #[test]
 fn the_terminal_shows_both_sides_their_difference_and_how_true_the_path_was() {
-    let shown = sides_text(&both(), &TextStyle { width: 140, colour: false });
+    let (both, words) = both();
+    let shown = sides_text(&both, &words, &TextStyle { width: 140, colour: false });
     let line = shown.lines().find(|line| line.starts_with("best")).unwrap();
     assert!(line.contains("+10.0 % ± 0.0"), "{shown}");
     assert!(
@@ -88,47 +96,62 @@ fn the_terminal_shows_both_sides_their_difference_and_how_true_the_path_was() {
     assert!(shown.contains("(best 1); the first because one packet was 9 ms late."), "{shown}");
     assert!(shown.contains("Sockets: as the path asks."), "{shown}");
     for width in [20, 60, 100] {
-        let narrow = sides_text(&both(), &TextStyle { width, colour: false });
+        let narrow = sides_text(&both, &words, &TextStyle { width, colour: false });
         assert!(narrow.lines().all(|line| line.chars().count() <= width), "{width}:\n{narrow}");
     }
 }
 
+/// As a reader of a file has it, who finds words for what explains an exit.
+fn without_explanations(mut all: SideBySide) -> SideBySide {
+    let runs = all.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
+    runs.for_each(|run| run.explanation = Explanation::default());
+    all
+}
+
 #[test]
 fn files_hold_both_sides() {
-    let both = both();
+    let (both, words) = both();
     let csv = sides_csv(&both);
     assert!(csv.contains("\nbest,false,download_time,s,sim,linux,4,2,2.5,2.75,2,0.25"), "{csv}");
     assert!(csv.contains("\ncubic,false,download_time,s,sim,linux,0,1,,5,,,"), "{csv}");
-    let again: SideBySide = serde_json::from_str(&sides_json(&both).unwrap()).unwrap();
-    assert_eq!(again, both);
+    let json = sides_json(&both, &words).unwrap();
+    assert_eq!(serde_json::from_str::<SideBySide>(&json).unwrap(), without_explanations(both));
+    let written: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(written["verdict"], words.verdict.as_str());
+    assert_eq!(written["notes"].as_array().unwrap().len(), words.notes.len());
+    assert!(
+        words.notes.iter().any(|note| note == "linux: cubic: 1 of 2 runs are there."),
+        "{:?}",
+        words.notes
+    );
 }
 
 #[test]
 fn the_page_shows_curves_of_both_and_escapes_what_it_is_given() {
     let sample = sample_comparison();
-    let mut both = side_by_side(&["sim", "<linux>"], &[&sample, &sample]);
+    let (mut both, words) = together(&["sim", "<linux>"], &[sample.clone(), sample.clone()]);
     both.provenance.command = "ramp '<script>'".to_owned();
-    let page = html::render_sides(&both, &["sim/report.html", "a\"b/report.html"]);
+    let page = html::render_sides(&both, &words, &["sim/report.html", "a\"b/report.html"]);
     assert!(page.starts_with("<!doctype html>"));
     assert!(!page.contains("<linux>") && !page.contains("'<script>'") && !page.contains("a\"b"));
     let curves = page.matches("<polyline").count();
     assert_eq!(curves, 2 * sample.arms.len());
     assert!(page.contains("href=\"sim/report.html\""));
     assert!(
-        both.verdict.contains("have the same download time on <linux> as on sim within 5 %"),
+        words.verdict.contains("have the same download time on <linux> as on sim within 5 %"),
         "{}",
-        both.verdict
+        words.verdict
     );
 }
 
 /// The simulator, the kernel and QUIC, each with a time for `best`; the kernel and QUIC in real time.
-fn three() -> SideBySide {
+fn three() -> (SideBySide, SidesWords) {
     let side = |backend: &str, time_s: f64, emulated: bool| {
         let emulation = emulated.then(|| emulation(backend == "linux"));
         judged(backend, &[run("best", 1, time_s, emulation.clone()), run("reach", 1, 2.0, emulation)])
     };
     let sides = [side("sim", 2.0, false), side("linux", 2.02, true), side("quic-real", 3.0, true)];
-    side_by_side(&["sim", "linux", "quic-real"], &sides.each_ref())
+    together(&["sim", "linux", "quic-real"], &sides)
 }
 
 #[test]
@@ -149,9 +172,9 @@ fn rows_agree_where_the_runs_show_it() {
         judged(backend, &runs)
     };
     let sides = [side("sim", 2.0, 1.0), side("linux", 3.0, 2.0)];
-    let all = side_by_side(&["sim", "linux"], &sides.each_ref());
+    let (_, words) = together(&["sim", "linux"], &sides);
     assert_eq!(
-        all.verdict,
+        words.verdict,
         "Of 3 rows that both played, 1 has the same download time on linux as on sim within 5 %, 1 differs by more and \
          the runs do not tell for 1; the largest difference is +49.8 % (best)."
     );
@@ -159,19 +182,19 @@ fn rows_agree_where_the_runs_show_it() {
 
 #[test]
 fn each_side_after_the_first_is_held_against_the_first() {
-    let all = three();
+    let (all, words) = three();
     let time = all.rows.iter().find(|row| row.label == "best").unwrap().metric("download_time").unwrap();
     let ratio = |side| time.difference(side).and_then(|difference| difference.ratio).unwrap();
     assert!((ratio(1) - 1.01).abs() < 1e-9 && (ratio(2) - 1.5).abs() < 1e-9);
     assert!(time.difference(0).is_none() && time.difference(3).is_none());
     assert_eq!(all.emulations.keys().collect::<Vec<_>>(), ["linux", "quic-real"]);
     assert!(
-        all.verdict.contains("the runs do not tell for 2"),
+        words.verdict.contains("the runs do not tell for 2"),
         "one run of each tells nothing: {}",
-        all.verdict
+        words.verdict
     );
 
-    let shown = sides_text(&all, &TextStyle { width: 160, colour: false });
+    let shown = sides_text(&all, &words, &TextStyle { width: 160, colour: false });
     let line = shown.lines().find(|line| line.starts_with("best")).unwrap();
     assert!(line.contains("+1.0 %") && line.contains("+50.0 %"), "{shown}");
     assert!(shown.contains("made-up, sim, linux and quic-real:"), "{shown}");
@@ -182,22 +205,22 @@ fn each_side_after_the_first_is_held_against_the_first() {
     );
     assert!(shown.contains("quic-real: Linux 6.12, in real time: 2 runs ok"), "{shown}");
     for width in [20, 60, 100] {
-        let narrow = sides_text(&all, &TextStyle { width, colour: false });
+        let narrow = sides_text(&all, &words, &TextStyle { width, colour: false });
         assert!(narrow.lines().all(|line| line.chars().count() <= width), "{width}:\n{narrow}");
     }
 
     let csv = sides_csv(&all);
     assert!(csv.contains("\nbest,false,download_time,s,sim,linux,1,1,2,2.02,1,"), "{csv}");
     assert!(csv.contains("\nbest,false,download_time,s,sim,quic-real,1,1,2,3,1,1,"), "{csv}");
-    let again: SideBySide = serde_json::from_str(&sides_json(&all).unwrap()).unwrap();
-    assert_eq!(again, all);
+    let again: SideBySide = serde_json::from_str(&sides_json(&all, &words).unwrap()).unwrap();
+    assert_eq!(again, without_explanations(all));
 }
 
 #[test]
 fn a_page_of_three_has_a_column_and_a_curve_for_each() {
     let sample = sample_comparison();
-    let all = side_by_side(&["sim", "linux", "quic"], &[&sample, &sample, &sample]);
-    let page = html::render_sides(&all, &["sim.html", "linux.html", "quic.html"]);
+    let (all, words) = together(&["sim", "linux", "quic"], &[sample.clone(), sample.clone(), sample.clone()]);
+    let page = html::render_sides(&all, &words, &["sim.html", "linux.html", "quic.html"]);
     assert_eq!(page.matches("<polyline").count(), 3 * sample.arms.len());
     assert!(page.contains("on sim, linux and quic</h1>") && page.contains("href=\"quic.html\""));
     let body = page.split("<tbody>").nth(1).unwrap();

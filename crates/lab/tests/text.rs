@@ -2,8 +2,10 @@
 
 use fixture::{sample_carries, sample_comparison};
 use proptest::prelude::*;
-use rampcc_lab::report::{TextStyle, csv, json, runs_csv, text};
-use rampcc_lab::{CapacityStep, Comparison, Context, JudgeOptions, Met, Spread, Words, judge};
+use rampcc_lab::report::{TextStyle, csv, json, runs_csv, sides_json, text};
+use rampcc_lab::{
+    CapacityStep, Comparison, Context, JudgeOptions, Met, SidesWords, Spread, Words, judge, side_by_side,
+};
 
 #[path = "support/fixture.rs"]
 mod fixture;
@@ -152,6 +154,24 @@ fn json_has_everything_but_the_curves() {
     assert!(found.arms.iter().all(|arm| arm.representative.as_ref().is_some_and(|run| run.series.is_none())));
 }
 
+#[test]
+fn a_comparison_survives_its_file() {
+    let mut comparison = sample_comparison();
+    let text = serde_json::to_string(&comparison).unwrap();
+    assert!(text.starts_with("{\"provenance\":"));
+    // What the rows are, and why they left, is there in words.
+    let name = rampcc::algorithm("hystart").unwrap().name;
+    assert!(text.contains(&format!("\"about\":\"{name}: ")));
+    for arm in &mut comparison.arms {
+        arm.about = None;
+        for run in arm.representative.iter_mut().chain(&mut arm.drawn) {
+            let said = format!("\"explanation\":\"{}\"", std::mem::take(&mut run.explanation));
+            assert!(text.contains(&said), "{said}");
+        }
+    }
+    assert!(serde_json::from_str::<Comparison>(&text).unwrap() == comparison, "the file says something else");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
@@ -165,24 +185,40 @@ proptest! {
     }
 }
 
-/// Words are made of a comparison where it is shown: it keeps none of them.
+/// Words are made where something is shown: what is kept has none of them. Its debug form has all that is kept, as it is.
+fn is_said_and_not_kept(kept: &str, shown: &str, said: &[String]) {
+    for sentence in said {
+        let text = serde_json::to_string(sentence).unwrap();
+        assert!(
+            !kept.contains(text.trim_matches('"')) && shown.contains(text.trim_matches('"')),
+            "{sentence}"
+        );
+    }
+}
+
 #[test]
-fn a_comparison_has_no_sentence_of_its_verdict() {
+fn a_comparison_keeps_no_sentence() {
     let sample = sample_carries();
     let words = Words::of(&sample);
-    let kept = serde_json::to_string(&sample).unwrap();
     let notes = words.notes.iter().map(|note| note.text.clone());
+    let runs = sample.arms.iter().flat_map(|arm| arm.representative.iter().chain(&arm.drawn));
     let said: Vec<String> = std::iter::once(words.headline)
         .chain(words.facts)
         .chain(words.reach)
         .chain(notes)
         .chain(words.method)
+        .chain(runs.map(|run| run.explanation.to_string()))
         .collect();
-    assert!(said.len() > 8, "{said:?}");
-    let shown = json(&sample).unwrap();
-    for sentence in said {
-        let text = serde_json::to_string(&sentence).unwrap();
-        let text = text.trim_matches('"');
-        assert!(!kept.contains(text) && shown.contains(text), "{sentence}");
-    }
+    assert!(said.len() > 8 + sample.arms.len(), "{said:?}");
+    is_said_and_not_kept(&format!("{sample:?}"), &json(&sample).unwrap(), &said);
+}
+
+#[test]
+fn sides_keep_no_sentence() {
+    let sides = [sample_comparison(), sample_comparison()];
+    let all = side_by_side(&["sim", "linux"], &sides.each_ref());
+    let words = SidesWords::of(&all, &sides);
+    assert!(!words.notes.is_empty());
+    let said: Vec<String> = std::iter::once(words.verdict.clone()).chain(words.notes.clone()).collect();
+    is_said_and_not_kept(&format!("{all:?}"), &sides_json(&all, &words).unwrap(), &said);
 }

@@ -384,8 +384,7 @@ fn number(value: f64) -> String {
         let step = libm::pow(10.0, f64::from(digits - 2));
         return format!("{:.0}", (value / step).round() * step);
     }
-    let text = format!("{value:.*}", (2 - digits) as usize);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    rampcc::figures::decimals(value, (2 - digits) as usize)
 }
 
 #[cfg(test)]

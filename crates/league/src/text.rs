@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rampcc_lab::report::csv_line;
+
 use crate::judge::{Condition, NEAR, Standing, Table};
 
 /// Heads and cells of a table.
@@ -295,13 +297,8 @@ pub fn runs(league: &crate::League, version: &str, command: &str) -> String {
 }
 
 /// As CSV.
-fn table(lines: &[Vec<String>]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for line in lines {
-        writer.write_record(line).expect("lines of a length, in memory");
-    }
-    let bytes = writer.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("fields are text")
+pub(crate) fn table(lines: &[Vec<String>]) -> String {
+    lines.iter().map(|line| csv_line(line) + "\n").collect()
 }
 
 /// `100 kB`.

@@ -12,6 +12,8 @@ use rampcc_sim::Simulator;
 
 use place::Place;
 
+#[path = "../../ramp/tests/support/blessed.rs"]
+mod blessed;
 #[path = "../../experiment/tests/support/place.rs"]
 mod place;
 
@@ -167,7 +169,6 @@ fn cell(run: &Outcome, holds_packets: f64) -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
 fn reach_does_what_its_page_says() {
     let league = play();
     let mut table = format!("| path | | `{}` |\n|---|---|---|---|---|---|\n", ROWS.join("` | `"));
@@ -194,14 +195,5 @@ fn reach_does_what_its_page_says() {
         writeln!(table, "| `{}` | {} | {} |", stated.path, stated.says, cells.join(" | "))
             .expect("a string grows");
     }
-    let page = root().join("docs/algorithms/reach.md");
-    let text = fs::read_to_string(&page).expect("the page");
-    let (before, rest) = text.split_once(OPENING).expect("the table's beginning");
-    let (_, after) = rest.split_once(CLOSING).expect("the table's end");
-    let expected = format!("{before}{OPENING}{table}{CLOSING}{after}");
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        fs::write(&page, expected).expect("the page is writable");
-    } else {
-        assert_eq!(text, expected, "RAMP_BLESS=1 rewrites {}", page.display());
-    }
+    blessed::between(&blessed::page("algorithms/reach.md"), OPENING, CLOSING, &table);
 }

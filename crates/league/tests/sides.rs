@@ -150,6 +150,9 @@ fn backends_that_are_alike_agree_and_what_is_finished_is_found_again() {
     assert_eq!((again.runs, again.found), (18, 18));
     assert_eq!(text::csv(&again), text::csv(&first));
     assert_eq!(text::csv(&first).lines().count(), 1 + 3 * 3 * 2, "a line for each path, row and size");
+    let mut radio = first;
+    radio.paths[0].access = "near, by radio".to_owned();
+    assert!(text::csv(&radio).contains(",\"near, by radio\","), "{}", text::csv(&radio));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The real stack in virtual time does what the simulator's TCP does where their rules are alike.
 
+#[path = "../../ramp/tests/support/blessed.rs"]
+mod blessed;
 mod common;
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use common::{Log, play};
 use rampcc_quic_sim::{Stack, VirtualQuic};
@@ -175,7 +176,7 @@ fn quic_in_virtual_time_does_as_tcp_does() {
             }
         }
     }
-    check_document(&text);
+    blessed::between(&blessed::page("fidelity.md"), BEGIN, END, &format!("{text}\n"));
 }
 
 /// Paced Start tries twice the gap between the first two ACKs, then 4/3 and 8/7 of it ([HS03] Figure 5).
@@ -201,17 +202,3 @@ fn gaps_are_the_decisions_to_three_byte_times() {
 
 const BEGIN: &str = "<!-- made by the test `fidelity` of quic-sim; `make bless` -->\n";
 const END: &str = "<!-- end of quic -->\n";
-
-#[expect(clippy::disallowed_methods, reason = "whoever runs the test decides whether it writes")]
-fn check_document(table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md");
-    let document = std::fs::read_to_string(&path).expect("the document is there");
-    let (before, rest) = document.split_once(BEGIN).expect("where the table begins");
-    let (_, after) = rest.split_once(END).expect("where the table ends");
-    let made = format!("{before}{BEGIN}{table}\n{END}{after}");
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        std::fs::write(&path, made).expect("the document may be written");
-    } else {
-        assert!(document == made, "docs/fidelity.md is not what is found; run `make bless`");
-    }
-}

@@ -4,7 +4,8 @@ use rampcc::{Ack, AckFlags, ExitReason, Phase, UNSET};
 use rampcc_avoidance::{Delivered, Growth, Startup};
 
 use crate::Told;
-use crate::connection::{Acked, Connection, microseconds};
+use crate::connection::{Acked, Connection};
+use crate::steering::microseconds;
 
 impl Connection {
     pub(crate) fn grow(&mut self, ack: &Acked) {

@@ -40,6 +40,7 @@ pub mod quinn;
 mod recovery;
 mod rtt;
 mod rules;
+mod steering;
 
 pub use connection::Connection;
 #[cfg(any(feature = "noq", feature = "quinn"))]

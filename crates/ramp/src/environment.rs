@@ -1,8 +1,9 @@
-//! What depends on where an algorithm runs: parameters (`RAMP_OVERRIDES` of `registry.h`) and needs that are not met.
+//! What the registry says of an algorithm besides its row: why it leaves, and what depends on where it runs, which is parameters
+//! (`RAMP_OVERRIDES` of `registry.h`) and needs that are not met.
 
 use std::fmt;
 
-use crate::{Algorithm, PARAMETERS_MAX, Traits};
+use crate::{Algorithm, ExitReason, PARAMETERS_MAX, Traits};
 
 /// Environment of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +63,7 @@ pub const QUIC_LACKS: &[Lacking] = &[
     },
 ];
 
-include!(concat!(env!("OUT_DIR"), "/overrides.rs"));
+include!(concat!(env!("OUT_DIR"), "/registered.rs"));
 
 impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,6 +75,11 @@ impl fmt::Display for Environment {
 }
 
 impl Algorithm {
+    /// Reasons for which it leaves start-up by its own rule, besides those for which others leave as well.
+    pub fn own_exits(&self) -> impl Iterator<Item = ExitReason> {
+        OWN_EXITS.iter().filter(|(id, _)| *id == self.id).map(|(_, reason)| *reason)
+    }
+
     /// Other values of this parameter, each with its environment.
     pub fn overrides(&self, parameter: &str) -> impl Iterator<Item = &'static Override> {
         OVERRIDES.iter().filter(move |o| o.algorithm == self.id && o.parameter == parameter)
@@ -94,6 +100,14 @@ impl Algorithm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_exit_of_its_own_is_of_a_row_and_there_once() {
+        for (index, (id, reason)) in OWN_EXITS.iter().enumerate() {
+            assert!(crate::algorithms().iter().any(|row| row.id == *id), "{id}");
+            assert!(!OWN_EXITS[..index].contains(&(*id, *reason)), "{id}: {reason:?} twice");
+        }
+    }
 
     #[test]
     fn what_linux_lacks_is_one_need_each() {

@@ -25,6 +25,7 @@
 
 mod abi;
 mod environment;
+pub mod figures;
 mod history;
 mod startup;
 mod units;

@@ -6,6 +6,7 @@
 #define EXIT(NAME, word, unit, limit, comparison, clause) \
 	ramp_entry NAME word, unit, limit, comparison, clause
 #define TRAIT(NAME, word, meaning) ramp_entry NAME RAMP_##NAME word, meaning
+#define OWN_EXIT(NAME, id) ramp_entry NAME id
 #define OVERRIDE(ENVIRONMENT, value, id, parameter, reason) \
 	ramp_entry ENVIRONMENT value #id, #parameter, reason
 
@@ -17,5 +18,6 @@ ramp_list ExitReason RAMP_EXITS(EXIT)
 ramp_list Traits RAMP_TRAITS(TRAIT)
 ramp_list Needs RAMP_NEEDS(TRAIT)
 ramp_list Families RAMP_FAMILIES(TRAIT)
+ramp_list OwnExits RAMP_OWN_EXITS(OWN_EXIT)
 ramp_list Overrides RAMP_OVERRIDES(OVERRIDE)
 ramp_end

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use rampcc::{Algorithm, algorithms};
 
+#[path = "support/blessed.rs"]
+mod blessed;
 #[path = "support/index.rs"]
 mod index;
 
@@ -75,19 +77,9 @@ fn every_deviation_of_a_header_is_in_its_document_and_no_other() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
 fn parameter_tables_are_the_headers() {
     for algorithm in algorithms() {
-        let path = document_path(algorithm.id);
-        let document = fs::read_to_string(&path).expect("the document");
-        let (before, rest) = document.split_once(OPENING).expect("the table's beginning");
-        let (_, after) = rest.split_once(CLOSING).expect("the table's end");
-        let expected = format!("{before}{OPENING}{}{CLOSING}{after}", table(algorithm));
-        if std::env::var_os("RAMP_BLESS").is_some() {
-            fs::write(&path, &expected).expect("the document is writable");
-        } else {
-            assert_eq!(document, expected, "RAMP_BLESS=1 rewrites {}", path.display());
-        }
+        blessed::between(&document_path(algorithm.id), OPENING, CLOSING, &table(algorithm));
     }
 }
 
@@ -112,15 +104,9 @@ fn table(algorithm: &Algorithm) -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the way to ask for rewriting")]
 fn the_index_has_every_row_as_the_registry_has_it() {
     let text = fs::read_to_string(index::path()).expect("the index");
-    let expected = index::page(&text, &BTreeMap::new());
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        fs::write(index::path(), &expected).expect("the index is writable");
-        return;
-    }
-    assert_eq!(text, expected, "RAMP_BLESS=1 rewrites {}", index::path().display());
+    blessed::whole(&index::path(), &index::page(&text, &BTreeMap::new()));
     for algorithm in algorithms() {
         let row = format!("| [`{0}`]({0}.md) |", algorithm.id);
         assert_eq!(text.matches(&row).count(), 1, "{row}");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where an id of an algorithm stands for something else, by file below `crates`.
-const OTHER_MEANINGS: [(&str, &[&str]); 11] = [
+const OTHER_MEANINGS: [(&str, &[&str]); 10] = [
     // Rows that a property test of the command draws from.
     ("cli/src/reuse.rs", &["hystart", "slow_start", "best"]),
     // The kernel's congestion controls.
@@ -15,8 +15,6 @@ const OTHER_MEANINGS: [(&str, &[&str]); 11] = [
     ("scenario/src/names.rs", &["bbr", "bbr3", "vegas"]),
     // A switch of the kernel's CUBIC.
     ("testbed/src/lib.rs", &["hystart"]),
-    // The arms of a made-up trial.
-    ("host/src/trial/synthetic.rs", &["best"]),
     // A function of formulae.
     ("reproduce/src/expression.rs", &["spread"]),
     // A state of qlog's.

@@ -5,6 +5,7 @@ mod flows;
 mod impairments;
 mod links;
 mod topology;
+mod traffic;
 pub(crate) mod uncertain;
 
 use std::path::Path;
@@ -93,7 +94,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     let built = root.file.keep(topology::topology(root, files)).unwrap_or_else(Built::unknown);
     let ends = Ends { sender, receiver, settings };
     let flows = root.file.keep(flows::flows(root, &built, &ends)).unwrap_or_default();
-    let traffic = root.file.keep(flows::traffic(root, &built, &ends, files)).unwrap_or_default();
+    let traffic = root.file.keep(traffic::traffic(root, &built, &ends, files)).unwrap_or_default();
     let stop = stop(root, &flows, &traffic);
     let uncertain = root.file.keep(uncertain::uncertain(root)).flatten();
     let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
@@ -125,7 +126,7 @@ fn scenario(root: &Section<'_>, name: &str, files: &mut Files) -> Result<Option<
     check_routes(root, &scenario)?;
     scenario.bottleneck = bottleneck(root, &scenario, built.bottleneck)?;
     history::check(root, &scenario)?;
-    scenario.traffic.extend(flows::cross_traffic(root, &scenario)?);
+    scenario.traffic.extend(traffic::cross_traffic(root, &scenario)?);
     scenario.uncertain = match uncertain {
         Some(stated) => stated,
         None => uncertain::left_open(root, &scenario)?,

@@ -6,13 +6,14 @@ use std::path::Path;
 use rampcc_scenario::{Scenario, schema};
 use rampcc_tcp::Profile;
 
+#[path = "../../ramp/tests/support/blessed.rs"]
+mod blessed;
+
 const BEGIN: &str =
     "<!-- reference: made from the schema; `RAMP_BLESS=1 cargo test -p rampcc-scenario` writes it -->";
 
-fn guide() -> (std::path::PathBuf, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenarios.md");
-    let text = std::fs::read_to_string(&path).expect("the guide is part of the source");
-    (path, text)
+fn guide() -> String {
+    blessed::read(&blessed::page("guide/scenarios.md"))
 }
 
 fn reference() -> String {
@@ -49,15 +50,7 @@ fn reference() -> String {
 
 #[test]
 fn the_guide_holds_every_field_with_default_and_meaning() {
-    let (path, text) = guide();
-    let (before, found) = text.split_at(text.find(BEGIN).expect("the guide has a reference part"));
-    #[expect(clippy::disallowed_methods, reason = "a request of the person who runs the test")]
-    let bless = std::env::var_os("RAMP_BLESS").is_some();
-    if bless {
-        std::fs::write(path, format!("{before}{}", reference())).expect("the guide can be written");
-        return;
-    }
-    assert!(found == reference(), "docs/guide/scenarios.md differs from the schema: run with RAMP_BLESS=1");
+    blessed::from(&blessed::page("guide/scenarios.md"), BEGIN, &reference());
 }
 
 #[test]
@@ -78,7 +71,7 @@ fn every_field_says_what_it_is() {
 
 #[test]
 fn every_example_of_the_guide_is_a_scenario() {
-    let (_, text) = guide();
+    let text = guide();
     let mut examples = 0;
     for part in text.split("```toml\n").skip(1) {
         let example = part.split("```").next().unwrap_or_default();
@@ -93,7 +86,7 @@ fn every_example_of_the_guide_is_a_scenario() {
 
 #[test]
 fn the_guide_lists_every_built_in_scenario() {
-    let (_, text) = guide();
+    let text = guide();
     for name in Scenario::built_in_names() {
         assert!(text.contains(&format!("`{name}`")), "{name} is missing");
     }

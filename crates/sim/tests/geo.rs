@@ -1,20 +1,17 @@
 //! What the GEO scenarios reproduce of the measurements in [AK23], and how that depends on the return link; the tables of
 //! `docs/geo.md`.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "whether to rewrite the document is said through the environment"
-)]
-
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::{env, fs, thread};
+use std::thread;
 
 use rampcc::UNSET;
 use rampcc_scenario::{Arm, Scenario, Setting};
 use rampcc_sim::simulate;
 use rampcc_trace::{FlowEvent, FlowSample, LinkSample, Observer};
+
+#[path = "../../ramp/tests/support/blessed.rs"]
+mod blessed;
 
 /// Rounds that [AK23] Fig. 11 shows.
 const ROUNDS: usize = 5;
@@ -167,7 +164,7 @@ fn the_geo_paths_show_what_was_measured_on_the_real_one() {
         (1..=ROUNDS).map(|round| format!("{:.0} %", 100.0 * best.low_share(round))).collect();
     writeln!(text, "Samples below 1 MB/s in rounds 1 to {ROUNDS}: {}.", low.join(", "))
         .expect("a text takes all");
-    check_document(&text);
+    blessed::between(&blessed::page("geo.md"), BEGIN, END, &format!("\n{text}\n"));
 
     // [AK23] Fig. 11: rounds 1 to 3 mostly below 1 MB/s, rounds 4 and 5 about 150 Mbit/s, which is 18.75 MB/s.
     assert!((1..=3).all(|round| best.low_share(round) >= 0.5), "{low:?}");
@@ -186,19 +183,3 @@ fn the_geo_paths_show_what_was_measured_on_the_real_one() {
 
 const BEGIN: &str = "<!-- made by the test `geo`; `make bless` -->\n";
 const END: &str = "<!-- end -->\n";
-
-fn check_document(tables: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/geo.md");
-    let document = fs::read_to_string(&path).expect("the document is there");
-    let begin = document.find(BEGIN).expect("where the tables begin") + BEGIN.len();
-    let end = document.find(END).expect("where the tables end");
-    let made = format!("{}\n{tables}\n{}", &document[..begin], &document[end..]);
-    if env::var_os("RAMP_BLESS").is_some() {
-        fs::write(&path, made).expect("the document may be written");
-    } else {
-        assert!(
-            document == made,
-            "docs/geo.md is not what is found; run `make bless` and look at the difference"
-        );
-    }
-}

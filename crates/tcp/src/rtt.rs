@@ -262,16 +262,7 @@ mod tests {
     use super::*;
 
     fn timeout_after(samples_ms: &[u64], min_of_variance: bool, min: Time) -> f64 {
-        let config = RtoConfig {
-            initial: Time::from_secs(1),
-            min,
-            max: Time::from_secs(60),
-            tick: Time::ZERO,
-            count_ticks: false,
-            phase: None,
-            min_of_variance,
-        };
-        let mut rtt = RttEstimator::new(config);
+        let mut rtt = RttEstimator::new(RtoConfig { min, min_of_variance, ..RFC });
         for (i, &ms) in samples_ms.iter().enumerate() {
             rtt.on_sample(Time::from_ms(ms), 2 * i as u64 + 1, 2 * i as u64 + 2 - 1);
         }
@@ -295,18 +286,20 @@ mod tests {
         assert_eq!([raw(&[600; 3]), rfc(&[600; 3]), era(&[600; 3])], [1.275; 3]);
     }
 
+    /// RFC 6298.
+    const RFC: RtoConfig = RtoConfig {
+        initial: Time::from_secs(1),
+        min: Time::from_secs(1),
+        max: Time::from_secs(60),
+        tick: Time::ZERO,
+        count_ticks: false,
+        phase: None,
+        min_of_variance: false,
+    };
+
     #[test]
     fn backs_off_by_doubling_up_to_the_ceiling() {
-        let config = RtoConfig {
-            initial: Time::from_secs(1),
-            min: Time::from_secs(1),
-            max: Time::from_secs(60),
-            tick: Time::ZERO,
-            count_ticks: false,
-            phase: None,
-            min_of_variance: false,
-        };
-        let mut rtt = RttEstimator::new(config);
+        let mut rtt = RttEstimator::new(RFC);
         let mut seen = vec![];
         for _ in 0..8 {
             seen.push(rtt.timeout().ns() / 1_000_000_000);
@@ -319,16 +312,7 @@ mod tests {
 
     #[test]
     fn a_timed_out_syn_without_sample_raises_the_first_timeout_to_three_seconds() {
-        let config = RtoConfig {
-            initial: Time::from_secs(1),
-            min: Time::from_secs(1),
-            max: Time::from_secs(60),
-            tick: Time::ZERO,
-            count_ticks: false,
-            phase: None,
-            min_of_variance: false,
-        };
-        let mut rtt = RttEstimator::new(config);
+        let mut rtt = RttEstimator::new(RFC);
         rtt.back_off();
         rtt.distrust_initial();
         assert_eq!(rtt.timeout(), Time::from_secs(3));
@@ -336,16 +320,7 @@ mod tests {
 
     #[test]
     fn rounds_samples_and_timer_to_the_tick() {
-        let config = RtoConfig {
-            initial: Time::from_secs(3),
-            min: Time::ZERO,
-            max: Time::from_secs(60),
-            tick: Time::from_ms(10),
-            count_ticks: false,
-            phase: None,
-            min_of_variance: false,
-        };
-        let mut rtt = RttEstimator::new(config);
+        let mut rtt = RttEstimator::new(RtoConfig { count_ticks: false, phase: None, ..ns2(0) });
         rtt.on_sample(Time::from_ms(104), 1, 1);
         assert_eq!(rtt.smoothed(), Time::from_ms(100));
         assert_eq!(rtt.timeout(), Time::from_ms(300));

@@ -11,7 +11,7 @@ use rampcc::{Ack, Config, Decision, Event, EventKind, ExitReason, Hint, HintSour
 use serde::Serializer;
 use serde::ser::SerializeMap;
 
-use crate::file::{Head, io_error, json_line, read_comments};
+use crate::file::{Head, Lines, io_error, read_comments};
 use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Told, TraceError};
 
 /// One number of a record.
@@ -328,28 +328,11 @@ pub struct DecisionWriter<W: Write> {
     failed: Option<TraceError>,
 }
 
-enum Lines<W: Write> {
-    Csv(Box<csv::Writer<W>>),
-    Json(W),
-}
-
 impl<W: Write> DecisionWriter<W> {
     /// Begin a file with its provenance.
-    pub fn new(mut out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
+    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
         let columns = columns();
-        let lines = match format {
-            Format::JsonLines => {
-                json_line(&mut out, &Head { provenance: provenance.clone() })?;
-                Lines::Json(out)
-            }
-            Format::Csv => {
-                out.write_all(provenance.comment().as_bytes())?;
-                let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(&columns).map_err(io_error)?;
-                Lines::Csv(Box::new(csv))
-            }
-        };
-        Ok(Self { lines, columns, failed: None })
+        Ok(Self { lines: Lines::begin(out, format, provenance, &columns)?, columns, failed: None })
     }
 
     /// Whether writing has failed, so that a run may stop early.
@@ -359,14 +342,10 @@ impl<W: Write> DecisionWriter<W> {
 
     /// Write out what is buffered; the first failure of all.
     pub fn finish(mut self) -> Result<(), TraceError> {
-        if let Some(error) = self.failed {
-            return Err(error);
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok(self.lines.flush()?),
         }
-        match &mut self.lines {
-            Lines::Csv(csv) => csv.flush()?,
-            Lines::Json(out) => out.flush()?,
-        }
-        Ok(())
     }
 
     fn write(&mut self, line: &Line) -> Result<(), TraceError> {

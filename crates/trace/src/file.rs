@@ -80,7 +80,8 @@ pub struct Writer<W: Write> {
     failed: Option<TraceError>,
 }
 
-enum Lines<W: Write> {
+/// A file of either format that has begun with its provenance.
+pub(crate) enum Lines<W: Write> {
     Csv(Box<csv::Writer<W>>),
     Json(W),
 }
@@ -90,22 +91,38 @@ pub(crate) struct Head {
     pub(crate) provenance: Provenance,
 }
 
+impl<W: Write> Lines<W> {
+    pub(crate) fn begin<I>(
+        mut out: W,
+        format: Format,
+        provenance: &Provenance,
+        columns: I,
+    ) -> Result<Self, TraceError>
+    where
+        I: IntoIterator<Item: AsRef<[u8]>>,
+    {
+        if format == Format::JsonLines {
+            json_line(&mut out, &Head { provenance: provenance.clone() })?;
+            return Ok(Self::Json(out));
+        }
+        out.write_all(provenance.comment().as_bytes())?;
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(columns).map_err(io_error)?;
+        Ok(Self::Csv(Box::new(csv)))
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Csv(csv) => csv.flush(),
+            Self::Json(out) => out.flush(),
+        }
+    }
+}
+
 impl<W: Write> Writer<W> {
     /// Begin a file with its provenance.
-    pub fn new(mut out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
-        let lines = match format {
-            Format::JsonLines => {
-                json_line(&mut out, &Head { provenance: provenance.clone() })?;
-                Lines::Json(out)
-            }
-            Format::Csv => {
-                out.write_all(provenance.comment().as_bytes())?;
-                let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(Row::COLUMNS).map_err(io_error)?;
-                Lines::Csv(Box::new(csv))
-            }
-        };
-        Ok(Self { lines, failed: None })
+    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
+        Ok(Self { lines: Lines::begin(out, format, provenance, Row::COLUMNS)?, failed: None })
     }
 
     /// True if writing has failed, so that a run may stop early.
@@ -115,14 +132,10 @@ impl<W: Write> Writer<W> {
 
     /// Write out what is buffered; the first failure of all.
     pub fn finish(mut self) -> Result<(), TraceError> {
-        if let Some(error) = self.failed {
-            return Err(error);
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok(self.lines.flush()?),
         }
-        match &mut self.lines {
-            Lines::Csv(csv) => csv.flush()?,
-            Lines::Json(out) => out.flush()?,
-        }
-        Ok(())
     }
 
     fn write(&mut self, row: &Row) {

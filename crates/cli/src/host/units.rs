@@ -1,6 +1,7 @@
 //! Figures of live connections as people read them.
 
 use rampcc::ExitReason;
+use rampcc::figures::{decimals, multiple};
 
 /// Two or three digits that tell.
 pub(crate) fn number(value: f64) -> String {
@@ -11,8 +12,7 @@ pub(crate) fn number(value: f64) -> String {
         size if size < 100.0 => 1,
         _ => 0,
     };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    decimals(value, digits)
 }
 
 /// `61.2 ms`.
@@ -27,23 +27,12 @@ pub(crate) fn seconds(value: f64) -> String {
 
 /// `174 kB`.
 pub(crate) fn bytes(value: u64) -> String {
-    let value = value as f64;
-    match value {
-        size if size >= 1e9 => format!("{} GB", number(value / 1e9)),
-        size if size >= 1e6 => format!("{} MB", number(value / 1e6)),
-        size if size >= 1e3 => format!("{} kB", number(value / 1e3)),
-        _ => format!("{value} B"),
-    }
+    multiple(value as f64, "B", number)
 }
 
 /// `38 Mbit/s`, of payload bytes per second.
 pub(crate) fn rate(bytes_per_s: u64) -> String {
-    let bits = bytes_per_s as f64 * 8.0;
-    match bits {
-        size if size >= 1e9 => format!("{} Gbit/s", number(bits / 1e9)),
-        size if size >= 1e6 => format!("{} Mbit/s", number(bits / 1e6)),
-        _ => format!("{} kbit/s", number(bits / 1e3)),
-    }
+    multiple(bytes_per_s as f64 * 8.0, "bit/s", number)
 }
 
 /// The two sides of the comparison that ended a start-up, `61.2 ms against 60 ms`, or the estimate that did, `1.87 MB ± 6 %`.

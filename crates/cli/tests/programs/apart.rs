@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{SERVER, alone, compare, patiently, ready, with_word};
+use super::{SERVER, alone, compare, ready, with_word};
 use crate::support::{Place, stderr};
 
 /// Comparisons of a program with itself, and of these those that may say that it differs.
@@ -47,7 +47,7 @@ fn identical_programs_beside_a_busy_loop_rarely_differ() {
                 &out,
                 "--json",
             ]);
-            let output = patiently(&place, &arguments);
+            let output = place.patiently(&arguments);
             if !output.status.success() {
                 over.store(true, Ordering::Relaxed);
                 panic!("{}", stderr(&output));

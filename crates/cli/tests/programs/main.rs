@@ -9,11 +9,10 @@ mod support;
 mod wire;
 
 use std::fs;
-use std::process::Output;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::{Place, said, stderr};
 
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -35,27 +34,6 @@ const SERVER: &str = "python3 -m http.server {port} --bind {address} --directory
 
 fn compare<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["compare", "--on", "program"], &PATH[..], more].concat()
-}
-
-/// The command until no run is refused: a busy machine refuses some, and what is finished is kept.
-fn patiently(place: &Place, arguments: &[&str]) -> Output {
-    for _ in 0..10 {
-        let output = place.ramp(arguments);
-        if output.status.success() || !stderr(&output).contains("refused") {
-            return output;
-        }
-    }
-    panic!("refused ten times: {arguments:?}");
-}
-
-/// What it says, on one line: lines are wrapped to the width of a pipe.
-fn said(output: &Output) -> String {
-    stderr(output)
-        .replace(['\n', '│'], " ")
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(" | ", " ")
 }
 
 /// Runs that a directory keeps.
@@ -84,7 +62,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
     let place = Place::new("programs_row");
     let server = format!("own={SERVER}");
     let arguments = compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--json"]);
-    let output = patiently(&place, &arguments);
+    let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let arms = found["arms"].as_array().unwrap();
@@ -101,7 +79,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
     // Another command is another row, whatever it is called.
     let other = format!("own=exec {SERVER}");
     let arguments = compare(&["--row", "python", "--row", &other, "--runs", "2", "--out", "other"]);
-    assert!(patiently(&place, &arguments).status.success());
+    assert!(place.patiently(&arguments).status.success());
     let keys: Vec<Value> = fs::read_dir(place.path("other/runs"))
         .unwrap()
         .map(|run| serde_json::from_slice(&fs::read(run.unwrap().path()).unwrap()).unwrap())
@@ -120,7 +98,7 @@ fn programs_and_kernel_rows_meet_on_the_same_draws() {
     let mut arguments = vec!["compare", "--on", "linux,program"];
     arguments.extend(PATH);
     arguments.extend(["-a", "reno", "--row", "python", "--runs", "2", "--out", "out", "--json"]);
-    let output = patiently(&place, &arguments);
+    let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let both: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(both["sides"], serde_json::json!(["linux", "program"]));
@@ -273,12 +251,7 @@ fn bad_requests_are_refused_before_anything_is_written() {
         (&["run", "--on", "program", "geo-jitter"], &["program"]),
     ];
     for (arguments, expected) in cases {
-        let output = place.ramp(arguments);
-        let text = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
-        for words in expected {
-            assert!(text.contains(words), "{arguments:?} does not say `{words}`: {text}");
-        }
+        place.fails(2, arguments, expected);
     }
     assert!(!place.path("ramp-results").exists(), "something was written");
 }
@@ -344,7 +317,7 @@ fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
         "other",
     ]);
     arguments.extend(["--runs", "2", "--out", "out"]);
-    let output = patiently(&place, &arguments);
+    let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();
     let carries = |name: &str| {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{SERVER, alone, compare, patiently, ready, said};
+use super::{SERVER, alone, compare, ready, said};
 use crate::support::{Place, stderr};
 
 /// The one run that a directory keeps.
@@ -59,7 +59,7 @@ fn the_path_sees_whatever_programs_speak() {
     for row in ["marked", "several", "bursts"] {
         let out = format!("out-{row}");
         let arguments = compare(&["--programs", "rows.toml", "--row", row, "--runs", "1", "--out", &out]);
-        let output = patiently(&place, &arguments);
+        let output = place.patiently(&arguments);
         assert!(output.status.success(), "{row}: {}", stderr(&output));
     }
     let wire = |row: &str, what: &str| {
@@ -94,7 +94,7 @@ fn ipv6_changes_nothing_but_its_headers() {
         .into_iter()
         .chain(named)
         .collect();
-    let output = patiently(&place, &arguments);
+    let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let seconds = |row: &str| {
@@ -137,7 +137,7 @@ fn links_mark_instead_of_dropping_where_a_sender_lets_them() {
         let mut arguments =
             vec!["compare", "--on", "program", "--programs", "rows.toml", "--row", row, "path.toml"];
         arguments.extend(["--exact", "--set", ecn, "--runs", "1", "--out", out]);
-        let output = patiently(&place, &arguments);
+        let output = place.patiently(&arguments);
         assert!(output.status.success(), "{row}: {}", stderr(&output));
         let run = only_run(&place, out);
         let wire = |what: &str| run["emulation"]["wire"][what].as_u64().unwrap_or_else(|| panic!("{run}"));
@@ -153,7 +153,7 @@ fn links_mark_instead_of_dropping_where_a_sender_lets_them() {
     // The same of the kernel's own rows.
     let lost = |ecn: &str, out: &str| {
         let arguments = ["compare", "--on", "linux", "-a", "reno", "path.toml", "--exact", "--set", ecn];
-        let output = patiently(&place, &[&arguments[..], &["--runs", "1", "--out", out]].concat());
+        let output = place.patiently(&[&arguments[..], &["--runs", "1", "--out", out]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         only_run(&place, out)["metrics"]["lost_packets"].as_f64()
     };

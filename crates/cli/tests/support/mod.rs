@@ -65,6 +65,29 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// The command until no run is refused: a busy machine refuses some, and what is finished is kept.
+    pub(crate) fn patiently(&self, arguments: &[&str]) -> Output {
+        for _ in 0..10 {
+            let output = self.ramp(arguments);
+            if output.status.success() || !stderr(&output).contains("refused") {
+                return output;
+            }
+        }
+        panic!("refused ten times: {arguments:?}");
+    }
+
+    /// The command must fail with this code and say all of `parts`; its words on standard error, on one line.
+    pub(crate) fn fails(&self, code: i32, arguments: &[&str], parts: &[&str]) -> String {
+        let output = self.ramp(arguments);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        for part in parts {
+            assert!(said.contains(part), "{arguments:?} does not say `{part}`: {said}");
+        }
+        assert!(output.stdout.is_empty() && !said.contains("panicked"), "{arguments:?}: {said}");
+        said
+    }
+
     /// Files of a directory, by name, with their contents.
     pub(crate) fn files(&self, directory: &str) -> Vec<(String, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(self.path(directory))
@@ -80,4 +103,14 @@ impl Place {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What it says, on one line: lines are wrapped to the width of a pipe.
+pub(crate) fn said(output: &Output) -> String {
+    stderr(output)
+        .replace(['\n', '│'], " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" | ", " ")
 }

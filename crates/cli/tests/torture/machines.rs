@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs, io};
 
 use crate::machine::{Idle, Kernel, Tree};
@@ -81,14 +80,7 @@ fn linux_6_12() {
 fn boots(series: &str) {
     let Some(kernel) = Kernel::found(series, PROGRAMS) else { return };
     let files = files(series, &kernel);
-    let from = files.root().display();
-    let to = format!("{from}.cpio");
-    let pack = format!("cd '{from}' && find . | busybox cpio -o -H newc > '{to}'");
-    let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
-    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
-    let output = kernel.emulate(Idle::Skips, &["-initrd", &to], "");
-    let _ = fs::remove_file(to);
-    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    let (output, said) = kernel.boot(Idle::Skips, &files);
     assert!(
         output.status.success() && said.contains("exit status 0") && !said.contains("skipped: "),
         "{series}: {}\n{said}\n{}",

@@ -126,17 +126,18 @@ fn died(connections: &[Connection]) -> Ending {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::{env, fs, process};
 
     use super::*;
 
-    fn plan() -> Plan {
+    /// Of two arms for ten minutes in blocks of half a minute; `share`: of the first, in 1/10,000 of connections.
+    pub(in crate::trial) fn plan(share: u32) -> Plan {
         Plan {
             arms: ["best".into(), "cubic".into()],
             controls: ["try_best".into(), "cubic".into()],
             cgroup: "/sys/fs/cgroup/web".into(),
-            share: 5_000,
+            share,
             length_s: 600.0,
             block_s: 30.0,
             margin: 0.05,
@@ -153,7 +154,7 @@ mod tests {
     fn only_the_last_line_may_be_torn() {
         let directory = env::temp_dir().join(format!("ramp-trial-file-{}", process::id()));
         let _ = fs::remove_dir_all(&directory);
-        let mut trial = TrialFile::create(&directory, &plan()).expect("it can be written");
+        let mut trial = TrialFile::create(&directory, &plan(5_000)).expect("it can be written");
         trial.end(&died(&[])).expect("it can be written");
         drop(trial);
         let path = directory.join(NAME);

@@ -7,6 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use rampcc_lab::{ExitReason, Finding};
 
 use super::connection::Connection;
+use super::file::tests::plan;
 use super::guard::{Guard, Harm, Known, Open, Stop};
 use super::judge::{Ending, How, Metric, TrialReport, judge};
 use super::plan::Plan;
@@ -23,24 +24,6 @@ struct Truth {
 }
 
 const ALIKE: Truth = Truth { slowdown: 1.0, retransmits: 0.0, hang: 0.0 };
-
-fn plan(share: u32) -> Plan {
-    Plan {
-        arms: ["best".into(), "cubic".into()],
-        controls: ["try_best".into(), "cubic".into()],
-        cgroup: "/sys/fs/cgroup/web".into(),
-        share,
-        length_s: 600.0,
-        block_s: 30.0,
-        margin: 0.05,
-        alpha: 0.05,
-        all: false,
-        tick_s: 0.004,
-        began_s: 0,
-        command: String::new(),
-        version: String::new(),
-    }
-}
 
 /// Connections in the order of their opening, and when each is done; hanging ones never are.
 fn connections(plan: &Plan, truth: Truth, per_block: u32, seed: u64) -> Vec<(Connection, f64)> {

@@ -187,8 +187,7 @@ fn number(value: f64) -> String {
         size if size < 10.0 => 1,
         _ => 0,
     };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    rampcc::figures::decimals(value, digits)
 }
 
 /// A share as people read it.

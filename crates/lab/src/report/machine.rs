@@ -190,13 +190,16 @@ impl Table {
     }
 
     pub(super) fn row(&mut self, cells: &[String]) {
-        let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
-        self.text.push_str(&quoted.join(","));
+        self.text.push_str(&csv_line(cells));
         self.text.push('\n');
     }
 }
 
-/// RFC 4180.
+/// A line of CSV (RFC 4180), without its end.
+pub fn csv_line(cells: &[impl AsRef<str>]) -> String {
+    cells.iter().map(|cell| quote(cell.as_ref())).collect::<Vec<_>>().join(",")
+}
+
 fn quote(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

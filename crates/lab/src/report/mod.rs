@@ -9,7 +9,7 @@ mod text;
 
 pub use crate::format::quantity;
 pub use machine::{
-    CSV_COLUMNS, FORMAT, RUNS_COLUMNS, Written, WrittenCarries, csv, json, json_value, runs_csv,
+    CSV_COLUMNS, FORMAT, RUNS_COLUMNS, Written, WrittenCarries, csv, csv_line, json, json_value, runs_csv,
 };
 pub use sides::{sides_csv, sides_json, sides_json_value, sides_text};
 pub use text::{TextStyle, text};

@@ -1,15 +1,17 @@
 //! Backends side by side, for a terminal and for programs.
 
-use super::machine::{Table, some};
+use serde::Serialize;
+
+use super::machine::{Numbered, Table, some};
 use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
 use crate::comparison::{Finding, Representative, Summary};
-use crate::format::{count, number, quantity, seconds, with_interval};
+use crate::format::{count, list, number, quantity, seconds, with_interval};
 use crate::metric::{self, Definition};
-use crate::sides::{Difference, SideBySide, SideRow};
+use crate::sides::{Difference, SideBySide, SideRow, SidesWords};
 
 /// Every row on every side with the differences, and how far the sides agree.
-pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
+pub fn sides_text(both: &SideBySide, words: &SidesWords, style: &TextStyle) -> String {
     let mut out = String::new();
     let facts = path_facts(&both.context, None).join(", ");
     let sides = listed(&both.sides);
@@ -20,11 +22,11 @@ pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
     let groups = [rows.len() - yardsticks, yardsticks];
     out.push_str(&lay_out(columns(both, &rows), &groups, style.width, style.colour));
     out.push('\n');
-    say(&mut out, &both.verdict, Tone::Heading, style);
+    say(&mut out, &words.verdict, Tone::Heading, style);
     for text in emulations(both) {
         say(&mut out, &text, Tone::Aside, style);
     }
-    for note in &both.notes {
+    for note in &words.notes {
         say(&mut out, note, Tone::Unclear, style);
     }
     out
@@ -32,10 +34,7 @@ pub fn sides_text(both: &SideBySide, style: &TextStyle) -> String {
 
 /// `sim, linux and quic`.
 pub(super) fn listed(sides: &[String]) -> String {
-    match sides {
-        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        all => all.join(""),
-    }
+    list(&sides.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// How true the path was, and what the sockets were: of each side in real time, with its name where there are several.
@@ -203,19 +202,34 @@ pub fn sides_csv(both: &SideBySide) -> String {
     both.provenance.comment() + &super::machine::numbered() + &table.text
 }
 
+/// Sides as JSON.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    both: SideBySide,
+    #[serde(flatten)]
+    words: &'a SidesWords,
+}
+
+impl<'a> Written<'a> {
+    /// Everything but curves.
+    fn new(both: &SideBySide, words: &'a SidesWords) -> Self {
+        let mut both = both.clone();
+        let runs = both.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
+        runs.for_each(Representative::without_curves);
+        Self { both, words }
+    }
+}
+
 /// Everything but curves.
-pub fn sides_json(both: &SideBySide) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&super::machine::Numbered::new(without_curves(both)))? + "\n")
+pub fn sides_json(both: &SideBySide, words: &SidesWords) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string_pretty(&Numbered::new(Written::new(both, words)))? + "\n")
 }
 
 /// What [`sides_json`] writes, as a part of a larger document.
-pub fn sides_json_value(both: &SideBySide) -> Result<serde_json::Value, serde_json::Error> {
-    serde_json::to_value(without_curves(both))
-}
-
-fn without_curves(both: &SideBySide) -> SideBySide {
-    let mut both = both.clone();
-    let runs = both.rows.iter_mut().flat_map(|row| row.representatives.iter_mut().flatten());
-    runs.for_each(Representative::without_curves);
-    both
+pub fn sides_json_value(
+    both: &SideBySide,
+    words: &SidesWords,
+) -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::to_value(Written::new(both, words))
 }

@@ -4,7 +4,7 @@ use super::names::quoted;
 use super::table::{Cell, Column, TIED, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
 use crate::format::{
-    bit_rate, bit_rate_parts, bytes, count, list, number, quantity, seconds, share, with_interval,
+    bit_rate, bit_rate_number, bytes, count, list, number, quantity, seconds, share, with_interval,
 };
 use crate::metric::{Better, Definition, MetricInfo};
 use crate::standing::standing;
@@ -98,7 +98,7 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
             parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));
         }
         None if first > 0.0 => {
-            let (payload, _) = bit_rate_parts(first);
+            let payload = bit_rate_number(first);
             parts.push(format!("{} ({payload} payload)", bit_rate(first * context.wire_factor())));
         }
         None => {}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::agreement::{Agreement, Apart, Spread};
 use crate::judge::Condition;
 use crate::outcome::Outcome;
-use crate::text::{Cells, size};
+use crate::text::{Cells, percent, percent_fine, size, table};
 
 /// The rows: their times and ranks on both backends.
 pub fn rows(agreement: &Agreement) -> Cells {
@@ -194,12 +194,13 @@ pub fn method(agreement: &Agreement) -> String {
 /// One line for each path, size and row.
 pub fn csv(sides: &super::Sides) -> String {
     let [first, second] = sides.backends;
-    let mut text = format!(
-        "path,access,bytes,algorithm,seed,{first}_seconds,{second}_seconds,{first}_left,{second}_left,lateness_p99_us,tolerated_us,marked\n"
-    );
+    let mut head = ["path", "access", "bytes", "algorithm", "seed"].map(str::to_owned).to_vec();
+    head.extend([first, second].map(|backend| format!("{backend}_seconds")));
+    head.extend([first, second].map(|backend| format!("{backend}_left")));
+    head.extend(["lateness_p99_us", "tolerated_us", "marked"].map(str::to_owned));
+    let mut lines = vec![head];
     for path in &sides.paths {
         for ((label, _), runs) in sides.rows.iter().zip(&path.runs) {
-            let label = label.replace('"', "\"\"");
             for (size, bytes) in sides.sizes.iter().enumerate().take(path.sizes) {
                 for seed in 0..runs[0].len().max(runs[1].len()) {
                     let at = |side: usize| runs[side].get(seed);
@@ -208,36 +209,23 @@ pub fn csv(sides: &super::Sides) -> String {
                         found.map_or(String::new(), |seconds| format!("{seconds:.6}"))
                     };
                     let left = |side: usize| {
-                        at(side).and_then(|run| run.exit.as_ref()).map_or("", |(reason, _)| reason)
+                        at(side).and_then(|run| run.exit.as_ref()).map_or("", |(reason, _)| reason).to_owned()
                     };
                     let late = at(1).and_then(|run| run.emulation.as_ref());
-                    let late = late.map_or(",".to_owned(), |late| {
-                        format!("{:.1},{:.1}", late.lateness_p99_us, late.tolerated_us)
-                    });
-                    let marked = at(1).is_some_and(Outcome::is_marked);
-                    writeln!(
-                        text,
-                        "{},{},{bytes},\"{label}\",{},{},{},{},{},{late},{marked}",
-                        path.name,
-                        path.access,
-                        seed + 1,
-                        seconds(0),
-                        seconds(1),
-                        left(0),
-                        left(1),
-                    )
-                    .expect("a string grows");
+                    let late = late.map(|late| [late.lateness_p99_us, late.tolerated_us]);
+                    let mut line =
+                        vec![path.name.clone(), path.access.clone(), bytes.to_string(), label.clone()];
+                    line.push((seed + 1).to_string());
+                    line.extend([0, 1].map(seconds));
+                    line.extend([0, 1].map(left));
+                    line.extend(
+                        [0, 1].map(|at| late.map_or(String::new(), |late| format!("{:.1}", late[at]))),
+                    );
+                    line.push(at(1).is_some_and(Outcome::is_marked).to_string());
+                    lines.push(line);
                 }
             }
         }
     }
-    text
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
-}
-
-fn percent_fine(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    table(&lines)
 }

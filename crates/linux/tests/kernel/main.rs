@@ -99,20 +99,17 @@ fn exits(events: &[Event]) -> Vec<&FlowEvent> {
     events.iter().filter_map(|event| if let Event::Exit(exit) = event { Some(exit) } else { None }).collect()
 }
 
-/// Why this algorithm leaves where a queue builds up.
-fn own_reasons(id: &str) -> &'static [ExitReason] {
+/// Why the algorithm with this id leaves where a queue builds up.
+fn own_reasons(id: &str) -> Vec<ExitReason> {
+    let own: Vec<_> = rampcc::algorithm(id).expect("a row").own_exits().collect();
     match id {
-        "hystart11" | "hystart" | "suss" => &[ExitReason::Delay, ExitReason::AckTrain],
-        "hystartpp" => &[ExitReason::Delay],
-        "paced" => &[ExitReason::Gap],
-        "jump" | "fast_start" | "stateful" | "quicly" | "spread" => &[ExitReason::Ssthresh, ExitReason::Loss],
-        "stopeg" => &[ExitReason::Delivery],
-        "search" | "search4" => &[ExitReason::Delivery, ExitReason::Loss],
-        "best" | "hoe" | "aron" | "esse" | "tris" => &[ExitReason::Bandwidth],
-        "reach" => &[ExitReason::Proof, ExitReason::Share],
-        "vegas" | "vegas_lin" => &[ExitReason::Delay],
-        "ideal" => &[ExitReason::Known],
-        _ => &[ExitReason::Loss],
+        // They begin with more than the queue holds.
+        "jump" | "fast_start" | "stateful" | "quicly" | "spread" => {
+            vec![ExitReason::Ssthresh, ExitReason::Loss]
+        }
+        "search" | "search4" => vec![ExitReason::Delivery, ExitReason::Loss],
+        _ if own.is_empty() => vec![ExitReason::Loss],
+        _ => own,
     }
 }
 

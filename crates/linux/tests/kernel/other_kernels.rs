@@ -4,8 +4,7 @@
 mod machine;
 
 use std::io::Write;
-use std::process::Command;
-use std::{env, fs, io};
+use std::{env, io};
 
 use machine::{Idle, Kernel, Tree};
 
@@ -51,14 +50,7 @@ fn boots(series: &str, expected: &str) {
     let Some(kernel) = Kernel::found(series, PROGRAMS) else { return };
     let release = &kernel.release;
     let files = files(series, &kernel);
-    let from = files.root().display();
-    let to = format!("{from}.cpio");
-    let pack = format!("cd '{from}' && find . | busybox cpio -o -H newc > '{to}'");
-    let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
-    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
-    let output = kernel.emulate(Idle::Skips, &["-initrd", &to], "");
-    let _ = fs::remove_file(to);
-    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    let (output, said) = kernel.boot(Idle::Skips, &files);
     let result = said.lines().find(|line| line.starts_with("test result: "));
     assert!(
         output.status.success() && said.contains(release) && said.contains("exit status 0"),

@@ -66,6 +66,19 @@ impl Kernel {
             .output()
             .expect("timeout")
     }
+
+    /// From boot to power-off with these files as its only disk, in memory; and what it wrote to its console.
+    pub(crate) fn boot(&self, idle: Idle, files: &Tree) -> (Output, String) {
+        let from = files.root().display();
+        let to = format!("{from}.cpio");
+        let pack = format!("cd '{from}' && find . | busybox cpio -o -H newc > '{to}'");
+        let packed = Command::new("sh").args(["-c", &pack]).output().expect("sh");
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+        let output = self.emulate(idle, &["-initrd", &to], "");
+        let _ = fs::remove_file(to);
+        let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+        (output, said)
+    }
 }
 
 /// The files of a machine, made anew.

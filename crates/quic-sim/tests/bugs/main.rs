@@ -1,12 +1,13 @@
 //! Mistakes that congestion controllers of QUIC stacks have made in start-up: for each a path on which it shows, a row that makes
 //! it and one that does not. The page `docs/quic-mistakes.md` has the table.
 
+#[path = "../../../ramp/tests/support/blessed.rs"]
+mod blessed;
 mod controller;
 #[path = "../common/log.rs"]
 mod log;
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -205,7 +206,7 @@ fn each_mistake_shows_and_its_remedy_too() {
         .expect("a text takes all");
     }
     assert!(missed.is_empty(), "{missed:#?}");
-    check_document(&text);
+    blessed::between(&blessed::page("quic-mistakes.md"), BEGIN, END, &format!("{text}\n"));
 }
 
 /// noq 1.1.0 subtracted more than there was on ordinary loss (noq #768). Overflows are checked in this test: with 1.1.0 each of
@@ -226,17 +227,3 @@ fn noqs_bbr3_takes_ordinary_loss() {
 
 const BEGIN: &str = "<!-- made by the test `bugs` of quic-sim; `make bless` -->\n";
 const END: &str = "<!-- end of mistakes -->\n";
-
-#[expect(clippy::disallowed_methods, reason = "whoever runs the test decides whether it writes")]
-fn check_document(table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/quic-mistakes.md");
-    let document = std::fs::read_to_string(&path).expect("the document is there");
-    let (before, rest) = document.split_once(BEGIN).expect("where the table begins");
-    let (_, after) = rest.split_once(END).expect("where the table ends");
-    let made = format!("{before}{BEGIN}{table}\n{END}{after}");
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        std::fs::write(&path, made).expect("the document may be written");
-    } else {
-        assert!(document == made, "docs/quic-mistakes.md is not what is found; run `make bless`");
-    }
-}

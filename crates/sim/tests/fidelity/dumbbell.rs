@@ -5,14 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::Time;
 use rampcc_path::{Limit, LinkConfig};
-use rampcc_scenario::{
-    NamedLink, OfSender, Original, Scenario, Steering, Stop, Topology, Traffic, TrafficKind,
-};
+use rampcc_scenario::{NamedLink, OfSender, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
 
 use crate::bulk::Pair;
+use crate::common::empty;
 use crate::ns2::{mbit, sender};
 use crate::oracle::{Row, find, number, table};
 
@@ -205,8 +204,6 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
     };
     Scenario {
         name: "dumbbell".to_owned(),
-        description: String::new(),
-        text: String::new(),
         profile: Profile::Ns2,
         topology: Topology { nodes, links },
         bottleneck: 0,
@@ -220,16 +217,7 @@ fn scenario(listed: &[Row], ssthresh: u32) -> Scenario {
             kind,
         }],
         stop: Stop { after: last + TAIL, when_complete: false },
-        runs: 1,
-        seed: 1,
         steering,
-        settings: Vec::new(),
-        cpu: None,
-        history: None,
-        trace_offset_range: Time::ZERO,
-        files: Vec::new(),
-        directory: None,
-        uncertain: Vec::new(),
-        original: Original::default(),
+        ..empty(0, 0.0)
     }
 }

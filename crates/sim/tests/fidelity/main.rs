@@ -1,9 +1,11 @@
 //! The simulator against ns-2 and ns-3, whose results are in `oracles/`; the tables of `docs/fidelity.md`.
 
-#![allow(clippy::disallowed_methods, reason = "whether to rewrite the document")]
-
+#[path = "../../../ramp/tests/support/blessed.rs"]
+mod blessed;
 mod bulk;
 mod classes;
+#[path = "../common/mod.rs"]
+mod common;
 mod dumbbell;
 mod measure;
 mod ns2;

@@ -1,7 +1,6 @@
 //! The tables, as they stand in `docs/fidelity.md`.
 
-use std::path::Path;
-
+use crate::blessed::{self, anchor};
 use crate::bulk::{Compared, Pair};
 use crate::classes::{CLASSES, Classed};
 use crate::dumbbell::Load;
@@ -209,37 +208,14 @@ pub(crate) fn loads(rows: &[Load]) -> String {
     markdown(&head, cells)
 }
 
-/// Whether the document holds `tables`; rewrites it where the environment asks for it.
-///
-/// # Panics
-/// If it does not, or has no place for them.
+/// Compares the tables of the document with these.
 pub(crate) fn check_document(tables: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let (before, rest) = text.split_once(BEGIN).expect("the document has a place for the tables");
-    let (_, after) = rest.split_once(END).expect("the place for the tables ends");
-    let wanted = format!("{before}{BEGIN}\n{tables}\n{END}{after}");
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        std::fs::write(&path, wanted).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    } else {
-        assert!(text == wanted, "docs/fidelity.md is not what the test finds: `make bless`");
-    }
+    blessed::between(&blessed::page("fidelity.md"), BEGIN, END, &format!("\n{tables}\n"));
 }
 
 /// Whether the document explains `reason` under a heading of its own.
 pub(crate) fn explained(reason: &str) -> bool {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    text.lines().any(|line| line == format!("### {reason}"))
-}
-
-/// How a heading is linked to.
-fn anchor(heading: &str) -> String {
-    let kept = heading.to_lowercase();
-    kept.chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
-        .collect::<String>()
-        .replace(' ', "-")
+    blessed::has_heading(&blessed::page("fidelity.md"), reason)
 }
 
 fn compared(pair: Pair, decimals: usize) -> Cells {

@@ -1,12 +1,12 @@
 //! The oracles' single bottleneck: side link, bottleneck, side link, each way, as ns-2's scripts build it.
 
+use crate::common::empty;
 use rampcc::{Rate, Time};
 use rampcc_path::{
     Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
 };
 use rampcc_scenario::{
-    FlowConfig, NamedLink, OfSender, Original, Scenario, Source, Steering, Stop, Topology, Traffic,
-    TrafficKind,
+    FlowConfig, NamedLink, OfSender, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
 use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
 
@@ -145,24 +145,13 @@ pub(crate) fn scenario(
         Steering { algorithm: sender.startup, parameters: sender.parameters, sender: OfSender::default() };
     Scenario {
         name: "oracle".into(),
-        description: String::new(),
-        text: String::new(),
         profile: Profile::Modern,
         topology: Topology { nodes: NODES.iter().map(ToString::to_string).collect(), links },
         bottleneck: BOTTLENECK,
         flows,
         traffic,
         stop: Stop { after: end, when_complete: false },
-        runs: 1,
-        seed: 1,
         steering,
-        settings: Vec::new(),
-        cpu: None,
-        history: None,
-        trace_offset_range: Time::ZERO,
-        files: Vec::new(),
-        directory: None,
-        uncertain: Vec::new(),
-        original: Original::default(),
+        ..empty(0, 0.0)
     }
 }

@@ -1,7 +1,7 @@
 //! The simulator against the kernel: recorded runs and the table of `docs/fidelity.md`, and a few runs live.
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "whether to rewrite the document")]
-
+#[path = "../../../ramp/tests/support/blessed.rs"]
+mod blessed;
 mod cases;
 mod compare;
 mod live;

@@ -1,8 +1,8 @@
 //! The table, as it stands in `docs/fidelity.md`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
+use crate::blessed::{self, anchor};
 use crate::compare::{Compared, Pair, Spread};
 use crate::record;
 
@@ -75,42 +75,14 @@ pub(crate) fn table(all: &[Compared]) -> String {
     text
 }
 
-/// Whether the document holds `table`; rewrites it where the environment asks for it.
-///
-/// # Panics
-/// If it does not, or has no place for it.
+/// Compares the table of the document with this one.
 pub(crate) fn check_document(table: &str) {
-    let text = document();
-    let (before, rest) = text.split_once(BEGIN).expect("the document has a place for the table");
-    let (_, after) = rest.split_once(END).expect("the place for the table ends");
-    let wanted = format!("{before}{BEGIN}\n{table}\n{END}{after}");
-    if std::env::var_os("RAMP_BLESS").is_some() {
-        std::fs::write(path(), wanted).unwrap_or_else(|e| panic!("{}: {e}", path().display()));
-    } else {
-        assert!(text == wanted, "docs/fidelity.md is not what the test finds: `make bless`");
-    }
+    blessed::between(&blessed::page("fidelity.md"), BEGIN, END, &format!("\n{table}\n"));
 }
 
 /// Whether the document has `heading`.
 pub(crate) fn explained(heading: &str) -> bool {
-    document().lines().any(|line| line == format!("### {heading}"))
-}
-
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md")
-}
-
-fn document() -> String {
-    std::fs::read_to_string(path()).unwrap_or_else(|e| panic!("{}: {e}", path().display()))
-}
-
-/// How a heading is linked to.
-fn anchor(heading: &str) -> String {
-    let kept = heading.to_lowercase();
-    kept.chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
-        .collect::<String>()
-        .replace(' ', "-")
+    blessed::has_heading(&blessed::page("fidelity.md"), heading)
 }
 
 /// The median, and the range if there is one.

@@ -4,7 +4,7 @@ use super::data::styles;
 use super::number::show_short;
 use super::summary::{capital, swatch};
 use super::tables::copyable;
-use super::text::{Html, Text};
+use super::text::{Html, Text, encoded};
 use crate::carries::{CarriedRow, Carries, Influence, LOSS, UncertainField, field_name};
 use crate::format::{quantity, share};
 use crate::{ArmSummary, Comparison, Words};
@@ -249,23 +249,10 @@ fn nearest(html: &mut Html, comparison: &Comparison, carries: &Carries) {
     html.add(format_args!(
         "<p><a download=\"nearest-loss.toml\" href=\"data:text/plain;charset=utf-8,{}\">nearest-loss.toml</a> makes it again: \
          <code>ramp compare nearest-loss.toml</code></p>\n<details><summary>The scenario</summary>",
-        escaped(text)
+        encoded(text, |byte| byte.is_ascii_alphanumeric())
     ));
     copyable(html, text);
     html.raw("</details>\n");
-}
-
-/// For an address: everything but letters and digits as `%XX`.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 /// How far each row carries.

@@ -27,7 +27,7 @@ pub use live::{Live, live_script, render_live};
 pub use overview::{Overview, SweptPoint, render_overview};
 pub use playground::{playground_at, playground_link, playground_place};
 
-use crate::{ArmSummary, Better, Comparison, SideBySide, Words};
+use crate::{ArmSummary, Better, Comparison, SideBySide, SidesWords, Words};
 
 /// A self-contained HTML report.
 ///
@@ -48,12 +48,12 @@ fn presentable(comparison: &Comparison) -> Comparison {
 }
 
 /// Backends side by side as a page of its own; `places` are links to the reports of each.
-pub fn render_sides(both: &SideBySide, places: &[&str]) -> String {
+pub fn render_sides(both: &SideBySide, words: &SidesWords, places: &[&str]) -> String {
     let mut both = both.clone();
     for metric in &mut both.metrics {
         metric.unit.retain(|c| !"<>&\"'".contains(c));
     }
-    sides::page(&both, places)
+    sides::page(&both, words, places)
 }
 
 /// Best first in the deciding metric, those with the most values before others, yardsticks last: one order for every table, legend and chart of the page.

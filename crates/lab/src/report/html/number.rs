@@ -1,5 +1,7 @@
 //! Numbers for people: three significant digits and the unit that keeps them short.
 
+use rampcc::figures::without_zeros;
+
 use crate::{Interval, Summary};
 
 /// Thin space before a unit: it neither breaks nor gapes.
@@ -14,8 +16,7 @@ pub(super) fn show(value: f64, unit: &str) -> String {
 /// As [`show`], without zeros that say nothing: `5 %`, `36 MB`.
 pub(super) fn show_short(value: f64, unit: &str) -> String {
     let (scaled, name) = scaled(value, value, unit);
-    let text = digits(scaled, unit);
-    join(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text }, name)
+    join(without_zeros(&digits(scaled, unit)), name)
 }
 
 /// An interval in a cell of a table, nothing where all runs were alike.

@@ -358,7 +358,7 @@ fn exits_section(html: &mut Html, comparison: &Comparison) {
                 "{}<span class=\"tag\">{}</span></h3><p>{}</p><p class=\"ledger\">{}</p></li>\n",
                 Text(&arm.label),
                 Text(&reasons(&arm.exits)),
-                Text(&sentence(&run.explanation)),
+                Text(&sentence(&run.explanation.to_string())),
                 Text(&ledger(run.exit.as_ref(), run.seed))
             ));
         }

@@ -1,11 +1,10 @@
 //! Links to the playground, which plays in the browser.
 
-use std::fmt::Write;
 use std::sync::OnceLock;
 
 use rampcc_trace::{Provenance, words};
 
-use super::text::{Html, Text};
+use super::text::{Html, Text, encoded};
 
 static PLACE: OnceLock<String> = OnceLock::new();
 
@@ -64,7 +63,7 @@ pub fn playground_link(made: &Provenance) -> Option<String> {
             fields.push((name, usual));
         }
     }
-    Some(format!("{place}#{}", encoded(&fields)))
+    Some(format!("{place}#{}", form(&fields)))
 }
 
 /// The element for a comparison.
@@ -79,7 +78,7 @@ pub(super) fn link_of_command(html: &mut Html, command: &str) {
     let Some(place) = playground_place() else { return };
     let (fields, whole) = fields(command);
     if whole && command.starts_with("ramp compare") {
-        element(html, &format!("{place}#{}", encoded(&fields)));
+        element(html, &format!("{place}#{}", form(&fields)));
     }
 }
 
@@ -120,20 +119,11 @@ fn fields(command: &str) -> (Vec<(&'static str, String)>, bool) {
 }
 
 /// `application/x-www-form-urlencoded`.
-fn encoded(fields: &[(&str, String)]) -> String {
-    let mut text = String::new();
-    for (name, value) in fields {
-        let between = if text.is_empty() { "" } else { "&" };
-        write!(text, "{between}{name}=").expect("a string grows");
-        for byte in value.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'*' | b'-' | b'.' | b'_' => text.push(byte.into()),
-                b' ' => text.push('+'),
-                other => write!(text, "%{other:02X}").expect("a string grows"),
-            }
-        }
-    }
-    text
+fn form(fields: &[(&str, String)]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte);
+    let field =
+        |(name, value): &(&str, String)| format!("{name}={}", encoded(value, plain).replace(' ', "+"));
+    fields.iter().map(field).collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]

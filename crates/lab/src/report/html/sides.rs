@@ -5,12 +5,12 @@ use rampcc_trace::FlowSeries;
 use super::curves::flow_shown;
 use super::frame::{brand, document_head, fact_list};
 use super::number::{interval_below, interval_of, show, show_mean};
-use super::summary::{capital, reasons};
+use super::summary::{capital, reasons, stroke};
 use super::text::{Html, Text};
 use crate::comparison::Finding;
 use crate::metric::{self, Definition};
 use crate::report::sides::{difference_text, emulations, listed, ordered};
-use crate::sides::{Side, SideBySide, SideRow};
+use crate::sides::{Side, SideBySide, SideRow, SidesWords};
 use crate::{Context, Representative};
 
 /// Metrics in the table, each on both sides.
@@ -21,7 +21,7 @@ const CHART: (f64, f64) = (340.0, 150.0);
 const POINTS: usize = 400;
 
 /// The whole document; `places` are where the sides' own reports are, as links.
-pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
+pub(super) fn page(both: &SideBySide, words: &SidesWords, places: &[&str]) -> String {
     let mut html = Html::default();
     let sides = listed(&both.sides);
     let title = format!("{}: {sides}", both.provenance.scenario);
@@ -37,11 +37,11 @@ pub(super) fn page(both: &SideBySide, places: &[&str]) -> String {
         "<h1><b>{}</b> on {}</h1>\n<p class=\"verdict\">{}</p>\n",
         Text(&both.provenance.scenario),
         Text(&sides),
-        Text(&both.verdict)
+        Text(&words.verdict)
     ));
-    if !both.notes.is_empty() {
+    if !words.notes.is_empty() {
         html.raw("<div class=\"warning\">");
-        both.notes.iter().for_each(|note| html.add(format_args!("<p>{}</p>\n", Text(note))));
+        words.notes.iter().for_each(|note| html.add(format_args!("<p>{}</p>\n", Text(note))));
         html.raw("</div>\n");
     }
     html.raw("<dl class=\"facts\">\n");
@@ -161,7 +161,11 @@ fn charts(html: &mut Html, both: &SideBySide) {
     );
     for (at, side) in both.sides.iter().enumerate() {
         let comma = if at == 0 { "" } else { "," };
-        html.add(format_args!("{comma} {} {}", stroke(at), Text(side)));
+        let (colour, dash) = STROKES[at % STROKES.len()];
+        html.raw(comma);
+        html.raw(" ");
+        stroke(html, colour, dash);
+        html.add(format_args!(" {}", Text(side)));
     }
     html.raw(
         "; the dot is the end of start-up, the dashed line the BDP.</p>\n<div class=\"grid-3 sides\">\n",
@@ -177,14 +181,6 @@ fn charts(html: &mut Html, both: &SideBySide) {
 /// Of the sides, again from the first where there are more.
 const STROKES: [(&str, &str); 4] =
     [("var(--arm-1)", "5 3"), ("var(--arm-0)", ""), ("var(--arm-2)", "2 2"), ("var(--arm-3)", "8 3 2 3")];
-
-fn stroke(side: usize) -> String {
-    let (colour, dash) = STROKES[side % STROKES.len()];
-    format!(
-        "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
-         stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"/></svg>"
-    )
-}
 
 /// A window as steps over time since the opening.
 fn curve(flow: &FlowSeries) -> Vec<(f64, f64)> {

@@ -59,7 +59,8 @@ pub(super) fn dash_of(style: usize) -> &'static str {
     DASHES[dash(style)]
 }
 
-fn stroke(html: &mut Html, colour: &str, dash: &str) {
+/// A line of this colour with these dashes.
+pub(super) fn stroke(html: &mut Html, colour: &str, dash: &str) {
     html.add(format_args!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
          stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"/></svg>"

@@ -46,6 +46,18 @@ impl Html {
     }
 }
 
+/// For an address: every byte that is not `plain` as `%XX`.
+pub(super) fn encoded(text: &str, plain: impl Fn(u8) -> bool) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            byte if plain(byte) => out.push(byte.into()),
+            other => write!(out, "%{other:02X}").expect("writing to a string cannot fail"),
+        }
+    }
+    out
+}
+
 /// JSON for a `<script>` element: no character is left that could end the element or open a comment.
 pub(super) fn script_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

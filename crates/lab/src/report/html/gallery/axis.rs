@@ -1,5 +1,7 @@
 //! Axes: from values to places, and the values that are named.
 
+use rampcc::figures::decimals;
+
 /// A scale from values to places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -115,9 +117,8 @@ fn trimmed(value: f64) -> String {
         size if size >= 1.0 || size == 0.0 => 4,
         size => 3 + libm::ceil(-libm::log10(size)) as usize,
     };
-    let text = format!("{value:.digits$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    let text = decimals(value, digits);
+    if text == "-0" { "0".to_owned() } else { text }
 }
 
 #[cfg(test)]

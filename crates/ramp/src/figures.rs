@@ -1,0 +1,46 @@
+//! Pieces of numbers for people, for everything that writes some. How many digits tell is for each to say.
+
+/// The digits of a number without zeros at the end: `1.50` is `1.5`, `20.0` is `20`, `20` is `20`.
+pub fn without_zeros(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// With at most so many decimals: `1.5`, `20`.
+pub fn decimals(value: f64, most: usize) -> String {
+    let digits = format!("{value:.most$}");
+    without_zeros(&digits).to_owned()
+}
+
+/// A number in the largest decimal multiple that it fills, and that multiple's prefix.
+pub fn scaled(value: f64) -> (f64, &'static str) {
+    match value.abs() {
+        size if size >= 1e9 => (value / 1e9, "G"),
+        size if size >= 1e6 => (value / 1e6, "M"),
+        size if size >= 1e3 => (value / 1e3, "k"),
+        _ => (value, ""),
+    }
+}
+
+/// A quantity in such a multiple of its unit, the number as `number` writes it: `36 MB`, `9.65 Gbit/s`.
+pub fn multiple(value: f64, unit: &str, number: impl Fn(f64) -> String) -> String {
+    let (scaled, prefix) = scaled(value);
+    format!("{} {prefix}{unit}", number(scaled))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_at_the_end_of_decimals_go() {
+        assert_eq!(["1.50", "20.0", "20", "0"].map(without_zeros), ["1.5", "20", "20", "0"]);
+        assert_eq!([decimals(1.5, 3), decimals(2.04, 1), decimals(100.0, 0)], ["1.5", "2", "100"]);
+    }
+
+    #[test]
+    fn a_unit_fits_its_number() {
+        let shown = |value: f64| multiple(value, "bit/s", |value| decimals(value, 2));
+        assert_eq!([0.0, 999.0, 1e3, 2.5e6].map(shown), ["0 bit/s", "999 bit/s", "1 kbit/s", "2.5 Mbit/s"]);
+        assert_eq!([9.653e9, -2e3].map(shown), ["9.65 Gbit/s", "-2 kbit/s"]);
+    }
+}
