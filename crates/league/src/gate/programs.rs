@@ -20,10 +20,10 @@ use crate::yardstick::causal_s;
 
 /// Paths that a gate plays on.
 pub const PATHS: usize = 12;
-/// Sizes of downloads, bytes: one run serves them all. Of a larger one start-up is a smaller part, and fewer of them can be played.
-const SIZES: [u64; 3] = [100_000, 300_000, 1_000_000];
+/// Sizes of downloads, bytes: one run serves them all.
+const SIZES: [u64; 3] = [100_000, 1_000_000, 2_000_000];
 /// The largest of them takes no longer on a path, s: ten minutes have to do for many pairs.
-const LONGEST_S: f64 = 2.0;
+const LONGEST_S: f64 = 3.0;
 /// A run of the new program that takes so many times as long as that of the old one just before ends there, unfinished: the
 /// download time counts no more than that ([`MEASURES`]).
 const CUT: f64 = MUCH;
