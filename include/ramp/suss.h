@@ -20,7 +20,7 @@
  *           round doubles; the patch divides by zero.
  * Deviates: the first window is the connection's own; the patch takes it for 10 packets.
  * Deviates: it quadruples only where the window is what limits the sender, whatever port it serves
- *           and whatever pacing its host prefers, and never beyond the receiver's window.
+ *           and whatever pacing its host prefers.
  * Deviates: after a timeout HyStart runs alone; the patch goes on with windows of 40 packets and
  *           more.
  */

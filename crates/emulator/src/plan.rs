@@ -117,8 +117,8 @@ pub enum Unsupported {
     #[error("there is no way from `{from}` to `{to}`")]
     NoRoute { from: String, to: String },
     #[error(
-        "flow `{flow}`: its slowest link, `{link}`, serves {rate}; the emulator is rated to {RATED} \
-         (`Options::beyond_rating` plays it and judges by the measured error)"
+        "flow `{flow}`: its slowest link, `{link}`, serves {rate}; the emulator is rated to {RATED}, \
+         and the simulator (sim) to no rate"
     )]
     Fast { flow: String, link: String, rate: Rate },
     #[error(

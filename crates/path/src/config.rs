@@ -130,6 +130,8 @@ pub enum QueueConfig {
         max_p: f64,
         /// From `max_p` to 1 over `[max, 2 max]` instead of at once.
         gentle: bool,
+        /// No drop sooner than 1/p packets after the one before; otherwise, any of the next 1/p.
+        wait: bool,
         /// Up to `max`, marks markable packets instead of dropping them.
         ecn: bool,
     },

@@ -171,6 +171,7 @@ fn red_follows_a_persistent_queue() {
         weight: 0.002,
         max_p: 0.1,
         gentle,
+        wait: true,
         ecn: false,
     };
     // 1.1 times the rate, for 20 s: one packet in eleven must go.
@@ -196,6 +197,7 @@ fn red_marks_up_to_its_upper_threshold_and_drops_above() {
         weight: 1.0,
         max_p: 0.5,
         gentle: true,
+        wait: true,
         ecn: true,
     };
     let config = LinkConfig { queue, ..packet_per_ms(0, Limit::Unlimited) };

@@ -71,14 +71,15 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    let red = (limit(), 0.5f64..5.0, 1.0f64..10.0, 0.0f64..=1.0, 0.0f64..=1.0, any::<[bool; 2]>()).prop_map(
-        |(limit, min, room, weight, max_p, [gentle, ecn])| QueueConfig::Red {
+    let red = (limit(), 0.5f64..5.0, 1.0f64..10.0, 0.0f64..=1.0, 0.0f64..=1.0, any::<[bool; 3]>()).prop_map(
+        |(limit, min, room, weight, max_p, [gentle, wait, ecn])| QueueConfig::Red {
             limit,
             min,
             max: min + room,
             weight,
             max_p,
             gentle,
+            wait,
             ecn,
         },
     );

@@ -45,7 +45,7 @@ impl Wishes {
         let acks = match flow.receiver.ack_policy {
             AckPolicy::Quick => Some((1, None)),
             AckPolicy::Delayed { every, timer } if every != PACKETS_PER_ACK => Some((every, Some(timer))),
-            AckPolicy::Delayed { .. } | AckPolicy::Linux { .. } => None,
+            AckPolicy::Delayed { .. } | AckPolicy::Linux { .. } | AckPolicy::FreeBsd { .. } => None,
         };
         let mtu = mtu(flow.sender);
         Self {

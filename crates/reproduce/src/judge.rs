@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::ReproduceError;
 use crate::experiment::{ClaimPlan, Experiment, FORMULA, How, ProofPlan, ReasonPlan};
-use crate::expression::{Check, Node, Outcome, Reference, Term, Values};
+use crate::expression::{Check, Outcome, Reference, Term, Values};
 use crate::figure;
 use crate::file::{Hold, Kind, Take};
 use crate::paper::Paper;
@@ -186,17 +186,6 @@ impl<'a> Measures<'a> {
 
     fn x(&self, point: usize) -> f64 {
         self.experiment.x(point)
-    }
-
-    /// The unit of a term, if it is one value.
-    fn unit(&self, term: &Term) -> &str {
-        match &term.node {
-            Node::Value(reference) if reference.metric != FORMULA => {
-                let own = self.experiment.metrics.get(&reference.metric).map(|metric| metric.unit.as_str());
-                own.or_else(|| Quantity::named(&reference.metric).map(|q| q.unit())).unwrap_or("")
-            }
-            _ => "",
-        }
     }
 }
 
@@ -429,7 +418,7 @@ fn words(
 ) -> String {
     let measures = values.measures;
     check.words(outcome, |term, value| {
-        let unit = measures.unit(term);
+        let unit = measures.unit(&term.node);
         let show = |value: f64| quantity(value, unit).trim().to_owned();
         match values.interval(term, point, points) {
             Some(interval) if show(interval.low) != show(interval.high) => {
@@ -490,3 +479,4 @@ pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
 
 #[cfg(test)]
 mod tests;
+mod units;

@@ -82,8 +82,13 @@ impl Metric {
         let kind = self.quantity.column();
         let column: Vec<f64> = match kind {
             // Not all of their windows are kept.
-            Some(Column::Window) if self.flow.is_none() && self.count(run) > FLOWS_MAX => Vec::new(),
+            Some(Column::Window | Column::Threshold)
+                if self.flow.is_none() && self.count(run) > FLOWS_MAX =>
+            {
+                Vec::new()
+            }
             Some(Column::Window) => sum(|flow| &flow.cwnd_bytes, 1.0 / mss),
+            Some(Column::Threshold) => sum(|flow| &flow.ssthresh_bytes, 1.0 / mss),
             Some(Column::Rtt) => flows().next().map_or(Vec::new(), |flow| flow.rtt_ms.clone()),
             Some(Column::Queue) => run.flows.bins.queue_bytes.iter().map(|bytes| *bytes as f64).collect(),
             Some(Column::Sequence) => {
@@ -98,7 +103,8 @@ impl Metric {
             }
         };
         let timed = column.into_iter().enumerate().map(|(bin, y)| ((bin as f64 + 0.5) * width, y));
-        timed.filter(|(_, y)| kind != Some(Column::Rtt) || *y > 0.0).collect()
+        let silent = matches!(kind, Some(Column::Rtt | Column::Threshold));
+        timed.filter(|(_, y)| !silent || *y > 0.0).collect()
     }
 
     /// Bytes in order at the receivers of the flows of interest, in each bin: of all of them, not only of the first ones.

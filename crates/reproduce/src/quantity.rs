@@ -49,12 +49,13 @@ pub(crate) enum Column {
     Throughput,
     Sequence,
     Window,
+    Threshold,
     Rtt,
     Queue,
 }
 
 /// All of them, in the order of lists.
-pub static OWN: [Own; 18] = [
+pub static OWN: [Own; 19] = [
     Own {
         id: "flow_goodput",
         unit: "Mbit/s",
@@ -143,6 +144,13 @@ pub static OWN: [Own; 18] = [
         name: "window",
         meaning: "congestion window in full segments at the end of a bin",
         of: Of::Bin(Column::Window),
+    },
+    Own {
+        id: "ssthresh",
+        unit: "packets",
+        name: "threshold",
+        meaning: "slow-start threshold in full segments at the end of a bin; none while it is infinite",
+        of: Of::Bin(Column::Threshold),
     },
     Own {
         id: "rtt",

@@ -62,6 +62,7 @@ pub(crate) enum Acks {
     Quick,
     Delayed,
     Linux,
+    FreeBsd,
 }
 
 impl Acks {
@@ -70,6 +71,7 @@ impl Acks {
             AckPolicy::Quick => Self::Quick,
             AckPolicy::Delayed { .. } => Self::Delayed,
             AckPolicy::Linux { .. } => Self::Linux,
+            AckPolicy::FreeBsd { .. } => Self::FreeBsd,
         }
     }
 }
@@ -107,7 +109,7 @@ named! {
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
     Search { List = "list", Hint = "hint", Tree = "tree" }
     Pacing { Algorithm = "algorithm", Always = "always" }
-    Acks { Quick = "quick", Delayed = "delayed", Linux = "linux" }
+    Acks { Quick = "quick", Delayed = "delayed", Linux = "linux", FreeBsd = "freebsd" }
     System { Linux = "linux", FreeBsd = "freebsd", WindowsXp = "windows-xp" }
     SizeKind { Constant = "constant", Exponential = "exponential", Pareto = "pareto" }
     Scale { Log = "log", Linear = "linear" }

@@ -33,6 +33,7 @@ table! { RED: "queue = { kind = \"red\" }", "Random early detection (Floyd & Jac
     "weight": number(1e-9, 1.0) => Number(0.002), "Weight of a new sample in the average.";
     "max-p": PROBABILITY => Number(0.1), "Drop probability at `max`.";
     "gentle": FLAG => Flag(true), "From `max-p` to 1 between `max` and twice `max`, instead of at once.";
+    "wait": FLAG => Flag(true), "No drop sooner than 1/p packets after the one before, as in ns-2; without it, any of the next 1/p packets is dropped, each as likely (Floyd & Jacobson 1993, dummynet).";
     "ecn": FLAG => Flag(false), "Up to `max`, marks packets of senders with `ecn` instead of dropping them.";
 }
 
@@ -69,8 +70,9 @@ pub(crate) fn queue(
             if max <= min && s.is_sound() {
                 return Err(value.error(&format!("`max` is {max} and `min` is {min}"), "`max` above `min`"));
             }
-            let (weight, max_p, gentle) = (s.of("weight"), s.of("max-p"), s.of("gentle"));
-            QueueConfig::Red { limit, min, max, weight, max_p, gentle, ecn: s.of("ecn") }
+            let (weight, max_p) = (s.of("weight"), s.of("max-p"));
+            let (gentle, wait) = (s.of("gentle"), s.of("wait"));
+            QueueConfig::Red { limit, min, max, weight, max_p, gentle, wait, ecn: s.of("ecn") }
         }
         QueueKind::CoDel => {
             let (target, interval) = (s.of("target"), s.of("interval"));

@@ -73,9 +73,18 @@ fn every_queue_and_loss() {
     assert_eq!(queue("\"drop-tail\""), QueueConfig::DropTail { limit });
     assert_eq!(
         queue(
-            "{ kind = \"red\", min = 5, max = 15, weight = 0.5, max-p = \"20 %\", gentle = false, ecn = true }"
+            "{ kind = \"red\", min = 5, max = 15, weight = 0.5, max-p = \"20 %\", gentle = false, wait = false, ecn = true }"
         ),
-        QueueConfig::Red { limit, min: 5.0, max: 15.0, weight: 0.5, max_p: 0.2, gentle: false, ecn: true }
+        QueueConfig::Red {
+            limit,
+            min: 5.0,
+            max: 15.0,
+            weight: 0.5,
+            max_p: 0.2,
+            gentle: false,
+            wait: false,
+            ecn: true
+        }
     );
     let (target, interval) = (Time::from_ms(5), Time::from_ms(100));
     assert_eq!(queue("\"codel\""), QueueConfig::CoDel { limit, target, interval, ecn: false });

@@ -40,6 +40,7 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
             weight: 0.002,
             max_p: 0.1,
             gentle: true,
+            wait: true,
             ecn: true,
         },
         2 => QueueConfig::RandomDrop { limit, above_bytes: 10_000, probability: 0.25 },

@@ -9,6 +9,8 @@ const DUPLICATE_ACKS: u32 = 3;
 /// `tcp_comp_sack_nr` and `tcp_comp_sack_delay_ns`: most ACKs that Linux sends as one, and for how long it gathers.
 const COMPRESSED_MAX: u32 = 44;
 const COMPRESSED_FOR: Time = Time::from_ms(1);
+/// FreeBSD's em(4): `MAX_INTS_PER_SEC`, 8000. The application reads between two interrupts.
+const READ_AFTER: Time = Time::from_us(125);
 
 /// Counts segments towards the next ACK.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct AckClock {
     /// Linux since 4.18.
     gathers: bool,
     deadline: Time,
+    /// FreeBSD: segments for which no ACK has opened the window, though the application has read them or soon will.
+    unopened: u32,
 }
 
 impl AckClock {
@@ -38,6 +42,7 @@ impl AckClock {
             compressed: 0,
             gathers,
             deadline: Time::NEVER,
+            unopened: 0,
         }
     }
 
@@ -66,15 +71,25 @@ impl AckClock {
                 }
                 (2, timer)
             }
+            AckPolicy::FreeBsd { timer } => (2, timer),
         };
         self.pending += 1;
         if self.pending >= every {
+            // It leaves before the application has read what has just come.
+            self.unopened = 1;
             return true;
         }
+        self.unopened += 1;
         if self.pending == 1 {
-            self.deadline = now + timer;
+            let opens = matches!(self.policy, AckPolicy::FreeBsd { .. }) && self.unopened >= 2;
+            self.deadline = now + if opens { READ_AFTER } else { timer };
         }
         false
+    }
+
+    /// An ACK is sent since its time has come: everything has been read by then.
+    pub(crate) fn on_timer(&mut self) {
+        self.unopened = 0;
     }
 
     /// The window grew: Linux acknowledges at once as long as it does.

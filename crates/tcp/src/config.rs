@@ -209,6 +209,13 @@ pub enum AckPolicy {
         /// Longest wait.
         timer: Time,
     },
+    /// FreeBSD 7: every second segment. When the application reads, which it does between two interrupts, an ACK is sent as
+    /// well if that moves the window's edge by two segments (`tcp_output`): what is left of a burst does not wait for the
+    /// timer.
+    FreeBsd {
+        /// Longest wait.
+        timer: Time,
+    },
 }
 
 /// The receive window.

@@ -112,6 +112,7 @@ impl Receiver {
     /// The deadline of `poll_timeout` has come.
     pub fn handle_timeout(&mut self, now: Time) {
         if now >= self.clock.deadline() {
+            self.clock.on_timer();
             self.acknowledge();
         }
     }

@@ -57,6 +57,25 @@ fn delayed_acknowledges_every_second_segment_or_after_its_timer() {
 }
 
 #[test]
+fn freebsd_acknowledges_every_second_segment_and_what_a_burst_leaves_over() {
+    let mut feed = Feed::new(|c| c.ack_policy = AckPolicy::FreeBsd { timer: ms(100) });
+    let due = |feed: &mut Feed, after: Time| {
+        let at = feed.now + after;
+        assert_eq!(feed.receiver.poll_timeout(), at);
+        feed.receiver.handle_timeout(at);
+        feed.receiver.poll_transmit(at).map(|ack| ack.number())
+    };
+    // The third segment moves the window's edge by two once it is read.
+    assert_eq!(feed.acks(0..3), [2]);
+    assert_eq!(due(&mut feed, Time::from_us(125)), Some(3));
+    // One alone does not.
+    assert_eq!(feed.acks(3..4), [] as [u64; 0]);
+    assert_eq!(due(&mut feed, ms(100)), Some(4));
+    assert_eq!(feed.acks(4..11), [6, 8, 10]);
+    assert_eq!(due(&mut feed, Time::from_us(125)), Some(11));
+}
+
+#[test]
 fn linux_acknowledges_sixteen_at_once_and_then_every_second() {
     let mut feed = Feed::new(|c| c.window = GROWN);
     assert_eq!(feed.acks(0..16).len(), 16);

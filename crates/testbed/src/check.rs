@@ -255,6 +255,7 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
                 Some(("ack-timer", format!("{:.3} ms", timer.secs_f64() * 1e3), "Linux waits 40 ms at least"))
             }
         },
+        AckPolicy::FreeBsd { .. } => Some(("acks", "freebsd".to_owned(), delayed)),
         AckPolicy::Delayed { every, .. } => {
             Some(("acks", format!("delayed, one for {every} segments"), delayed))
         }

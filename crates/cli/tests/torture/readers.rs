@@ -14,6 +14,10 @@ use crate::tally::Tally;
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 79, 1, 1);
 /// Some that pace, whose buffers are large at first, and some that do not.
 const ALGORITHMS: [&str; 4] = ["best", "paced", "reach", "suss"];
+/// A client must cost more so many times before it counts. On a busy machine Linux 6.18 was seen, in one of a hundred
+/// measurements, to handle an ACK of some connections without calling any program of their congestion control; the send buffer
+/// then went to its largest size, apparently by a factor that nobody had returned.
+const TRIES: usize = 3;
 const TOGETHER: usize = 24;
 /// More than any buffer holds.
 const BYTES: usize = 32 << 20;
@@ -51,8 +55,15 @@ fn read_from(bench: &Bench, algorithm: &str, plain: u64, tally: &mut Tally) -> R
     if !output.status.success() {
         return Err(format!("attach: {}", text(&output.stderr)));
     }
-    let unread = measured(bench, None, Reads::Nothing)?;
-    tally.most("bytes each, at most", unread);
+    let mut unread = u64::MAX;
+    for _ in 0..TRIES {
+        unread = measured(bench, None, Reads::Nothing)?;
+        tally.most("bytes each, at most", unread);
+        if unread <= TIMES * plain {
+            break;
+        }
+        tally.count("measured again", 1);
+    }
     let slowly = measured(bench, None, Reads::Slowly)?;
     tally.most("bytes each of those that read slowly", slowly);
     tally.count("clients", 2 * TOGETHER as u64);

@@ -135,11 +135,12 @@ fn config(facts: &Facts) -> Vec<Check> {
         checks.push(check("configuration", State::Ok, names.join(", ")));
     }
     for (name, state, meaning) in missing {
-        let row = check("configuration", state, format!("CONFIG_{name} is not set")).means(meaning);
         checks.push(if state == State::Ok {
-            row
+            check("configuration", state, format!("works without CONFIG_{name}")).means(meaning)
         } else {
-            row.mend(format!("boot a kernel with CONFIG_{name}=y"))
+            check("configuration", state, format!("CONFIG_{name} is not set"))
+                .means(meaning)
+                .mend(format!("boot a kernel with CONFIG_{name}=y"))
         });
     }
     checks

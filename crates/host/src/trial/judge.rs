@@ -248,6 +248,11 @@ fn figures(plan: &Plan, ending: &Ending, connections: &[Connection], arm: usize)
     figures
 }
 
+/// Transfer times of the new arm over those of the old, block by block, as the report has it.
+pub(crate) fn transfer_time(plan: &Plan, connections: &[Connection]) -> Option<f64> {
+    time_row(plan, connections, None).effect
+}
+
 fn time_row(plan: &Plan, connections: &[Connection], size: Option<SizeClass>) -> Row {
     let wanted = |c: &&Connection| {
         let sized = size.map_or(c.bytes > FIRST_WINDOW_BYTES, |size| c.size() == size);

@@ -225,7 +225,7 @@ impl Trial {
                     return Ok(self.stage);
                 }
                 if self.guard.due(now_s) {
-                    self.ratio = self.ratio_so_far();
+                    self.ratio = judge::transfer_time(&self.plan, &self.done);
                     let open: Vec<_> = self.open.values().copied().collect();
                     let known = Known { now_s, done: &self.done, open: &open };
                     if let Some(stop) = self.guard.look(&known) {
@@ -338,11 +338,6 @@ impl Trial {
             without_storage: counters.without_storage,
             lost_events: counters.lost_events,
         }
-    }
-
-    fn ratio_so_far(&self) -> Option<f64> {
-        let timed = self.done.iter().filter(|c| c.delivered && c.bytes > connection::FIRST_WINDOW_BYTES);
-        judge::size_adjusted_log_ratio(timed, self.plan.tick_s).map(libm::exp)
     }
 
     fn open_by_arm(&self) -> [u64; 2] {

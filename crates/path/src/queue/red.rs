@@ -1,8 +1,8 @@
 //! Random early detection.
 //!
-//! Source: Floyd & Jacobson (1993), with the `gentle` and `wait` variants of ns-2 (`red.cc`): no packet is
-//! dropped sooner than 1/p after the one before, so that drops are spread rather than bunched. Thresholds and
-//! the average are in packets.
+//! Source: Floyd & Jacobson (1993), with the `gentle` and `wait` variants of ns-2 (`red.cc`). With `wait` no packet is
+//! dropped sooner than 1/p after the one before; without it, the gap is uniform up to 1/p, as in that paper and in
+//! FreeBSD's dummynet (`red_drops`). Thresholds and the average are in packets.
 //!
 //! Packets that it may mark it marks up to the upper threshold, and drops above it, as ns-2 with its `mark_p_`, which is
 //! 0.1 like its `max_p`: so much congestion that marks have not helped (RFC 3168 §7).
@@ -33,16 +33,17 @@ struct Law {
     max: f64,
     max_p: f64,
     gentle: bool,
+    wait: bool,
 }
 
 impl Red {
     /// The queue of `config` must be RED.
     pub(super) fn new(config: &LinkConfig, seed: u64) -> Self {
-        let QueueConfig::Red { min, max, weight, max_p, gentle, ecn, .. } = config.queue else {
+        let QueueConfig::Red { min, max, weight, max_p, gentle, wait, ecn, .. } = config.queue else {
             unreachable!("the caller has matched RED");
         };
         Self {
-            law: Law { min, max, max_p, gentle },
+            law: Law { min, max, max_p, gentle, wait },
             ecn,
             weight,
             average: 0.0,
@@ -83,7 +84,7 @@ impl Red {
             self.count = 1;
             return false;
         }
-        let probability = spread(self.law.probability(self.average), self.count);
+        let probability = self.law.spread(self.law.probability(self.average), self.count);
         random::unit(self.stream.bits()) < probability
     }
 
@@ -111,6 +112,19 @@ impl Law {
         };
         probability.clamp(0.0, 1.0)
     }
+
+    /// `p_a`: the drop probability `count` packets after the last drop.
+    fn spread(&self, probability: f64, count: u64) -> f64 {
+        let waited = count as f64 * probability;
+        let from = if self.wait { 1.0 } else { 0.0 };
+        if waited < from {
+            0.0
+        } else if waited < from + 1.0 {
+            probability / (from + 1.0 - waited)
+        } else {
+            1.0
+        }
+    }
 }
 
 /// The average after `missed` arrivals to an empty queue and one to a queue of `waiting`.
@@ -123,25 +137,13 @@ fn averaged(average: f64, weight: f64, waiting: f64, missed: u64) -> f64 {
     (1.0 - weight) * aged + weight * waiting
 }
 
-/// `p_a`: the drop probability `count` packets after the last drop, in the `wait` form.
-fn spread(probability: f64, count: u64) -> f64 {
-    let waited = count as f64 * probability;
-    if waited < 1.0 {
-        0.0
-    } else if waited < 2.0 {
-        probability / (2.0 - waited)
-    } else {
-        1.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Limit;
     use rampcc::{Rate, Time};
 
-    const LAW: Law = Law { min: 20.0, max: 80.0, max_p: 0.1, gentle: true };
+    const LAW: Law = Law { min: 20.0, max: 80.0, max_p: 0.1, gentle: true, wait: true };
 
     fn close(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
@@ -179,14 +181,14 @@ mod tests {
     fn drops_are_spread_in_the_wait_form() {
         // The form of the paper, p / (1 - count p), 1/p packets later.
         for (count, probability) in [(0, 0.05), (5, 0.066_667), (10, 0.1), (18, 0.5), (19, 1.0)] {
-            close(spread(0.05, count + 20), probability, 1e-6);
+            close(LAW.spread(0.05, count + 20), probability, 1e-6);
         }
-        assert!((0..20).all(|count| spread(0.05, count) <= 0.0));
-        close(spread(0.05, u64::MAX), 1.0, 0.0);
-        close(spread(0.0, u64::MAX), 0.0, 0.0);
+        assert!((0..20).all(|count| LAW.spread(0.05, count) <= 0.0));
+        close(LAW.spread(0.05, u64::MAX), 1.0, 0.0);
+        close(LAW.spread(0.0, u64::MAX), 0.0, 0.0);
     }
 
-    fn red(rate: u64) -> Red {
+    fn red(rate: u64, wait: bool) -> Red {
         let limit = Limit::Packets(100);
         let queue = QueueConfig::Red {
             limit,
@@ -195,6 +197,7 @@ mod tests {
             weight: 0.002,
             max_p: 0.1,
             gentle: true,
+            wait,
             ecn: false,
         };
         let config = LinkConfig::constant(Rate::from_bits_per_s(rate), Time::ZERO, Limit::Unlimited);
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn idle_time_ages_the_average_as_so_many_packets() {
-        let mut red = red(12_000_000);
+        let mut red = red(12_000_000, true);
         // 1500 bytes take 1 ms: 100 packets could have left.
         let now = Time::from_us(1_100_900);
         red.drops(&Arrival { now, waits: false, idle_since: Time::from_secs(1), bytes: 1500 }, 0, false);
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_first_packet_above_the_threshold_is_spared_and_gaps_are_even() {
-        let mut red = red(1);
+        let mut red = red(1, true);
         let drops: Vec<u64> = (0..60_000).filter(|_| red.drops(&BUSY, 50, false)).collect();
         assert!(drops[0] > 1);
         // Gaps are uniform over 1/p..2/p packets: 20 to 39, 30 on average.
@@ -228,8 +231,18 @@ mod tests {
     }
 
     #[test]
+    fn without_waiting_gaps_are_even_from_the_first_packet_on() {
+        let mut red = red(1, false);
+        let drops: Vec<u64> = (0..60_000).filter(|_| red.drops(&BUSY, 50, false)).collect();
+        // Uniform over 1..1/p packets, 1 to 20.
+        let gaps: Vec<u64> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (1..=20).contains(gap)));
+        close(gaps.iter().sum::<u64>() as f64 / gaps.len() as f64, 10.0, 0.5);
+    }
+
+    #[test]
     fn a_drop_by_a_full_queue_begins_a_new_gap() {
-        let mut red = red(1);
+        let mut red = red(1, true);
         for _ in 0..19 {
             assert!(!red.drops(&BUSY, 50, false));
         }

@@ -141,7 +141,7 @@ fn timestamps(value: &Value<'_>) -> Result<Time, ScenarioError> {
 fn known_system(system: System) -> (AckPolicy, u32) {
     match system {
         System::Linux => (AckPolicy::Linux { quick: 16, timer: Time::from_ms(40) }, 0),
-        System::FreeBsd => (AckPolicy::Delayed { every: 2, timer: Time::from_ms(100) }, 0),
+        System::FreeBsd => (AckPolicy::FreeBsd { timer: Time::from_ms(100) }, 0),
         System::WindowsXp => (AckPolicy::Delayed { every: 2, timer: Time::from_ms(200) }, 100),
     }
 }
@@ -151,7 +151,11 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
     for (name, kinds, only) in [
         ("ack-every", &[Acks::Delayed][..], "`acks = \"delayed\"`"),
         ("quick-acks", &[Acks::Linux][..], "`acks = \"linux\"`"),
-        ("ack-timer", &[Acks::Delayed, Acks::Linux][..], "`acks = \"delayed\"` or \"linux\""),
+        (
+            "ack-timer",
+            &[Acks::Delayed, Acks::Linux, Acks::FreeBsd][..],
+            "`acks = \"delayed\"`, \"linux\" or \"freebsd\"",
+        ),
     ] {
         if let Some(value) = s.get(name)
             && !kinds.contains(&kind)
@@ -168,6 +172,7 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
         AckPolicy::Quick => {}
         AckPolicy::Delayed { every: e, timer: t } => (every, timer) = (e, t),
         AckPolicy::Linux { quick: q, timer: t } => (quick, timer) = (q, t),
+        AckPolicy::FreeBsd { timer: t } => timer = t,
     }
     s.set("ack-every", &mut every);
     s.set("quick-acks", &mut quick);
@@ -176,6 +181,7 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
         Acks::Quick => AckPolicy::Quick,
         Acks::Delayed => AckPolicy::Delayed { every, timer },
         Acks::Linux => AckPolicy::Linux { quick, timer },
+        Acks::FreeBsd => AckPolicy::FreeBsd { timer },
     }
 }
 

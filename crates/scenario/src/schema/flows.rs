@@ -149,10 +149,10 @@ table! { SENDER: "[sender]", "How senders behave. Defaults by `profile`: modern 
 }
 
 table! { RECEIVER: "[receiver]", "How receivers behave. Defaults by `profile`: modern / era / ns2, which is as era where it has none of its own.";
-    "system": one_of::<System>() => Words("none"), "Linux: 16 ACKs at once, then one for 2 segments or 40 ms, SACKs gathered as since 4.18. FreeBSD 7: one for 2 segments or 100 ms. Windows XP: one for 2 segments or 200 ms, SACK suppressed from 100 out-of-order segments on. Other fields come on top.";
-    "acks": one_of::<Acks>() => Receiver(|c| Name(name(Acks::of(c.ack_policy)))), "Every segment; every `ack-every`-th; or `quick-acks` at once, and all while the window grows, then every second.";
+    "system": one_of::<System>() => Words("none"), "Linux: 16 ACKs at once, then one for 2 segments or 40 ms, SACKs gathered as since 4.18. FreeBSD 7: one for 2 segments or 100 ms, and for what a burst leaves over. Windows XP: one for 2 segments or 200 ms, SACK suppressed from 100 out-of-order segments on. Other fields come on top.";
+    "acks": one_of::<Acks>() => Receiver(|c| Name(name(Acks::of(c.ack_policy)))), "Every segment; every `ack-every`-th; `quick-acks` at once, and all while the window grows, then every second; or every second, as FreeBSD 7, whose application sends an ACK as well where its reading moves the window by two segments.";
     "ack-every": count(1, 1000) => Count(2), "Segments per ACK, for `delayed`.";
-    "ack-timer": TIME => At(Time::from_ms(40)), "Longest wait before an ACK, for `delayed` and `linux`.";
+    "ack-timer": TIME => At(Time::from_ms(40)), "Longest wait before an ACK, for `delayed`, `linux` and `freebsd`.";
     "quick-acks": count(0, 1_000_000) => Count(16), "For `linux`.";
     "sack-blocks": count(0, 4) => Receiver(|c| Count(c.sack_blocks.into())), "Most SACK blocks per ACK; 0: no SACK.";
     "sack-suppression": packets(0, 1_000_000) => Receiver(|c| Count(c.sack_suppression_segments.into())), "From so many out-of-order segments on, no SACK and no reassembly (Windows XP); 0: never.";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the single-bottleneck ns-2 scenarios (bulk.tcl) and writes results/*.csv.
-usage: python3 run_ns2.py [es] [es7] [ps] [qs]      (run from the directory that holds this file)"""
+usage: python3 run_ns2.py [es] [es7] [ps] [ps03] [qs]      (run from the directory that holds this file)"""
 import subprocess, csv, sys, os, gzip, itertools, tempfile
 from concurrent.futures import ThreadPoolExecutor
 NW = int(os.environ.get("NW", "2"))
@@ -145,6 +145,18 @@ def ps():
                                  {**base, **p, "cbw": f"{cbw}Mb" if cbw else 0, "cbr_random": rnd, "seed": sd}))
     sweep("beside_cbr", jobs)
     for c in (0, 40, 80): series("beside_cbr", f"{c}", {**base, **A["sack_huge"], "cbw": f"{c}Mb" if c else 0, "dur": 51})
+
+def ps03():
+    """Slow start of `ps` with the defaults of 2003, which ns-2's own test suites name under "FOR UPDATING GLOBAL DEFAULTS"."""
+    base = dict(bw="100Mb", delay="30ms", side_bw="1000Mb", side_delay="5ms", buf=1000, pkt=1000, starts="1.0", dur=51, cbr_pkt=1000)
+    sets = "Agent/TCP:minrto_:1;Agent/TCP:rtxcur_init_:6.0;Agent/TCP:updated_rttvar_:false;Agent/TCP:precisionReduce_:false"
+    jobs = []
+    for cbw in range(5, 91, 5):
+        for rnd, seeds in ((0, (0,)), (1, (1, 2, 3, 4, 5))):
+            for sd in seeds:
+                jobs.append((dict(alg="sack_huge", cbw_mbps=cbw, bw_mbps=100, rtt_ms=80, buf_pkts=1000, cbr_random=rnd, seed=sd),
+                             {**base, "cc": "Sack1", "window": 20000, "cbw": f"{cbw}Mb", "cbr_random": rnd, "seed": sd, "sets": sets, "minhdr": 1}))
+    sweep("beside_cbr_2003", jobs)
 
 def window_opened(out):
     """the window that flow 0's first ACK, that of its SYN, has opened"""
