@@ -130,7 +130,11 @@ fn achievement(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) 
     let Some(summary) = leader.metric(&info.id) else { return leader.label.clone() };
     let value = with_interval(summary, &info.unit);
     let size = comparison.context.size_bytes.map_or("its data".to_owned(), |size| bytes(size as f64));
+    let of_several = comparison.context.size_bytes.is_none() && comparison.context.flows_under_test > 1;
     let mut text = match info.id.as_str() {
+        id if id == metric::DOWNLOAD_TIME.id && of_several => {
+            format!("{} takes {value} for a download, the mean of its flows", leader.label)
+        }
         id if id == metric::DOWNLOAD_TIME.id => format!("{} downloads {size} in {value}", leader.label),
         id if id == metric::GOODPUT.id => format!("{} gets {value}", leader.label),
         _ => {
@@ -168,16 +172,22 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
     if let Some((run, exit)) = run.and_then(|run| Some((run, run.exit.as_ref()?))) {
         let context = comparison.context.of_run(run.path.as_ref());
         let one_of_many = arm.is_some_and(|arm| arm.n > 1) && comparison.context.chance;
-        // Times and windows are the table's, means over runs; a cause is one run's.
-        let mean =
-            |metric| arm.filter(|_| one_of_many).and_then(|arm| arm.of(metric)).map(|summary| summary.mean);
+        let several = comparison.context.flows_under_test > 1;
+        // Times and windows are the table's, means over runs; a cause is one flow's of one run.
+        let means = arm.filter(|_| one_of_many && !several);
+        let mean = |metric| means.and_then(|arm| arm.of(metric)).map(|summary| summary.mean);
+        let who = if several { format!("whose flow {}", exit.flow) } else { "which".to_owned() };
         text.push_str(&format!(
-            ", which leaves at {}",
+            ", {who} leaves at {}",
             seconds(mean(metric::EXIT_TIME).unwrap_or(exit.time_s))
         ));
         let window = mean(metric::EXIT_WINDOW_BDP).or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
         text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}", of_bdp(bdp))));
-        let which = if one_of_many { " on average, in its median run" } else { "" };
+        let which = match (one_of_many, several) {
+            (false, _) => "",
+            (true, false) => " on average, in its median run",
+            (true, true) => " in the median run,",
+        };
         text.push_str(&format!("{which} because {}", short_cause(exit, &context)));
     }
     text.push('.');

@@ -24,7 +24,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(digits);
     let scale = match unit.trim() {
         "ms" => 1e-3,
-        "" | "s" => 1.0,
+        "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
         _ => return Err("a number with ms, s, m or h".to_owned()),
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        let times = ["10m", "90s", "1.5 h", "250ms", "7"].map(|text| duration(text).expect("a time"));
-        let expected = [600.0, 90.0, 5400.0, 0.25, 7.0].map(Duration::from_secs_f64);
+        let times = ["10m", "90s", "1.5 h", "250ms"].map(|text| duration(text).expect("a time"));
+        let expected = [600.0, 90.0, 5400.0, 0.25].map(Duration::from_secs_f64);
         assert_eq!(times, expected);
-        assert!(duration("10 days").is_err() && duration("-1s").is_err() && duration("").is_err());
+        assert!(duration("10 days").is_err() && duration("-1s").is_err() && duration("7").is_err() && duration("").is_err());
     }
 
     #[test]

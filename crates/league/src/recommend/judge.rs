@@ -14,7 +14,7 @@ use rampcc_lab::statistics::weighted::geometric_mean;
 const CERTAIN: f64 = 0.05;
 
 /// A difference of losses, as a share of the payload or of what a path holds, that is no reason to choose otherwise.
-const SLIGHT: f64 = 0.005;
+pub(super) const SLIGHT: f64 = 0.005;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
@@ -182,7 +182,7 @@ fn harmless<'a>(stack: &Stack, standings: &[&'a Standing]) -> Vec<&'a Standing> 
 }
 
 /// Whether a choice's crowd loses no more than the default's, and its slowest download takes no longer.
-fn no_harm(crowd: Option<Crowd>, default: Option<Crowd>) -> bool {
+pub(super) fn no_harm(crowd: Option<Crowd>, default: Option<Crowd>) -> bool {
     let (Some(crowd), Some(default)) = (crowd, default) else { return false };
     crowd.dropped <= default.dropped + SLIGHT && crowd.slowest <= default.slowest * (1.0 + NEAR)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{BySize, Flip, Judged, Recommendation};
+use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT, no_harm};
 use crate::judge::Interval;
 use crate::text::{Cells, percent, ratio, size};
 
@@ -101,14 +101,43 @@ fn faster(found: &Recommendation) -> Option<String> {
     if found.without_crowds.as_ref() == Some(label) {
         return None;
     }
-    let others = choice.others_lost.map_or(String::new(), |lost| {
-        format!(" and costs a running flow {lost:.3} of what pipe and buffer hold")
-    });
-    Some(format!(
-        "{label} takes {} less time, but loses {:.2} %{others}: more than the default.",
-        percent(1.0 - over.ratio),
-        100.0 * choice.lost
-    ))
+    let default = found.choices.iter().find(|choice| choice.label == found.default)?;
+    let mut harm = Vec::new();
+    if choice.lost > default.lost + SLIGHT {
+        harm.push(format!(
+            "It loses {:.2} % of what it sends, the default {:.2} %.",
+            100.0 * choice.lost,
+            100.0 * default.lost
+        ));
+    }
+    if let (Some(lost), Some(by_default)) = (choice.others_lost, default.others_lost)
+        && lost > by_default + SLIGHT
+    {
+        harm.push(format!(
+            "It costs a running flow {lost:.3} of what pipe and buffer hold, the default {by_default:.3}."
+        ));
+    }
+    if !no_harm(choice.crowd, default.crowd) {
+        harm.push(together(choice, default));
+    }
+    let less = percent(1.0 - over.ratio);
+    if harm.is_empty() {
+        return Some(format!("{label} takes {less} less time."));
+    }
+    Some(format!("{label} takes {less} less time, but does more harm than the default. {}", harm.join(" ")))
+}
+
+/// What twenty of a choice do that start together.
+fn together(choice: &Judged, default: &Judged) -> String {
+    match (choice.crowd, default.crowd) {
+        (Some(crowd), Some(by_default)) => format!(
+            "Twenty of them that start together lose {} of what they send, by default {}, and the slowest of them take {} times as long.",
+            percent(crowd.dropped),
+            percent(by_default.dropped),
+            ratio(crowd.slowest)
+        ),
+        _ => "Of twenty that start together some do not end.".to_owned(),
+    }
 }
 
 /// What would be recommended if connections never started together, and what that does where they do.
@@ -118,15 +147,7 @@ fn without_crowds(found: &Recommendation) -> Option<String> {
     let (other, default) = (choice(label)?, choice(&found.default)?);
     let less = percent(1.0 - other.over_recommended.as_ref()?.ratio);
     let set = if other.set.is_empty() { String::new() } else { format!(" ({})", other.set.join("; ")) };
-    let harm = match (other.crowd, default.crowd) {
-        (Some(crowd), Some(by_default)) => format!(
-            "Twenty of them that start together lose {} of what they send, by default {}, and the slowest of them take {} times as long.",
-            percent(crowd.dropped),
-            percent(by_default.dropped),
-            ratio(crowd.slowest)
-        ),
-        _ => "Of twenty that start together some do not end.".to_owned(),
-    };
+    let harm = together(other, default);
     Some(format!("If connections never start in crowds, {label} takes {less} less time{set}. {harm}"))
 }
 
@@ -161,16 +182,16 @@ fn recommended(found: &Recommendation) -> String {
     }
     let longer = default.over_recommended.as_ref().map_or(String::new(), |over| {
         if over.tied() {
-            ", as fast".to_owned()
+            " is as fast and".to_owned()
         } else {
             let [ratio, low, high] = [over.ratio, over.low, over.high].map(|ratio| percent(ratio - 1.0));
             let ends = if low == high { String::new() } else { format!(" ({low} to {high})") };
-            format!(" takes {ratio} longer{ends}")
+            format!(" takes {ratio} longer{ends} and")
         }
     });
     let _ = write!(
         text,
-        " The default, {},{longer} and loses {:.2} % of what it sends; the recommended choice loses {:.2} %.",
+        " The default, {},{longer} loses {:.2} % of what it sends; the recommended choice loses {:.2} %.",
         found.default,
         100.0 * default.lost,
         100.0 * chosen.lost
