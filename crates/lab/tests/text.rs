@@ -29,6 +29,17 @@ fn the_table_reads_at_a_glance() {
 }
 
 #[test]
+fn what_several_flows_do_is_not_said_of_one() {
+    let mut comparison = sample_comparison();
+    comparison.context.flows_under_test = 2;
+    comparison.context.size_bytes = None;
+    let text = text(&comparison, &TextStyle { width: 120, colour: false });
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("takes 4.27 s ± 0.08 for a download, the mean of its flows"), "{text}");
+    assert!(text.contains("whose flow 0 leaves at") && text.contains("in the median run, because"), "{text}");
+}
+
+#[test]
 fn the_best_comes_first_and_the_yardstick_apart() {
     let text = shown(120);
     let lines: Vec<&str> = text.lines().collect();

@@ -58,7 +58,12 @@ mod tests {
         let times = ["10m", "90s", "1.5 h", "250ms"].map(|text| duration(text).expect("a time"));
         let expected = [600.0, 90.0, 5400.0, 0.25].map(Duration::from_secs_f64);
         assert_eq!(times, expected);
-        assert!(duration("10 days").is_err() && duration("-1s").is_err() && duration("7").is_err() && duration("").is_err());
+        assert!(
+            duration("10 days").is_err()
+                && duration("-1s").is_err()
+                && duration("7").is_err()
+                && duration("").is_err()
+        );
     }
 
     #[test]
