@@ -349,7 +349,7 @@ fn a_trial_over_emulated_paths_counts_the_servers_connections() {
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/trial-paths.toml");
     let scenario = scenario.to_str().expect("its name is text");
     // A busy machine takes longer for connections enough.
-    let enough = ["6", "24", "96"].into_iter().find_map(|seconds| {
+    let enough = ["6s", "24s", "96s"].into_iter().find_map(|seconds| {
         let out = format!("over-{seconds}");
         // Nothing is to be stopped: only counts are asserted.
         let guard = ["--alpha", "0.001", "--margin", "99"];
