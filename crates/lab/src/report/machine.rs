@@ -197,15 +197,11 @@ impl Table {
 
 /// A line of CSV (RFC 4180), without its end.
 pub fn csv_line(cells: &[impl AsRef<str>]) -> String {
-    cells.iter().map(|cell| quote(cell.as_ref())).collect::<Vec<_>>().join(",")
-}
-
-fn quote(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(cells.iter().map(AsRef::as_ref)).expect("one line, in memory");
+    let mut bytes = writer.into_inner().expect("memory takes everything");
+    bytes.pop(); // its end
+    String::from_utf8(bytes).expect("cells are text")
 }
 
 pub(super) fn some(value: Option<f64>) -> String {
