@@ -70,5 +70,5 @@ table! { UNCERTAIN: "[uncertain] \"path.buffer\" = { … }", "What a field may b
     "values": words("list of values") => Words("none"), "Instead of `range`: one of these.";
     "scale": one_of::<Scale>() => Words("log if the larger value is at least three times the smaller"), "Whether equal ratios are equally likely, or equal differences.";
     "reason": TEXT => Name(""), "Why these values; where they are from.";
-    "assumed": FLAG => Flag(false), "Whether nobody has stated them: `--uncertain` replaces such ranges.";
+    "assumed": FLAG => Flag(false), "True for a range that ramp assumed; `--uncertain` replaces it.";
 }
