@@ -96,7 +96,7 @@ pub(crate) enum CliError {
     /// A gate's answer, which has been printed: the new start-up, or the gate itself, is worse than it may be.
     #[error("worse")]
     Worse,
-    /// A gate's answer, which has been printed: its runs do not suffice.
+    /// An answer that has been printed: a gate's runs do not suffice, a trial had no connection.
     #[error("cannot tell")]
     CannotTell,
     /// Ctrl-C; everything has been said.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
-use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown};
+use rampcc_league::gate::{
+    Gate, Question, REPLAY, REPLAYED, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown,
+};
 use rampcc_league::{candidate, header, submittable};
 use rampcc_trace::quoted;
 
@@ -213,7 +215,7 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
     Ok(row)
 }
 
-/// What plays both over a path again, with the same seed and size.
+/// What plays both over a path again, with the same size: first with the same seed, then with others, since one run ranks nothing.
 fn replay(worst: &Worst, old: &str, new: &str) -> String {
     let option = |text: &str| if header(text).is_some() { "--candidate" } else { "--algorithms" };
     let size = worst
@@ -221,7 +223,7 @@ fn replay(worst: &Worst, old: &str, new: &str) -> String {
         .as_ref()
         .map_or_else(String::new, |setting| format!(" --set {}", quoted(setting.as_ref())));
     format!(
-        "ramp compare {}{size} --set seed={} --runs 1 --exact {} {} {} {}",
+        "ramp compare {}{size} --set seed={} --runs {REPLAYED} --exact {} {} {} {}",
         worst.path,
         worst.run_seed,
         option(old),
@@ -255,7 +257,7 @@ fn print(
     if let Some(worst) = &gate.worst {
         writeln!(out, "\n{}", textwrap::fill(&format!("{}.", worst.sentence()), terminal.width))?;
         if let Some(replay) = replay {
-            writeln!(out, "To play it again: {replay}")?;
+            writeln!(out, "{REPLAY}: {replay}")?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use rampcc_experiment::{ExperimentError, Sweep};
-use rampcc_league::gate::{Counted, Gate, PATHS, Programs as Question, Terms, Tested};
+use rampcc_league::gate::{Counted, Gate, PATHS, Programs as Question, REPLAYED, Terms, Tested};
 use rampcc_testbed::{FAULTS, Program, Programs};
 use rampcc_trace::quoted;
 
@@ -76,10 +76,11 @@ impl TwoPrograms {
         self.ask(&self.programs(sides)?, terms, seed)
     }
 
-    /// What plays both over a path again, with one seed.
+    /// What plays both over a path again: first with the same seed, then with others.
     pub(crate) fn replay(&self, path: &str, run_seed: u64) -> String {
-        let play =
-            format!("ramp compare --on program {path} --size 2MB --set seed={run_seed} --runs 1 --exact");
+        let play = format!(
+            "ramp compare --on program {path} --size 2MB --set seed={run_seed} --runs {REPLAYED} --exact"
+        );
         let rows = [&self.a, &self.b].map(|side| side.as_deref().unwrap_or_default());
         let mut rows: Vec<String> = self.texts(rows).into_iter().flatten().collect();
         // A row beside itself is one.

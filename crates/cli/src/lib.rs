@@ -68,7 +68,7 @@ Examples:
   ramp list scenarios                              other paths to compare on
   ramp explain hystart                             how an algorithm decides
 
-Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back or a gate cannot tell, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 the input is wrong, 3 a trial was rolled back or had no connection, or a gate cannot tell, 130 interrupted.";
 
 /// Which start-up algorithm is best on a path, by how much, with what certainty, and why
 #[derive(Parser, Debug)]

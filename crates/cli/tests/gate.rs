@@ -59,16 +59,24 @@ fn the_same_is_not_worse_and_what_is_worse_is_found() {
         "{markdown}"
     );
     // The worst path is one that anybody can play.
-    let replay = said.lines().find_map(|line| line.strip_prefix("To play it again: ramp ")).unwrap();
+    let replay = said
+        .lines()
+        .find_map(|line| line.strip_prefix("To play both over it ten times, first with that seed: ramp "))
+        .unwrap();
     assert!(markdown.contains(replay), "{markdown}");
     let words: Vec<&str> = replay.split(' ').collect();
     let played = place.ramp(&[&words[..], &["--json"]].concat());
     assert!(played.status.success(), "{}", stderr(&played));
     let text = String::from_utf8(played.stdout).unwrap();
     assert!(text.contains("\"mine\"") && text.contains("mine (mine.h)"), "{replay}: {text}");
-    // With the seed and the size that the gate played.
+    // With the seed and the size that the gate played first; runs that suffice to rank the two, where there is chance at all.
     let comparison: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(comparison["seeds"].as_array().unwrap().len(), 1, "{replay}");
+    let seed = words.iter().find_map(|word| word.strip_prefix("seed=")).unwrap();
+    assert_eq!(comparison["seeds"][0].to_string(), seed, "{replay}");
+    let runs = if comparison["context"]["chance"] == Value::Bool(true) { 10 } else { 1 };
+    assert_eq!(comparison["seeds"].as_array().unwrap().len(), runs, "{replay}");
+    let headline = comparison["headline"].as_str().unwrap();
+    assert!(headline.starts_with("mine ") && !headline.contains("too few"), "{headline}");
 }
 
 #[test]

@@ -315,6 +315,11 @@ fn however_a_trial_ends_the_host_is_as_before() {
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
     assert_eq!(report["ending"]["how"], "interrupted", "{report}");
 
+    let nothing =
+        place.ramp(&["trial", "enhanced", "--cgroup", cgroup.0.to_str().expect("ASCII"), "--for", "1s"]);
+    assert_eq!(nothing.status.code(), Some(3), "{}", text(&nothing.stderr));
+    assert!(text(&nothing.stdout).contains("Nothing was tried, since "), "{}", text(&nothing.stdout));
+
     // Another one on the same control group, or below it, is told whose way it would be in; the first one goes on.
     let trial = begin(&place, &cgroup, "vanished");
     let below = cgroup.0.join("below");

@@ -76,6 +76,20 @@ fn what_is_faster_by_losing_more_is_named_with_its_price_and_not_recommended() {
     assert!(found["choices"][0]["label"] == found["faster"] && lost(0) > 0.2 && lost(1) == 0.0, "{said}");
 }
 
+/// Its paths would not be those of who asks.
+#[test]
+fn a_range_without_the_described_value_is_refused_before_anything_is_played() {
+    let place = Place::new("recommend_outside");
+    let uncertain = ["--rate", "20mbit", "--rtt", "30ms", "--uncertain", "path.rtt=100ms..200ms"];
+    for command in [&["recommend", "--stack", "nginx"][..], &["compare"]] {
+        let output = place.ramp(&[command, &uncertain[..]].concat());
+        let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("the path is described with 30ms, which the range does not hold"), "{said}");
+    }
+    assert!(!place.path("ramp-results").exists(), "something was played");
+}
+
 #[test]
 fn on_a_population_the_table_says_how_to_set_what_is_recommended() {
     let place = Place::new("recommend_population");

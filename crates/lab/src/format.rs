@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use rampcc::figures::{multiple, scaled, without_zeros};
+use rampcc::figures::{multiple, without_zeros};
 
 use crate::comparison::{IntervalMethod, Summary};
 
@@ -45,11 +45,6 @@ pub(crate) fn bytes(value: f64) -> String {
 /// A rate given in bit/s: `150 Mbit/s`, `10 Gbit/s`.
 pub(crate) fn bit_rate(value: f64) -> String {
     multiple(value, "bit/s", trimmed)
-}
-
-/// The same without its unit.
-pub(crate) fn bit_rate_number(value: f64) -> String {
-    trimmed(scaled(value).0)
 }
 
 fn trimmed(value: f64) -> String {

@@ -105,7 +105,7 @@ fn tails(comparison: &Comparison) -> Vec<Note> {
 }
 
 /// From here on a ratio of means and a mean of ratios are two numbers to a reader.
-const APART: f64 = 0.03;
+const APART: f64 = 0.015;
 
 /// "… by the means alone: enhanced +35 %.": where the table would seem to contradict itself.
 fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {

@@ -88,7 +88,7 @@ fn the_head_says_what_was_typed_and_what_is_left_of_it() {
         ..sample.context.clone()
     };
     let said = head(fast(10e9 / 8.0 / 1500.0 * 1448.0, 0.1), None);
-    assert!(said.starts_with("geo-sample: 10 Gbit/s (9.65 payload), 100 ms RTT, "), "{said}");
+    assert!(said.starts_with("geo-sample: 10 Gbit/s (9.65 Gbit/s payload), 100 ms RTT, "), "{said}");
     // Neither rate nor round trip is lost where the BDP is nothing.
     let said = head(fast(0.12, 1e-9), None);
     assert!(said.contains(" bit/s (") && said.contains("0.0010 us RTT") && !said.contains("BDP"), "{said}");

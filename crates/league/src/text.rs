@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rampcc::figures::span;
 use rampcc_lab::report::csv_line;
 
 use crate::judge::{Condition, NEAR, Standing, Table};
@@ -76,7 +77,10 @@ fn against(s: &Standing) -> String {
     match &s.over_first {
         None => "–".to_owned(),
         Some(over) if over.tied() => "tied".to_owned(),
-        Some(over) => format!("+{:.0} to {:.0} %", percent(over.low), percent(over.high)),
+        Some(over) => {
+            let [low, high] = [over.low, over.high].map(|ratio| format!("{:.0}", percent(ratio)));
+            format!("+{} %", span(&low, &high))
+        }
     }
 }
 
@@ -138,7 +142,7 @@ pub fn among(table: &Table) -> Option<Cells> {
         let [mean, p95, p99] = among.others.map(ratio);
         let [low, high] = among.others_p95.map(ratio);
         let beaten = !front.contains(&s.label.as_str());
-        let seeds = format!("{low} to {high}");
+        let seeds = span(&low, &high);
         let drops = [among.dropped, among.starts_dropped].map(ratio);
         let [dropped, starts] = drops;
         let mark = if beaten { "" } else { "yes" };

@@ -27,6 +27,11 @@ pub fn multiple(value: f64, unit: &str, number: impl Fn(f64) -> String) -> Strin
     format!("{} {prefix}{unit}", number(scaled))
 }
 
+/// The two ends of a range, or one of them where both read alike: `0.69 to 0.71`, `0.70`.
+pub fn span(low: &str, high: &str) -> String {
+    if low == high { low.to_owned() } else { format!("{low} to {high}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +40,11 @@ mod tests {
     fn zeros_at_the_end_of_decimals_go() {
         assert_eq!(["1.50", "20.0", "20", "0"].map(without_zeros), ["1.5", "20", "20", "0"]);
         assert_eq!([decimals(1.5, 3), decimals(2.04, 1), decimals(100.0, 0)], ["1.5", "2", "100"]);
+    }
+
+    #[test]
+    fn ends_that_read_alike_are_one() {
+        assert_eq!([span("0.69", "0.71"), span("0.70", "0.70")], ["0.69 to 0.71", "0.70"]);
     }
 
     #[test]

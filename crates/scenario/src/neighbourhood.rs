@@ -43,7 +43,7 @@ impl Scenario {
     /// dimension for each field: 64 of them lie one in each sixty-fourth of every range, and the first of a larger number are those of
     /// a smaller. `seed` scrambles. Nothing uncertain gives no paths.
     ///
-    /// Fails where a range ends at something that the field may not be.
+    /// Fails where a range ends at something that the field may not be, or does not hold the value that the text states.
     pub fn neighbourhood(&self, count: u32, seed: u64) -> Result<Neighbourhood, ScenarioError> {
         let fields = self.uncertain.clone();
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(Neighbourhood::none()) };
@@ -57,6 +57,7 @@ impl Scenario {
                     self.blame(uncertain, what, error)
                 })?;
             }
+            self.holds_described(&document, uncertain)?;
         }
         let count = if fields.is_empty() { 0 } else { count.min(1 << 16) };
         let seed = (seed ^ (seed >> 32)) as u32;
@@ -140,6 +141,17 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Paths around another value than the stated one are no neighbours.
+    fn holds_described(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result<(), ScenarioError> {
+        let parts: Vec<&str> = uncertain.field.split('.').collect();
+        let stated = lookup(document.as_item(), &parts).filter(|value| uncertain.values.excludes(value));
+        let Some(stated) = stated else { return Ok(()) };
+        let stated = stated.as_str().map_or_else(|| stated.to_string().trim().to_owned(), str::to_owned);
+        let problem = format!("the path is described with {stated}, which the range does not hold");
+        let allowed = format!("a range that holds {stated}, or a path described with a value of this range");
+        self.of_range(uncertain, &problem, &allowed).map_or(Ok(()), Err)
+    }
+
     /// An error in values that were drawn for several fields is one of the field at fault.
     fn blame_together(&self, fields: &[Uncertain], values: &[String], error: ScenarioError) -> ScenarioError {
         let at_fault = error.field().and_then(|wrong| {
@@ -172,19 +184,22 @@ impl Scenario {
             _ => return error,
         };
         let problem = format!("{what}: {inner}");
+        self.of_range(uncertain, &problem, &allowed).unwrap_or(error)
+    }
+
+    /// An error of the line or the option that states a range; `None`: neither does.
+    fn of_range(&self, uncertain: &Uncertain, problem: &str, allowed: &str) -> Option<ScenarioError> {
         if let Some(option) = &uncertain.option {
-            return ScenarioError::Setting { text: option.clone(), problem, allowed };
+            let (problem, allowed) = (problem.to_owned(), allowed.to_owned());
+            return Some(ScenarioError::Setting { text: option.clone(), problem, allowed });
         }
         let text = self.original.text.as_ref().unwrap_or(&self.text);
         let file = File::new(&self.original.label, text);
-        let place = || {
-            let table = DeTable::parse(text).ok()?;
-            let root = Section::root(&file, &table, &schema::ROOT);
-            let entries = root.get("uncertain")?.entries("").ok()?;
-            let (_, _, value) = entries.into_iter().find(|(name, _, _)| *name == uncertain.field)?;
-            Some(value.error(&problem, &allowed))
-        };
-        place().unwrap_or(error)
+        let table = DeTable::parse(text).ok()?;
+        let root = Section::root(&file, &table, &schema::ROOT);
+        let entries = root.get("uncertain")?.entries("").ok()?;
+        let (_, _, value) = entries.into_iter().find(|(name, _, _)| *name == uncertain.field)?;
+        Some(value.error(problem, allowed))
     }
 }
 

@@ -117,25 +117,20 @@ impl Values {
     /// Where a value of a scenario file lies: 0 at the smallest, 1 at the largest; `None`: it cannot be said.
     pub(crate) fn share_of(&self, value: &Value) -> Option<f64> {
         match self {
-            Self::Range(range) => {
-                let (number, unit) = match value {
-                    Value::String(text) => units::split_optional(text.value()).ok()?,
-                    Value::Integer(_) | Value::Float(_) => {
-                        let text = value.clone().decorated("", "").to_string();
-                        return Some(range.share(text.parse::<f64>().ok()?));
-                    }
-                    _ => return None,
-                };
-                let number: f64 = number.replace('_', "").parse().ok()?;
-                let factor = if number == 0.0 { 1.0 } else { ratio(unit, &range.unit)? };
-                Some(range.share(number * factor))
-            }
+            Self::Range(range) => Some(range.share(range.number_of(value)?)),
             Self::Choice(values) => {
                 let text = value.clone().decorated("", "").to_string();
                 let index = values.iter().position(|v| *v == text)?;
                 Some((index as f64 + 0.5) / values.len() as f64)
             }
         }
+    }
+
+    /// Whether a value of a scenario file certainly lies outside a range.
+    pub(crate) fn excludes(&self, value: &Value) -> bool {
+        let Self::Range(range) = self else { return false };
+        let room = 1e-9 * range.high.abs();
+        range.number_of(value).is_some_and(|number| number < range.low - room || number > range.high + room)
     }
 }
 
@@ -183,6 +178,22 @@ impl Range {
         let rounded =
             if self.whole { value.round() } else { format!("{value:.3e}").parse().unwrap_or(value) };
         rounded.clamp(self.low, self.high)
+    }
+
+    /// A value of a scenario file in the range's unit; `None`: it is of another kind.
+    fn number_of(&self, value: &Value) -> Option<f64> {
+        let (number, unit) = match value {
+            Value::String(text) => units::split_optional(text.value()).ok()?,
+            Value::Integer(_) | Value::Float(_) => {
+                let number: f64 = value.clone().decorated("", "").to_string().parse().ok()?;
+                // A bare share beside a range in per cent; other bare numbers are in the range's unit.
+                return Some(if self.unit == "%" { 100.0 * number } else { number });
+            }
+            _ => return None,
+        };
+        let number: f64 = number.replace('_', "").parse().ok()?;
+        let factor = if number == 0.0 { 1.0 } else { ratio(unit, &self.unit)? };
+        Some(number * factor)
     }
 
     fn share(&self, number: f64) -> f64 {
@@ -319,6 +330,17 @@ mod tests {
         assert!((Values::Range(range("0.5 to 50 Mbit/s")).share_of(&five).unwrap() - 0.5).abs() < 1e-9);
         let bytes: Value = "\"36 MB\"".parse().unwrap();
         assert_eq!(Values::Range(range("1 to 4 bdp")).share_of(&bytes), None);
+        for (text, value, excludes) in [
+            ("10 to 200 ms", "\"300 ms\"", true),
+            ("10 to 200 ms", "\"0.2 s\"", false),
+            ("10 to 200 ms", "\"9999 us\"", true),
+            ("0 to 1 %", "0.02", true),
+            ("0 to 1 %", "0.01", false),
+            ("1 to 4 bdp", "\"36 MB\"", false),
+        ] {
+            let value: Value = value.parse().unwrap();
+            assert_eq!(Values::Range(range(text)).excludes(&value), excludes, "{text}: {value}");
+        }
     }
 
     #[test]

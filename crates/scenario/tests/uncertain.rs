@@ -67,6 +67,13 @@ fn what_is_wrong_is_told_with_its_line() {
     refused("\"path.bufer\" = \"1 to 5 bdp\"", "did you mean `buffer`?");
     refused("\"path.rate\" = \"0 to 5 Mbit/s\"", "it must not be zero");
     refused("\"path.buffer\" = \"1 to 5 Mbit/s\"", "one end of its range is not possible");
+    // Paths around another round-trip time are no neighbours of this one; what is not stated may lie anywhere.
+    refused(
+        "\"path.rtt\" = \"50 to 90 ms\"",
+        "the path is described with 40 ms, which the range does not hold",
+    );
+    let unstated = parse(&format!("{PATH}[uncertain]\n\"path.jitter\" = \"1 to 5 ms\"\n"));
+    assert_eq!(unstated.neighbourhood(2, 1).unwrap().described, [None]);
 }
 
 #[test]
@@ -134,7 +141,13 @@ fn what_is_wrong_with_a_neighbour_is_told_where_its_user_wrote_it() {
     // What an option says is told by the option, wherever it is written down.
     let plain = parse(PATH);
     for (option, expected) in [
-        ("path.rate=1..5Gbit/s", None),
+        ("path.rate=0.01..5Gbit/s", None),
+        (
+            "path.rate=1..5Gbit/s",
+            Some(
+                "the path is described with 20 Mbit/s, which the range does not hold; expected a range that holds 20 Mbit/s",
+            ),
+        ),
         (
             "path.rate=0..5mbit",
             Some("one end of its range is not possible: found \"0 mbit\": it must not be zero"),

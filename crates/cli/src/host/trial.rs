@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rampcc::figures::span;
 use rampcc_host::trial::{How, Metric, Progress, Row, Stage, Trial, TrialArm, TrialOptions, TrialReport};
 use rampcc_host::{WHOLE, privileges};
 use rampcc_lab::Finding;
@@ -31,7 +32,7 @@ const ATTENTION: Duration = Duration::from_millis(100);
 /// trial is clearly worse, the trial stops at once. At the end, on Ctrl-C, SIGTERM or SIGHUP, and however the process
 /// dies, the control group is as before; running connections keep the control they have.
 ///
-/// Exit codes: 0 done, 1 failed, or its control group was removed, 3 rolled back, 130 interrupted.
+/// Exit codes: 0 done, 1 failed, or its control group was removed, 3 rolled back, or no connection to try, 130 interrupted.
 #[derive(Args, Debug)]
 pub(crate) struct TrialArgs {
     /// The arm on trial: an algorithm, with parameters as in best:threshold=2MB/s, or a congestion control of the kernel
@@ -115,6 +116,7 @@ pub(crate) fn trial(args: &TrialArgs, terminal: Terminal, out: &mut impl Write) 
     }
     out.flush()?;
     match report.ending.how {
+        How::Completed if report.nothing_tried() => Err(CliError::CannotTell),
         How::Completed | How::Unknown => Ok(()),
         How::RolledBack(_) => Err(CliError::RolledBack),
         How::Interrupted => Err(CliError::Interrupted),
@@ -307,7 +309,7 @@ fn figure(row: &Row, margin: f64) -> Vec<String> {
         value(row.metric, values[0]),
         value(row.metric, values[1]),
         row.effect.map_or("–".to_owned(), change),
-        row.interval.map_or("–".to_owned(), |[low, high]| format!("{} to {}", change(low), change(high))),
+        row.interval.map_or("–".to_owned(), |[low, high]| span(&change(low), &change(high))),
         match row.finding {
             Finding::Lower => "less".to_owned(),
             Finding::Higher => "more".to_owned(),

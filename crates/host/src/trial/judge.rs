@@ -182,6 +182,11 @@ impl TrialReport {
         &self.rows[0]
     }
 
+    /// Whether neither arm was given a connection.
+    pub fn nothing_tried(&self) -> bool {
+        self.ending.assigned == [0, 0]
+    }
+
     /// True if the split is too uneven for a fair draw.
     pub fn uneven(&self) -> bool {
         self.draw_p.is_some_and(|p| p < SUSPICIOUS)

@@ -184,6 +184,26 @@ fn a_draw_that_keeps_connections_from_an_arm_is_noticed() {
 }
 
 #[test]
+fn a_trial_without_connections_says_that_it_tried_nothing_and_why() {
+    let mut report = report(&plan(5_000), ALIKE, 1, 1);
+    report.ending = Ending { how: How::Completed, assigned: [0, 0], open: [0, 0], ..report.ending };
+    let said = |ending: &Ending| {
+        let report = judge(&report.plan, ending, &[]);
+        assert!(
+            report.nothing_tried() && report.verdict.starts_with("Nothing was tried, since "),
+            "{}",
+            report.verdict
+        );
+        report.verdict
+    };
+    assert!(said(&report.ending).contains("had no new connection (a server's own is in /proc/PID/cgroup"));
+    assert!(said(&Ending { chosen: 3, ..report.ending.clone() }).ends_with("was left alone."));
+    assert!(said(&Ending { refused: [1, 1], ..report.ending.clone() }).ends_with("could have its arm."));
+    report.ending.assigned = [1, 0];
+    assert!(!judge(&report.plan, &report.ending, &[]).nothing_tried());
+}
+
+#[test]
 fn nothing_to_compare_is_said_so() {
     let mut report = report(&plan(5_000), ALIKE, 1, 1);
     report.ending.how = How::Interrupted;

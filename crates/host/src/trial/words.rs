@@ -1,5 +1,6 @@
 //! A trial in words.
 
+use rampcc::figures::span;
 use rampcc_lab::Finding;
 
 use super::guard::{Harm, Stop};
@@ -116,6 +117,9 @@ fn rolled_back(report: &TrialReport, stop: &Stop) -> String {
 
 fn comparison(report: &TrialReport) -> String {
     let [new, old] = &report.plan.arms;
+    if report.nothing_tried() {
+        return nothing(report);
+    }
     let row = report.overall();
     let Some((effect, [low, high])) = row.effect.zip(row.interval) else {
         let [a, b] = row.counts;
@@ -131,12 +135,12 @@ fn comparison(report: &TrialReport) -> String {
     let words = match row.finding {
         Finding::Lower => {
             format!("transfers under {new} took {} less time than under {old} ({})", percent(1.0 - effect), {
-                format!("{} to {}", percent(1.0 - high), percent(1.0 - low))
+                span(&percent(1.0 - high), &percent(1.0 - low))
             })
         }
         Finding::Higher => {
             format!("transfers under {new} took {} more time than under {old} ({})", percent(effect - 1.0), {
-                format!("{} to {}", percent(low - 1.0), percent(high - 1.0))
+                span(&percent(low - 1.0), &percent(high - 1.0))
             })
         }
         Finding::Equivalent => {
@@ -151,6 +155,21 @@ fn comparison(report: &TrialReport) -> String {
         }
     };
     format!("{words}{}: {basis}", retransmissions(report))
+}
+
+/// Why neither arm was tried.
+fn nothing(report: &TrialReport) -> String {
+    let (ending, cgroup) = (&report.ending, &report.plan.cgroup);
+    if ending.chosen + ending.nested > 0 {
+        return format!("nothing was tried, since every new connection of {cgroup} was left alone");
+    }
+    if ending.refused != [0, 0] || ending.without_storage > 0 {
+        return format!("nothing was tried, since no new connection of {cgroup} could have its arm");
+    }
+    format!(
+        "nothing was tried, since {cgroup} had no new connection (a server's own is in /proc/PID/cgroup; connections that \
+         were open before the trial do not count)"
+    )
 }
 
 fn retransmissions(report: &TrialReport) -> String {
@@ -171,7 +190,7 @@ fn change(low: f64, high: f64) -> String {
         let word = if ratio < 1.0 { "less" } else { "more" };
         format!("{} {word}", percent((ratio - 1.0).abs()))
     };
-    format!("{} to {}", end(low), end(high))
+    span(&end(low), &end(high))
 }
 
 fn sentence(text: &str) -> String {

@@ -9,24 +9,35 @@ const CERTAIN: f64 = 0.05;
 
 /// "best is within 5 % of the fastest on 58 of 64 neighbouring paths; the return link's rate turns it: …"
 pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
-    let Some(leader) = comparison.leader.as_deref() else { return String::new() };
-    if carries.neighbourhood.paths.is_empty() || !carries.rows.iter().any(|row| row.label == leader) {
+    if carries.neighbourhood.paths.is_empty() {
         return String::new();
     }
-    let undecided = carries.neighbourhood.paths.len() as u64 - u64::from(carries.decided);
-    let rest = match undecided {
-        0 => String::new(),
-        more => format!(" On {more} more no row has a result."),
-    };
     if carries.decided == 0 {
-        return format!("On none of {undecided} neighbouring paths has any row a result.");
+        return format!("On none of {} neighbouring paths has any row a result.", carries.undecided());
     }
-    let place = if carries.backend.is_some() { "simulated neighbouring paths" } else { "neighbouring paths" };
+    let simulated = if carries.backend.is_some() { "simulated " } else { "" };
+    let paths = if carries.decided == 1 { "path" } else { "paths" };
+    let place = format!("{simulated}neighbouring {paths}{}", without(carries));
     let margin = share(comparison.margin);
     let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader there" };
-    let rest = rest + &assumed(&carries.neighbourhood.fields);
+    let rest = assumed(&carries.neighbourhood.fields);
+    let played = |leader: &&str| carries.rows.iter().any(|row| row.label == **leader);
+    let Some(leader) = comparison.leader.as_deref().filter(played) else {
+        // Shares stand in the table all the same.
+        let Some(row) = carries.furthest(None) else { return String::new() };
+        let paths = carries.paths(row);
+        let (label, decided) = (&row.label, carries.decided);
+        let absent = comparison
+            .leader
+            .as_ref()
+            .map_or(String::new(), |leader| format!("; {leader} was not played there"));
+        return format!(
+            "{label} carries furthest: it is within {margin} of the {top} on {paths} of {decided} {place}{absent}.{rest}"
+        );
+    };
     if carries.holds == carries.decided {
-        let all = format!("{leader} is within {margin} of the {top} on all {} {place}.", carries.decided);
+        let all = if carries.decided == 1 { "the".to_owned() } else { format!("all {}", carries.decided) };
+        let all = format!("{leader} is within {margin} of the {top} on {all} {place}.");
         return all + &against(comparison, carries, leader) + &rest;
     }
     let only = if carries.holds * 2 < carries.decided { "only " } else { "" };
@@ -39,12 +50,20 @@ pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
         None if carries.influences.is_empty() => {}
         None => text.push_str("; no single field decides where"),
     }
-    if let Some(row) = carries.furthest(leader) {
-        let paths = (row.carries.unwrap_or_default() * f64::from(carries.decided)).round();
-        text.push_str(&format!("; {} carries further, {paths:.0}", row.label));
+    if let Some(row) = carries.furthest(Some(leader)) {
+        text.push_str(&format!("; {} carries further, {}", row.label, carries.paths(row)));
     }
     text.push('.');
     text + &against(comparison, carries, leader) + &rest
+}
+
+/// " (2 more are without a result)": paths that the shares leave out.
+fn without(carries: &Carries) -> String {
+    match carries.undecided() {
+        0 => String::new(),
+        1 => " (1 more is without a result)".to_owned(),
+        more => format!(" ({more} more are without a result)"),
+    }
 }
 
 /// " Assumed there: the loss 0 to 0.01 %.": the ranges that nobody typed, so that nobody takes them for the path's own.
@@ -59,14 +78,15 @@ fn assumed(fields: &[UncertainField]) -> String {
 /// wrong row elsewhere.
 pub(super) fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
-    let row = carries.furthest(leader).filter(|_| carries.holds * 2 < carries.decided)?;
+    let row = carries.furthest(Some(leader)).filter(|_| carries.holds * 2 < carries.decided)?;
     let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader" };
     Some(format!(
-        "But of {} neighbouring paths {} is within {} of the {top} on {:.0}, {leader} on {}.",
+        "But of {} neighbouring paths{} {} is within {} of the {top} on {}, {leader} on {}.",
         carries.decided,
+        without(carries),
         row.label,
         share(comparison.margin),
-        (row.carries.unwrap_or_default() * f64::from(carries.decided)).round(),
+        carries.paths(row),
         carries.holds
     ))
 }
@@ -91,12 +111,18 @@ fn against(comparison: &Comparison, carries: &Carries, leader: &str) -> String {
     };
     let margin = share(comparison.margin);
     let all = behind.len();
+    let of_both = if all < carries.decided as usize {
+        format!(" ({all} have a result of both)")
+    } else {
+        String::new()
+    };
     if worse == 0 && better == 0 {
-        return format!(" On these paths {} is as good, within {margin}.", rival.label);
+        return format!(" On these paths {} is as good, within {margin}{of_both}.", rival.label);
     }
     if worse == all {
-        return format!(" There {} is more than {margin} {slower} on all of them.", rival.label);
+        return format!(" There {} is more than {margin} {slower} on all of them{of_both}.", rival.label);
     }
+    let of_both = if of_both.is_empty() { "" } else { " that have a result of both" };
     let (only, worse) = match worse {
         0 => ("", "none".to_owned()),
         few if few * 2 < all => ("only ", few.to_string()),
@@ -106,7 +132,10 @@ fn against(comparison: &Comparison, carries: &Carries, leader: &str) -> String {
         0 => format!("never that much {faster}"),
         paths => format!("more than {margin} {faster} on {paths}"),
     };
-    format!(" There {} is more than {margin} {slower} on {only}{worse} of {all}, and {less}.", rival.label)
+    format!(
+        " There {} is more than {margin} {slower} on {only}{worse} of {all}{of_both}, and {less}.",
+        rival.label
+    )
 }
 
 /// "; the return link's rate turns it: below 3.1 Mbit/s on 2 of 18, above on 46 of 46 (below it paced leads on 12)".
@@ -201,11 +230,22 @@ impl Carries {
         self.influences.first().filter(|influence| influence.p < CERTAIN)
     }
 
-    /// The row that carries further than the leader, and furthest.
-    fn furthest(&self, leader: &str) -> Option<&CarriedRow> {
+    /// Paths that no share counts: no row has a result there, or not every row was played.
+    pub(crate) fn undecided(&self) -> usize {
+        self.neighbourhood.paths.len().saturating_sub(self.decided as usize)
+    }
+
+    /// On how many of the decided paths a row is within the margin.
+    pub(crate) fn paths(&self, row: &CarriedRow) -> u32 {
+        (row.carries.unwrap_or_default() * f64::from(self.decided)).round() as u32
+    }
+
+    /// The row that carries furthest, and further than the leader, if there is one.
+    fn furthest(&self, leader: Option<&str>) -> Option<&CarriedRow> {
         let of = |row: &CarriedRow| row.carries.unwrap_or(-1.0);
-        let own = self.rows.iter().find(|row| row.label == leader).map_or(0.0, of);
-        let mut others = self.rows.iter().filter(|row| row.label != leader && of(row) > own);
+        let leads = |row: &&CarriedRow| Some(row.label.as_str()) == leader;
+        let own = self.rows.iter().find(leads).map_or(-1.0, of);
+        let mut others = self.rows.iter().filter(|row| !leads(row) && of(row) > own);
         let first = others.next()?;
         Some(others.fold(first, |best, row| if of(row) > of(best) { row } else { best }))
     }

@@ -36,7 +36,10 @@ pub const CSV_COLUMNS: [(&str, &str); 24] = [
     ("p_equivalence", "probability of such closeness if the true difference were the margin"),
     ("finding", "`lower`, `higher`, `equivalent` or `cannot_tell`, against the leader"),
     ("runs_needed", "about how many runs would decide"),
-    ("carries", "share of the neighbouring paths on which the row is within the margin of the leader there"),
+    (
+        "carries",
+        "share of the neighbouring paths with a result on which the row is within the margin of the leader there",
+    ),
 ];
 
 /// Columns of [`runs_csv`]; a run without a value has no line.

@@ -1,11 +1,11 @@
 //! A comparison at a glance, for a terminal.
 
+use rampcc::figures::span;
+
 use super::names::quoted;
 use super::table::{Cell, Column, TIED, Tone, lay_out, wrap};
 use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding};
-use crate::format::{
-    bit_rate, bit_rate_number, bytes, count, list, number, quantity, seconds, share, with_interval,
-};
+use crate::format::{bit_rate, bytes, count, list, number, quantity, seconds, share, with_interval};
 use crate::metric::{Better, Definition, MetricInfo};
 use crate::standing::standing;
 use crate::words::grouped;
@@ -83,7 +83,7 @@ fn buffer_text(found: f64, stated: Option<f64>) -> String {
     }
 }
 
-/// "150 Mbit/s (145 payload)", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
+/// "150 Mbit/s (145 Mbit/s payload)", "600 ms RTT", "BDP 10.8 MB", "buffer 1 BDP", "36 MB to send".
 pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
     let mut parts = Vec::new();
     let first = context.capacity.first().map_or(0.0, |step| step.bytes_per_s * 8.0);
@@ -92,14 +92,13 @@ pub(super) fn path_facts(context: &Context, met: Option<&Met>) -> Vec<String> {
         Some(met) => {
             let [mean, low, high] = [met.bytes_per_s.mean, met.bytes_per_s.low, met.bytes_per_s.high];
             let [mean, low, high] = [mean, low, high].map(|rate| bit_rate(rate * 8.0));
-            parts.push(format!("{mean} payload on average ({low} to {high} in its runs)"));
+            parts.push(format!("{mean} payload on average ({} in its runs)", span(&low, &high)));
         }
         None if context.capacity.len() > 1 && context.base_rtt_s > 0.0 => {
             parts.push(format!("{} payload on average", bit_rate(bdp * 8.0 / context.base_rtt_s)));
         }
         None if first > 0.0 => {
-            let payload = bit_rate_number(first);
-            parts.push(format!("{} ({payload} payload)", bit_rate(first * context.wire_factor())));
+            parts.push(format!("{} ({} payload)", bit_rate(first * context.wire_factor()), bit_rate(first)));
         }
         None => {}
     }

@@ -52,9 +52,11 @@ fn agreement(all: &SideBySide, side: usize) -> String {
     };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
     if let [(only, ratio, difference)] = rows.as_slice() {
-        let reach = difference.ratio_interval.map_or_else(String::new, |interval| {
-            format!(" ({} to {})", percent(interval.low), percent(interval.high))
-        });
+        let reach = difference.ratio_interval.map(|interval| [interval.low, interval.high].map(percent));
+        let reach = match reach {
+            Some([low, high]) if low != high => format!(" ({low} to {high})"),
+            _ => String::new(),
+        };
         return format!(
             "{only}: its {name} on {second} differs by {}{reach} from that on {first}.",
             percent(*ratio)

@@ -31,7 +31,7 @@ use measure::{MEASURES, Measure, Pair};
 use mutants::MUTATIONS;
 pub use programs::{PATHS, Programs};
 pub use self_test::{Counted, SelfTest, Tested};
-pub use text::{cells, markdown};
+pub use text::{REPLAY, REPLAYED, cells, markdown};
 
 /// Sizes of downloads, bytes: one run serves them all.
 const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];

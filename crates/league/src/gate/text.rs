@@ -2,9 +2,16 @@
 
 use std::fmt::Write as _;
 
+use rampcc::figures::span;
+
 use super::measure::MEASURES;
 use super::{Gate, Measured, Tested, Verdict, Worst};
 use crate::text::Cells;
+
+/// Runs of each row that rank the two over the worst path.
+pub const REPLAYED: u32 = 10;
+/// What the command is for that plays the worst path.
+pub const REPLAY: &str = "To play both over it ten times, first with that seed";
 
 /// As sentences have it.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
@@ -29,7 +36,7 @@ pub fn cells(gate: &Gate) -> Cells {
         vec![
             one.name.to_owned(),
             said(one.mean.mean),
-            format!("{} to {}", said(one.mean.low), said(one.mean.high)),
+            span(&said(one.mean.low), &said(one.mean.high)),
             said(one.margin),
             verdict(one.verdict).to_owned(),
         ]
@@ -103,7 +110,7 @@ pub fn markdown(gate: &Gate, replay: Option<&str>) -> String {
     if let Some(worst) = &gate.worst {
         let _ = write!(text, "\n{}.", worst.sentence());
         if let Some(replay) = replay {
-            let _ = write!(text, " To play it again: `{replay}`");
+            let _ = write!(text, " {REPLAY}: `{replay}`");
         }
         text.push('\n');
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rampcc::figures::span;
+
 use super::judge::{BySize, Flip, Judged, Recommendation, SLIGHT, no_harm};
 use crate::judge::Interval;
 use crate::text::{Cells, percent, ratio, size};
@@ -78,7 +80,7 @@ fn against(over: &Interval) -> String {
         return "tied".to_owned();
     }
     let [low, high] = [over.low, over.high].map(|ratio| format!("{:+.0}", 100.0 * (ratio - 1.0)));
-    if low == high { format!("{low} %") } else { format!("{low} to {high} %") }
+    format!("{} %", span(&low, &high))
 }
 
 /// What it says, a paragraph each.

@@ -281,7 +281,9 @@ fn shares(html: &mut Html, comparison: &Comparison, carries: &Carries) {
         html.add(format_args!(
             "{}</th><td>{}</td><td>{}</td><td>{}</td><td>{unfinished}</td></tr>\n",
             Text(&row.label),
-            row.carries.map_or("–".to_owned(), |carries| show_short(carries, "share")),
+            row.carries.map_or("–".to_owned(), |share| {
+                format!("{} ({} of {})", show_short(share, "share"), carries.paths(row), carries.decided)
+            }),
             Text(&at(Some(regrets.len() / 2))),
             Text(&at(regrets.len().checked_sub(1)))
         ));

@@ -179,9 +179,9 @@ fn title(html: &mut Html, panel: &Panel, series: &Series, dot: &Dot) {
         panel.categories.get(dot.x as usize).cloned().unwrap_or_default()
     };
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let ends = match dot.interval.filter(|(low, high)| low < high) {
-        Some((low, high)) => format!(" ({} to {})", short(low), short(high)),
-        None => String::new(),
+    let ends = match dot.interval.map(|(low, high)| (short(low), short(high))) {
+        Some((low, high)) if low != high => format!(" ({low} to {high})"),
+        _ => String::new(),
     };
     html.add(format_args!("<title>{}{}: {}{ends}</title>", Text(&series.label), Text(&at), short(dot.y)));
 }
