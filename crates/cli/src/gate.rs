@@ -7,6 +7,7 @@ use clap::Args;
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
 use rampcc_league::gate::{Gate, Question, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown};
+use rampcc_league::text::Cells;
 use rampcc_league::{candidate, header, submittable};
 use rampcc_trace::quoted;
 
@@ -249,7 +250,7 @@ fn print(
     terminal: Terminal,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let (head, rows) = cells(gate);
+    let Cells { head, rows } = cells(gate);
     writeln!(out, "{}", terminal.bold(&gate.sentence()))?;
     writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
     if let Some(worst) = &gate.worst {
