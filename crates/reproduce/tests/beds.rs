@@ -44,6 +44,11 @@ const HYSTART: &[(&str, &[&str], &str)] = &[
     ),
     ("cpu.miss", &["100 ns"], "memory of those years, behind a front-side bus"),
     ("cpu.ring", &["256"], "e1000: E1000_DEFAULT_RXD"),
+    (
+        "cpu.interrupt-gap",
+        &["50 us"],
+        "e1000 of 2.6.23: InterruptThrottleRate 3, at most 20000 a second (e1000_set_itr)",
+    ),
     ("receiver.window-max", &["3975 kB", "24000 kB", "15000 kB", "18000 kB"], "three BDPs"),
 ];
 

@@ -21,6 +21,8 @@ pub(crate) struct Visits {
     pub(crate) entries: u64,
     /// How long the queue is.
     pub(crate) of: u64,
+    /// It is a sender's queue of what is outstanding.
+    pub(crate) outstanding: bool,
 }
 
 /// The processor of one host.
@@ -28,6 +30,10 @@ pub(crate) struct Visits {
 pub(crate) struct Cpu<P> {
     prices: Prices,
     waiting: VecDeque<Parcel<P>>,
+    /// The card has interrupted, and packets are taken in until none waits.
+    polling: bool,
+    /// The next interrupt may come from here on.
+    quiet_until: Time,
     /// What is being served; a processor that is busy without it works for a timer.
     serving: Option<Parcel<P>>,
     /// When that is done; `Time::NEVER`: idle.
@@ -36,6 +42,10 @@ pub(crate) struct Cpu<P> {
     counted: Time,
     /// Busy time of the window that ends at `window_end`.
     busy: Time,
+    /// Time of searches, as a sender, in that window.
+    searched: Time,
+    /// It is the source of a flow.
+    sends: bool,
     /// `Time::NEVER`: the host has not had a connection yet.
     window_end: Time,
 }
@@ -45,16 +55,21 @@ impl<P: Copy> Cpu<P> {
         Self {
             prices,
             waiting: VecDeque::new(),
+            polling: false,
+            quiet_until: Time::ZERO,
             serving: None,
             done: Time::NEVER,
             counted: Time::ZERO,
             busy: Time::ZERO,
+            searched: Time::ZERO,
+            sends: false,
             window_end: Time::NEVER,
         }
     }
 
-    /// The host's first connection opens; from now on its load counts.
-    pub(crate) fn start(&mut self, now: Time) {
+    /// A connection of the host opens, as whose sender or not; from the first one on, its load counts.
+    pub(crate) fn start(&mut self, now: Time, sends: bool) {
+        self.sends |= sends;
         if self.window_end == Time::NEVER {
             self.counted = now;
             self.window_end = now + WINDOW;
@@ -63,7 +78,9 @@ impl<P: Copy> Cpu<P> {
 
     /// When it has something to do or to tell.
     pub(crate) fn poll_timeout(&self) -> Time {
-        self.done.min(self.window_end)
+        let due =
+            if self.done == Time::NEVER && !self.waiting.is_empty() { self.quiet_until } else { self.done };
+        due.min(self.window_end)
     }
 
     /// A packet has arrived. Returns whether there was room for it; whoever calls goes on with [`next`](Self::next).
@@ -75,15 +92,26 @@ impl<P: Copy> Cpu<P> {
         room
     }
 
-    /// The packet whose turn it is, if the processor is idle; [`serve`](Self::serve) follows.
-    pub(crate) fn next(&mut self) -> Option<Parcel<P>> {
-        if self.done == Time::NEVER { self.waiting.pop_front() } else { None }
+    /// The packet whose turn it is, if the processor is idle and the card has interrupted it; [`serve`](Self::serve) follows.
+    pub(crate) fn next(&mut self, now: Time) -> Option<Parcel<P>> {
+        if self.done != Time::NEVER {
+            return None;
+        }
+        if !self.polling && !self.waiting.is_empty() && self.quiet_until <= now {
+            self.polling = true;
+            self.quiet_until = now + self.prices.interrupt_gap;
+        }
+        self.polling &= !self.waiting.is_empty();
+        if self.polling { self.waiting.pop_front() } else { None }
     }
 
     /// Begins with `parcel`, which visits so many entries.
     pub(crate) fn serve(&mut self, now: Time, parcel: Parcel<P>, visits: Visits) {
         self.count(now);
         self.done = now + self.wall_time(self.prices.packet.ns(), visits);
+        if visits.outstanding {
+            self.searched += self.search_time(visits);
+        }
         self.serving = Some(parcel);
     }
 
@@ -114,9 +142,16 @@ impl<P: Copy> Cpu<P> {
         self.count(self.window_end);
         let base = u64::from(self.prices.base_load_permille);
         let rest = (1000 - base) * self.busy.ns() / WINDOW.ns();
-        let sample =
-            CpuSample { now: self.window_end, node, over: WINDOW, load_permille: (base + rest) as u32 };
+        let sample = CpuSample {
+            now: self.window_end,
+            node,
+            over: WINDOW,
+            load_permille: (base + rest) as u32,
+            sends: self.sends,
+            search_permille: u32::try_from(1000 * self.searched.ns() / WINDOW.ns()).unwrap_or(u32::MAX),
+        };
         self.busy = Time::ZERO;
+        self.searched = Time::ZERO;
         self.window_end += WINDOW;
         Some(sample)
     }
@@ -143,11 +178,16 @@ impl<P: Copy> Cpu<P> {
         self.counted = now;
     }
 
-    /// Work takes longer by what everything else takes of the processor.
-    fn wall_time(&self, fixed_ns: u64, visits: Visits) -> Time {
+    /// What visiting these entries takes of a processor that does nothing else.
+    fn search_time(&self, visits: Visits) -> Time {
         let visit = self.prices.visit.ns().saturating_mul(visits.entries);
         let miss = self.prices.miss.ns().saturating_mul(self.misses(visits));
-        let own = fixed_ns.saturating_add(visit).saturating_add(miss);
+        Time::from_ns(visit.saturating_add(miss))
+    }
+
+    /// Work takes longer by what everything else takes of the processor.
+    fn wall_time(&self, fixed_ns: u64, visits: Visits) -> Time {
+        let own = fixed_ns.saturating_add(self.search_time(visits).ns());
         let share = u64::from(1000 - self.prices.base_load_permille);
         Time::from_ns(own.saturating_mul(1000) / share)
     }
@@ -167,10 +207,11 @@ mod tests {
             cache: 0,
             miss: Time::from_ns(100),
             ring: 0,
+            interrupt_gap: Time::ZERO,
             base_load_permille,
         };
         let mut cpu = Cpu::new(prices);
-        cpu.start(Time::ZERO);
+        cpu.start(Time::ZERO, true);
         cpu
     }
 
@@ -179,7 +220,7 @@ mod tests {
     }
 
     fn visits(entries: u64) -> Visits {
-        Visits { entries, of: entries }
+        Visits { entries, of: entries, ..Visits::default() }
     }
 
     #[test]
@@ -187,11 +228,20 @@ mod tests {
         let mut cpu = cpu(0);
         cpu.prices.cache = 8192;
         // 1 us + 4000 x 5 ns, all in the cache.
-        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 8192 }), Time::from_us(21));
+        assert_eq!(
+            cpu.wall_time(1000, Visits { entries: 4000, of: 8192, ..Visits::default() }),
+            Time::from_us(21)
+        );
         // Half of a queue twice as long as the cache comes from memory: 100 ns more each.
-        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 16384 }), Time::from_us(221));
+        assert_eq!(
+            cpu.wall_time(1000, Visits { entries: 4000, of: 16384, ..Visits::default() }),
+            Time::from_us(221)
+        );
         cpu.prices.cache = 0;
-        assert_eq!(cpu.wall_time(1000, Visits { entries: 4000, of: 16384 }), Time::from_us(21));
+        assert_eq!(
+            cpu.wall_time(1000, Visits { entries: 4000, of: 16384, ..Visits::default() }),
+            Time::from_us(21)
+        );
     }
 
     #[test]
@@ -199,14 +249,54 @@ mod tests {
         let mut cpu = cpu(0);
         cpu.take(&parcel(1));
         cpu.take(&parcel(2));
-        let first = cpu.next().expect("it is idle");
+        let first = cpu.next(Time::ZERO).expect("it is idle");
         // 1 us + 200 x 5 ns.
         cpu.serve(Time::ZERO, first, visits(200));
-        assert!(cpu.next().is_none());
+        assert!(cpu.next(Time::ZERO).is_none());
         assert_eq!(cpu.poll_timeout(), Time::from_us(2));
         assert!(cpu.finish(Time::from_ns(1999)).is_none());
         assert_eq!(cpu.finish(Time::from_us(2)).map(|p| p.packet), Some(1));
-        assert_eq!(cpu.next().map(|p| p.packet), Some(2));
+        assert_eq!(cpu.next(Time::from_us(2)).map(|p| p.packet), Some(2));
+    }
+
+    #[test]
+    fn a_packet_soon_after_an_interrupt_waits_for_the_next_one() {
+        let mut cpu = cpu(0);
+        cpu.prices.interrupt_gap = Time::from_us(50);
+        cpu.take(&parcel(1));
+        let first = cpu.next(Time::from_us(10)).expect("the card has been quiet");
+        cpu.serve(Time::from_us(10), first, visits(0));
+        assert!(cpu.finish(Time::from_us(11)).is_some());
+        assert!(cpu.next(Time::from_us(11)).is_none());
+        // Two more in the gap: the next interrupt hands over both.
+        cpu.take(&parcel(2));
+        assert!(cpu.next(Time::from_us(13)).is_none());
+        cpu.take(&parcel(3));
+        assert_eq!(cpu.poll_timeout(), Time::from_us(60));
+        let second = cpu.next(Time::from_us(60)).expect("the gap is over");
+        cpu.serve(Time::from_us(60), second, visits(0));
+        assert_eq!(cpu.finish(Time::from_us(61)).map(|p| p.packet), Some(2));
+        let third = cpu.next(Time::from_us(61)).expect("it came with the one before");
+        // What arrives while packets are taken in needs no interrupt.
+        cpu.serve(Time::from_us(61), third, visits(0));
+        cpu.take(&parcel(4));
+        assert_eq!(cpu.finish(Time::from_us(62)).map(|p| p.packet), Some(3));
+        assert_eq!(cpu.next(Time::from_us(62)).map(|p| p.packet), Some(4));
+    }
+
+    #[test]
+    fn a_senders_search_is_counted_by_itself() {
+        let mut cpu = cpu(500);
+        for outstanding in [true, false] {
+            cpu.take(&parcel(0));
+            let next = cpu.next(Time::ZERO).expect("it is idle");
+            // 10 ms of the processor, 20 ms of the clock beside the rest.
+            cpu.serve(Time::ZERO, next, Visits { outstanding, ..visits(2_000_000) });
+            let done = cpu.poll_timeout();
+            assert!(cpu.finish(done).is_some());
+        }
+        let sample = cpu.poll_sample(Time::from_ms(100), 0).expect("a window is over");
+        assert_eq!((sample.sends, sample.search_permille), (true, 100));
     }
 
     #[test]
@@ -216,7 +306,7 @@ mod tests {
         for round in 0..10 {
             let now = Time::from_ms(10 * round);
             cpu.take(&parcel(0));
-            let next = cpu.next().expect("the last one is done");
+            let next = cpu.next(now).expect("the last one is done");
             cpu.serve(now, next, visits(999_800));
             let done = cpu.poll_timeout();
             assert_eq!((done - now).ns(), 7_142_857, "5 ms of work take 5 / 0.7 ms");
@@ -233,7 +323,7 @@ mod tests {
     fn a_window_in_which_it_never_rests_is_full() {
         let mut cpu = cpu(300);
         cpu.take(&parcel(0));
-        let next = cpu.next().expect("it is idle");
+        let next = cpu.next(Time::ZERO).expect("it is idle");
         // 250 ms of work at 5 ns an entry.
         cpu.serve(Time::ZERO, next, visits(50_000_000));
         let loads: Vec<u32> = [100, 200, 300]
@@ -247,7 +337,7 @@ mod tests {
     fn a_timer_delays_what_is_being_served() {
         let mut cpu = cpu(0);
         cpu.take(&parcel(7));
-        let next = cpu.next().expect("it is idle");
+        let next = cpu.next(Time::ZERO).expect("it is idle");
         cpu.serve(Time::ZERO, next, visits(0));
         cpu.interrupt(Time::from_ns(500), visits(100));
         assert!(cpu.finish(Time::from_us(1)).is_none());

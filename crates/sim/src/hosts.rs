@@ -102,14 +102,14 @@ impl<T: Transport> Hosts<T> {
     /// Gives an idle processor what waits for it.
     fn occupy<O: Observer>(&mut self, world: &mut World<'_, T, O>, node: usize) {
         let Some(cpu) = self.cpus.get_mut(node) else { return };
-        if let Some(parcel) = cpu.next() {
+        if let Some(parcel) = cpu.next(world.now) {
             let search = cpu.search();
             let flow = self.slots.get(parcel.place.slot() as usize).and_then(Option::as_deref);
             let visits = match flow.filter(|flow| flow.id == parcel.packet.flow()) {
                 Some(flow) if parcel.place.to() == End::Receiver => {
                     visits(&flow.receiver, &parcel.packet, search)
                 }
-                Some(flow) => visits(&flow.sender, &parcel.packet, search),
+                Some(flow) => Visits { outstanding: true, ..visits(&flow.sender, &parcel.packet, search) },
                 None => Visits::default(),
             };
             cpu.serve(world.now, parcel, visits);
@@ -188,7 +188,11 @@ impl<T: Transport> Hosts<T> {
             }
             let mut visits = Visits::default();
             if flow.sender.poll_timeout() <= now {
-                visits = Visits { entries: flow.sender.timeout_visits(), of: flow.sender.queued() };
+                visits = Visits {
+                    entries: flow.sender.timeout_visits(),
+                    of: flow.sender.queued(),
+                    ..Visits::default()
+                };
                 flow.sender.handle_timeout(now);
             }
             let receiver_due = flow.receiver.poll_timeout() <= now;
@@ -235,7 +239,7 @@ impl<T: Transport> Hosts<T> {
         let Between { from, to } = flow.between;
         for node in [from, to] {
             if let Some(cpu) = self.cpus.get_mut(node) {
-                cpu.start(world.now);
+                cpu.start(world.now, node == from);
                 world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
             }
         }
@@ -316,7 +320,7 @@ impl<T: Transport> Hosts<T> {
 
 /// What an end looks at to take in `packet`.
 fn visits<E: Endpoint>(end: &E, packet: &E::Packet, search: Search) -> Visits {
-    Visits { entries: end.visits(packet, search), of: end.queued() }
+    Visits { entries: end.visits(packet, search), of: end.queued(), outstanding: false }
 }
 
 /// The host may learn from how a flow stands.

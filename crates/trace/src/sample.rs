@@ -92,6 +92,11 @@ pub struct CpuSample {
     pub over: Time,
     /// Share of it in which the processor was busy, in thousandths.
     pub load_permille: u32,
+    /// The host is the source of a flow.
+    pub sends: bool,
+    /// What it looked through, as a sender, in its queue of what is outstanding, in thousandths of that time. A search counts
+    /// where it begins.
+    pub search_permille: u32,
 }
 
 /// Something that happened to a flow.

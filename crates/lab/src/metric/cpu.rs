@@ -20,12 +20,15 @@ struct Load {
     sum: f64,
     total_s: f64,
     full_s: f64,
+    /// Searches in thousandths times seconds.
+    searched: f64,
+    sends: bool,
 }
 
 /// From here on, nothing is left.
 const FULL_PERMILLE: u32 = 990;
 
-const DEFINITIONS: [Definition; 3] = [
+const DEFINITIONS: [Definition; 7] = [
     Definition {
         id: "cpu_peak",
         name: "processor, peak load",
@@ -47,6 +50,34 @@ const DEFINITIONS: [Definition; 3] = [
         meaning: "time in which a host's processor was busy for 99 % of 100 ms and more; the busiest host counts",
         better: Better::Lower,
     },
+    Definition {
+        id: "cpu_sender_peak",
+        name: "sender's processor, peak load",
+        unit: "share",
+        meaning: "highest load of a sender's processor in 100 ms; the busiest sender counts",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "cpu_sender_full",
+        name: "sender's processor at full load",
+        unit: "s",
+        meaning: "time in which a sender's processor was busy for 99 % of 100 ms and more; the busiest sender counts",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "cpu_receiver_full",
+        name: "receiver's processor at full load",
+        unit: "s",
+        meaning: "time in which the processor of a host that only receives was busy for 99 % of 100 ms and more; the busiest one counts",
+        better: Better::Lower,
+    },
+    Definition {
+        id: "cpu_search",
+        name: "sender's processor, search",
+        unit: "share",
+        meaning: "mean share of a sender's processor that looks through the queue of what is outstanding; the busiest sender counts",
+        better: Better::Lower,
+    },
 ];
 
 impl Metric for Cpu {
@@ -60,17 +91,27 @@ impl Metric for Cpu {
         load.peak_permille = load.peak_permille.max(sample.load_permille);
         load.sum += f64::from(sample.load_permille) * over_s;
         load.total_s += over_s;
+        load.searched += f64::from(sample.search_permille) * over_s;
+        load.sends |= sample.sends;
         if sample.load_permille >= FULL_PERMILLE {
             load.full_s += over_s;
         }
     }
 
     fn values(&mut self, _: &Ledger) -> Vec<Option<f64>> {
-        let busiest = |of: fn(&Load) -> f64| self.hosts.values().map(of).max_by(f64::total_cmp);
+        let most = |whose: fn(&&Load) -> bool, of: fn(&Load) -> f64| {
+            self.hosts.values().filter(whose).map(of).max_by(f64::total_cmp)
+        };
+        let busiest = |of| most(|_| true, of);
+        let sender = |of| most(|load| load.sends, of);
         vec![
             busiest(|load| f64::from(load.peak_permille) / 1e3),
             busiest(|load| load.sum / load.total_s / 1e3),
             busiest(|load| load.full_s),
+            sender(|load| f64::from(load.peak_permille) / 1e3),
+            sender(|load| load.full_s),
+            most(|load| !load.sends, |load| load.full_s),
+            sender(|load| load.searched / load.total_s / 1e3),
         ]
     }
 }
@@ -85,18 +126,21 @@ mod tests {
     fn the_busiest_host_counts() {
         let mut metric = Cpu::default();
         let ledger = Ledger::new(&crate::Context::default());
-        assert_eq!(metric.values(&ledger), [None; 3]);
+        assert_eq!(metric.values(&ledger), [None; 7]);
         for (node, loads) in [(4, [300, 300, 300, 1000]), (7, [300, 989, 990, 600])] {
             for (i, load_permille) in loads.into_iter().enumerate() {
                 let now = Time::from_ms(100 * (i as u64 + 1));
-                metric.on_cpu(&CpuSample { now, node, over: Time::from_ms(100), load_permille });
+                let sends = node == 4;
+                let search_permille = if sends { 200 } else { 0 };
+                let over = Time::from_ms(100);
+                metric.on_cpu(&CpuSample { now, node, over, load_permille, sends, search_permille });
             }
         }
         let values: Vec<f64> = metric.values(&ledger).into_iter().flatten().collect();
-        // Host 4: mean 47.5 %; host 7: 71.975 %. Each was full for one sample.
-        for (value, expected) in values.iter().zip([1.0, 0.71975, 0.1]) {
+        // Host 4, the sender: mean 47.5 %; host 7: 71.975 %. Each was full for one sample.
+        for (value, expected) in values.iter().zip([1.0, 0.71975, 0.1, 1.0, 0.1, 0.1, 0.2]) {
             assert!((value - expected).abs() < 1e-9, "{values:?}");
         }
-        assert_eq!(values.len(), 3);
+        assert_eq!(values.len(), 7);
     }
 }
