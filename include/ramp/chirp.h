@@ -19,8 +19,7 @@
  *           is used.
  * Deviates: a load gap below 20 us is too short, the source's bound under fq; where TCP's own timer
  *           spaces packets its bound is 40 us (lowest_internal_pacing_gap).
- * Deviates: it gives up after 200 chirps; the source numbers them from 1 and gives up at 200, a chirp
- *           sooner.
+ * Deviates: it gives up after 200 chirps; the source numbers them from 1 and gives up at 200, a chirp sooner.
  * Deviates: what other ends of the path say of time (receiver's time stamps) and what earlier
  *           connections knew are not used, which is the source's default.
  */
@@ -451,10 +450,9 @@ RAMP_FN void ramp_chirp_on_ack(struct ramp_chirp *s, const struct ramp_ack *a,
 	if (d->phase == RAMP_DONE)
 		return;
 	ramp_sample_rtt(&s->growth, a);
-	if (a->rtt_us && s->smoothed_us)
-		s->smoothed_us = s->smoothed_us - (s->smoothed_us >> 3) + a->rtt_us;
-	else if (a->rtt_us)
-		s->smoothed_us = (ramp_u64)a->rtt_us * 8;
+	if (a->rtt_us)
+		s->smoothed_us = s->smoothed_us ? s->smoothed_us - (s->smoothed_us >> 3) + a->rtt_us
+						: (ramp_u64)a->rtt_us * 8;
 	ramp_hold(d->cwnd_bytes, a->mss_bytes, d);
 	credit = ramp_used_credit(&s->growth, &s->usage, a, d);
 	if (s->slow) {
@@ -489,11 +487,10 @@ RAMP_FN void ramp_chirp_on_event(struct ramp_chirp *s, const struct ramp_event *
 				 struct ramp_decision *d)
 {
 	ramp_u32 phase = d->phase;
-	ramp_u64 half;
 
 	if (ramp_is_congestion(e) && phase != RAMP_DONE && !s->slow) {
-		half = ramp_chirp_fitting(s, e->in_flight_bytes, e->mss_bytes) / 2;
-		d->ssthresh_bytes = ramp_max(half, (ramp_u64)e->mss_bytes * 2);
+		d->ssthresh_bytes = ramp_chirp_fitting(s, e->in_flight_bytes, e->mss_bytes) / 2;
+		d->ssthresh_bytes = ramp_max(d->ssthresh_bytes, (ramp_u64)e->mss_bytes * 2);
 	}
 	ramp_leave_on_event(&s->growth, e, d);
 	if (phase == RAMP_DONE && d->phase != RAMP_DONE && !s->slow) /* undone */

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 mod signatures;
+mod sizes;
 
 /// The files with this ending below these folders of the repository, by their places in it.
 fn files(folders: &[&str], ending: &str) -> BTreeMap<String, String> {
