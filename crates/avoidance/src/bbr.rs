@@ -5,7 +5,7 @@
 
 use rampcc::Time;
 
-use crate::model::{Delivered, LargestOf, Rounds, drawn, part, volume};
+use crate::model::{Delivered, LargestOf, Ratio, Rounds, drawn, volume};
 use crate::policed::Policed;
 
 /// Rounds whose largest rate counts (`bbr_bw_rtts`).
@@ -131,7 +131,7 @@ impl Bbr {
             cwnd = cwnd.max(self.prior_cwnd);
             self.repairing = false;
         }
-        let gain = if self.mode == Mode::ProbeRtt { (1, 1) } else { (2, 1) };
+        let gain = if self.mode == Mode::ProbeRtt { Ratio::ONE } else { Ratio::of(2, 1) };
         let target = self.quantized(self.bdp(gain, ack.mss) + self.aggregated(), ack.mss);
         let least = LEAST_PACKETS * ack.mss;
         cwnd = (cwnd + ack.acked).min(target).max(least);
@@ -163,7 +163,7 @@ impl Bbr {
         self.restarts = true;
         (self.epoch_since, self.epoch_acked) = (now, 0);
         if self.mode == Mode::ProbeBw {
-            self.pacing = self.paced((1, 1));
+            self.pacing = self.paced(Ratio::ONE);
         }
     }
 
@@ -176,16 +176,16 @@ impl Bbr {
         self.policed.rate().unwrap_or(self.rates.value())
     }
 
-    fn gain(&self) -> (u64, u64) {
+    fn gain(&self) -> Ratio {
         match self.mode {
-            Mode::ProbeBw if self.policed.rate().is_none() => (CYCLE[self.phase], 4),
-            _ => (1, 1),
+            Mode::ProbeBw if self.policed.rate().is_none() => Ratio::of(CYCLE[self.phase], 4),
+            _ => Ratio::ONE,
         }
     }
 
     /// One percent below the rate times the gain.
-    fn paced(&self, gain: (u64, u64)) -> u64 {
-        part(part(self.rate(), gain), (99, 100)).max(1)
+    fn paced(&self, gain: Ratio) -> u64 {
+        Ratio::of(99, 100).times(gain.times(self.rate())).max(1)
     }
 
     fn update_rate(&mut self, ack: &Delivered) {
@@ -235,14 +235,14 @@ impl Bbr {
     fn phase_is_over(&self, ack: &Delivered) -> bool {
         let long_enough = self.min_rtt != Time::NEVER && ack.now - self.phase_since > self.min_rtt;
         let (gain, in_net) = (self.gain(), self.in_net(ack));
-        match gain.0.cmp(&gain.1) {
+        match gain.numerator.cmp(&gain.denominator) {
             std::cmp::Ordering::Equal => long_enough,
             std::cmp::Ordering::Greater => {
                 let enough = self.quantized(self.bdp_of(self.rates.value(), gain, ack.mss), ack.mss);
                 long_enough && (self.losses > 0 || in_net >= enough)
             }
             std::cmp::Ordering::Less => {
-                let drained = self.quantized(self.bdp_of(self.rates.value(), (1, 1), ack.mss), ack.mss);
+                let drained = self.quantized(self.bdp_of(self.rates.value(), Ratio::ONE, ack.mss), ack.mss);
                 long_enough || in_net <= drained
             }
         }
@@ -251,7 +251,8 @@ impl Bbr {
     /// What will be in the network when the next packet leaves (`bbr_packets_in_net_at_edt`).
     fn in_net(&self, ack: &Delivered) -> u64 {
         let mut then = ack.before;
-        if self.gain().0 > self.gain().1 {
+        let gain = self.gain();
+        if gain.numerator > gain.denominator {
             then += self.quantum(ack.mss);
         }
         then.saturating_sub(volume(self.rate(), ack.departure - ack.now))
@@ -305,16 +306,16 @@ impl Bbr {
         }
     }
 
-    fn bdp(&self, gain: (u64, u64), mss: u64) -> u64 {
+    fn bdp(&self, gain: Ratio, mss: u64) -> u64 {
         self.bdp_of(self.rate(), gain, mss)
     }
 
     /// Whole packets, rounded up; ten without a round-trip time.
-    fn bdp_of(&self, rate: u64, gain: (u64, u64), mss: u64) -> u64 {
+    fn bdp_of(&self, rate: u64, gain: Ratio, mss: u64) -> u64 {
         if self.min_rtt == Time::NEVER {
             return 10 * mss;
         }
-        part(volume(rate, self.min_rtt), gain).div_ceil(mss) * mss
+        gain.times(volume(rate, self.min_rtt)).div_ceil(mss) * mss
     }
 
     /// What leaves at once: `bbr_tso_segs_goal`.

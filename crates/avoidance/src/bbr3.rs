@@ -12,7 +12,7 @@
 use rampcc::Time;
 
 use crate::bounds::{Bounds, flight_at, too_many};
-use crate::model::{Delivered, LargestOf, Lost, Rounds, Startup, drawn, part, volume};
+use crate::model::{Delivered, LargestOf, Lost, Ratio, Rounds, Startup, drawn, volume};
 
 /// Rounds that ACK aggregation is remembered, in start-up and after (`ExtraAckedFilterLen`).
 const EXTRA_STARTING: u64 = 1;
@@ -28,7 +28,7 @@ const WAIT_LEAST: Time = Time::from_secs(2);
 const WAIT_SPREAD_US: u64 = 1_000_000;
 const RENO_ROUNDS: u64 = 63;
 /// The pipe is full after three rounds without a quarter more.
-const GROWTH: (u64, u64) = (5, 4);
+const GROWTH: Ratio = Ratio::of(5, 4);
 const FULL_ROUNDS: u32 = 3;
 const QUANTUM_MOST: u64 = 65_536;
 
@@ -192,8 +192,10 @@ impl Bbr3 {
             cwnd = cwnd.max(self.prior_cwnd);
             self.repairing = false;
         }
-        let most =
-            self.budget(part(self.bdp(self.rate(), ack.mss), (window, 100)) + self.extra.value(), ack.mss);
+        let most = self.budget(
+            Ratio::of(window, 100).times(self.bdp(self.rate(), ack.mss)) + self.extra.value(),
+            ack.mss,
+        );
         let least = LEAST_PACKETS * ack.mss;
         cwnd = (cwnd + ack.acked).min(most).max(least);
         if self.state == State::ProbeRtt {
@@ -258,7 +260,7 @@ impl Bbr3 {
 
     /// One percent below the rate times the gain in hundredths.
     fn paced(&self, gain: u64) -> u64 {
-        part(part(self.rate(), (gain, 100)), (99, 100)).max(1)
+        Ratio::of(99, 100).times(Ratio::of(gain, 100).times(self.rate())).max(1)
     }
 
     /// What the core has done: it has left Startup, is done, or begins again.
@@ -375,7 +377,7 @@ impl Bbr3 {
     /// `CheckFullBWReached`
     fn is_full(&mut self, ack: &Delivered) -> bool {
         if self.full_rounds < FULL_ROUNDS && self.rounds.began && !ack.paused {
-            if ack.rate >= part(self.full_rate, GROWTH) {
+            if ack.rate >= GROWTH.times(self.full_rate) {
                 (self.full_rate, self.full_rounds) = (ack.rate, 0);
             } else {
                 self.full_rounds += 1;
@@ -463,7 +465,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt_window(&self, mss: u64) -> u64 {
-        part(self.bdp(self.rate(), mss), (State::ProbeRtt.gains().1, 100)).max(LEAST_PACKETS * mss)
+        Ratio::of(State::ProbeRtt.gains().1, 100).times(self.bdp(self.rate(), mss)).max(LEAST_PACKETS * mss)
     }
 
     /// `TargetInflight`: what is wanted in flight.

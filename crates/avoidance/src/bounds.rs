@@ -1,11 +1,11 @@
 //! What losses have shown BBR of version 3 about the path: how much may be in flight, in the long term and for now.
 
-use crate::model::{Delivered, Lost, Rounds, part};
+use crate::model::{Delivered, Lost, Ratio, Rounds};
 
 /// `LossThresh`, `Beta` and `Headroom`.
 const LOSS_PERCENT: u64 = 2;
-const BETA: (u64, u64) = (7, 10);
-const HEADROOM: (u64, u64) = (15, 100);
+const BETA: Ratio = Ratio::of(7, 10);
+const HEADROOM: Ratio = Ratio::of(15, 100);
 /// A doubling per round of probing, up to this.
 const ROUNDS_MOST: u32 = 30;
 /// No bound.
@@ -65,8 +65,8 @@ impl Bounds {
         }
         if self.lossy && !probing {
             let or = |bound: u64, first: u64| if bound == INFINITY { first } else { bound };
-            self.rate = self.rate_latest.max(part(or(self.rate, largest_rate), BETA));
-            self.short = self.volume_latest.max(part(or(self.short, cwnd), BETA));
+            self.rate = self.rate_latest.max(BETA.times(or(self.rate, largest_rate)));
+            self.short = self.volume_latest.max(BETA.times(or(self.short, cwnd)));
         }
         self.lossy = false;
     }
@@ -120,7 +120,7 @@ impl Bounds {
 
     /// `HandleInflightTooHigh`: the flight with which losses became too many, and what is wanted in flight.
     pub(crate) fn lower(&mut self, flight: u64, target: u64) {
-        self.long = flight.max(part(target, BETA));
+        self.long = flight.max(BETA.times(target));
     }
 
     /// A sample without too many losses: what was in flight then is safe.
@@ -166,7 +166,7 @@ impl Bounds {
         if self.long == INFINITY {
             return INFINITY;
         }
-        self.long.saturating_sub(part(self.long, HEADROOM).max(mss)).max(least)
+        self.long.saturating_sub(HEADROOM.times(self.long).max(mss)).max(least)
     }
 }
 
@@ -179,8 +179,8 @@ pub(crate) fn too_many(lost: u64, flight: u64) -> bool {
 pub(crate) fn flight_at(lost: &Lost) -> u64 {
     let flight = lost.sent_into.saturating_sub(lost.bytes);
     let before = lost.since.saturating_sub(lost.bytes);
-    let allowed = part(flight, (LOSS_PERCENT, 100)).saturating_sub(before);
-    flight + part(allowed, (100, 100 - LOSS_PERCENT))
+    let allowed = Ratio::of(LOSS_PERCENT, 100).times(flight).saturating_sub(before);
+    flight + Ratio::of(100, 100 - LOSS_PERCENT).times(allowed)
 }
 
 #[cfg(test)]

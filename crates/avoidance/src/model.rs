@@ -118,9 +118,24 @@ pub(crate) fn volume(rate: u64, time: Time) -> u64 {
     saturated(u128::from(rate) * u128::from(time.ns()) / 1_000_000_000)
 }
 
-/// `value * numerator / denominator`.
-pub(crate) fn part(value: u64, (numerator, denominator): (u64, u64)) -> u64 {
-    saturated(u128::from(value) * u128::from(numerator) / u128::from(denominator))
+/// A factor in whole numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ratio {
+    pub(crate) numerator: u64,
+    pub(crate) denominator: u64,
+}
+
+impl Ratio {
+    pub(crate) const ONE: Self = Self::of(1, 1);
+
+    pub(crate) const fn of(numerator: u64, denominator: u64) -> Self {
+        Self { numerator, denominator }
+    }
+
+    /// Rounded down.
+    pub(crate) fn times(self, value: u64) -> u64 {
+        saturated(u128::from(value) * u128::from(self.numerator) / u128::from(self.denominator))
+    }
 }
 
 fn saturated(value: u128) -> u64 {
@@ -152,7 +167,7 @@ mod tests {
         largest.expire(8, 2);
         assert_eq!(largest.value(), 1, "the last one stays where there is no other");
         assert_eq!(volume(1_000_000, Time::from_ms(20)), 20_000);
-        assert_eq!(part(1000, (5, 4)), 1250);
+        assert_eq!(Ratio::of(5, 4).times(1000), 1250);
     }
 
     #[test]

@@ -5,14 +5,14 @@
 
 use rampcc::Time;
 
-use crate::model::{Delivered, part};
+use crate::model::{Delivered, Ratio};
 
 const INTERVAL_LEAST: u64 = 4;
 const INTERVAL_MOST: u64 = 16;
 /// `bbr_lt_loss_thresh`: lost to delivered.
-const LOSSY: (u64, u64) = (50, 256);
+const LOSSY: Ratio = Ratio::of(50, 256);
 /// The same rate: within an eighth, or 4 kbit/s.
-const SAME_SHARE: (u64, u64) = (1, 8);
+const SAME_SHARE: Ratio = Ratio::of(1, 8);
 const SAME_BYTES_PER_S: u64 = 500;
 const LASTS_ROUNDS: u64 = 48;
 
@@ -67,12 +67,12 @@ impl Policed {
     fn end_interval(&mut self, ack: &Delivered) {
         let (delivered, lost) = (ack.delivered - self.delivered, ack.lost - self.lost);
         let elapsed = ack.now - self.since;
-        if delivered == 0 || lost < part(delivered, LOSSY) || elapsed < Time::from_ms(1) {
+        if delivered == 0 || lost < LOSSY.times(delivered) || elapsed < Time::from_ms(1) {
             return;
         }
-        let rate = part(delivered, (1_000_000_000, elapsed.ns()));
+        let rate = Ratio::of(1_000_000_000, elapsed.ns()).times(delivered);
         let apart = rate.abs_diff(self.rate);
-        if self.rate > 0 && (apart <= part(self.rate, SAME_SHARE) || apart <= SAME_BYTES_PER_S) {
+        if self.rate > 0 && (apart <= SAME_SHARE.times(self.rate) || apart <= SAME_BYTES_PER_S) {
             self.rate = u64::midpoint(rate, self.rate);
             self.in_use = true;
             self.rounds = 0;

@@ -109,9 +109,10 @@ impl Vegas {
             let sent = growth.next.saturating_sub(self.round_end);
             self.round_end = growth.next;
             if self.samples > 0 {
-                let rtt = self.round_sum.ns() / u64::from(self.samples);
+                let rtt_ns = self.round_sum.ns() / u64::from(self.samples);
                 self.share = 0;
-                match ns2_verdict(&self.config, growth.min_rtt.ns().min(rtt), rtt, (out, sent)) {
+                let base_ns = growth.min_rtt.ns().min(rtt_ns);
+                match (Ns2Round { base_ns, rtt_ns, out, sent }).verdict(&self.config) {
                     Ordering::Less => {
                         let window = (u128::from(cwnd.max(1)) << 32) + u128::from(self.fraction);
                         let share = (u128::from(growth.mss) * u128::from(growth.mss)) << 64;
@@ -147,17 +148,30 @@ fn linux_verdict(config: &VegasConfig, growth: &Growth, rtt: Time) -> Ordering {
     }
 }
 
-/// ns-2: `queued = out - sent x base / rtt`, to the nearest packet.
-fn ns2_verdict(config: &VegasConfig, base: u64, rtt: u64, (out, sent): (u64, u64)) -> Ordering {
-    let [base, rtt, out, sent] = [base, rtt, out, sent].map(i128::from);
-    let queued = 2 * (out * rtt - sent * base);
-    let bound = |half_packets: i128| half_packets * rtt;
-    if queued >= bound(2 * i128::from(config.beta_packets) + 1) {
-        Ordering::Greater
-    } else if queued < bound(2 * i128::from(config.alpha_packets) - 1) {
-        Ordering::Less
-    } else {
-        Ordering::Equal
+/// A round in ns-2.
+struct Ns2Round {
+    base_ns: u64,
+    /// The mean.
+    rtt_ns: u64,
+    /// Packets, now.
+    out: u64,
+    /// Packets, in the round.
+    sent: u64,
+}
+
+impl Ns2Round {
+    /// `queued = out - sent x base / rtt`, to the nearest packet.
+    fn verdict(&self, config: &VegasConfig) -> Ordering {
+        let [base, rtt, out, sent] = [self.base_ns, self.rtt_ns, self.out, self.sent].map(i128::from);
+        let queued = 2 * (out * rtt - sent * base);
+        let bound = |half_packets: i128| half_packets * rtt;
+        if queued >= bound(2 * i128::from(config.beta_packets) + 1) {
+            Ordering::Greater
+        } else if queued < bound(2 * i128::from(config.alpha_packets) - 1) {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
     }
 }
 
@@ -196,7 +210,8 @@ mod tests {
             let sample = growth(100_000, 100, 0, 0);
             let tenths = Time::from_us(100 * rtt);
             assert_eq!(linux_verdict(&linux, &sample, tenths), with_linux, "{rtt}");
-            assert_eq!(ns2_verdict(&ns2, 1000, rtt, (100, 100)), with_ns2, "{rtt}");
+            let round = Ns2Round { base_ns: 1000, rtt_ns: rtt, out: 100, sent: 100 };
+            assert_eq!(round.verdict(&ns2), with_ns2, "{rtt}");
         }
     }
 

@@ -9,6 +9,7 @@ use rampcc_experiment::{ExperimentError, Row, Sweep, write_whole};
 use rampcc_league::gate::{
     Gate, Question, REPLAY, REPLAYED, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown,
 };
+use rampcc_league::text::Cells;
 use rampcc_league::{candidate, header, submittable};
 use rampcc_trace::quoted;
 
@@ -251,7 +252,7 @@ fn print(
     terminal: Terminal,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let (head, rows) = cells(gate);
+    let Cells { head, rows } = cells(gate);
     writeln!(out, "{}", terminal.bold(&gate.sentence()))?;
     writeln!(out, "\n{}", table(&head, &rows, terminal.width))?;
     if let Some(worst) = &gate.worst {

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{ExperimentError, Row};
+use rampcc_league::text::Cells;
 use rampcc_league::{
     Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Submission, Table, Weights, Which, entrants,
     submission_digest, submittable, text,
@@ -370,7 +371,7 @@ fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliEr
 
 fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(out, "{}", terminal.bold(&format!("{}: {} paths", judged.population, judged.paths)))?;
-    for (head, rows) in
+    for Cells { head, rows } in
         [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()
     {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rampcc_backend::Backend;
 use rampcc_league::Extent;
 use rampcc_league::sides::{Agreement, SampleAsked, SidesRequest, judge, rows, text};
+use rampcc_league::text::Cells;
 
 use crate::backends;
 use crate::error::CliError;
@@ -74,7 +75,7 @@ fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Res
     let heading =
         format!("{}: {} paths on {second} and {first}", agreement.population, agreement.paths.len());
     writeln!(out, "{}", terminal.bold(&heading))?;
-    for (head, rows) in [text::rows(agreement), text::access(agreement)] {
+    for Cells { head, rows } in [text::rows(agreement), text::access(agreement)] {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
     writeln!(out, "\n{}", textwrap::fill(&text::verdict(agreement), terminal.width))?;

@@ -7,6 +7,7 @@ use clap::Args;
 use rampcc_experiment::{Around, VERSION, write_whole};
 use rampcc_lab::report::FORMAT;
 use rampcc_league::recommend::{Paths, Recommendation, Stack, Starts, sentences, table};
+use rampcc_league::text::Cells;
 use rampcc_league::{KNOWN_SIZES, Population, Request};
 use serde::Serialize;
 
@@ -166,7 +167,7 @@ fn print(found: &Recommendation, terminal: Terminal, out: &mut impl Write) -> Re
     if !found.ranges.is_empty() {
         writeln!(out, "{}", fill(&format!("drawn from {}", found.ranges.join("; ")), ""))?;
     }
-    let (head, rows) = table(found);
+    let Cells { head, rows } = table(found);
     writeln!(out, "\n{}\n", figures(&head, &rows, terminal.width))?;
     for text in sentences(found) {
         let indent = if text.starts_with("- ") { "  " } else { "" };

@@ -321,7 +321,7 @@ mod tests {
     const DOWN: ([u8; 4], [u8; 4]) = ([10, 77, 0, 1], [10, 77, 128, 1]);
 
     fn data(payload: usize) -> Vec<u8> {
-        tcp(DOWN.0, DOWN.1, (1, 2), 0x10, payload)
+        tcp(DOWN.0, DOWN.1, [1, 2], 0x10, payload)
     }
 
     fn all(network: &mut Network, now: Time) -> Vec<u64> {
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn strangers_are_turned_away_and_their_buffers_used_again() {
         let mut network = network("size = '1 MB'\n[path]\nrate = '12 Mbit/s'\nrtt = '20 ms'\n");
-        assert!(!network.handle_packet(Time::ZERO, tcp(DOWN.0, [10, 77, 128, 2], (1, 2), 0x10, 0)));
+        assert!(!network.handle_packet(Time::ZERO, tcp(DOWN.0, [10, 77, 128, 2], [1, 2], 0x10, 0)));
         assert!(!network.handle_packet(Time::ZERO, vec![0x60; 40]));
         assert_eq!(network.spare.len(), 2);
         assert_eq!(network.poll_timeout(), Time::NEVER);

@@ -265,12 +265,11 @@ pub(crate) mod tests {
     use super::*;
 
     /// A TCP packet without options.
-    pub(crate) fn tcp(from: [u8; 4], to: [u8; 4], ports: (u16, u16), flags: u8, payload: usize) -> Vec<u8> {
+    pub(crate) fn tcp(from: [u8; 4], to: [u8; 4], ports: [u16; 2], flags: u8, payload: usize) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, TCP, 0, 0];
         bytes.extend(from);
         bytes.extend(to);
-        bytes.extend(ports.0.to_be_bytes());
-        bytes.extend(ports.1.to_be_bytes());
+        bytes.extend(ports.map(u16::to_be_bytes).concat());
         bytes.extend([0; 8]);
         bytes.extend([0x50, flags]);
         bytes.extend([0; 6]);
@@ -296,7 +295,7 @@ pub(crate) mod tests {
             (0x14, 0, false),
             (0x02, 0, false),
         ] {
-            let packet = parsed(tcp(A, B, (1, 2), flags, payload));
+            let packet = parsed(tcp(A, B, [1, 2], flags, payload));
             assert_eq!(packet.pure_ack(), pure, "{flags:#x} {payload}");
             assert_eq!(packet.data(), payload > 0, "{flags:#x} {payload}");
             assert_eq!(packet.ends().map(|end| end.port()), [1, 2]);
@@ -306,11 +305,11 @@ pub(crate) mod tests {
     #[test]
     fn flows_differ_by_any_part_of_the_five_tuple() {
         let flow = |bytes| parsed(bytes).flow();
-        let base = flow(tcp(A, B, (1, 2), 0x10, 0));
-        assert_eq!(base, flow(tcp(A, B, (1, 2), 0x18, 1000)));
-        assert_ne!(base, flow(tcp(B, A, (1, 2), 0x10, 0)));
-        assert_ne!(base, flow(tcp(A, B, (1, 3), 0x10, 0)));
-        let mut udp = tcp(A, B, (1, 2), 0x10, 0);
+        let base = flow(tcp(A, B, [1, 2], 0x10, 0));
+        assert_eq!(base, flow(tcp(A, B, [1, 2], 0x18, 1000)));
+        assert_ne!(base, flow(tcp(B, A, [1, 2], 0x10, 0)));
+        assert_ne!(base, flow(tcp(A, B, [1, 3], 0x10, 0)));
+        let mut udp = tcp(A, B, [1, 2], 0x10, 0);
         udp[9] = UDP;
         assert_ne!(base, flow(udp.clone()));
         assert!(!parsed(udp).pure_ack());
@@ -319,10 +318,10 @@ pub(crate) mod tests {
     #[test]
     fn a_watcher_notes_transport_payload_and_ecn() {
         let noted = |bytes| parsed(bytes).seen(Time::from_us(7));
-        let seen = noted(tcp(A, B, (1, 2), 0x10, 1000));
+        let seen = noted(tcp(A, B, [1, 2], 0x10, 1000));
         assert_eq!((seen.tcp, seen.payload_bytes, seen.ecn, seen.taken), (true, 1000, 0, Time::from_us(7)));
         assert_eq!((seen.due, seen.written, seen.dropped), (Time::NEVER, Time::NEVER, Time::NEVER));
-        let mut udp = tcp(A, B, (1, 2), 0x10, 1000);
+        let mut udp = tcp(A, B, [1, 2], 0x10, 1000);
         (udp[1], udp[9]) = (2, UDP);
         let seen = noted(udp);
         assert_eq!((seen.tcp, seen.payload_bytes, seen.ecn), (false, 1012, 2));
@@ -339,7 +338,7 @@ pub(crate) mod tests {
     #[test]
     fn a_mark_is_written_into_the_header_of_those_who_can_read_it() {
         for capable in [0, 1, 2, 3] {
-            let mut bytes = tcp(A, B, (1, 2), 0x10, 100);
+            let mut bytes = tcp(A, B, [1, 2], 0x10, 100);
             bytes[1] = 0xb8 | capable;
             let sum = checked(&bytes).to_be_bytes();
             bytes[10..12].copy_from_slice(&sum);
@@ -363,7 +362,7 @@ pub(crate) mod tests {
 
     /// From `fd77::1` to `fd77::8001`, behind so many bytes of destination options.
     fn tcp_v6(options: usize, payload: usize) -> Vec<u8> {
-        let inner = tcp(A, B, (1, 2), 0x10, payload).split_off(20);
+        let inner = tcp(A, B, [1, 2], 0x10, payload).split_off(20);
         let mut bytes = vec![0x60, 0, 0, 0, 0, 0, if options == 0 { TCP } else { 60 }, 64];
         bytes.extend(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1).octets());
         bytes.extend(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0x8001).octets());
@@ -399,7 +398,7 @@ pub(crate) mod tests {
 
     #[test]
     fn links_count_the_overhead() {
-        let packet = IpPacket::parse(tcp(A, B, (1, 2), 0x10, 1000), 14).expect("it is an IP packet");
+        let packet = IpPacket::parse(tcp(A, B, [1, 2], 0x10, 1000), 14).expect("it is an IP packet");
         assert_eq!(packet.wire_bytes(), 1054);
         assert_eq!((packet.from, packet.to), (IpAddr::from(A), IpAddr::from(B)));
     }
@@ -413,7 +412,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_cut_tcp_header_is_no_pure_ack() {
-        let mut bytes = tcp(A, B, (1, 2), 0x10, 0);
+        let mut bytes = tcp(A, B, [1, 2], 0x10, 0);
         bytes.truncate(30);
         assert!(!parsed(bytes).pure_ack());
     }

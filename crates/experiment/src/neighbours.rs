@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rampcc_backend::{Backend, Clock};
 use rampcc_lab::carries::{NeighbourPath, Neighbourhood, UncertainField};
 use rampcc_lab::{Comparison, RunRecord};
-use rampcc_scenario::{Scenario, Uncertain, Values, standalone};
+use rampcc_scenario::{Heading, Scenario, Uncertain, Values, standalone};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,8 @@ impl Around {
         let place = directory.and_then(|directory| std::path::absolute(directory).ok());
         let text = |(path, neighbour): (&NeighbourPath, &Scenario)| {
             let description = format!("A path near {} on which another algorithm is better.", scenario.name);
-            standalone(&neighbour.text, ("nearest-loss", &description, path.seed), place.as_deref())
+            let heading = Heading { name: "nearest-loss", description: &description, seed: path.seed };
+            standalone(&neighbour.text, heading, place.as_deref())
         };
         let plan = NeighboursPlan {
             scenarios: neighbourhood.paths.iter().zip(&paths).map(text).collect(),

@@ -299,13 +299,13 @@ pub(crate) fn verdict(table: &Table) -> String {
     words
 }
 
-pub(crate) fn plain_table((head, rows): &text::Cells) -> String {
+pub(crate) fn plain_table(cells: &text::Cells) -> String {
     let mut html = String::from("<table><thead><tr>");
-    for cell in head {
+    for cell in &cells.head {
         write!(html, "<th scope=\"col\">{}</th>", escaped(cell)).expect("a string grows");
     }
     html += "</tr></thead><tbody>";
-    for row in rows {
+    for row in &cells.rows {
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
             let text = escaped(cell);

@@ -7,8 +7,14 @@ use rampcc_lab::report::csv_line;
 
 use crate::judge::{Condition, NEAR, Standing, Table};
 
-/// Heads and cells of a table.
-pub type Cells = (Vec<String>, Vec<Vec<String>>);
+/// A table as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// Headings.
+    pub head: Vec<String>,
+    /// One cell for each heading.
+    pub rows: Vec<Vec<String>>,
+}
 
 /// Download times.
 pub fn time(table: &Table) -> Cells {
@@ -51,7 +57,7 @@ pub fn time(table: &Table) -> Cells {
         );
         cells
     };
-    (head, lines(table).map(row).collect())
+    Cells { head, rows: lines(table).map(row).collect() }
 }
 
 /// Rows that are slow start share its line.
@@ -119,7 +125,7 @@ pub fn cost(table: &Table) -> Cells {
             s.together.map_or("–".to_owned(), |[one, three, ten]| format!("{one:.2} {three:.2} {ten:.2}")),
         ]
     };
-    (head, lines(table).map(row).collect())
+    Cells { head, rows: lines(table).map(row).collect() }
 }
 
 /// What others have of it; `None`: nobody was played among others.
@@ -154,7 +160,7 @@ pub fn among(table: &Table) -> Option<Cells> {
     let standard = table.standings.iter().find(|s| s.label == rampcc::standard().id).and_then(|s| s.among);
     let shown = table.standings.iter().filter(|s| s.same_as.is_none() || s.among != standard);
     let rows: Vec<Vec<String>> = shown.filter_map(row).collect();
-    (!rows.is_empty()).then(|| (head.map(str::to_owned).to_vec(), rows))
+    (!rows.is_empty()).then(|| Cells { head: head.map(str::to_owned).to_vec(), rows })
 }
 
 /// What the columns are.

@@ -25,7 +25,7 @@ mod apart;
 mod place;
 
 /// Plain slow start under another name, with `outside` before its functions and `within` before each answer to an ACK.
-fn header(place: &Place, name: &str, (outside, within): (&str, &str)) -> String {
+fn header(place: &Place, name: &str, outside: &str, within: &str) -> String {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/slow_start.h");
     let text = fs::read_to_string(core).unwrap();
     let text = text.replace("slow_start", name).replace("SLOW_START", &name.to_ascii_uppercase());
@@ -98,7 +98,7 @@ fn what_breaks_a_candidate_is_told_by_name_path_and_seed() {
     ];
     let apart = Apart { patience: Duration::from_millis(300), ..apart() };
     for (name, outside, within, cause) in cases {
-        let file = header(&place, name, (outside, within));
+        let file = header(&place, name, outside, within);
         let expected = format!("your candidate {here}/{name}.h {cause} on wifi-03, seed 3");
         let heard = told(&file, &apart);
         assert_eq!(heard, expected, "{name}");
@@ -121,7 +121,7 @@ fn what_a_candidate_does_when_it_is_loaded_is_done_without_rights() {
         ("splits", "fork()".to_owned()),
         ("writes", format!("open(\"{}\", 0101, 0600)", written.display())),
     ] {
-        let file = header(&place, name, (&constructor(&body), ""));
+        let file = header(&place, name, &constructor(&body), "");
         let error = candidate(&file, &apart(), &[]).unwrap_err();
         let expected = format!(
             "your candidate {here}/{name}.h asked the kernel for what a candidate may not do (SIGSYS) when it was loaded"
@@ -132,12 +132,12 @@ fn what_a_candidate_does_when_it_is_loaded_is_done_without_rights() {
     assert!(!written.exists());
     // It reads no file, where the kernel can keep it from that.
     let peeking = format!("static int got; {}", constructor("got = open(\"/etc/passwd\", 0)"));
-    let file = header(&place, "peeks", (&peeking, "if (got >= 0) __builtin_trap();"));
+    let file = header(&place, "peeks", &peeking, "if (got >= 0) __builtin_trap();");
     let row = candidate(&file, &apart(), &[]).unwrap();
     let read = play(&row, &AtomicBool::new(false)).is_err();
     assert!(!read || !landlocked(), "it has read a file");
     // It may write to standard output, which nobody reads.
-    let file = header(&place, "talks", (&constructor("puts(\"hello\")"), "puts(\"hello\");"));
+    let file = header(&place, "talks", &constructor("puts(\"hello\")"), "puts(\"hello\");");
     let row = candidate(&file, &apart(), &[]).unwrap();
     assert!(play(&row, &AtomicBool::new(false)).is_ok());
 }
@@ -183,7 +183,7 @@ fn a_process_outlives_the_thread_that_started_it() {
 #[test]
 fn an_interruption_ends_a_candidate_that_hangs() {
     let place = Place::new("candidate-interrupted");
-    let file = header(&place, "hangs", ("", "for (volatile int i = 0;; i++) ;"));
+    let file = header(&place, "hangs", "", "for (volatile int i = 0;; i++) ;");
     let row = candidate(&file, &Apart { patience: Duration::from_secs(3600), ..apart() }, &[]).unwrap();
     let interrupted = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -196,7 +196,7 @@ fn an_interruption_ends_a_candidate_that_hangs() {
 #[test]
 fn a_compiler_works_in_a_directory_of_this_user_alone_that_goes_away() {
     let place = Place::new("candidate-directory");
-    let (file, log) = (header(&place, "plain", ("", "")), place.0.join("log"));
+    let (file, log) = (header(&place, "plain", "", ""), place.0.join("log"));
     // A compiler that notes what it is asked to compile and the mode of that directory, and fails.
     let compiler = place.0.join("compiler");
     let script = format!(

@@ -279,7 +279,7 @@ fn rows_that_do_the_same_share_a_line_and_every_run_has_one_of_its_own() {
     let careful = standing(&league, "careful");
     assert_eq!(careful.same_as.as_deref(), Some("slow_start"), "it has no history here");
     let table = league.judge(&Weights::default());
-    let (_, lines) = text::time(&table);
+    let lines = text::time(&table).rows;
     assert_eq!(lines.len(), 3);
     assert!(text::legend(&table).contains("as much as with slow_start, whose line they share: careful"));
     let first = &table.standings[0];

@@ -52,7 +52,8 @@ impl VirtualQuic {
         self,
         play: &Play<'_>,
         own: Option<Steers>,
-        (mut observer, interrupted): (&mut dyn Observer, &AtomicBool),
+        mut observer: &mut dyn Observer,
+        interrupted: &AtomicBool,
     ) -> Result<Played, BackendError> {
         let mut transport = match own {
             Some(own) => {
@@ -127,7 +128,7 @@ impl Backend for VirtualQuic {
         interrupted: &AtomicBool,
     ) -> Result<Played, BackendError> {
         let own = play.control.map(|control| own(control).expect("`check` takes only these"));
-        self.play(play, own, (observer, interrupted))
+        self.play(play, own, observer, interrupted)
     }
 }
 
@@ -219,6 +220,6 @@ impl Backend for Bringing {
             }
             None => own(control).expect("`check` takes only these"),
         });
-        self.backend.play(play, own, (observer, interrupted))
+        self.backend.play(play, own, observer, interrupted)
     }
 }

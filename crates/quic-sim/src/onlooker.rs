@@ -55,7 +55,7 @@ impl Onlooker {
     }
 
     /// Packets are acknowledged; the stack has this smoothed and this smallest round-trip time.
-    pub(crate) fn on_acked(&mut self, sent: Instant, bytes: u64, (smoothed, min): (Duration, Duration)) {
+    pub(crate) fn on_acked(&mut self, sent: Instant, bytes: u64, smoothed: Duration, min: Duration) {
         self.newest_sent = self.newest_sent.max(Some(sent));
         let time = |duration: Duration| Time::from_ns(duration.as_nanos() as u64);
         self.watch.update(|seen| {

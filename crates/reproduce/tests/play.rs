@@ -128,14 +128,15 @@ fn play(
     stop: &AtomicBool,
 ) -> Result<Done, ReproduceError> {
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
-    play_on(&experiment, Extent { quick, backend: &Simulator, variant: None }, place, (progress, stop))
+    play_on(&experiment, Extent { quick, backend: &Simulator, variant: None }, place, progress, stop)
 }
 
 fn play_on(
     experiment: &Experiment,
     extent: Extent<'_>,
     place: &Place,
-    (progress, stop): (&dyn Progress, &AtomicBool),
+    progress: &dyn Progress,
+    stop: &AtomicBool,
 ) -> Result<Done, ReproduceError> {
     let work = Work::plan([experiment], extent)?;
     let store = Store::create_compressed(&place.0)?;
@@ -249,7 +250,7 @@ fn with_proof(check: &str, beside: &str) -> rampcc_reproduce::Judged {
     let experiment = Experiment::read("sample.toml", &file).unwrap_or_else(|error| panic!("{error}"));
     let place = Place::new("reproduce_proof");
     let extent = Extent { quick: false, backend: &Simulator, variant: None };
-    let mut done = play_on(&experiment, extent, &place, (&(), &AtomicBool::new(false))).unwrap();
+    let mut done = play_on(&experiment, extent, &place, &(), &AtomicBool::new(false)).unwrap();
     write_gallery(&place.0, &done.experiments, "ramp reproduce sample.toml").unwrap();
     let results = fs::read_to_string(place.0.join("results.json")).unwrap();
     let apart = tally(&done.experiments).contradicted;
@@ -293,7 +294,7 @@ fn proofs_that_need_runs_hold() {
         let experiment = rampcc_reproduce::named(id).unwrap();
         let place = Place::new(&format!("reproduce_{id}"));
         let extent = Extent { quick: true, backend: &Simulator, variant: None };
-        let done = play_on(&experiment, extent, &place, (&(), &AtomicBool::new(false))).unwrap();
+        let done = play_on(&experiment, extent, &place, &(), &AtomicBool::new(false)).unwrap();
         let claim = &done.experiments[0].claims[claim];
         assert!(claim.contradicted.is_some(), "{id}: {claim:?}");
     }
@@ -359,7 +360,7 @@ fn a_claim_may_fail_for_another_reason_in_the_kernel() {
     let place = Place::new("reproduce_real");
     let experiment = Experiment::read("sample.toml", FILE).unwrap();
     let real = Extent { quick: false, backend: &InRealTime, variant: None };
-    let done = play_on(&experiment, real, &place, (&(), &AtomicBool::new(false))).unwrap();
+    let done = play_on(&experiment, real, &place, &(), &AtomicBool::new(false)).unwrap();
     let claims = &done.experiments[0].claims;
     assert_eq!(claims[5].reason.as_deref(), Some("Nor there."), "{:?}", claims[5]);
     assert!(claims[3].reason.is_some(), "the one that is there for both: {:?}", claims[3]);

@@ -1,6 +1,6 @@
 //! A TOML table read field by field, each with its place for errors.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use rampcc::{Rate, Time};
@@ -202,10 +202,11 @@ impl<'a> Value<'a> {
         if time > TIME_MAX { Err(self.wrong("it is too large", "a time up to 366 days")) } else { Ok(time) }
     }
 
-    pub(crate) fn time_in(&self, range: (Time, Time)) -> Result<Time, ScenarioError> {
+    pub(crate) fn time_in(&self, range: &RangeInclusive<Time>) -> Result<Time, ScenarioError> {
         let time = self.time()?;
-        if time < range.0 || time > range.1 {
-            return Err(self.wrong("it is out of range", &format!("a time from {} to {}", range.0, range.1)));
+        if !range.contains(&time) {
+            let allowed = format!("a time from {} to {}", range.start(), range.end());
+            return Err(self.wrong("it is out of range", &allowed));
         }
         Ok(time)
     }
@@ -231,10 +232,11 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn bytes(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
+    pub(crate) fn bytes(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
         let bytes = if self.integer() == Some(0) { 0 } else { self.quantity(units::bytes, units::BYTES)? };
-        if bytes < range.0 || bytes > range.1.min(BYTES_MAX) {
-            let allowed = format!("a size from {} to {} B", range.0, range.1.min(BYTES_MAX));
+        let (least, most) = (*range.start(), BYTES_MAX.min(*range.end()));
+        if bytes < least || bytes > most {
+            let allowed = format!("a size from {least} to {most} B");
             return Err(self.wrong("it is out of range", &allowed));
         }
         Ok(bytes)
@@ -255,32 +257,30 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn packets(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
+    pub(crate) fn packets(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
         let found = match self.integer() {
             Some(value) => Some(value),
             None => Some(i128::from(self.quantity(units::packets, units::PACKETS)?)),
         };
-        match found.and_then(|v| u64::try_from(v).ok()).filter(|v| (range.0..=range.1).contains(v)) {
-            Some(value) => Ok(value),
-            None => {
-                Err(self.wrong("it is out of range", &format!("packets from {} to {}", range.0, range.1)))
-            }
-        }
+        found.and_then(|v| u64::try_from(v).ok()).filter(|v| range.contains(v)).ok_or_else(|| {
+            let allowed = format!("packets from {} to {}", range.start(), range.end());
+            self.wrong("it is out of range", &allowed)
+        })
     }
 
-    pub(crate) fn count(&self, range: (u64, u64)) -> Result<u64, ScenarioError> {
-        let allowed = format!("a whole number from {} to {}", range.0, range.1);
+    pub(crate) fn count(&self, range: &RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         let Some(value) = self.integer() else { return Err(self.unexpected(&allowed)) };
         u64::try_from(value)
             .ok()
-            .filter(|v| (range.0..=range.1).contains(v))
+            .filter(|v| range.contains(v))
             .ok_or_else(|| self.wrong("it is out of range", &allowed))
     }
 
-    pub(crate) fn number(&self, range: (f64, f64)) -> Result<f64, ScenarioError> {
-        let allowed = format!("a number from {} to {}", range.0, range.1);
+    pub(crate) fn number(&self, range: &RangeInclusive<f64>) -> Result<f64, ScenarioError> {
+        let allowed = format!("a number from {} to {}", range.start(), range.end());
         match self.plain() {
-            Some(value) if value >= range.0 && value <= range.1 => Ok(value),
+            Some(value) if range.contains(&value) => Ok(value),
             Some(_) => Err(self.wrong("it is out of range", &allowed)),
             None => Err(self.unexpected(&allowed)),
         }

@@ -52,7 +52,7 @@ pub use model::{
     Arm, FlowConfig, NamedLink, Original, PathFacts, RoundTrips, Scenario, Sessions, SizeDistribution,
     Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
-pub use neighbourhood::{Neighbour, Neighbourhood, standalone};
+pub use neighbourhood::{Heading, Neighbour, Neighbourhood, standalone};
 pub use of_sender::OfSender;
 pub use settings::Setting;
 pub use traces::{TraceFile, read_small};

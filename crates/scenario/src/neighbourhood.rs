@@ -209,13 +209,21 @@ impl Neighbourhood {
     }
 }
 
-/// A scenario's text as a file of its own: its name, description and first seed; files that it names relative to itself are
-/// looked for in `directory`.
-pub fn standalone(
-    text: &str,
-    (name, description, seed): (&str, &str, u64),
-    directory: Option<&Path>,
-) -> String {
+/// What a scenario's file begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// One sentence.
+    pub description: &'a str,
+    /// Its first seed.
+    pub seed: u64,
+}
+
+/// A scenario's text as a file of its own with this heading; files that it names relative to itself are looked for in
+/// `directory`.
+pub fn standalone(text: &str, heading: Heading<'_>, directory: Option<&Path>) -> String {
+    let Heading { name, description, seed } = heading;
     let Ok(mut document) = text.parse::<DocumentMut>() else { return text.to_owned() };
     let seed = i64::try_from(seed).unwrap_or(i64::MAX);
     for (key, new) in [("name", name.into()), ("description", description.into()), ("seed", seed.into())] {

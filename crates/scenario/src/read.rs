@@ -54,7 +54,7 @@ fn mismatch<T>(what: &impl std::fmt::Debug) -> T {
 impl Read<'_> for Time {
     fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
         match kind {
-            Kind::Time(least, most) => value.time_in((least, most)),
+            Kind::Time(least, most) => value.time_in(&(least..=most)),
             other => mismatch(&other),
         }
     }
@@ -71,9 +71,9 @@ impl Read<'_> for Time {
 impl Read<'_> for u64 {
     fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
         match kind {
-            Kind::Count(least, most) => value.count((least, most)),
-            Kind::Bytes(least, most) => value.bytes((least, most)),
-            Kind::Packets(least, most) => value.packets((least, most)),
+            Kind::Count(least, most) => value.count(&(least..=most)),
+            Kind::Bytes(least, most) => value.bytes(&(least..=most)),
+            Kind::Packets(least, most) => value.packets(&(least..=most)),
             other => mismatch(&other),
         }
     }
@@ -102,7 +102,7 @@ impl Read<'_> for u32 {
 impl Read<'_> for f64 {
     fn read(value: &Value<'_>, kind: Kind) -> Result<Self, ScenarioError> {
         match kind {
-            Kind::Number(least, most) => value.number((least, most)),
+            Kind::Number(least, most) => value.number(&(least..=most)),
             Kind::Probability => value.probability(),
             other => mismatch(&other),
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rampcc_path::{AckFilter, Capacity, Jitter};
-use rampcc_scenario::{AdHoc, Scenario, Setting, TrafficKind, Uncertain, Values, standalone};
+use rampcc_scenario::{AdHoc, Heading, Scenario, Setting, TrafficKind, Uncertain, Values, standalone};
 
 const PATH: &str = "size = \"1 MB\"\n[path]\nrate = \"20 Mbit/s\"\nrtt = \"40 ms\"\n";
 
@@ -271,7 +271,8 @@ fn a_neighbour_is_an_ordinary_scenario() {
     for path in &near.paths {
         assert!(path.scenario.uncertain.is_empty());
         assert_eq!(path.scenario.name, "geo-satellite");
-        let text = standalone(&path.scenario.text, ("nearest-loss", "A neighbour.", 9), None);
+        let heading = Heading { name: "nearest-loss", description: "A neighbour.", seed: 9 };
+        let text = standalone(&path.scenario.text, heading, None);
         let again = parse(&text);
         assert_eq!((again.name.as_str(), again.seed, again.runs), ("nearest-loss", 9, scenario.runs));
         assert_eq!(again.description, "A neighbour.");

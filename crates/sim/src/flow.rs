@@ -7,7 +7,7 @@ use rampcc_scenario::Source;
 use rampcc_trace::next_round_number;
 
 use crate::packet::{End, Place};
-use crate::topology::Route;
+use crate::topology::{Between, Route};
 use crate::transport::{Connecting, Endpoint, Receiving, Sending, Transport};
 
 /// A live flow.
@@ -30,9 +30,8 @@ pub(crate) struct Flow<T: Transport> {
     pub(crate) report_from_bytes: u64,
     pub(crate) data_packets: u64,
     /// Its ends, if its host remembers what it has seen.
-    pub(crate) remembered: Option<(usize, usize)>,
-    /// Nodes of sender and receiver.
-    pub(crate) between: (usize, usize),
+    pub(crate) remembered: Option<Between>,
+    pub(crate) between: Between,
     /// When it will be woken.
     pub(crate) armed: Time,
     /// Generator and web session to tell of completion.
@@ -42,8 +41,7 @@ pub(crate) struct Flow<T: Transport> {
 /// What makes a flow.
 pub(crate) struct FlowSpec<'a> {
     pub(crate) ends: Connecting<'a>,
-    /// Nodes of sender and receiver.
-    pub(crate) between: (usize, usize),
+    pub(crate) between: Between,
     pub(crate) forward: Route,
     pub(crate) backward: Route,
     pub(crate) source: &'a Source,
@@ -54,7 +52,7 @@ pub(crate) struct FlowSpec<'a> {
 
 impl FlowSpec<'_> {
     /// Its ends, if its algorithm needs history.
-    pub(crate) fn remembered(&self) -> Option<(usize, usize)> {
+    pub(crate) fn remembered(&self) -> Option<Between> {
         let needs_history = self.ends.sender.startup.traits.has(Traits::NEEDS_HISTORY);
         needs_history.then_some(self.between)
     }
@@ -66,7 +64,8 @@ impl<T: Transport> Flow<T> {
         now: Time,
         slot: u32,
         spec: &FlowSpec<'_>,
-        (sender, receiver): (T::Sender, T::Receiver),
+        sender: T::Sender,
+        receiver: T::Receiver,
     ) -> Self {
         let mut flow = Self {
             id: spec.ends.flow,

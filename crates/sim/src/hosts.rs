@@ -13,6 +13,7 @@ use crate::flow::{Flow, FlowSpec};
 use crate::history::History;
 use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
+use crate::topology::Between;
 use crate::transport::{Connecting, Datagram, Endpoint, Receiving, Sending, Transport};
 
 /// Live flows in slots that are used again, and the totals of all flows by id.
@@ -91,7 +92,7 @@ impl<T: Transport> Hosts<T> {
         let Some(flow) = flow.filter(|flow| flow.id == parcel.packet.flow()) else {
             return world.transport.discard(&parcel.packet);
         };
-        let node = if parcel.place.to() == End::Receiver { flow.between.1 } else { flow.between.0 };
+        let node = if parcel.place.to() == End::Receiver { flow.between.to } else { flow.between.from };
         if !self.cpus[node].take(parcel) {
             world.transport.discard(&parcel.packet);
         }
@@ -198,7 +199,7 @@ impl<T: Transport> Hosts<T> {
             if receiver_due {
                 completed = drain_receiver(world, flow, source);
             }
-            let node = flow.between.0;
+            let node = flow.between.from;
             if let Some(cpu) = self.cpus.get_mut(node) {
                 cpu.interrupt(now, visits);
                 world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
@@ -216,7 +217,7 @@ impl<T: Transport> Hosts<T> {
             self.slots.len() as u32 - 1
         });
         self.announce(world, spec.ends.flow);
-        let mut ends = match spec.remembered() {
+        let (mut sender, receiver) = match spec.remembered() {
             Some(place) => {
                 let hint = world.history.recall(place, &spec.ends.sender.hint, world.now);
                 let sender = &SenderConfig { hint, ..spec.ends.sender.clone() };
@@ -226,11 +227,12 @@ impl<T: Transport> Hosts<T> {
         };
         let recorded = spec.ends.sender.sampled && world.observer.wants_decisions();
         if recorded {
-            ends.0.record_decisions();
+            sender.record_decisions();
         }
-        let flow = self.slots[slot as usize].insert(Box::new(Flow::open(world.now, slot, spec, ends)));
+        let flow = Flow::open(world.now, slot, spec, sender, receiver);
+        let flow = self.slots[slot as usize].insert(Box::new(flow));
         flow.recorded = recorded;
-        let (from, to) = flow.between;
+        let Between { from, to } = flow.between;
         for node in [from, to] {
             if let Some(cpu) = self.cpus.get_mut(node) {
                 cpu.start(world.now);

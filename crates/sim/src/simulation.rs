@@ -17,7 +17,7 @@ use crate::hosts::{Completion, Hosts, World};
 use crate::network::Network;
 use crate::packet::{End, Parcel, Place};
 use crate::tcp::Tcp;
-use crate::topology::{Route, Routes, Step};
+use crate::topology::{Between, Route, Routes, Step};
 use crate::transport::{Connecting, Datagram, Transport};
 
 /// Plays `scenario` once, over TCP.
@@ -309,6 +309,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         {
             self.to_open.pop();
             let config = &self.scenario.flows[id as usize];
+            let between = Between { from: config.from, to: config.to };
             let spec = FlowSpec {
                 ends: Connecting {
                     flow: id,
@@ -316,9 +317,9 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     receiver: &config.receiver,
                     seed: self.seed,
                 },
-                between: (config.from, config.to),
-                forward: self.world.network.routes.between(config.from, config.to),
-                backward: self.world.network.routes.between(config.to, config.from),
+                between,
+                forward: self.world.network.routes.between(between),
+                backward: self.world.network.routes.between(between.back()),
                 source: &config.source,
                 session: None,
                 held: Time::ZERO,
@@ -334,7 +335,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 Arrival::Flow { pair, size_bytes, under_test, session, rtt } => {
                     self.open_drawn(generator, &Drawn { pair, size_bytes, under_test, session, rtt })?;
                 }
-                Arrival::Stream { pair } => self.open_stream(generator, pair)?,
+                Arrival::Stream { pair: (from, to) } => self.open_stream(generator, Between { from, to })?,
                 Arrival::Packet { wire_bytes } => self.send_from_stream(generator, wire_bytes),
             }
         }
@@ -345,9 +346,9 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
     fn open_drawn(&mut self, generator: u32, drawn: &Drawn) -> Result<(), SimulationError> {
         let id = self.hosts.new_id(drawn.size_bytes, drawn.under_test)?;
         let Some((senders, receiver)) = self.configs[generator as usize].take() else { return Ok(()) };
-        let (from, to) = drawn.pair;
-        let (forward, backward) =
-            (self.world.network.routes.between(from, to), self.world.network.routes.between(to, from));
+        let between = Between { from: drawn.pair.0, to: drawn.pair.1 };
+        let routes = &self.world.network.routes;
+        let (forward, backward) = (routes.between(between), routes.between(between.back()));
         let held = drawn.rtt.map_or(Time::ZERO, |rtt| rtt - (self.travel(forward) + self.travel(backward)));
         let spec = FlowSpec {
             ends: Connecting {
@@ -356,7 +357,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                 receiver: &receiver,
                 seed: self.seed,
             },
-            between: (from, to),
+            between,
             forward,
             backward,
             source: &Source::Sized(drawn.size_bytes),
@@ -384,10 +385,10 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         self.hosts.open(&mut self.world, spec);
     }
 
-    fn open_stream(&mut self, generator: u32, (from, to): (usize, usize)) -> Result<(), SimulationError> {
+    fn open_stream(&mut self, generator: u32, between: Between) -> Result<(), SimulationError> {
         let id = self.hosts.new_id(u64::MAX, false)?;
         self.hosts.announce(&mut self.world, id);
-        self.streams[generator as usize] = Some((id, self.world.network.routes.between(from, to)));
+        self.streams[generator as usize] = Some((id, self.world.network.routes.between(between)));
         Ok(())
     }
 

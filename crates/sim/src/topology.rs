@@ -9,8 +9,22 @@ use crate::SimulationError;
 /// Every route in use, interned by its two ends.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    by_ends: HashMap<(u32, u32), Route>,
+    by_ends: HashMap<Between, Route>,
     steps: Vec<Step>,
+}
+
+/// The nodes of a sender and its receiver, or of a route's first and last host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Between {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+impl Between {
+    /// The other direction.
+    pub(crate) fn back(self) -> Self {
+        Self { from: self.to, to: self.from }
+    }
 }
 
 /// A span of [`Routes::steps`], never empty.
@@ -49,33 +63,31 @@ impl Routes {
     /// The routes of everything in `scenario`, both directions.
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, SimulationError> {
         let mut routes = Self::default();
-        let mut by_source: Vec<(u32, u32)> = Vec::new();
-        let mut both = |(from, to): (usize, usize)| {
-            by_source.push((from as u32, to as u32));
-            by_source.push((to as u32, from as u32));
+        let mut by_source: Vec<Between> = Vec::new();
+        let mut both = |from: usize, to: usize| {
+            by_source.extend([Between { from, to }, Between { from: to, to: from }]);
         };
-        scenario.flows.iter().for_each(|flow| both((flow.from, flow.to)));
+        scenario.flows.iter().for_each(|flow| both(flow.from, flow.to));
         for traffic in &scenario.traffic {
             match &traffic.kind {
-                TrafficKind::Listed { flows, .. } => flows.iter().for_each(|f| both((f.1, f.2))),
-                _ => traffic.pairs.iter().for_each(|&pair| both(pair)),
+                TrafficKind::Listed { flows, .. } => flows.iter().for_each(|f| both(f.1, f.2)),
+                _ => traffic.pairs.iter().for_each(|&(from, to)| both(from, to)),
             }
         }
         by_source.sort_unstable();
         by_source.dedup();
-        for group in by_source.chunk_by(|a, b| a.0 == b.0) {
-            let from = group[0].0;
-            let arrived_by = scenario.shortest_paths(from as usize);
-            for &(_, to) in group {
-                routes.add(scenario, &arrived_by, (from, to))?;
+        for group in by_source.chunk_by(|a, b| a.from == b.from) {
+            let arrived_by = scenario.shortest_paths(group[0].from);
+            for &between in group {
+                routes.add(scenario, &arrived_by, between)?;
             }
         }
         Ok(routes)
     }
 
     /// The route between two nodes of the scenario.
-    pub(crate) fn between(&self, from: usize, to: usize) -> Route {
-        self.by_ends[&(from as u32, to as u32)]
+    pub(crate) fn between(&self, ends: Between) -> Route {
+        self.by_ends[&ends]
     }
 
     /// One step; the steps of a route follow each other.
@@ -127,13 +139,14 @@ impl Routes {
         &mut self,
         scenario: &Scenario,
         arrived_by: &[Option<usize>],
-        (from, to): (u32, u32),
+        ends: Between,
     ) -> Result<(), SimulationError> {
-        let name = |node: u32| scenario.topology.nodes.get(node as usize).cloned().unwrap_or_default();
+        let Between { from, to } = ends;
+        let name = |node: usize| scenario.topology.nodes.get(node).cloned().unwrap_or_default();
         let no_route = || SimulationError::NoRoute { from: name(from), to: name(to) };
         let begin = self.steps.len();
-        let mut node = to as usize;
-        while node != from as usize {
+        let mut node = to;
+        while node != from {
             let link = arrived_by.get(node).copied().flatten().ok_or_else(no_route)?;
             let last = self.steps.len() == begin;
             self.steps.push(Step { link: link as u32, last, fused: false, onward: false, sampled: false });
@@ -144,7 +157,7 @@ impl Routes {
         if self.steps.len() == begin {
             return Err(no_route());
         }
-        self.by_ends.insert((from, to), Route { first: begin as u32 });
+        self.by_ends.insert(ends, Route { first: begin as u32 });
         Ok(())
     }
 }

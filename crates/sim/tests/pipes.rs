@@ -126,7 +126,7 @@ fn hystart_leaves_without_loss() {
     for (pipe, at, cwnd) in [(&A, 0.797, 1087.0), (&D, 6.301, 9012.0)] {
         let (_, log) = play(&scenario(pipe, "hystart", at + 3.0), 1);
         assert_eq!(first_drop(&log), None);
-        close_exit(&log, pipe, (at, 0.005), (cwnd, 0.01));
+        close_exit(&log, pipe, at, cwnd, Within { seconds: 0.005, share: 0.01 });
     }
 }
 
@@ -160,19 +160,27 @@ fn best_leaves_at_the_bandwidth_delay_product() {
     for (pipe, at, cwnd) in [(&A, 0.772, 884.4), (&D, 6.206, 7770.5)] {
         let (_, log) = play(&scenario(pipe, "best", at + 3.0), 1);
         assert_eq!(first_drop(&log), None);
-        close_exit(&log, pipe, (at, 0.05), (cwnd, 0.02));
+        close_exit(&log, pipe, at, cwnd, Within { seconds: 0.05, share: 0.02 });
     }
 }
 
+/// How far from what is expected.
+#[derive(Clone, Copy)]
+struct Within {
+    seconds: f64,
+    /// Of the window.
+    share: f64,
+}
+
 #[track_caller]
-fn close_exit(log: &Log, pipe: &Pipe, (at, within): (f64, f64), (cwnd, share): (f64, f64)) {
+fn close_exit(log: &Log, pipe: &Pipe, at: f64, cwnd: f64, within: Within) {
     let exit = |kind: &FlowEventKind| match kind {
         FlowEventKind::StartupExit { cwnd_bytes, .. } => Some(*cwnd_bytes),
         _ => None,
     };
     let (now, cwnd_bytes) = log.first(exit).expect("it leaves start-up");
-    close(now.secs_f64(), at, within);
-    close(cwnd_bytes as f64 / f64::from(pipe.wire_bytes - HEADER), cwnd, cwnd * share);
+    close(now.secs_f64(), at, within.seconds);
+    close(cwnd_bytes as f64 / f64::from(pipe.wire_bytes - HEADER), cwnd, cwnd * within.share);
 }
 
 #[test]

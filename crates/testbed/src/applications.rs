@@ -33,6 +33,15 @@ pub(crate) struct Stage<'a> {
     changed: Condvar,
 }
 
+/// How a server answers requests.
+#[derive(Clone, Copy)]
+struct Responses {
+    bytes: u64,
+    /// From a request to its answer.
+    think: Time,
+    left: u64,
+}
+
 #[derive(Default)]
 struct State {
     /// Flows under test that have not completed.
@@ -188,10 +197,11 @@ impl<'a> Stage<'a> {
             Source::Bulk => self.write(opened, u64::MAX)?,
             Source::Sized(bytes) => self.write(opened, bytes)?,
             Source::Chunks { chunk_bytes, interval, chunks } => {
-                self.write_chunks(opened, (chunk_bytes, interval), endless(chunks))?
+                self.write_chunks(opened, chunk_bytes, interval, endless(chunks))?
             }
             Source::Responses { first_bytes, response_bytes, think, responses } => {
-                self.respond(opened, first_bytes, (response_bytes, think), endless(responses))?
+                let responses = Responses { bytes: response_bytes, think, left: endless(responses) };
+                self.respond(opened, first_bytes, responses)?
             }
         };
         if !all {
@@ -205,12 +215,7 @@ impl<'a> Stage<'a> {
     }
 
     /// `false`: the run ended first.
-    fn write_chunks(
-        &self,
-        opened: &Opened,
-        (bytes, interval): (u64, Time),
-        mut left: u64,
-    ) -> io::Result<bool> {
+    fn write_chunks(&self, opened: &Opened, bytes: u64, interval: Time, mut left: u64) -> io::Result<bool> {
         let mut next = opened.connection.opened;
         while left > 0 {
             if !self.wait_until(next) || !self.write(opened, bytes)? {
@@ -223,13 +228,8 @@ impl<'a> Stage<'a> {
     }
 
     /// `false`: the run ended first.
-    fn respond(
-        &self,
-        opened: &Opened,
-        first: u64,
-        (bytes, think): (u64, Time),
-        mut left: u64,
-    ) -> io::Result<bool> {
+    fn respond(&self, opened: &Opened, first: u64, responses: Responses) -> io::Result<bool> {
+        let Responses { bytes, think, mut left } = responses;
         let mut written = first;
         if first > 0 && !self.write(opened, first)? {
             return Ok(false);

@@ -172,7 +172,7 @@ impl Controls {
                     let index = if let Some(index) = known.iter().position(|known| same(known, &settings)) {
                         index
                     } else {
-                        let (algorithm, options) = &settings;
+                        let Settings { algorithm, options } = &settings;
                         let name = Some(registered_name(algorithm.id, known.len()));
                         let options = rampcc_linux::Options { name, ..options.clone() };
                         let load = rampcc_linux::load(algorithm, &options);
@@ -190,12 +190,15 @@ impl Controls {
 }
 
 #[cfg(feature = "bpf")]
-type Settings = (&'static rampcc::Algorithm, rampcc_linux::Options);
+struct Settings {
+    algorithm: &'static rampcc::Algorithm,
+    options: rampcc_linux::Options,
+}
 
 /// Whether one load serves both.
 #[cfg(feature = "bpf")]
 fn same(a: &Settings, b: &Settings) -> bool {
-    a.0.id == b.0.id && a.1 == b.1
+    a.algorithm.id == b.algorithm.id && a.options == b.options
 }
 
 /// Names are the whole machine's: this one tells the algorithm, the process and the load apart, in 15 bytes.
@@ -233,7 +236,7 @@ fn settings(flow: &FlowConfig) -> Settings {
     };
     options.record = if sender.sampled { rampcc_linux::Record::All } else { rampcc_linux::Record::Exits };
     options.ring_bytes = RING_BYTES;
-    (algorithm, options)
+    Settings { algorithm, options }
 }
 
 /// Tens of thousands of ACKs.
@@ -274,13 +277,13 @@ mod tests {
             for algorithm in rampcc::algorithms().iter().filter(|a| a.runs_without(rampcc::LINUX_LACKS)) {
                 let arm = rampcc_scenario::Arm::parse(algorithm.id).expect("an arm");
                 let steered = scenario.with_arm(&arm);
-                let (_, options) = settings(&steered.flows[0]);
+                let Settings { options, .. } = settings(&steered.flows[0]);
                 assert_eq!(options.parameters, steered.steering.parameters, "{}: {text}", algorithm.id);
             }
         }
         let arm = rampcc_scenario::Arm::parse("paced:max_overshoot=0").expect("an arm");
         let scenario = Scenario::parse("test", path, None).expect("the text is a scenario");
-        let (paced, options) = settings(&scenario.with_arm(&arm).flows[0]);
+        let Settings { algorithm: paced, options } = settings(&scenario.with_arm(&arm).flows[0]);
         let told = |name| paced.parameters.iter().position(|p| p.name == name).map(|i| options.parameters[i]);
         assert_eq!((told("tolerance"), told("max_overshoot")), (Some(50), Some(0)));
     }

@@ -102,7 +102,7 @@ impl Told {
                     }
                     // What the next ACK found under way is what this one left there.
                     let in_flight = acks.next().map(|next| next.in_flight_bytes);
-                    known = sample(now, (ack, &event.call.after), in_flight, &known);
+                    known = sample(now, ack, &event.call.after, in_flight, &known);
                     told.samples.push(known);
                     newest = Some(ack);
                 }
@@ -214,12 +214,7 @@ fn tuple(event: &Event) -> Option<[SocketAddr; 2]> {
 }
 
 /// One ACK of a start-up. What only `TCP_INFO` tells is as at the latest look.
-fn sample(
-    now: Time,
-    (ack, after): (&Ack, &Decision),
-    in_flight: Option<u64>,
-    known: &FlowSample,
-) -> FlowSample {
+fn sample(now: Time, ack: &Ack, after: &Decision, in_flight: Option<u64>, known: &FlowSample) -> FlowSample {
     let rtt = Time::from_us(u64::from(ack.rtt_us));
     let min_rtt = match (rtt, known.min_rtt) {
         (Time::ZERO, known) => known,

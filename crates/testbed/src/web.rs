@@ -81,7 +81,7 @@ impl<'a> Web<'a> {
             for &(from, to) in &traffic.pairs {
                 running.steer(to, name)?;
                 if let (None, Some(host)) = (servers.get(&from), stage.host(from)) {
-                    let server = Server::start(running, (host.end, host.address), cgroup);
+                    let server = Server::start(running, host, cgroup);
                     let server =
                         server.map_err(|cause| TestbedError::Io { action: "starting nginx", cause })?;
                     servers.insert(from, server);

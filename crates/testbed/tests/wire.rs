@@ -15,15 +15,15 @@ use rampcc_scenario::Scenario;
 use rampcc_testbed::{Options, Row, Task, exit_on_wire, missing_capabilities, play};
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
-const PATHS: [(&str, &str, &str); 8] = [
-    ("20 Mbit/s", "40 ms", "1 bdp"),
-    ("50 Mbit/s", "60 ms", "0.5 bdp"),
-    ("100 Mbit/s", "30 ms", "0.1 bdp"),
-    ("100 Mbit/s", "30 ms", "2 bdp"),
-    ("10 Mbit/s", "100 ms", "4 bdp"),
-    ("30 Mbit/s", "200 ms", "0.3 bdp"),
-    ("200 Mbit/s", "20 ms", "1 bdp"),
-    ("5 Mbit/s", "30 ms", "8 bdp"),
+const PATHS: [[&str; 3]; 8] = [
+    ["20 Mbit/s", "40 ms", "1 bdp"],
+    ["50 Mbit/s", "60 ms", "0.5 bdp"],
+    ["100 Mbit/s", "30 ms", "0.1 bdp"],
+    ["100 Mbit/s", "30 ms", "2 bdp"],
+    ["10 Mbit/s", "100 ms", "4 bdp"],
+    ["30 Mbit/s", "200 ms", "0.3 bdp"],
+    ["200 Mbit/s", "20 ms", "1 bdp"],
+    ["5 Mbit/s", "30 ms", "8 bdp"],
 ];
 
 /// What the kernel tells of the end of start-up, and the round trip then.
@@ -47,8 +47,8 @@ impl Observer for Told {
 }
 
 /// Rounds by which the wire is late; `None`: only one of the two knows of an end.
-fn error(path: (&str, &str, &str), row: Row) -> Option<f64> {
-    let (rate, rtt, buffer) = path;
+fn error(path: [&str; 3], row: Row) -> Option<f64> {
+    let [rate, rtt, buffer] = path;
     let text = format!("size = '4 MB'\n[path]\nrate = '{rate}'\nrtt = '{rtt}'\nbuffer = '{buffer}'\n");
     let scenario = Scenario::parse("test", &text, None).expect("the text is a scenario");
     let mut options = Options { keep_refused: true, ..Options::default() };

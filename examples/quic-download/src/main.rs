@@ -34,11 +34,17 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["serve", address, certificate, key, bytes, row] => {
-            serve(address.parse()?, (certificate, key), bytes.parse()?, (row, None))
-        }
+        ["serve", address, certificate, key, bytes, row] => serve(&Serving {
+            address: address.parse()?,
+            certificate,
+            key,
+            bytes: bytes.parse()?,
+            row,
+            log: None,
+        }),
         ["serve", address, certificate, key, bytes, row, log] => {
-            serve(address.parse()?, (certificate, key), bytes.parse()?, (row, Some(log)))
+            let (address, bytes) = (address.parse()?, bytes.parse()?);
+            serve(&Serving { address, certificate, key, bytes, row, log: Some(log) })
         }
         ["get", address, certificate] => get(address.parse()?, certificate),
         _ => {
@@ -60,12 +66,20 @@ impl Observer for Exits {
     }
 }
 
-fn serve(
+/// What a server needs.
+struct Serving<'a> {
     address: SocketAddr,
-    (certificate, key): (&str, &str),
+    /// PEM files.
+    certificate: &'a str,
+    key: &'a str,
     bytes: u64,
-    (row, log): (&str, Option<&str>),
-) -> Result<(), Failure> {
+    /// The start-up algorithm, or the stack's own control.
+    row: &'a str,
+    log: Option<&'a str>,
+}
+
+fn serve(serving: &Serving<'_>) -> Result<(), Failure> {
+    let Serving { address, certificate, key, bytes, row, log } = *serving;
     let exits = Arc::new(Exits::default());
     let mut transport = transport();
     if row != "noq_cubic" {

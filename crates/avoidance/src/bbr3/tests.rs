@@ -147,9 +147,9 @@ fn refill_takes_a_round_and_up_ends_when_three_rounds_add_no_quarter() {
         feed.rate = feed.rate * 5 / 4;
         assert_eq!(feed.ack(&[]), State::Up);
     }
-    assert_eq!(feed.bbr.pacing(), part(feed.rate * 5 / 4, (99, 100)));
+    assert_eq!(feed.bbr.pacing(), Ratio::of(99, 100).times(feed.rate * 5 / 4));
     // Two and a quarter BDP of the new rate, what one ACK brought, two packets: far away yet.
-    assert!(feed.cwnd < part(volume(feed.rate, Time::from_ms(100)), (225, 100)));
+    assert!(feed.cwnd < Ratio::of(225, 100).times(volume(feed.rate, Time::from_ms(100))));
 }
 
 #[test]

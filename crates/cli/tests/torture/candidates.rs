@@ -18,23 +18,41 @@ const PROMPT: Duration = Duration::from_secs(2);
 /// A command that is stopped is at work by then.
 const AT_WORK: Duration = Duration::from_secs(3);
 
-/// A name, what its process does as it is loaded, what it does at each ACK, and what must be said of it.
-const CASES: [(&str, &str, &str, &str); 10] = [
-    ("dials", "socket(2, 1, 0)", "", FORBIDDEN),
-    ("splits", "fork()", "", FORBIDDEN),
-    ("creates", "open(\"/tmp/ramp-torture\", 0101, 0600)", "", FORBIDDEN),
-    ("signals", "kill(1, 0)", "", FORBIDDEN),
-    ("dials_late", "", "socket(2, 1, 0);", FORBIDDEN),
-    ("becomes", "", "execv(\"/bin/sh\", (char *const *)0);", FORBIDDEN),
+struct Case {
+    name: &'static str,
+    /// What its process does as it is loaded.
+    loaded: &'static str,
+    /// What it does at each ACK.
+    within: &'static str,
+    /// What must be said of it.
+    expected: &'static str,
+}
+
+const fn case(
+    name: &'static str,
+    loaded: &'static str,
+    within: &'static str,
+    expected: &'static str,
+) -> Case {
+    Case { name, loaded, within, expected }
+}
+
+const CASES: [Case; 10] = [
+    case("dials", "socket(2, 1, 0)", "", FORBIDDEN),
+    case("splits", "fork()", "", FORBIDDEN),
+    case("creates", "open(\"/tmp/ramp-torture\", 0101, 0600)", "", FORBIDDEN),
+    case("signals", "kill(1, 0)", "", FORBIDDEN),
+    case("dials_late", "", "socket(2, 1, 0);", FORBIDDEN),
+    case("becomes", "", "execv(\"/bin/sh\", (char *const *)0);", FORBIDDEN),
     // Landlock's, then seccomp's.
-    ("peeks", "got = open(\"/etc/passwd\", 0)", "if (got >= 0) __builtin_trap();", ""),
-    ("peeks_late", "", "if (open(\"/etc/passwd\", 0) < 0) __builtin_trap();", "crashed (SIGILL)"),
-    ("fills", "", "if (!malloc(5ul << 30)) __builtin_trap();", "crashed (SIGILL)"),
-    ("forges", "", "write(0, \"\\3\\0\\0\\0\\377\\377\\377\", 7);", "has broken its process"),
+    case("peeks", "got = open(\"/etc/passwd\", 0)", "if (got >= 0) __builtin_trap();", ""),
+    case("peeks_late", "", "if (open(\"/etc/passwd\", 0) < 0) __builtin_trap();", "crashed (SIGILL)"),
+    case("fills", "", "if (!malloc(5ul << 30)) __builtin_trap();", "crashed (SIGILL)"),
+    case("forges", "", "write(0, \"\\3\\0\\0\\0\\377\\377\\377\", 7);", "has broken its process"),
 ];
 const FORBIDDEN: &str = "asked the kernel for what a candidate may not do (SIGSYS)";
 /// Told by nobody: it has to be stopped.
-const HANGS: (&str, &str, &str, &str) = ("hangs", "", "for (volatile int i = 0;; i++) ;", "");
+const HANGS: Case = case("hangs", "", "for (volatile int i = 0;; i++) ;", "");
 
 /// The headers in a directory.
 pub(crate) fn write(place: &Path) -> Vec<PathBuf> {
@@ -42,7 +60,8 @@ pub(crate) fn write(place: &Path) -> Vec<PathBuf> {
     CASES.iter().chain([&HANGS]).map(|case| header(place, case)).collect()
 }
 
-fn header(place: &Path, (name, loaded, within, _): &(&str, &str, &str, &str)) -> PathBuf {
+fn header(place: &Path, case: &Case) -> PathBuf {
+    let Case { name, loaded, within, .. } = case;
     let declared = "int open(const char *, int, ...); int socket(int, int, int); int fork(void); int kill(int, int);\n\
          int execv(const char *, char *const *); long write(int, const void *, unsigned long);\n\
          void *malloc(unsigned long); static int got;\n\
@@ -75,7 +94,7 @@ pub(crate) fn candidates(bench: &Bench, tally: &mut Tally) {
                 return;
             }
             let outcome = told(&place, case, header).and_then(|()| nothing_left(&place));
-            tally.tried(case.0, outcome);
+            tally.tried(case.name, outcome);
         }
         let hangs = headers.last().expect("the last of them");
         for signal in ["INT", "TERM"] {
@@ -91,11 +110,8 @@ pub(crate) fn candidates(bench: &Bench, tally: &mut Tally) {
 }
 
 /// What the command says of it, with the exit code that goes with it.
-fn told(
-    place: &Path,
-    (name, loaded, _, expected): &(&str, &str, &str, &str),
-    header: &Path,
-) -> Result<(), String> {
+fn told(place: &Path, case: &Case, header: &Path) -> Result<(), String> {
+    let Case { name, loaded, expected, .. } = case;
     let output = played(command(place, header).spawn().expect("the command"))?;
     let said = plain(&output);
     let code = match (expected.is_empty(), loaded.is_empty()) {

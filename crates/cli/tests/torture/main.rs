@@ -56,7 +56,7 @@ fn the_host_is_as_before_whatever_happens_to_it() {
     let beside = other.as_deref().map(version);
     let bench = Bench::new(other);
     let whole = commands::whole(&bench);
-    let all: Vec<_> = parts.into_iter().map(|part| play(&bench, whole, part, (seconds, seed))).collect();
+    let all: Vec<_> = parts.into_iter().map(|part| play(&bench, whole, part, seconds, seed)).collect();
     drop(bench);
 
     let complaints = kernel.complaints();
@@ -83,18 +83,24 @@ fn the_host_is_as_before_whatever_happens_to_it() {
 
 /// A kind of cruelty: the name by which it is asked for, what is done, what each trial must come to, and its share of the
 /// time, per cent. All of them together take less than all of it, since the last of each takes its time.
-type Part = (&'static str, &'static str, &'static str, u64);
+#[derive(Clone, Copy)]
+struct Part(&'static str, &'static str, &'static str, u64);
 
 const PARTS: [Part; 9] = [
-    ("kills", "attach, replace, detach or trial, killed at a random time", "restored", 22),
-    ("races", "eight commands at once, a quarter of them killed", "restored", 10),
-    ("disks", "records or pins full or read-only", "restored", 10),
-    ("records", "a record planted or changed", "restored", 10),
-    ("requests", "40 hostile requests, then a scrape", "answered", 8),
-    ("peers", "eight connections to peers that lie, half of them over IPv6", "unharmed", 13),
-    ("readers", "24 clients that never read, and 24 that read 40 kB/s", "at most twice CUBIC's memory", 8),
-    ("candidates", "a candidate that tries what it must not, or hangs", "told or stopped", 5),
-    ("over", "a trial with nginx over emulated paths, to its end or killed", "nothing left", 7),
+    Part("kills", "attach, replace, detach or trial, killed at a random time", "restored", 22),
+    Part("races", "eight commands at once, a quarter of them killed", "restored", 10),
+    Part("disks", "records or pins full or read-only", "restored", 10),
+    Part("records", "a record planted or changed", "restored", 10),
+    Part("requests", "40 hostile requests, then a scrape", "answered", 8),
+    Part("peers", "eight connections to peers that lie, half of them over IPv6", "unharmed", 13),
+    Part(
+        "readers",
+        "24 clients that never read, and 24 that read 40 kB/s",
+        "at most twice CUBIC's memory",
+        8,
+    ),
+    Part("candidates", "a candidate that tries what it must not, or hangs", "told or stopped", 5),
+    Part("over", "a trial with nginx over emulated paths, to its end or killed", "nothing left", 7),
 ];
 /// Those that other tests have as well.
 const ELSEWHERE: [&str; 2] = ["candidates", "over"];
@@ -115,8 +121,8 @@ fn parts() -> Vec<Part> {
     PARTS.into_iter().filter(wanted).collect()
 }
 
-fn play(bench: &Bench, whole: Duration, part: Part, (seconds, seed): (u64, u64)) -> Tally {
-    let (name, what, demand, percent) = part;
+fn play(bench: &Bench, whole: Duration, part: Part, seconds: u64, seed: u64) -> Tally {
+    let Part(name, what, demand, percent) = part;
     let place = PARTS.iter().position(|part| part.0 == name).expect("one of them");
     let rng = &mut Pcg64Mcg::seed_from_u64(seed << 8 | (place as u64 + 1));
     let mut tally = Tally::new(what, demand, Duration::from_millis(seconds * 10 * percent));

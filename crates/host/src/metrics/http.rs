@@ -42,16 +42,17 @@ pub(super) struct Answer {
 }
 
 /// A code and what it is called.
-pub(super) type Status = (u16, &'static str);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Status(u16, &'static str);
 
-pub(super) const OK: Status = (200, "OK");
-const BAD_REQUEST: Status = (400, "Bad Request");
-pub(super) const NOT_FOUND: Status = (404, "Not Found");
-const METHOD_NOT_ALLOWED: Status = (405, "Method Not Allowed");
-const REQUEST_TIMEOUT: Status = (408, "Request Timeout");
-const CONTENT_TOO_LARGE: Status = (413, "Content Too Large");
-const HEAD_TOO_LARGE: Status = (431, "Request Header Fields Too Large");
-pub(super) const INTERNAL_ERROR: Status = (500, "Internal Server Error");
+pub(super) const OK: Status = Status(200, "OK");
+const BAD_REQUEST: Status = Status(400, "Bad Request");
+pub(super) const NOT_FOUND: Status = Status(404, "Not Found");
+const METHOD_NOT_ALLOWED: Status = Status(405, "Method Not Allowed");
+const REQUEST_TIMEOUT: Status = Status(408, "Request Timeout");
+const CONTENT_TOO_LARGE: Status = Status(413, "Content Too Large");
+const HEAD_TOO_LARGE: Status = Status(431, "Request Header Fields Too Large");
+pub(super) const INTERNAL_ERROR: Status = Status(500, "Internal Server Error");
 
 impl Answer {
     pub(super) fn plain(status: Status, body: impl Into<String>) -> Self {
@@ -288,7 +289,7 @@ fn has_body(fields: &[httparse::Header<'_>]) -> bool {
 /// As it goes over the line.
 fn written(answer: &Answer, with_body: bool) -> Vec<u8> {
     let date = httpdate::fmt_http_date(SystemTime::now());
-    let ((code, reason), kind, length) = (answer.status, answer.kind, answer.body.len());
+    let (Status(code, reason), kind, length) = (answer.status, answer.kind, answer.body.len());
     let allow = if answer.status == METHOD_NOT_ALLOWED { "Allow: GET, HEAD\r\n" } else { "" };
     let head = format!(
         "HTTP/1.1 {code} {reason}\r\nDate: {date}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}\

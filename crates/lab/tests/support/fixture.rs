@@ -13,18 +13,18 @@ use rampcc_lab::{
 };
 
 /// One made-up algorithm: label, reason, exit window over BDP, download time, packets lost, queue peak in ms.
-type Row = (&'static str, ExitReason, f64, f64, f64, f64);
+struct Row(&'static str, ExitReason, f64, f64, f64, f64);
 
 const ROWS: [Row; 9] = [
-    ("ideal", ExitReason::Known, 1.0, 3.6, 0.0, 20.0),
-    ("slow_start", ExitReason::Loss, 2.1, 6.9, 1_804.0, 590.0),
-    ("limited", ExitReason::Ssthresh, 0.4, 9.8, 0.0, 40.0),
-    ("hystart11", ExitReason::AckTrain, 0.9, 4.9, 0.0, 60.0),
-    ("hystart", ExitReason::Delay, 0.06, 13.1, 0.0, 15.0),
-    ("hystartpp", ExitReason::Delay, 0.5, 8.0, 0.0, 45.0),
-    ("paced", ExitReason::Gap, 0.85, 4.4, 0.0, 30.0),
-    ("best", ExitReason::Bandwidth, 0.97, 4.3, 0.0, 35.0),
-    ("enhanced", ExitReason::Bandwidth, 0.8, 5.2, 2.0, 80.0),
+    Row("ideal", ExitReason::Known, 1.0, 3.6, 0.0, 20.0),
+    Row("slow_start", ExitReason::Loss, 2.1, 6.9, 1_804.0, 590.0),
+    Row("limited", ExitReason::Ssthresh, 0.4, 9.8, 0.0, 40.0),
+    Row("hystart11", ExitReason::AckTrain, 0.9, 4.9, 0.0, 60.0),
+    Row("hystart", ExitReason::Delay, 0.06, 13.1, 0.0, 15.0),
+    Row("hystartpp", ExitReason::Delay, 0.5, 8.0, 0.0, 45.0),
+    Row("paced", ExitReason::Gap, 0.85, 4.4, 0.0, 30.0),
+    Row("best", ExitReason::Bandwidth, 0.97, 4.3, 0.0, 35.0),
+    Row("enhanced", ExitReason::Bandwidth, 0.8, 5.2, 2.0, 80.0),
 ];
 
 const RTT_S: f64 = 0.6;
@@ -134,7 +134,7 @@ pub(crate) fn sample_neighbours() -> (Neighbourhood, Vec<RunRecord>) {
         let (buffer, queue): (f64, f64) = (random.random_range(0.0..1.0), random.random_range(0.0..1.0));
         let rate = (number as f64 + 0.5) / 64.0;
         let scenario_hash = format!("neighbour-{number}");
-        for (label, _, _, time_s, ..) in &ROWS {
+        for Row(label, _, _, time_s, ..) in &ROWS {
             // Below some 4 Mbit/s the leader is late.
             let late = if *label == "best" && rate < 0.35 { 1.0 + 6.0 * (0.35 - rate) } else { 1.0 };
             let mut made = provenance(label, 1 + number);
@@ -179,7 +179,8 @@ fn provenance(arm: &str, seed: u64) -> Provenance {
     }
 }
 
-fn record(&(label, reason, exit_bdp, time_s, lost, queue_ms): &Row, seed: u64) -> RunRecord {
+fn record(row: &Row, seed: u64) -> RunRecord {
+    let &Row(label, reason, exit_bdp, time_s, lost, queue_ms) = row;
     // The first draw is the path's luck, the same for all; the second is the algorithm's own.
     let luck: f64 = Pcg64Mcg::seed_from_u64(seed).random_range(-0.05..0.05);
     let own: f64 = Pcg64Mcg::seed_from_u64(seed * 1_000 + label.len() as u64).random_range(-0.03..0.03);

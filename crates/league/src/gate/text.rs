@@ -41,7 +41,7 @@ pub fn cells(gate: &Gate) -> Cells {
             verdict(one.verdict).to_owned(),
         ]
     };
-    (head, gate.measures.iter().map(row).collect())
+    Cells { head, rows: gate.measures.iter().map(row).collect() }
 }
 
 /// "download time +5.2 %, between +3.9 % and +6.6 %, margin +5.0 %"; `None`: it is decided.
@@ -101,7 +101,7 @@ impl Worst {
 
 /// For a pull request. `replay` plays the worst path.
 pub fn markdown(gate: &Gate, replay: Option<&str>) -> String {
-    let (head, rows) = cells(gate);
+    let Cells { head, rows } = cells(gate);
     let mut text = format!("**{}**\n\n", gate.sentence());
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     text += &line(&head);

@@ -63,11 +63,11 @@ pub fn table(found: &Recommendation) -> Cells {
             choice.crowd.map_or("–".to_owned(), |crowd| percent(crowd.dropped)),
         ]
     };
-    let mut table: Cells = (head, found.choices.iter().map(row).collect());
+    let mut table = Cells { head, rows: found.choices.iter().map(row).collect() };
     // Where no path has a running flow the column says nothing.
     if found.choices.iter().all(|choice| choice.others_lost.is_none()) {
         let place = COLUMNS.iter().position(|(heading, _)| *heading == "others lose").unwrap_or_default();
-        for cells in std::iter::once(&mut table.0).chain(&mut table.1) {
+        for cells in std::iter::once(&mut table.head).chain(&mut table.rows) {
             cells.remove(place);
         }
     }

@@ -30,7 +30,7 @@ pub fn rows(agreement: &Agreement) -> Cells {
         cells.extend(spread(&row.ratio));
         cells
     });
-    (head.to_vec(), rows.collect())
+    Cells { head: head.to_vec(), rows: rows.collect() }
 }
 
 /// Access types.
@@ -42,7 +42,7 @@ pub fn access(agreement: &Agreement) -> Cells {
         cells.extend(spread(&one.ratio));
         cells
     };
-    (head.map(str::to_owned).to_vec(), agreement.access.iter().map(row).collect())
+    Cells { head: head.map(str::to_owned).to_vec(), rows: agreement.access.iter().map(row).collect() }
 }
 
 /// The paths.
@@ -65,7 +65,7 @@ pub fn paths(agreement: &Agreement) -> Cells {
         cells.push(one.marked.to_string());
         cells
     };
-    (head.map(str::to_owned).to_vec(), agreement.paths.iter().map(row).collect())
+    Cells { head: head.map(str::to_owned).to_vec(), rows: agreement.paths.iter().map(row).collect() }
 }
 
 fn spread(ratio: &Spread) -> [String; 5] {

@@ -140,23 +140,23 @@ impl Network {
         bytes: u64,
         on_progress: impl FnMut(&Socket, u64) + Send,
     ) -> u64 {
-        self.transfer_between((SENDER, RECEIVER), control, open, bytes, on_progress)
+        self.transfer_between([SENDER, RECEIVER], control, open, bytes, on_progress)
     }
 
     /// The same over IPv6.
     pub(crate) fn transfer_6(&self, control: &str, open: Open, bytes: u64) -> u64 {
-        self.transfer_between((SENDER_6, RECEIVER_6), control, open, bytes, |_, _| {})
+        self.transfer_between([SENDER_6, RECEIVER_6], control, open, bytes, |_, _| {})
     }
 
     /// To addresses of the receiver's host that [`Network::try_ip`] has given it.
     pub(crate) fn transfer_to(&self, control: &str, receiver: IpAddr, bytes: u64) -> u64 {
-        self.transfer_between((SENDER_6, receiver), control, Open::Active, bytes, |_, _| {})
+        self.transfer_between([SENDER_6, receiver], control, Open::Active, bytes, |_, _| {})
     }
 
     /// With an empty name the namespace or the route decides.
     fn transfer_between(
         &self,
-        (sender, receiver): (IpAddr, IpAddr),
+        [sender, receiver]: [IpAddr; 2],
         control: &str,
         open: Open,
         bytes: u64,

@@ -77,11 +77,13 @@ impl Drawn {
 
     fn delay(&mut self, now: Time) -> Time {
         if self.step == Time::ZERO {
-            return self.law.value(self.draws.next_pair());
+            let (first, second) = self.draws.next_pair();
+            return self.law.value(first, second);
         }
         if now >= self.until {
             let number = now.ns() / self.step.ns();
-            self.value = self.law.value(self.draws.pair(number));
+            let (first, second) = self.draws.pair(number);
+            self.value = self.law.value(first, second);
             self.until = Time::from_ns((number + 1).saturating_mul(self.step.ns()));
         }
         self.value
@@ -106,7 +108,7 @@ impl Law {
         Self::Pareto { median: median.secs_f64(), exponent, max }
     }
 
-    fn value(&self, (first, second): (u64, u64)) -> Time {
+    fn value(&self, first: u64, second: u64) -> Time {
         match *self {
             Self::Uniform { max } => Time::from_ns(random::up_to(first, max.ns())),
             Self::Normal { mean, sigma } => {

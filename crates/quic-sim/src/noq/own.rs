@@ -100,7 +100,7 @@ impl Controller for Seen {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        self.onlooker.on_acked(sent, bytes, (rtt.get(), rtt.min()));
+        self.onlooker.on_acked(sent, bytes, rtt.get(), rtt.min());
         self.inner.on_ack(now, sent, bytes, number, app_limited, rtt);
     }
 

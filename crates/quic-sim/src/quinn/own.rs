@@ -84,7 +84,7 @@ impl Controller for Seen {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.onlooker.on_acked(sent, bytes, (rtt.get(), rtt.min()));
+        self.onlooker.on_acked(sent, bytes, rtt.get(), rtt.min());
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 

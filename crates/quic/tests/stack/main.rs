@@ -78,7 +78,7 @@ fn factory(row: &'static Algorithm) -> (Arc<Factory>, Arc<Watch>) {
 fn download(row: &'static Algorithm, each: impl FnMut(&mut Pair)) -> (Seen, Duration) {
     let identity = Identity::new();
     let (factory, watch) = factory(row);
-    let mut pair = Pair::new(&factory, (&identity.client, &identity.server()), Sends::Server, BYTES);
+    let mut pair = Pair::new(&factory, &identity.client, &identity.server(), Sends::Server, BYTES);
     let began = pair.now;
     pair.run(each);
     assert_eq!(pair.received, BYTES, "{}", row.id);
@@ -138,13 +138,13 @@ fn rejected_early_data_is_sent_again() {
         let knows = identity.server();
         // Once for the ticket.
         let (first, _) = factory(row);
-        let mut pair = Pair::new(&first, (&identity.client, &knows), Sends::Client, 20_000);
+        let mut pair = Pair::new(&first, &identity.client, &knows, Sends::Client, 20_000);
         pair.run(|_| {});
         assert_eq!(pair.early_data_accepted, None, "{}: the first has none", row.id);
         pair.close();
         for (server, accepted) in [(&knows, true), (&identity.server(), false)] {
             let (second, watch) = factory(row);
-            let mut pair = Pair::new(&second, (&identity.client, server), Sends::Client, BYTES);
+            let mut pair = Pair::new(&second, &identity.client, server, Sends::Client, BYTES);
             pair.run(|_| {});
             assert_eq!(pair.early_data_accepted, Some(accepted), "{}", row.id);
             assert_eq!(pair.received, BYTES, "{}", row.id);

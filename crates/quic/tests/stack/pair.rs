@@ -105,7 +105,8 @@ impl Pair {
     /// The end that sends is steered by controllers of `factory`.
     pub(crate) fn new(
         factory: &Arc<Factory>,
-        (client, server): (&rustls::ClientConfig, &rustls::ServerConfig),
+        client: &rustls::ClientConfig,
+        server: &rustls::ServerConfig,
         sends: Sends,
         bytes: u64,
     ) -> Self {

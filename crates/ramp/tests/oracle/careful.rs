@@ -207,20 +207,27 @@ struct Compared {
     retreats: u32,
 }
 
-fn set_up(startup: &mut Startup, saved: (u32, u32), window: u32) -> Resuming {
+/// What is remembered of an earlier connection.
+#[derive(Clone, Copy)]
+struct Saved {
+    packets: u32,
+    rtt_ms: u32,
+}
+
+fn set_up(startup: &mut Startup, saved: Saved, window: u32) -> Resuming {
     let mut config: Config = config(row("careful"), u64::from(window));
     config.handshake_rtt_us = 100_000;
     config.hint = Hint::of(HintSource::History);
-    config.hint.window_bytes = u64::from(saved.0 * MSS);
-    config.hint.rtt_us = saved.1 * 1000;
+    config.hint.window_bytes = u64::from(saved.packets * MSS);
+    config.hint.rtt_us = saved.rtt_ms * 1000;
     startup.begin(&config);
     Resuming {
         stage: Stage::Reconnaissance,
         cwnd: f64::from(window),
         ssthresh: f64::INFINITY,
         iw: f64::from(window),
-        saved_cwnd: f64::from(saved.0),
-        saved_rtt: f64::from(saved.1),
+        saved_cwnd: f64::from(saved.packets),
+        saved_rtt: f64::from(saved.rtt_ms),
         min_rtt: 100.0,
         pipe_size: 0.0,
         entered: 0.0,
@@ -312,7 +319,8 @@ fn careful_resume_follows_rfc_9959() {
         .run(&(saved, 1..20_u32, steps()), |(saved, window, steps)| {
             let algorithm = row("careful");
             let mut startup = Startup::new(algorithm, &config(algorithm, 10));
-            let mut oracle = set_up(&mut startup, saved, window);
+            let (packets, rtt_ms) = saved;
+            let mut oracle = set_up(&mut startup, Saved { packets, rtt_ms }, window);
             let mut network = Network::default();
             for step in steps {
                 let mut counts = compared.get();

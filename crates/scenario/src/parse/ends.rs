@@ -43,7 +43,7 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
     s.set("headers", &mut sender.header_bytes);
     s.set("initial-window", &mut sender.initial_window_packets);
     let most = u64::from(u32::MAX);
-    let ssthresh = |v: &Value<'_>| Ok(if v.is("none") { None } else { Some(v.packets((1, most))? as u32) });
+    let ssthresh = |v: &Value<'_>| Ok(if v.is("none") { None } else { Some(v.packets(&(1..=most))? as u32) });
     if let Some(ssthresh) = s.read("initial-ssthresh", ssthresh) {
         sender.initial_ssthresh_packets = ssthresh;
     }
@@ -62,7 +62,7 @@ pub(crate) fn sender(s: Option<&Section<'_>>, sender: &mut SenderConfig) {
     s.set("pacing", &mut sender.pacing);
     s.set("max-burst", &mut sender.max_burst_packets);
     let least = if s.is_sound() { u64::from(sender.mss_bytes) } else { 0 };
-    let buffer = |v: &Value<'_>| if v.is("unlimited") { Ok(u64::MAX) } else { v.bytes((least, u64::MAX)) };
+    let buffer = |v: &Value<'_>| if v.is("unlimited") { Ok(u64::MAX) } else { v.bytes(&(least..=u64::MAX)) };
     if let Some(buffer) = s.read("send-buffer", buffer) {
         sender.send_buffer_bytes = buffer;
     }
@@ -105,7 +105,7 @@ pub(crate) fn receiver(s: Option<&Section<'_>>, receiver: &mut ReceiverConfig) {
             let of = |name| default_of(&schema::RECEIVER, name);
             ReceiveWindow::Autotuned { initial: of("window-initial"), max: of("window-max") }
         } else {
-            ReceiveWindow::Fixed(v.bytes((1, u64::MAX))?)
+            ReceiveWindow::Fixed(v.bytes(&(1..=u64::MAX))?)
         })
     };
     if let Some(window) = s.read("window", window) {

@@ -162,5 +162,5 @@ fn source(value: &Value<'_>) -> Result<Source, ScenarioError> {
             value.error(&format!("found {}", value.found()), &format!("{}; or \"bulk\"", units::BYTES))
         );
     }
-    value.bytes((1, u64::MAX)).map(Source::Sized)
+    value.bytes(&(1..=u64::MAX)).map(Source::Sized)
 }

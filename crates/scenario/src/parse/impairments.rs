@@ -55,7 +55,7 @@ fn one_jitter(value: &Value<'_>) -> Result<Option<Jitter>, ScenarioError> {
 /// What grants of a period carry; `None`: all that waits.
 fn demand(s: &Section<'_>, period: Time) -> Result<Option<Demand>, ScenarioError> {
     let longest = if s.is_sound() { Time::from_ns(period.ns().saturating_mul(10_000)) } else { Time::NEVER };
-    let delay = s.read("request-delay", |v| v.time_in((Time::ZERO, longest)));
+    let delay = s.read("request-delay", |v| v.time_in(&(Time::ZERO..=longest)));
     let delay = delay.unwrap_or_else(|| default_of(s.schema(), "request-delay"));
     let beside = ["request-delay", "free"].into_iter().find(|field| s.get(field).is_some());
     if let Some(field) = beside.filter(|_| s.get("assured").is_none()) {
@@ -87,7 +87,7 @@ pub(crate) fn loss(value: &Value<'_>) -> Result<LossConfig, ScenarioError> {
             bad: s.of("bad"),
         }),
         LossKind::Listed => {
-            let number = |value: Value<'_>| value.count((0, u64::from(u32::MAX)));
+            let number = |value: Value<'_>| value.count(&(0..=u64::from(u32::MAX)));
             let listed: Result<Vec<u64>, _> = s.need("packets")?.elements().into_iter().map(number).collect();
             let mut packets = listed?;
             packets.sort_unstable();

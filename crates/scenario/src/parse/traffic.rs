@@ -269,7 +269,7 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
             Ok(packets) if packets > 0 && packets < 1 << 40 && text.contains(char::is_alphabetic) => {
                 Ok(packets * u64::from(mss))
             }
-            _ => value.bytes((1, u64::MAX)),
+            _ => value.bytes(&(1..=u64::MAX)),
         }
     };
     if !value.is_table() {

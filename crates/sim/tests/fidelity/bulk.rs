@@ -115,7 +115,7 @@ impl Pair {
 impl Bulk {
     /// Plays it and puts the row beside it.
     pub(crate) fn compare(&self) -> Compared {
-        let span = (self.start, self.end);
+        let span = self.start..self.end;
         let mut scenario = self.path.scenario(self.sender.clone(), self.receiver, span, self.cbr);
         scenario.flows[0].source = self.source.clone();
         let ours = Measured::play(scenario, self.path.return_delay());

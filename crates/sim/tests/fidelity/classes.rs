@@ -68,7 +68,7 @@ impl Classed {
         let flows = ours.flows.iter().zip(&outcome.flows).zip(&theirs).enumerate();
         let flows = flows.map(|(index, ((flow, end), theirs))| {
             let ours = [
-                throughput(row, index, (end.received_bytes as f64, flow.done.map(Time::secs_f64))),
+                throughput(row, index, end.received_bytes as f64, flow.done.map(Time::secs_f64)),
                 flow.drops,
                 flow.timeouts,
             ];
@@ -106,7 +106,7 @@ impl Classed {
 }
 
 /// Payload in Mbit/s, until the last byte is known to be there or the row ends.
-fn throughput(row: &Row, flow: usize, (bytes, done): (f64, Option<f64>)) -> f64 {
+fn throughput(row: &Row, flow: usize, bytes: f64, done: Option<f64>) -> f64 {
     let start: f64 = list(&row["starts"])[flow].parse().expect("a start");
     bytes * 8e-6 / (done.unwrap_or(number(row, "duration").expect("an end")) - start)
 }
@@ -120,7 +120,7 @@ fn results(row: &Row, of: impl Fn(&str) -> String) -> Vec<[f64; 3]> {
     });
     let flow = |i: usize| {
         let bytes = received[i].expect("a number") * packet;
-        [throughput(row, i, (bytes, done[i])), drops[i].expect("a number"), timeouts[i].expect("a number")]
+        [throughput(row, i, bytes, done[i]), drops[i].expect("a number"), timeouts[i].expect("a number")]
     };
     (0..received.len()).map(flow).collect()
 }
@@ -175,10 +175,11 @@ fn played(row: &Row) -> Scenario {
     };
     let delay = Time::from_us(whole("delay_us"));
     let mut links = vec![
-        link((LEFT, RIGHT), (kbit("rate_kbps"), delay), Limit::Packets(whole("buffer") - 1), lost("loss")),
+        link([LEFT, RIGHT], kbit("rate_kbps"), delay, Limit::Packets(whole("buffer") - 1), lost("loss")),
         link(
-            (RIGHT, LEFT),
-            (kbit("return_kbps"), delay),
+            [RIGHT, LEFT],
+            kbit("return_kbps"),
+            delay,
             Limit::Packets(whole("return_buffer") - 1),
             lost("ackloss"),
         ),
@@ -200,9 +201,9 @@ fn played(row: &Row) -> Scenario {
             (RIGHT, to, fars[index]),
             (to, RIGHT, fars[index]),
         ] {
-            links.push(link((a, b), (kbit("side_kbps"), delay), Limit::Unlimited, LossConfig::None));
+            links.push(link([a, b], kbit("side_kbps"), delay, Limit::Unlimited, LossConfig::None));
         }
-        flows.push(flow(row, (index, agent), (from, to)));
+        flows.push(flow(row, index, agent, [from, to]));
     }
     let nodes: BTreeSet<usize> = links.iter().flat_map(|link| [link.from, link.to]).collect();
     let end = Time::from_secs_f64(number(row, "duration").expect("a time"));
@@ -212,12 +213,7 @@ fn played(row: &Row) -> Scenario {
     scenario
 }
 
-fn link(
-    (from, to): (usize, usize),
-    (rate, delay): (Rate, Time),
-    limit: Limit,
-    loss: LossConfig,
-) -> NamedLink {
+fn link([from, to]: [usize; 2], rate: Rate, delay: Time, limit: Limit, loss: LossConfig) -> NamedLink {
     NamedLink {
         name: format!("{from}-{to}"),
         from,
@@ -234,7 +230,7 @@ fn link(
     }
 }
 
-fn flow(row: &Row, (index, agent): (usize, &str), pair: (usize, usize)) -> FlowConfig {
+fn flow(row: &Row, index: usize, agent: &str, pair: [usize; 2]) -> FlowConfig {
     let packets = |column: &str| number(row, column).map(|n| n as u32);
     let seconds = |column: &str| Time::from_secs_f64(number(row, column).expect("a time"));
     let of_flow = |column: &str| list(&row[column])[index].to_owned();

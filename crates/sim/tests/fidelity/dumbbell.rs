@@ -68,7 +68,7 @@ impl Load {
 }
 
 /// Plays one workload and puts ns-2's summary beside it.
-pub(crate) fn compare((workload, variant, ssthresh): (&str, &str, u32)) -> Load {
+pub(crate) fn compare(workload: &str, variant: &str, ssthresh: u32) -> Load {
     let listed = table(&format!("ns2/{workload}.csv.gz"));
     let scenario = scenario(&listed, ssthresh);
     let forward = listed.iter().map(|row| number(row, "src_router").expect("a router") as u32).collect();

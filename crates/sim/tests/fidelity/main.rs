@@ -26,7 +26,9 @@ use quickstart::Granted;
 fn runs_of_other_simulators_come_out_the_same() {
     let ns2 = play(&ns2::cases(), Bulk::compare);
     let ns3 = play(&ns3::cases(), Bulk::compare);
-    let loads = play(&dumbbell::CASES, |case| dumbbell::compare(*case));
+    let loads = play(&dumbbell::CASES, |(workload, variant, ssthresh)| {
+        dumbbell::compare(workload, variant, *ssthresh)
+    });
     let granted = play(&quickstart::all(), Granted::compare);
     let drawn = play(&rows::all(), rows::Drawn::compare);
     let classed = play(&classes::all(), classes::Classed::compare);

@@ -24,20 +24,20 @@ const CLOSE: Allowed = Allowed {
 pub(crate) const PHASE: Time = Time::from_us(5_559);
 
 /// ns-2's label, start-up, initial ssthresh in packets, recovery and avoidance.
-type Algorithm = (&'static str, &'static str, Option<u32>, Recovery, Avoidance);
+struct Algorithm(&'static str, &'static str, Option<u32>, Recovery, Avoidance);
 
 const ALGORITHMS: [Algorithm; 11] = [
-    ("nr_ss32", "slow_start", Some(32), Recovery::NewRenoImpatient, Avoidance::Reno),
-    ("nr_ss800", "slow_start", Some(800), Recovery::NewRenoImpatient, Avoidance::Reno),
-    ("nr_huge", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Reno),
-    ("nr_huge_slowsteady", "slow_start", None, Recovery::NewRenoSteady, Avoidance::Reno),
-    ("nr_hoe", "hoe", None, Recovery::NewRenoFlywheel, Avoidance::Reno),
-    ("nr_lss100", "limited", None, Recovery::NewRenoImpatient, Avoidance::Reno),
-    ("sack_huge", "slow_start", None, Recovery::SackNs2, Avoidance::Reno),
-    ("sack_lss100", "limited", None, Recovery::SackNs2, Avoidance::Reno),
-    ("vegas", "vegas", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
-    ("tahoe_ss800", "slow_start", Some(800), Recovery::Tahoe, Avoidance::Reno),
-    ("tahoe_huge", "slow_start", None, Recovery::Tahoe, Avoidance::Reno),
+    Algorithm("nr_ss32", "slow_start", Some(32), Recovery::NewRenoImpatient, Avoidance::Reno),
+    Algorithm("nr_ss800", "slow_start", Some(800), Recovery::NewRenoImpatient, Avoidance::Reno),
+    Algorithm("nr_huge", "slow_start", None, Recovery::NewRenoImpatient, Avoidance::Reno),
+    Algorithm("nr_huge_slowsteady", "slow_start", None, Recovery::NewRenoSteady, Avoidance::Reno),
+    Algorithm("nr_hoe", "hoe", None, Recovery::NewRenoFlywheel, Avoidance::Reno),
+    Algorithm("nr_lss100", "limited", None, Recovery::NewRenoImpatient, Avoidance::Reno),
+    Algorithm("sack_huge", "slow_start", None, Recovery::SackNs2, Avoidance::Reno),
+    Algorithm("sack_lss100", "limited", None, Recovery::SackNs2, Avoidance::Reno),
+    Algorithm("vegas", "vegas", None, Recovery::NewRenoImpatient, Avoidance::Vegas),
+    Algorithm("tahoe_ss800", "slow_start", Some(800), Recovery::Tahoe, Avoidance::Reno),
+    Algorithm("tahoe_huge", "slow_start", None, Recovery::Tahoe, Avoidance::Reno),
 ];
 
 /// Mbit/s and packets of buffer: the first path with smaller buffers, and faster ones with half a BDP and one.
@@ -82,7 +82,7 @@ pub(crate) fn cases() -> Vec<Bulk> {
 
 /// 40 Mbit/s, 50 ms and 250 packets between side links of 500 Mbit/s and 0.1 ms, 20 s.
 fn enhanced_start(algorithm: &Algorithm, max_burst: u32, variant: &str) -> Bulk {
-    let &(label, id, ssthresh, recovery, avoidance) = algorithm;
+    let &Algorithm(label, id, ssthresh, recovery, avoidance) = algorithm;
     let mut sender = sender(id);
     sender.rto.phase = Some(PHASE);
     sender.initial_ssthresh_packets = ssthresh;

@@ -90,28 +90,16 @@ fn enhanced_start(control: &str, label: &str, ssthresh: Option<u32>, prr: bool) 
 
 /// 100 Mbit/s, 100 ms, 60 s.
 fn cubic_100_ms(label: &str, queue_packets: u64) -> Bulk {
-    cubic(
-        "100 ms",
-        label,
-        mbit(100),
-        (Time::from_us(49_800), queue_packets),
-        (Time::from_secs(60), Source::Bulk),
-    )
+    cubic("100 ms", label, mbit(100), Time::from_us(49_800), queue_packets)
 }
 
 /// 150 Mbit/s, 600 ms, 80 MB.
 fn cubic_geo(label: &str, queue_packets: u64) -> Bulk {
-    let source = Source::Sized(80_000_000);
-    cubic("600 ms", label, mbit(150), (Time::from_us(299_800), queue_packets), (Time::from_secs(200), source))
+    let endless = cubic("600 ms", label, mbit(150), Time::from_us(299_800), queue_packets);
+    Bulk { end: Time::from_secs(200), source: Source::Sized(80_000_000), ..endless }
 }
 
-fn cubic(
-    rtt: &str,
-    label: &str,
-    rate: Rate,
-    (delay, queue_packets): (Time, u64),
-    (end, source): (Time, Source),
-) -> Bulk {
+fn cubic(rtt: &str, label: &str, rate: Rate, delay: Time, queue_packets: u64) -> Bulk {
     let mut sender =
         SenderConfig::new(Profile::Era, rampcc::algorithm("slow_start").expect("a registered algorithm"));
     sender.mss_bytes = 1448;
@@ -138,9 +126,9 @@ fn cubic(
         sender,
         receiver: receiver(HEADER_BYTES + TIMESTAMPS_BYTES),
         start: Time::ZERO,
-        end,
+        end: Time::from_secs(60),
         cbr: Rate::default(),
-        source,
+        source: Source::Bulk,
         oracle: Oracle::Row(OracleRow {
             file,
             row: vec![

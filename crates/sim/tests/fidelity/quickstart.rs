@@ -126,7 +126,7 @@ fn scenario(row: &Row) -> Scenario {
     sender.parameters[limit] = if row["maxss"] == "0" { NO_LIMIT } else { whole(row, "maxss") };
     sender.rto.phase = Some(PHASE);
     sender.sampled = true;
-    let span = (START, START + Time::from_secs(60));
+    let span = START..START + Time::from_secs(60);
     let cbr = Rate::from_bits_per_s(whole(row, "cbw_mbps") * 1_000_000);
     let mut scenario = path(row).scenario(sender, ReceiverConfig::new(Profile::Ns2), span, cbr);
     scenario.flows[0].source = Source::Sized(size_bytes(row));

@@ -173,7 +173,7 @@ fn played(row: &Row) -> Scenario {
         let phase = row["phases"].split(';').nth(index).expect("a phase for each connection");
         Some(Time::from_secs_f64(phase.parse().expect("a number")))
     };
-    let mut flow = bulk_flow((SENDER, RECEIVER), at("start"), sender.clone(), receiver);
+    let mut flow = bulk_flow([SENDER, RECEIVER], at("start"), sender.clone(), receiver);
     flow.sender.sampled = true;
     flow.sender.rto.phase = phase(0);
     if let Some(packets) = number(row, "packets") {
@@ -181,7 +181,7 @@ fn played(row: &Row) -> Scenario {
     }
     let mut flows = vec![flow];
     let mut traffic = Vec::new();
-    let (forth, back) = ((CROSS_SENDER, CROSS_RECEIVER), (CROSS_RECEIVER, CROSS_SENDER));
+    let (forth, back) = ([CROSS_SENDER, CROSS_RECEIVER], [CROSS_RECEIVER, CROSS_SENDER]);
     match kind {
         "none" => {}
         "flow" | "reverse" => {
@@ -198,7 +198,7 @@ fn played(row: &Row) -> Scenario {
             let pair = if kind == "cbr-reverse" { back } else { forth };
             traffic.extend(times.chunks(2).map(|span| {
                 let end = span.get(1).copied().unwrap_or(Time::NEVER);
-                constant_rate(pair, kbit("cross_kbps"), (span[0], end))
+                constant_rate(pair, kbit("cross_kbps"), span[0]..end)
             }));
         }
         other => panic!("no such traffic: {other}"),

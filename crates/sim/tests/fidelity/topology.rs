@@ -1,6 +1,7 @@
 //! The oracles' single bottleneck: side link, bottleneck, side link, each way, as ns-2's scripts build it.
 
-use crate::common::empty;
+use std::ops::Range;
+
 use rampcc::{Rate, Time};
 use rampcc_path::{
     Capacity, DelayConfig, Limit, LinkConfig, LossConfig, Propagation, QueueConfig, QuickStartPolicy, Ties,
@@ -9,6 +10,8 @@ use rampcc_scenario::{
     FlowConfig, NamedLink, OfSender, Scenario, Source, Steering, Stop, Topology, Traffic, TrafficKind,
 };
 use rampcc_tcp::{Profile, ReceiverConfig, SenderConfig};
+
+use crate::common::empty;
 
 /// The path of one oracle run.
 pub(crate) struct Bottleneck {
@@ -41,16 +44,16 @@ impl Bottleneck {
         &self,
         sender: SenderConfig,
         receiver: ReceiverConfig,
-        (start, end): (Time, Time),
+        span: Range<Time>,
         cbr: Rate,
     ) -> Scenario {
         let links = self.links(Limit::Unlimited, [self.side_delay; 4]);
         let mut traffic = Vec::new();
         if cbr > Rate::default() {
-            traffic.push(constant_rate((CROSS_SENDER, CROSS_RECEIVER), cbr, (Time::ZERO, Time::NEVER)));
+            traffic.push(constant_rate([CROSS_SENDER, CROSS_RECEIVER], cbr, Time::ZERO..Time::NEVER));
         }
-        let flow = bulk_flow((SENDER, RECEIVER), start, sender, receiver);
-        scenario(links, vec![flow], traffic, end)
+        let flow = bulk_flow([SENDER, RECEIVER], span.start, sender, receiver);
+        scenario(links, vec![flow], traffic, span.end)
     }
 
     /// All links, there and back. The queue on the way back holds `back`; `sides` are the delays to sender, receiver,
@@ -103,7 +106,7 @@ pub(crate) fn first_planned(over_the_side: Time, service: Time) -> Ties {
 
 /// A flow without end.
 pub(crate) fn bulk_flow(
-    (from, to): (usize, usize),
+    [from, to]: [usize; 2],
     start: Time,
     sender: SenderConfig,
     receiver: ReceiverConfig,
@@ -122,12 +125,12 @@ pub(crate) fn bulk_flow(
 }
 
 /// Packets of 1000 bytes at a constant rate.
-pub(crate) fn constant_rate(pair: (usize, usize), rate: Rate, (start, end): (Time, Time)) -> Traffic {
+pub(crate) fn constant_rate([from, to]: [usize; 2], rate: Rate, span: Range<Time>) -> Traffic {
     Traffic {
         name: "cbr".into(),
-        pairs: vec![pair],
-        start,
-        end,
+        pairs: vec![(from, to)],
+        start: span.start,
+        end: span.end,
         rtt: None,
         kind: TrafficKind::Cbr { rate, packet_bytes: 1000 },
     }

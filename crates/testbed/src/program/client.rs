@@ -28,14 +28,18 @@ pub(super) struct Loaded {
     pub(super) bytes: u64,
 }
 
-/// Loads `url` from a thread in the client's namespace. The error is a sentence about the server.
-pub(super) fn load(
-    server: SocketAddr,
-    url: &str,
-    size_bytes: u64,
-    (clock, longest): (Clock, Duration),
-    go_on: impl Fn() -> bool,
-) -> Result<Loaded, String> {
+/// What is loaded.
+pub(super) struct Object<'a> {
+    pub(super) server: SocketAddr,
+    pub(super) url: &'a str,
+    pub(super) size_bytes: u64,
+    /// Until the server must have answered.
+    pub(super) longest: Duration,
+}
+
+/// Loads `object` from a thread in the client's namespace. The error is a sentence about the server.
+pub(super) fn load(object: &Object<'_>, clock: Clock, go_on: impl Fn() -> bool) -> Result<Loaded, String> {
+    let Object { server, url, size_bytes, longest } = *object;
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();
     let refused = |cause: io::Error| format!("the client cannot connect to {server}: {cause}");
     let mut stream = TcpStream::connect_timeout(&server, longest).map_err(refused)?;

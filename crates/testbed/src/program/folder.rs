@@ -23,7 +23,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// With an object of so many bytes, all of it a hole, and whatever the row asks for.
-    pub(super) fn new(program: &Program, address: IpAddr, (bytes, seed): (u64, u64)) -> io::Result<Self> {
+    pub(super) fn new(program: &Program, address: IpAddr, bytes: u64, seed: u64) -> io::Result<Self> {
         let place = new_folder()?;
         let served = place.join("www");
         let mut folder = Self { place, words: Vec::new() };
@@ -118,7 +118,7 @@ mod tests {
         let text =
             "[a]\nserver = 'x'\nurl = 'http://{host}:{port}/{bytes}'\n[a.files]\nf = '{dir} {x} {seed}'\n";
         let program = &Program::parse_all(text).unwrap()[0];
-        let folder = Folder::new(program, IpAddr::from([10, 77, 0, 1]), (1000, 7)).unwrap();
+        let folder = Folder::new(program, IpAddr::from([10, 77, 0, 1]), 1000, 7).unwrap();
         let place = folder.place.clone();
         assert_eq!(folder.fill("{url} {nothing}"), "http://10.77.0.1:8443/1000 {nothing}");
         let written = fs::read_to_string(place.join("f")).unwrap();
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(fs::metadata(place.join("www/object")).unwrap().len(), 1000);
         drop(folder);
         assert!(!place.exists());
-        let six = Folder::new(program, "fd77::1".parse().unwrap(), (1000, 7)).unwrap();
+        let six = Folder::new(program, "fd77::1".parse().unwrap(), 1000, 7).unwrap();
         assert_eq!(six.fill("{url} {address}"), "http://[fd77::1]:8443/1000 fd77::1");
     }
 }

@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use rampcc::Time;
-use rampcc_emulator::{Emulator, End, ErrorReport, HostTcp, Ready, Running, Verdict};
+use rampcc_emulator::{Emulator, End, ErrorReport, Host, HostTcp, Ready, Running, Verdict};
 use rampcc_scenario::Scenario;
 use rampcc_trace::{FlowEvent, FlowEventKind, FlowTotals, Observer, Outcome, next_round_number};
 
-use super::client::{self, Loaded};
+use super::client::{self, Loaded, Object};
 use super::folder::{Folder, PORT};
 use super::foreign;
 use super::listening::Listener;
@@ -109,20 +109,23 @@ impl Task<'_> {
             return Err(self.failed("the path has no hosts for it".to_owned()));
         };
         let io = |action| move |cause| TestbedError::Io { action, cause };
-        let folder = Folder::new(self.program, from.address, (size_bytes, self.seed))
+        let folder = Folder::new(self.program, from.address, size_bytes, self.seed)
             .map_err(io("preparing a folder for the programs"))?;
         let line = folder.fill(&self.program.server);
         let shell = ready.command(from.end, "/bin/sh")?;
         let mut server = Process::start(shell, &line, None).map_err(io("starting the server"))?;
-        self.wait_until_ready(&ready, (from.end, from.address), &mut server, &folder)?;
+        self.wait_until_ready(&ready, &from, &mut server, &folder)?;
         let running = ready.start()?;
         running.steer(flow.to, &self.program.tcp_control())?;
         let before = Processors::now(server.first());
         let opening = scenario.opening_times(self.seed).first().map_or(Time::ZERO, |opening| opening.0);
         self.pause(&running, opening)?;
         let seen = match &self.program.client {
-            None => self.load(&running, (to.end, from.address), &mut server, &folder),
-            Some(client) => self.run_client(&running, (to.end, client), &mut server, &folder),
+            None => self.load(&running, [&from, &to], &mut server, &folder),
+            Some(client) => {
+                let client = folder.fill(client);
+                self.run_client(&running, to.end, &client, &mut server)
+            }
         };
         let used = Processors::now(server.first()).since(&before);
         let report = running.stop()?;
@@ -263,10 +266,11 @@ impl Task<'_> {
     fn wait_until_ready(
         &self,
         ready: &Ready,
-        (end, address): (End, IpAddr),
+        host: &Host,
         server: &mut Process,
         folder: &Folder,
     ) -> Result<(), TestbedError> {
+        let Host { end, address, .. } = *host;
         let mut waited = Duration::ZERO;
         loop {
             self.go_on()?;
@@ -303,13 +307,13 @@ impl Task<'_> {
     fn run_client(
         &self,
         running: &Running,
-        (end, client): (End, &str),
+        end: End,
+        client: &str,
         server: &mut Process,
-        folder: &Folder,
     ) -> Result<Seen, TestbedError> {
         let shell = running.command(end, "/bin/sh")?;
         let clock = running.clock();
-        let started = Process::start(shell, &folder.fill(client), Some(clock));
+        let started = Process::start(shell, client, Some(clock));
         let mut process =
             started.map_err(|cause| TestbedError::Io { action: "starting the client", cause })?;
         loop {
@@ -343,7 +347,7 @@ impl Task<'_> {
     fn load(
         &self,
         running: &Running,
-        (end, address): (End, IpAddr),
+        [from, to]: [&Host; 2],
         server: &mut Process,
         folder: &Folder,
     ) -> Result<Seen, TestbedError> {
@@ -351,14 +355,12 @@ impl Task<'_> {
         let url = folder.fill("{url}");
         let left = self.scenario.stop.after - clock.now();
         let longest = Duration::from_nanos(left.ns().max(1));
+        let server_at = SocketAddr::new(from.address, PORT);
+        let object = Object { server: server_at, url: &url, size_bytes, longest };
         let over = AtomicBool::new(false);
         let go_on = || !over.load(Ordering::Relaxed);
         let loaded = thread::scope(|scope| {
-            let client = scope.spawn(|| {
-                running.in_namespace(end, || {
-                    client::load(SocketAddr::new(address, PORT), &url, size_bytes, (clock, longest), go_on)
-                })
-            });
+            let client = scope.spawn(|| running.in_namespace(to.end, || client::load(&object, clock, go_on)));
             let watched: Result<(), TestbedError> = (|| loop {
                 if client.is_finished() {
                     return Ok(());

@@ -77,11 +77,11 @@ impl<'a> Wire<'a> {
         let rate = facts.capacity.iter().map(|(_, rate)| rate.bits_per_s()).max().unwrap_or(0);
         let bytes = scenario.flows.first().map_or(0, |flow| flow.sender.mss_bytes + flow.sender.header_bytes);
         let packet_time = Time::from_ns(u64::from(bytes) * 8_000_000_000 / rate.max(1));
-        Self::new(&report.packets, server, (facts.base_rtt, packet_time))
+        Self::new(&report.packets, server, facts.base_rtt, packet_time)
     }
 
     /// `packet_time`: of a full packet at the bottleneck.
-    fn new(packets: &'a [Seen], server: IpAddr, (base_rtt, packet_time): (Time, Time)) -> Self {
+    fn new(packets: &'a [Seen], server: IpAddr, base_rtt: Time, packet_time: Time) -> Self {
         let of = |own: bool| packets.iter().filter(move |seen| (seen.from.ip() == server) == own);
         let gap = Time::from_ns(packet_time.ns() / 2).min(GAP_MAX);
         let mut sent: Vec<&Seen> = of(true).filter(|seen| seen.payload_bytes > 0).collect();
@@ -363,7 +363,7 @@ mod tests {
     }
 
     fn wire(packets: &[Seen]) -> Wire<'_> {
-        Wire::new(packets, SERVER, (Time::from_ms(20), Time::from_us(240)))
+        Wire::new(packets, SERVER, Time::from_ms(20), Time::from_us(240))
     }
 
     #[test]

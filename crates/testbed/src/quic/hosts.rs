@@ -58,7 +58,7 @@ enum State {
 }
 
 impl<'a> Sends<'a> {
-    pub(super) fn new(over: &'a Over<'a>, size_bytes: u64, (sampled, recorded): (bool, bool)) -> Self {
+    pub(super) fn new(over: &'a Over<'a>, size_bytes: u64, sampled: bool, recorded: bool) -> Self {
         let (state, log) = (State::New, Log::default());
         Self { over, size_bytes, sampled, recorded: sampled && recorded, state, samples: 0, log }
     }

@@ -80,7 +80,7 @@ impl Task<'_> {
         let flow = &scenario.flows[0];
         let size_bytes = flow.source.size_bytes();
         let running = Emulator::start(scenario, self.seed, &options)?;
-        let sockets = sockets(&running, (flow.from, flow.to))?;
+        let sockets = sockets(&running, flow.from, flow.to)?;
         let [sends, receives] = sockets;
         let connecting =
             Connecting { flow: FLOW, sender: &flow.sender, receiver: &flow.receiver, seed: self.seed };
@@ -90,7 +90,7 @@ impl Task<'_> {
         let clock = running.clock();
         let sampled = flow.sender.sampled;
         let io = |cause| TestbedError::Io { action: "driving a QUIC connection", cause };
-        let mut sending = Sends::new(over, size_bytes, (sampled, recorded));
+        let mut sending = Sends::new(over, size_bytes, sampled, recorded);
         let mut receiving = Receives::new(over, sampled);
         let (sender, receiver) = thread::scope(|scope| {
             let (sending, receiving) = (&mut sending, &mut receiving);
@@ -180,7 +180,7 @@ impl Tally {
 }
 
 /// One in each namespace, connected to the other.
-fn sockets(running: &Running, (from, to): (usize, usize)) -> Result<[Socket; 2], TestbedError> {
+fn sockets(running: &Running, from: usize, to: usize) -> Result<[Socket; 2], TestbedError> {
     let host = |node: usize| running.hosts().iter().find(|host| host.node == node).cloned();
     let (Some(from), Some(to)) = (host(from), host(to)) else {
         return Err(TestbedError::Io {

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rampcc_emulator::{End, Running, run_above_engine};
+use rampcc_emulator::{End, Host, Running, run_above_engine};
 
 const PORT: u16 = 8080;
 /// Moves the shell to a control group and becomes the command.
@@ -41,13 +41,9 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves at a host's address, in a control group if there is one.
-    pub(crate) fn start(
-        running: &Running,
-        (end, host): (End, IpAddr),
-        cgroup: Option<&Path>,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(running: &Running, host: &Host, cgroup: Option<&Path>) -> io::Result<Self> {
         let program = nginx().ok_or(io::ErrorKind::NotFound)?;
-        let address = SocketAddr::new(host, PORT);
+        let (end, address) = (host.end, SocketAddr::new(host.address, PORT));
         let folder = new_folder()?;
         let (ended, wait) = mpsc::channel();
         let file = File::create(folder.join("objects"))?;
@@ -64,7 +60,7 @@ impl Server {
                 shell
             }
         };
-        server.thread = Some(serve(command, (&server.folder, &configuration), wait)?);
+        server.thread = Some(serve(command, &server.folder, &configuration, wait)?);
         server.wait_until_it_listens(running, end)?;
         Ok(server)
     }
@@ -119,10 +115,11 @@ impl Drop for Server {
 /// nginx until the other end of `wait` is dropped. It inherits the priority of this thread, and ends with it.
 fn serve(
     mut command: Command,
-    places: (&Path, &Path),
+    folder: &Path,
+    configuration: &Path,
     wait: mpsc::Receiver<()>,
 ) -> io::Result<JoinHandle<()>> {
-    command.arg("-p").arg(places.0).arg("-c").arg(places.1);
+    command.arg("-p").arg(folder).arg("-c").arg(configuration);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let (tell, told) = mpsc::channel();
     let thread = thread::Builder::new().name("rampcc-nginx".to_owned()).spawn(move || {
