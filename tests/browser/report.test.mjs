@@ -99,8 +99,11 @@ test("neighbouring paths are drawn, hidden with their row, and can be taken away
   const fields = await page.$$eval("#carries figure", (all) => all.map((figure) => figure.dataset.field));
   assert.equal(fields[0], "path.reverse.rate", "what decides most comes first");
   assert.equal(new Set(fields).size, 3);
-  const dots = await page.$$eval("#carries figure path.dots", (all) => all.map((path) => path.getAttribute("d").split("M").length - 1));
+  const dots = await page.$$eval("#carries figure path.regrets", (all) => all.map((path) => path.getAttribute("d").split("M").length - 1));
   assert.ok(dots.length >= 6 && dots.every((count) => count === 64), String(dots));
+  const phone = await open(browser, report, { viewport: { width: 390, height: 844 } });
+  const widths = await phone.$$eval("#carries > .carries-grid path.regrets", (all) => all.map((path) => path.getBoundingClientRect().width));
+  assert.ok(widths.length >= 3 && widths.every((width) => width > 100), `on a telephone: ${widths}`);
   const inside = await page.$$eval("#carries figure svg", (all) => all.every((svg) => {
     const { width, height } = svg.viewBox.baseVal, box = svg.getBBox();
     return box.x >= -1 && box.y >= -1 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1;

@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ("queue peak", "longest queueing delay at the bottleneck"),
     (
         "carries",
-        "share of the neighbouring paths on which the row is within 5 % of the fastest contender; paths on which no row has a result do not count, and the verdict says how many: [how far an answer carries](#how-far-an-answer-carries)",
+        "share of the neighbouring paths on which the row is within 5 % of the fastest contender; paths on which no row has a result do not count, and the verdict says how many ([how far an answer carries](#how-far-an-answer-carries))",
     ),
 ];
 

@@ -151,7 +151,7 @@ fn figure(
         }
         let class = if index == 0 { "leader" } else { "rival" };
         html.add(format_args!(
-            "<path class=\"dots {class}\" data-arm=\"{arm}\" d=\"{dots}\" stroke=\"var(--arm-{})\"/>",
+            "<path class=\"regrets {class}\" data-arm=\"{arm}\" d=\"{dots}\" stroke=\"var(--arm-{})\"/>",
             styles[*arm] % 8
         ));
     }
