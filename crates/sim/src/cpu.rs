@@ -12,7 +12,8 @@ use rampcc_trace::CpuSample;
 
 use crate::packet::Parcel;
 
-/// A sample of the load tells of so much time.
+/// A sample of the load tells of so much time. Samples end at multiples of it, as whoever takes them has a clock of its own; the
+/// first one is shorter.
 const WINDOW: Time = Time::from_ms(100);
 
 /// Entries of a queue that are visited.
@@ -40,7 +41,8 @@ pub(crate) struct Cpu<P> {
     done: Time,
     /// How far the time spent has been counted.
     counted: Time,
-    /// Busy time of the window that ends at `window_end`.
+    /// The window whose busy time is counted.
+    window_start: Time,
     busy: Time,
     /// Time of searches, as a sender, in that window.
     searched: Time,
@@ -60,6 +62,7 @@ impl<P: Copy> Cpu<P> {
             serving: None,
             done: Time::NEVER,
             counted: Time::ZERO,
+            window_start: Time::ZERO,
             busy: Time::ZERO,
             searched: Time::ZERO,
             sends: false,
@@ -72,7 +75,8 @@ impl<P: Copy> Cpu<P> {
         self.sends |= sends;
         if self.window_end == Time::NEVER {
             self.counted = now;
-            self.window_end = now + WINDOW;
+            self.window_start = now;
+            self.window_end = Time::from_ns((now.ns() / WINDOW.ns() + 1) * WINDOW.ns());
         }
     }
 
@@ -141,17 +145,19 @@ impl<P: Copy> Cpu<P> {
         }
         self.count(self.window_end);
         let base = u64::from(self.prices.base_load_permille);
-        let rest = (1000 - base) * self.busy.ns() / WINDOW.ns();
+        let over = self.window_end - self.window_start;
+        let rest = (1000 - base) * self.busy.ns() / over.ns();
         let sample = CpuSample {
             now: self.window_end,
             node,
-            over: WINDOW,
+            over,
             load_permille: (base + rest) as u32,
             sends: self.sends,
-            search_permille: u32::try_from(1000 * self.searched.ns() / WINDOW.ns()).unwrap_or(u32::MAX),
+            search_permille: u32::try_from(1000 * self.searched.ns() / over.ns()).unwrap_or(u32::MAX),
         };
         self.busy = Time::ZERO;
         self.searched = Time::ZERO;
+        self.window_start = self.window_end;
         self.window_end += WINDOW;
         Some(sample)
     }
@@ -331,6 +337,22 @@ mod tests {
             .map(|ms| cpu.poll_sample(Time::from_ms(ms), 0).expect("a window is over").load_permille)
             .collect();
         assert_eq!(loads, [1000; 3]);
+    }
+
+    #[test]
+    fn samples_end_at_multiples_of_their_length() {
+        let mut cpu = Cpu::<u32>::new(cpu(0).prices);
+        cpu.start(Time::from_ms(175), true);
+        assert_eq!(cpu.poll_timeout(), Time::from_ms(200));
+        cpu.take(&parcel(0));
+        let next = cpu.next(Time::from_ms(175)).expect("it is idle");
+        // 1 us + 2 499 800 x 5 ns: half of what is left of the window.
+        cpu.serve(Time::from_ms(175), next, visits(2_499_800));
+        assert!(cpu.finish(Time::from_us(187_500)).is_some());
+        let first = cpu.poll_sample(Time::from_ms(200), 0).expect("a window is over");
+        assert_eq!((first.now, first.over, first.load_permille), (Time::from_ms(200), Time::from_ms(25), 500));
+        let second = cpu.poll_sample(Time::from_ms(300), 0).expect("another one is");
+        assert_eq!((second.over, second.load_permille), (WINDOW, 0));
     }
 
     #[test]
