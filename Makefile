@@ -7,7 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 TOOLS := target/tools/bin
 BROWSER_TEST := tests/browser/run
 PYTHON_TEST := tests/python/run
-RUST_TEST := cargo test --workspace --all-features --locked --no-fail-fast
+RUST_TEST := scripts/rust-tests
 C_FILES = $(wildcard include/ramp/*.h) $(shell find tests/c crates/quic/c crates/linux/bpf crates/linux/tests crates/ramp/tests/scratch crates/host/bpf -name '*.c' -o -name '*.h')
 
 .PHONY: help
@@ -94,6 +94,11 @@ test: ## The full suite; closes with how much passed, failed and was skipped, an
 	{ failed=0; $(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target in-browser in-python || failed=1; \
 		$(RUST_TEST) || failed=1; exit $$failed; } 2>&1 | scripts/count-tests
 
+.PHONY: test-long
+test-long: ## What takes too long for `test`, before a release: all kernel tests in Linux 6.1 and 6.12, a thousand comparisons kept and found again
+	@scripts/setup test
+	$(RUST_TEST) long 2>&1 | scripts/count-tests
+
 # Side by side, since each waits for something else than a processor now and then. Cargo counts its own jobs.
 .PHONY: in-browser in-python
 in-browser:
@@ -144,7 +149,7 @@ spelling: ## Spelling of code and prose
 
 .PHONY: scripts
 scripts: ## Shell scripts
-	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/release scripts/count-tests scripts/vectors packaging/gate/gate tests/browser/run tests/browser/tools tests/site/run tests/python/run tests/release/run tests/release/debian packaging/debian/* tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
+	$(TOOLS)/shellcheck scripts/setup scripts/package scripts/kernels scripts/fuzz scripts/playground scripts/site scripts/release scripts/count-tests scripts/rust-tests scripts/vectors packaging/gate/gate tests/browser/run tests/browser/tools tests/site/run tests/python/run tests/release/run tests/release/debian packaging/debian/* tests/scripts/count-tests crates/cli/tests/units/boot.sh crates/cli/tests/machines/steps/*.sh .ci/run
 	tests/scripts/count-tests
 
 .PHONY: lint

@@ -13,7 +13,7 @@
  *
  * Source:   [WPY04], [WVSG02]. Reconstructed: the rules from descriptions of both papers, not from
  *           their text or code.
- * Deviates: ssthresh begins at 32 packets where nobody sets it; an infinite one is never below the
+ * Deviates: ssthresh begins at 32 packets where it is not set; an infinite one is never below the
  *           estimate, and the rule then does nothing.
  * Deviates: an interval begins at one of 64 marks per RTT, the last before it, not at any ACK.
  * Deviates: ACKs at one instant are one sample, of all that they deliver.

@@ -31,7 +31,7 @@
 	P(N, longest_gap, "us", 10000, 1, 10000000, "reconstructed",                  \
 	  "a longer gap is a receiver's timer or the next round, and does not count") \
 	P(N, header, "bytes", 52, 0, 200, "IP and TCP with time stamps",              \
-	  "what the link carries of a packet beside its payload")
+	  "what the link carries of a packet in addition to its payload")
 
 RAMP_PARAMETERS(CAPSTART)
 

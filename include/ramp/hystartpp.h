@@ -12,7 +12,7 @@
  *        +----RTT fell again-----+        either --loss, mark, timeout--> done --undone--> back
  *
  * Source:   RFC 9406.
- * Deviates: the connection's own ABC limit applies beside L (§4.3), so that packet counting stays
+ * Deviates: the connection's own ABC limit applies in addition to L (§4.3), so that packet counting stays
  *           possible.
  */
 #ifndef RAMP_HYSTARTPP_H

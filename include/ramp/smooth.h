@@ -6,7 +6,7 @@
  *     either --cwnd reached ssthresh, loss, mark, timeout--> done --undone--> back
  *
  * Source:   [WXRS00], first in [WW98]. Reconstructed from descriptions; the paper was not at hand.
- * Deviates: ssthresh begins at 64 packets where nobody sets it; with an infinite one this is slow
+ * Deviates: ssthresh begins at 64 packets where it is not set; with an infinite one this is slow
  *           start.
  * Deviates: growth is proportional to the bytes acknowledged, within the connection's ABC limit;
  *           the paper counts ACKs. With one ACK per packet both are the same.

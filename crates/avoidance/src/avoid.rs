@@ -5,6 +5,7 @@ use rampcc::Time;
 use crate::bbr::Bbr;
 use crate::bbr3::Bbr3;
 use crate::cubic::Cubic;
+use crate::growth::Growth;
 use crate::model::{Delivered, Lost};
 use crate::reno::Reno;
 use crate::vegas::{Vegas, VegasConfig};
@@ -49,27 +50,6 @@ pub struct Rules {
     pub vegas: VegasConfig,
     /// Windows and growth are counted as ns-2 counts them: fractions of a packet, one step per ACK.
     pub ns2: bool,
-}
-
-/// One ACK that the window may grow by.
-#[derive(Clone, Copy, Debug)]
-pub struct Growth {
-    /// Its arrival.
-    pub now: Time,
-    /// Congestion window before it, bytes.
-    pub cwnd: u64,
-    /// Bytes that count towards growth.
-    pub acked: u64,
-    /// Payload bytes of a full packet.
-    pub mss: u64,
-    /// Smallest RTT so far; `Time::NEVER`: none.
-    pub min_rtt: Time,
-    /// Sample of this ACK.
-    pub rtt: Option<Time>,
-    /// SND.UNA after the ACK, for round trips.
-    pub una: u64,
-    /// SND.NXT after the ACK.
-    pub next: u64,
 }
 
 /// The window's keeper in congestion avoidance.

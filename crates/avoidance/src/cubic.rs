@@ -7,7 +7,7 @@
 
 use rampcc::Time;
 
-use crate::avoid::Growth;
+use crate::growth::Growth;
 
 const C: f64 = 0.4;
 /// Linux: growth per acknowledged packet before the first loss is at least 1/20 of a packet.

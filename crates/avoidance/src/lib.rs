@@ -10,6 +10,7 @@ mod bbr;
 mod bbr3;
 mod bounds;
 mod cubic;
+mod growth;
 mod model;
 mod policed;
 mod rate;
@@ -17,7 +18,8 @@ mod reno;
 mod vegas;
 mod westwood;
 
-pub use avoid::{Avoid, Avoidance, Growth, Rules};
+pub use avoid::{Avoid, Avoidance, Rules};
+pub use growth::Growth;
 pub use model::{Delivered, Lost, Startup};
 pub use rate::{RateSampler, Stamp};
 pub use vegas::VegasConfig;

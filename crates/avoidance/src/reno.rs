@@ -1,6 +1,6 @@
 //! RFC 5681 §3.1, counting bytes (RFC 3465): one MSS for each window acknowledged.
 
-use crate::avoid::Growth;
+use crate::growth::Growth;
 
 /// Adds one MSS when a whole window has been acknowledged, so that nothing is lost to rounding.
 #[derive(Clone, Debug, Default)]

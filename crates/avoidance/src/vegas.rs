@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rampcc::Time;
 
-use crate::avoid::Growth;
+use crate::growth::Growth;
 
 /// Linux needs more than two samples in a round to trust its minimum.
 const SAMPLES_MIN: u32 = 3;

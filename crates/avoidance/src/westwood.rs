@@ -5,7 +5,7 @@
 
 use rampcc::Time;
 
-use crate::avoid::Growth;
+use crate::growth::Growth;
 use crate::reno::Reno;
 
 /// A sample takes an RTT, and at least so long (Linux `TCP_WESTWOOD_RTT_MIN`).

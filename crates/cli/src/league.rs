@@ -190,7 +190,7 @@ impl LeagueArgs {
         if !self.candidates.headers.is_empty() {
             return not(
                 "--candidate",
-                "a header beside the registry is not compiled for the kernel: play it on sim",
+                "a header outside the registry is not compiled for the kernel: play it on sim",
             );
         }
         if self.weights.is_some() {
@@ -263,7 +263,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     if args.into.is_some() {
         return Err(CliError::input_help(
             "--into has no table to write",
-            "--goals or --ablation FILE beside it",
+            "--goals or --ablation FILE with it",
         ));
     }
     if let Some(other) = args.other()? {

@@ -342,7 +342,7 @@ fn write_text(
     if answer.rows.iter().any(|line| !line.recorded) {
         let _ = writeln!(
             text,
-            "Open loop: every other row was told what {by}'s connection saw; its own window changed nothing of that."
+            "Open loop: every other row was given what {by}'s connection saw; its own window changed nothing of that."
         );
     }
     let _ = match &answer.differs {

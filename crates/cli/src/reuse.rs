@@ -95,9 +95,19 @@ fn play(words: &[String], more: &[&str], place: &Path) -> String {
 
 #[test]
 fn kept_results_are_those_that_playing_gives() {
-    let place = Place::new("reuse");
+    kept_is_fresh("reuse", 200);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn kept_results_are_those_that_playing_gives_at_length() {
+    kept_is_fresh("reuse-long", 1000);
+}
+
+fn kept_is_fresh(name: &str, cases: u32) {
+    let place = Place::new(name);
     let (kept, fresh) = (place.0.join("kept"), place.0.join("fresh"));
-    let config = Config { cases: 1000, failure_persistence: None, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let outcome = runner.run(&command(), |words| {

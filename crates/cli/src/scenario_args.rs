@@ -146,7 +146,7 @@ impl PathArgs {
         let option = |field: &str| field.trim_start_matches("path.").replace('.', "-");
         let words: Vec<String> = given.map(|(field, value)| format!("--{} {value}", option(field))).collect();
         Err(ExperimentError::Input {
-            message: format!("--rate and --rtt are required beside {}", words.join(" ")),
+            message: format!("--rate and --rtt are required with {}", words.join(" ")),
             help: Some(format!("or name the scenario to change: {DEFAULT_SCENARIO} {}", words.join(" "))),
         })
     }

@@ -341,7 +341,7 @@ fn the_kernel_plays_no_candidate_and_says_so() {
     let alone = place.ramp(&[&command[..], &["--on", "linux", "--algorithms", "cubic"], &PATH[..]].concat());
     let said = stderr(&alone).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(alone.status.code(), Some(2), "{said}");
-    assert!(said.contains("hystart: a header beside the registry is not compiled for the kernel"), "{said}");
+    assert!(said.contains("hystart: a header outside the registry is not compiled for the kernel"), "{said}");
     assert!(!place.path("out").exists(), "something was written");
 }
 

@@ -8,7 +8,7 @@ use rampcc_path::Capacity;
 use rampcc_scenario::{PathFacts, Scenario, TrafficKind};
 use rampcc_tcp::{ReceiveWindow, ReceiverConfig, SenderConfig};
 
-use crate::Options;
+use crate::options::Options;
 
 /// Fastest path that the emulator is rated to: measured on two cores of 2026, with real-time priority.
 pub const RATED: Rate = Rate::from_bits_per_s(400_000_000);

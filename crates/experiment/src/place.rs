@@ -165,7 +165,7 @@ pub(crate) fn named(
             directory.join(plan).display(),
             place.display()
         ),
-        "allowed: a directory below this one, such as `sim`, or one beside it, such as `../geo-1`, and no link elsewhere",
+        "allowed: a directory below this one, such as `sim`, or one next to it, such as `../geo-1`, and no link elsewhere",
     ))
 }
 

@@ -181,7 +181,7 @@ impl Row {
         let Steering::Core(arm) = &self.steering else { return None };
         if self.code.is_some() && backend.clock() == Clock::Real {
             return Some(format!(
-                "{}: a header beside the registry is not compiled for the kernel",
+                "{}: a header outside the registry is not compiled for the kernel",
                 self.label
             ));
         }
@@ -283,7 +283,7 @@ mod tests {
         assert_ne!(steering[1], steering[2]);
         assert_eq!(playable(&[of("1")], &Simulator, Asked { named: true, alone: true }).unwrap().0.len(), 1);
         let error = playable(&[of("1")], &Other, Asked { named: true, alone: true }).unwrap_err().to_string();
-        assert!(error.contains("hystart: a header beside the registry"), "{error}");
+        assert!(error.contains("hystart: a header outside the registry"), "{error}");
         let own = Row::parse("quick", &[&Other]).unwrap();
         let (rows, told) = playable(&[own, of("1")], &Other, Asked { named: true, alone: false }).unwrap();
         assert!(rows.len() == 1 && rows[0].code.is_none() && told.unwrap().contains("hystart: a header"));

@@ -163,9 +163,11 @@ impl Host {
             Now::Runs(Some(name)) if name == old.name => {}
             now => {
                 let found = match now {
-                    Now::Runs(Some(name)) => format!("somebody has set {name} since"),
-                    Now::Runs(None) => "somebody has taken it away since".into(),
-                    Now::Altered(route) => format!("somebody has changed it since ({})", route.describe()),
+                    Now::Runs(Some(name)) => format!("another process has set {name} since"),
+                    Now::Runs(None) => "another process has removed it since".into(),
+                    Now::Altered(route) => {
+                        format!("another process has changed it since ({})", route.describe())
+                    }
                     Now::Gone(what) => format!("the {what} is gone"),
                     Now::Remade(path) => {
                         format!("the control group {} was made again", printable(&path.to_string_lossy()))
@@ -297,7 +299,7 @@ impl Host {
     }
 }
 
-/// Whether there is again what had been before: a detachment died there, or somebody has set it.
+/// Whether there is again what had been before: a detachment died there, or another process has set it.
 fn back_already(record: &Record) -> Result<bool, HostError> {
     if matches!(record.target, Target::Cgroup { .. }) {
         return Ok(false);

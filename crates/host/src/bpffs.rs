@@ -14,10 +14,6 @@ use crate::host::Host;
 /// Where it is by custom.
 pub(crate) const USUAL: &str = "/sys/fs/bpf";
 
-/// How root lets a user pin without opening the usual one, which is mostly root's alone.
-pub(crate) const FOR_A_USER: &str = "mkdir -p /run/ramp-bpf && mount -t bpf -o mode=0700 bpf /run/ramp-bpf && chown USER \
-                                     /run/ramp-bpf, and --pins /run/ramp-bpf/ramp with every command";
-
 /// Whether a path lies in a BPF file system; `None`: it does not exist.
 pub(crate) fn is_bpffs(path: &Path) -> Option<bool> {
     statfs(path).ok().map(|fs| fs.filesystem_type() == BPF_FS_MAGIC)

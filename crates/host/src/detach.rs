@@ -7,6 +7,7 @@ use rampcc_linux::{Pinned, withdraw_pinned};
 
 use crate::assign::Assign;
 use crate::attach::{foreign, is_ours};
+use crate::detached::{Detached, Restored};
 use crate::error::HostError;
 use crate::files::Directory;
 use crate::host::Host;
@@ -16,34 +17,6 @@ use crate::scope::{Scope, printable};
 use crate::sysctl;
 use crate::target::{Now, Target};
 use crate::unrecorded::{Unrecorded, by_hand, unrecorded, unrecorded_in};
-
-/// Result of detaching.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detached {
-    /// As it was named when it was attached.
-    pub scope: String,
-    /// The congestion controls that were taken out.
-    pub names: Vec<String>,
-    /// Fate of the setting that they had replaced.
-    pub restored: Restored,
-    /// Connections that go on with the algorithm until they close.
-    pub still_open: u64,
-    /// Further notes for the user.
-    pub notes: Vec<String>,
-}
-
-/// Fate of the setting that had been replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Restored {
-    /// It is back.
-    PutBack(String),
-    /// It was there already.
-    WasThere(String),
-    /// Somebody has set something else since, which stays.
-    LeftForeign(String),
-    /// There is nothing left to put it back to.
-    Gone(String),
-}
 
 impl Host {
     /// Puts back what was before, for this scope or for everything that is attached.
@@ -387,7 +360,7 @@ fn still_known(names: &[String]) -> Vec<String> {
     if let Ok(available) = sysctl::available() {
         for name in names.iter().filter(|name| available.contains(name)) {
             notes.push(format!(
-                "{name} is still registered, by somebody else or because its pins were removed by hand"
+                "{name} is still registered, by another program or because its pins were removed by hand"
             ));
         }
     }

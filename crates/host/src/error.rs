@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use rampcc_linux::LoadError;
 use thiserror::Error;
 
-use crate::bpffs::FOR_A_USER;
-use crate::detach::Detached;
+use crate::detached::Detached;
+
+/// How root lets a user pin without opening the usual one, which is mostly root's alone.
+pub(crate) const FOR_A_USER: &str = "mkdir -p /run/ramp-bpf && mount -t bpf -o mode=0700 bpf /run/ramp-bpf && chown USER \
+                                     /run/ramp-bpf, and --pins /run/ramp-bpf/ramp with every command";
 
 /// Error of a change to this host.
 #[derive(Debug, Error)]

@@ -13,6 +13,7 @@ mod attach;
 mod bpffs;
 mod clock;
 mod detach;
+mod detached;
 pub mod doctor;
 mod error;
 mod files;
@@ -34,7 +35,7 @@ mod unrecorded;
 
 pub use assign::{Assign, AssignArm, AssignCounters, AssignEvent, AssignOptions, Done, Opened, WHOLE};
 pub use attach::{Attached, Change};
-pub use detach::{Detached, Restored};
+pub use detached::{Detached, Restored};
 pub use error::HostError;
 pub use files::publish;
 pub use host::{Host, PINS, RECORDS};

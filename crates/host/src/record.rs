@@ -189,7 +189,7 @@ impl Host {
             .map_err(HostError::file("write", &path))?;
         let mirror = self.mirror(&record.target.key());
         if let Some(held) = Held::open(&mirror).map_err(HostError::file("open", &mirror))? {
-            self.step("copy the record beside the pins");
+            self.step("copy the record next to the pins");
             let map = MapHandle::from_pinned_path(held.path())
                 .map_err(io::Error::other)
                 .map_err(HostError::file("open", &mirror))?;

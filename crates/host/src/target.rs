@@ -199,7 +199,7 @@ impl Target {
     /// Other routes that one of these congestion controls is set on, while they are registered and so can be seen.
     ///
     /// Those over the nexthop object of a route of ours have it because the kernel lets such routes share their metrics;
-    /// it is taken off. What somebody has set is said.
+    /// it is taken off. What another process has set is said.
     pub(crate) fn routes_left(&self, replaced: &Replaced, names: &[String]) -> Vec<String> {
         let object = match replaced {
             Replaced::Route(route) => route.nexthop_object(),

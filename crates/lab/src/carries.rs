@@ -115,21 +115,6 @@ pub struct NearestLoss {
     pub scenario: Option<String>,
 }
 
-impl Carries {
-    /// All this in one sentence; empty: there is nothing to say.
-    pub(crate) fn sentence(&self, comparison: &Comparison) -> String {
-        words::sentence(comparison, self)
-    }
-
-    pub(crate) fn warning(&self, comparison: &Comparison) -> Option<String> {
-        words::warning(comparison, self)
-    }
-
-    pub(crate) fn method(&self, comparison: &Comparison) -> String {
-        words::method(comparison, self)
-    }
-}
-
 impl Comparison {
     /// With what one run of each row on each path of a neighbourhood says of how far the answer carries.
     ///

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::about::{self, About};
 use crate::carries::Carries;
 use crate::explain::{self, Explanation};
-use crate::metric::{Definition, MetricInfo};
+use crate::metric::{self, Definition, MetricInfo};
+use crate::summary::{Interval, Summary, Test};
 use crate::{Context, DrawnSeed, EmulationSummary, ExitReason, ExitRecord, RunPath, StayRecord};
 
 /// All runs of one scenario, judged.
@@ -127,19 +128,6 @@ pub struct ArmSummary {
     pub carries: Option<f64>,
 }
 
-impl Summary {
-    /// Number of values that were cut off.
-    pub fn unfinished(&self) -> u32 {
-        u32::try_from(self.at_least.iter().flatten().count()).unwrap_or(u32::MAX)
-    }
-
-    /// By seed the value, or what it is at least.
-    pub fn known_or_least(&self) -> Vec<Option<f64>> {
-        let least = |i: usize| self.at_least.get(i).copied().flatten();
-        self.values.iter().enumerate().map(|(i, value)| value.or_else(|| least(i))).collect()
-    }
-}
-
 impl ArmSummary {
     /// Its run of a seed that is drawn.
     pub fn drawn(&self, seed: u64) -> Option<&Representative> {
@@ -155,72 +143,6 @@ impl ArmSummary {
     pub fn of(&self, metric: Definition) -> Option<&Summary> {
         self.metrics.get(metric.id)
     }
-}
-
-/// A distribution over runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// One value per seed of the comparison; `None`: no such run, or no value in it.
-    pub values: Vec<Option<f64>>,
-    /// Number of values.
-    pub n: u32,
-    /// Lower bounds, by seed, of values that the end of a run cut off (a download that did not finish takes longer
-    /// than the run lasted); empty: nowhere.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub at_least: Vec<Option<f64>>,
-    /// Mean; values that were cut off count as what they are at least (the restricted mean of survival analysis).
-    pub mean: f64,
-    /// Median, likewise.
-    pub median: f64,
-    /// Standard deviation (n - 1); `None` below two values.
-    pub sd: Option<f64>,
-    /// 95 % interval of the mean; `None` below two values.
-    pub interval: Option<Interval>,
-    /// Set where the values fall into two groups.
-    pub modes: Option<Modes>,
-}
-
-impl Summary {
-    /// The distribution of values, one for each run; `None` without any value.
-    pub fn of(values: Vec<Option<f64>>) -> Option<Self> {
-        crate::statistics::summarise(values, Vec::new())
-    }
-}
-
-/// A 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Method.
-    pub method: IntervalMethod,
-}
-
-/// Method of finding an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IntervalMethod {
-    /// Student's t.
-    T,
-    /// Bias-corrected and accelerated bootstrap (Efron 1987).
-    Bca,
-    /// No interval, but the smallest and the largest value: Student's t would reach below zero, where none can be.
-    Range,
-}
-
-/// Two groups of values where one was expected.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Modes {
-    /// Mean of the lower group.
-    pub low: f64,
-    /// Mean of the upper group.
-    pub high: f64,
-    /// Share of runs in the lower group.
-    pub low_share: f64,
-    /// Hartigan's dip test: probability of such a dip from one mode.
-    pub p: f64,
 }
 
 /// Number of runs in which a reason ended start-up.
@@ -306,18 +228,6 @@ pub struct Pair {
     pub finding: Finding,
 }
 
-/// Test that decided whether two rows differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Test {
-    /// Paired t test.
-    T,
-    /// Wilcoxon's signed-rank test, exact, where one of the rows is bimodal.
-    SignedRank,
-    /// None: nothing is left to chance.
-    Certain,
-}
-
 /// Finding about a pair of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -330,4 +240,39 @@ pub enum Finding {
     Equivalent,
     /// The runs do not tell.
     CannotTell,
+}
+
+impl ArmSummary {
+    /// Runs that ended with a lost connection.
+    pub(crate) fn lost_connections(&self) -> usize {
+        self.of(metric::CONNECTIONS_LOST)
+            .map_or(0, |s| s.values.iter().flatten().filter(|lost| **lost > 0.0).count())
+    }
+
+    /// Whether all of them did.
+    pub(crate) fn lost_all_connections(&self) -> bool {
+        self.n > 0 && self.lost_connections() == self.n as usize
+    }
+}
+
+impl Comparison {
+    /// The row with this label.
+    pub fn arm(&self, label: &str) -> Option<&ArmSummary> {
+        self.arms.iter().find(|arm| arm.label == label)
+    }
+
+    /// Description of the metric that decides.
+    pub fn primary_info(&self) -> Option<&MetricInfo> {
+        self.info(&self.primary)
+    }
+
+    /// Description of a metric.
+    pub fn info(&self, id: &str) -> Option<&MetricInfo> {
+        self.metrics.iter().find(|info| info.id == id)
+    }
+
+    /// The paired difference of `arm` against another in a metric.
+    pub fn pair(&self, metric: &str, arm: &str, against: &str) -> Option<&Pair> {
+        self.pairs.iter().find(|pair| pair.metric == metric && pair.arm == arm && pair.against == against)
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Summary;
 use crate::metric::Better;
+use crate::summary::Summary;
 
 /// A seed whose runs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

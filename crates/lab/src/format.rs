@@ -2,7 +2,7 @@
 
 use rampcc::figures::{multiple, without_zeros};
 
-use crate::comparison::{IntervalMethod, Summary};
+use crate::summary::{IntervalMethod, Summary};
 
 /// Three significant digits, without an exponent.
 pub(crate) fn number(value: f64) -> String {

@@ -7,12 +7,13 @@ use rampcc_trace::Provenance;
 
 use crate::about::About;
 use crate::alike;
-use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative, Summary};
+use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative};
 use crate::drawn::{DrawnSeed, drawn};
 use crate::metric::{Better, MetricInfo};
 use crate::pairs::pairs;
 use crate::statistics::summarise;
-use crate::{Context, Emulation, EmulationSummary, ExitReason, Explanation, RunRecord, metric, verdict};
+use crate::summary::Summary;
+use crate::{Context, Emulation, EmulationSummary, ExitReason, Explanation, RunRecord, gentle, metric};
 
 /// Means that differ by no more of the smallest are the same: a table prints no more digits.
 const SAME: f64 = 1e-3;
@@ -98,7 +99,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         emulation,
         carries: None,
     };
-    comparison.gentlest = verdict::gentlest(&comparison);
+    comparison.gentlest = gentle::gentlest(&comparison);
     comparison
 }
 
@@ -327,9 +328,8 @@ fn leader(arms: &[ArmSummary], metrics: &[MetricInfo], primary: &str) -> Option<
         known(summary) == known(best) && (summary.mean - best.mean).abs() <= SAME * best.mean.abs()
     };
     let first: Vec<&ArmSummary> = rows.iter().filter(|(_, s)| same(s)).map(|(arm, _)| *arm).collect();
-    let gentle = |a: &&&ArmSummary, b: &&&ArmSummary| {
-        verdict::burden(&first, a).total_cmp(&verdict::burden(&first, b))
-    };
+    let gentle =
+        |a: &&&ArmSummary, b: &&&ArmSummary| gentle::burden(&first, a).total_cmp(&gentle::burden(&first, b));
     first.iter().min_by(gentle).map(|arm| arm.label.clone())
 }
 

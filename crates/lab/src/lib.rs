@@ -25,6 +25,7 @@ mod explain;
 mod fixture;
 pub mod flows;
 mod format;
+mod gentle;
 mod judge;
 mod ledger;
 mod meter;
@@ -37,6 +38,7 @@ mod sides;
 mod standing;
 mod startup;
 pub mod statistics;
+mod summary;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -44,8 +46,7 @@ mod words;
 
 pub use about::About;
 pub use comparison::{
-    ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Interval, IntervalMethod, Met, Modes, Pair,
-    Representative, Spread, Summary, Test,
+    ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Met, Pair, Representative, Spread,
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};
@@ -59,4 +60,5 @@ pub use rampcc_trace::Emulation;
 pub use record::{Download, ExitRecord, Measures, RunKey, RunPath, RunRecord, Slowing, StayRecord};
 pub use sides::{Difference, Side, SideBySide, SideRow, SidesWords, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};
+pub use summary::{Interval, IntervalMethod, Modes, Summary, Test};
 pub use words::{Note, Words};

@@ -1,10 +1,11 @@
 //! Notes on a comparison: what a reader must know besides the verdict.
 
-use crate::comparison::{ArmSummary, Comparison, Summary};
+use crate::comparison::{ArmSummary, Comparison};
 use crate::explain::standing;
 use crate::format::{list, quantity, seconds, share};
 use crate::metric::{self, Definition, MetricInfo};
 use crate::statistics::skewness;
+use crate::summary::Summary;
 use crate::verdict::notable;
 use crate::words::Note;
 

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use rampcc_trace::Provenance;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Interval, Representative, Summary};
+use crate::comparison::{ArmSummary, Comparison, ExitCount, Finding, Representative};
 use crate::metric::{Definition, MetricInfo};
 use crate::statistics::{How, compare};
+use crate::summary::{Interval, Summary};
 use crate::{Context, EmulationSummary, metric};
 
 pub use words::SidesWords;

@@ -3,7 +3,8 @@
 use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
 use crate::explain::short_cause;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
-use crate::metric::{self, Better, Definition, MetricInfo};
+use crate::gentle::{COSTS, burden, equals};
+use crate::metric::{self, Better, MetricInfo};
 
 /// The answer, and what belongs to it.
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
@@ -237,58 +238,6 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
     Some(text)
 }
 
-/// What filling a path costs others, in the order in which it is told.
-const COSTS: [Definition; 4] =
-    [metric::QUEUE_PEAK, metric::LOST_PACKETS, metric::HARM_GOODPUT, metric::HARM_DOWNLOAD_TIME];
-
-/// A quarter of the largest queue, of the most losses or of the worst harm is worth a word.
-const A_LOT: f64 = 0.25;
-
-/// The gentlest of the leader and its equals: none of [`COSTS`] is worse than the leader's by a tenth, their sum, each over the
-/// largest among the equals, is the smallest, and it is smaller than another's by [`A_LOT`].
-pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
-    let leader = comparison.leader.as_deref()?;
-    let equals = equals(comparison, leader);
-    if equals.len() < 2 {
-        return None;
-    }
-    let sum = |arm: &ArmSummary| burden(&equals, arm);
-    let head = comparison.arm(leader)?;
-    let no_worse =
-        |arm: &ArmSummary| COSTS.iter().all(|metric| cost(arm, *metric) <= 1.1 * cost(head, *metric));
-    let (least, gentlest) = (equals.iter())
-        .filter(|arm| no_worse(arm))
-        .map(|arm| (sum(arm), *arm))
-        .min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let most = equals.iter().map(|arm| sum(arm)).fold(0.0, f64::max);
-    let tells = most > least + A_LOT;
-    // A leader that is gentlest by a hair is the leader.
-    let chosen = if sum(head) <= least + A_LOT { head } else { gentlest };
-    tells.then(|| chosen.label.clone())
-}
-
-/// The leader and the rows within the margin of it.
-fn equals<'a>(comparison: &'a Comparison, leader: &str) -> Vec<&'a ArmSummary> {
-    let equal = |arm: &&ArmSummary| {
-        let pair = comparison.pair(&comparison.primary, &arm.label, leader);
-        arm.label == leader || pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
-    };
-    comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect()
-}
-
-fn cost(arm: &ArmSummary, metric: Definition) -> f64 {
-    arm.of(metric).map_or(0.0, |summary| summary.mean.max(0.0))
-}
-
-/// The sum of an arm's costs, each over the largest among the equals.
-pub(crate) fn burden(equals: &[&ArmSummary], arm: &ArmSummary) -> f64 {
-    let share = |metric: &Definition| {
-        let largest = equals.iter().map(|arm| cost(arm, *metric)).fold(0.0, f64::max);
-        if largest > 0.0 { cost(arm, *metric) / largest } else { 0.0 }
-    };
-    COSTS.iter().map(share).sum()
-}
-
 /// "Of these equals, enhanced is the gentlest: queue peak 61 ms, lost packets 0 (`slow_start`: 2.0 s, 3478)."
 fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
     let gentlest = comparison.gentlest.as_deref().and_then(|label| comparison.arm(label))?;
@@ -320,39 +269,4 @@ fn gentle(comparison: &Comparison, leader: &ArmSummary) -> Option<String> {
 
 fn count_or_quantity(value: f64, unit: &str) -> String {
     if unit == "packets" { count(value) } else { quantity(value, unit) }
-}
-
-impl ArmSummary {
-    /// Runs that ended with a lost connection.
-    pub(crate) fn lost_connections(&self) -> usize {
-        self.of(metric::CONNECTIONS_LOST)
-            .map_or(0, |s| s.values.iter().flatten().filter(|lost| **lost > 0.0).count())
-    }
-
-    /// Whether all of them did.
-    pub(crate) fn lost_all_connections(&self) -> bool {
-        self.n > 0 && self.lost_connections() == self.n as usize
-    }
-}
-
-impl Comparison {
-    /// The row with this label.
-    pub fn arm(&self, label: &str) -> Option<&ArmSummary> {
-        self.arms.iter().find(|arm| arm.label == label)
-    }
-
-    /// Description of the metric that decides.
-    pub fn primary_info(&self) -> Option<&MetricInfo> {
-        self.info(&self.primary)
-    }
-
-    /// Description of a metric.
-    pub fn info(&self, id: &str) -> Option<&MetricInfo> {
-        self.metrics.iter().find(|info| info.id == id)
-    }
-
-    /// The paired difference of `arm` against another in a metric.
-    pub fn pair(&self, metric: &str, arm: &str, against: &str) -> Option<&Pair> {
-        self.pairs.iter().find(|pair| pair.metric == metric && pair.arm == arm && pair.against == against)
-    }
 }

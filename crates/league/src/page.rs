@@ -236,7 +236,7 @@ pub(crate) fn verdict(table: &Table) -> String {
         let harm = standing.among.map_or(String::new(), |among| {
             let [_, p95, _] = among.others;
             format!(
-                ", and under a web load others take {p95:.2} times as long beside it as beside {} (95th percentile)",
+                ", and under a web load others take {p95:.2} times as long with it as with {} (95th percentile)",
                 rampcc::standard().id
             )
         });

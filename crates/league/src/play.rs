@@ -13,13 +13,15 @@ use serde::Serialize;
 
 use crate::crowds::Crowds;
 use crate::features::Features;
-use crate::judge::POOLED_FROM;
 use crate::outcome::Outcome;
 use crate::pairs;
 use crate::playing::Counts;
 use crate::population::{Path, Population};
 use crate::yardstick::causal_s;
 
+/// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
+/// pooled, unless nothing else was played.
+pub(crate) const POOLED_FROM: u64 = 1_000_000;
 /// Sizes unless somebody asks for others, bytes: one run serves them all.
 pub const SIZES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 /// A download that harms nobody, bytes: one packet.

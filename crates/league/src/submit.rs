@@ -106,7 +106,7 @@ pub fn submittable(row: &Row) -> Result<(), ExperimentError> {
     }
     Err(ExperimentError::Request {
         field: "submit",
-        problem: format!("names `{}`, which is told the path in advance", row.label),
+        problem: format!("names `{}`, which knows the path in advance", row.label),
         help: Some("a row without the trait of a yardstick".to_owned()),
     })
 }

@@ -12,13 +12,8 @@ use rampcc_sim::{Run, SimulationError, simulate_over};
 use rampcc_trace::Observer;
 
 use crate::check::check;
-use crate::seen::Watch;
-use crate::transport::{Quic, Stack};
-use crate::wishes::Wishes;
+use crate::transport::{Quic, Stack, Steers};
 use crate::{noq, quinn};
-
-pub(crate) const NOQ: &str = "quic";
-pub(crate) const QUINN: &str = "quinn";
 
 /// Plays scenarios with QUIC hosts in virtual time.
 #[derive(Clone, Copy, Debug)]
@@ -26,14 +21,6 @@ pub struct VirtualQuic(pub Stack);
 
 static NOQ_CONTROLS: [Control; 3] = [noq::CUBIC, noq::NEWRENO, quinn::CUBIC];
 static QUINN_CONTROLS: [Control; 2] = [quinn::CUBIC, quinn::NEWRENO];
-
-/// What makes the controllers of a flow under test.
-pub(crate) enum Steers {
-    Noq(Makes<noq::Controllers>),
-    Quinn(Makes<quinn::Controllers>),
-}
-
-type Makes<C> = Box<dyn Fn(&Wishes, &Watch) -> C>;
 
 /// A stack's own controller.
 pub(crate) fn own(control: &Control) -> Option<Steers> {
@@ -74,8 +61,8 @@ impl VirtualQuic {
 impl Backend for VirtualQuic {
     fn name(&self) -> &'static str {
         match self.0 {
-            Stack::Noq => NOQ,
-            Stack::Quinn => QUINN,
+            Stack::Noq => noq::NAME,
+            Stack::Quinn => quinn::NAME,
         }
     }
 

@@ -6,7 +6,6 @@ use std::time::Instant;
 use rampcc::Traits;
 use rampcc_sim::{Connecting, Transport};
 
-use crate::backend::Steers;
 use crate::datagram::{Arena, UdpDatagram};
 use crate::end::End;
 use crate::ends::{Announced, Receiver, Sender};
@@ -14,6 +13,14 @@ use crate::protection::Protection;
 use crate::seen::Watch;
 use crate::wishes::{Wishes, rules};
 use crate::{noq, quinn};
+
+/// What makes the controllers of a flow under test.
+pub(crate) enum Steers {
+    Noq(Makes<noq::Controllers>),
+    Quinn(Makes<quinn::Controllers>),
+}
+
+type Makes<C> = Box<dyn Fn(&Wishes, &Watch) -> C>;
 
 /// A stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub trait Observer: Send + Sync + fmt::Debug {
     fn on_call(&self, _: Time, _: &Call<'_>) {}
 }
 
-/// One call of the algorithm: what it was told, and what it answered.
+/// One call of the algorithm: what it was given, and what it answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// By the connection.

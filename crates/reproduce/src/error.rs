@@ -6,6 +6,7 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use rampcc_experiment::ExperimentError;
 use rampcc_scenario::nearest;
 use thiserror::Error;
+use toml::Spanned;
 
 /// Error that leaves experiments without results.
 #[derive(Debug, Error, Diagnostic)]
@@ -77,6 +78,17 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Whether a page can be named for it.
+    pub(crate) fn identifier(&self, id: &Spanned<String>) -> Result<(), ReproduceError> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let text = id.get_ref();
+        if text.is_empty() || !text.chars().all(plain) || text == "index" {
+            let problem = format!("`{text}` cannot be the name of a page");
+            return Err(self.wrong(id.span(), "id", problem, "a-z, 0-9 and -, and not `index`"));
+        }
+        Ok(())
+    }
+
     /// An error about what stands at `span`.
     pub(crate) fn wrong(
         &self,

@@ -10,10 +10,9 @@ use rampcc_scenario::{Scenario, ScenarioError, Setting};
 
 use crate::error::{ReproduceError, Source, one_of};
 use crate::expression::{Check, Reference, Term};
-use crate::file::{File, Form, Hold, Kind, Line, Text};
-use crate::paper::{Paper, papers};
+use crate::file::{Form, Hold, Kind, Line, Text};
+use crate::paper::Paper;
 use crate::quantity::Metric;
-use crate::read;
 
 /// A published experiment.
 #[derive(Debug)]
@@ -190,22 +189,6 @@ impl ClaimPlan {
 pub(crate) const FORMULA: &str = "y";
 
 impl Experiment {
-    /// From a file's text; of a paper that comes with ramp.
-    ///
-    /// # Errors
-    ///
-    /// The first thing that is wrong with it, with its place.
-    pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
-        Self::read_of(file, text, &papers()?)
-    }
-
-    /// From a file's text; of one of these papers.
-    pub(crate) fn read_of(file: &str, text: &str, papers: &[Paper]) -> Result<Self, ReproduceError> {
-        let source = Source { file, text };
-        let parsed: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
-        read::experiment(&source, parsed, papers)
-    }
-
     /// Whether anything of it is played.
     pub fn is_played(&self) -> bool {
         matches!(self.kind, Kind::Run | Kind::Substitute)

@@ -42,7 +42,7 @@ impl Paper {
     pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
         let source = Source { file, text };
         let found: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
-        crate::read::identifier(&source, &found.id)?;
+        source.identifier(&found.id)?;
         let File { id, name, reference, place } = found;
         Ok(Self { id: id.into_inner(), name, reference, place })
     }

@@ -16,7 +16,7 @@ use crate::error::{ReproduceError, Source, one_of};
 use crate::experiment::{ArmPlan, Base, Experiment, How, OnLinux, Set};
 use crate::expression::{Wrong, parse_term};
 use crate::file::{self, File, Kind, Text};
-use crate::paper::Paper;
+use crate::paper::{Paper, papers};
 use claim::{plan_claim, plan_plot, recorded_arm};
 pub(crate) use metric::plain;
 use metric::{metrics, named_metric};
@@ -25,14 +25,28 @@ use sweep::{axis, dimension, product};
 /// Most combinations of the swept fields' points.
 const POINTS_MAX: usize = 1000;
 
+impl Experiment {
+    /// From a file's text; of a paper that comes with ramp.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with it, with its place.
+    pub fn read(file: &str, text: &str) -> Result<Self, ReproduceError> {
+        Self::read_of(file, text, &papers()?)
+    }
+
+    /// From a file's text; of one of these papers.
+    pub(crate) fn read_of(file: &str, text: &str, papers: &[Paper]) -> Result<Self, ReproduceError> {
+        let source = Source { file, text };
+        let parsed: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
+        experiment(&source, parsed, papers)
+    }
+}
+
 /// Checks a file; what its scenarios say is checked when they are made.
-pub(crate) fn experiment(
-    source: &Source<'_>,
-    file: File,
-    papers: &[Paper],
-) -> Result<Experiment, ReproduceError> {
+fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Experiment, ReproduceError> {
     let kind = *file.kind.get_ref();
-    identifier(source, &file.id)?;
+    source.identifier(&file.id)?;
     let played = matches!(kind, Kind::Run | Kind::Substitute);
     if kind == Kind::Substitute && file.substitute.is_none() {
         let allowed = "`substitute`: a sentence about what is played, and why";
@@ -123,19 +137,8 @@ fn paper(source: &Source<'_>, id: &Text, papers: &[Paper]) -> Result<Paper, Repr
     papers.iter().find(|paper| paper.id == *id.get_ref()).cloned().ok_or_else(|| {
         let known = one_of(id.get_ref(), papers.iter().map(|paper| paper.id.as_str()));
         let problem = format!("there is no paper `{}`", id.get_ref());
-        source.wrong(id.span(), "paper", problem, format!("{known}, or a paper.toml beside the file"))
+        source.wrong(id.span(), "paper", problem, format!("{known}, or a paper.toml next to the file"))
     })
-}
-
-/// Pages are named for it.
-pub(crate) fn identifier(source: &Source<'_>, id: &Text) -> Result<(), ReproduceError> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let text = id.get_ref();
-    if text.is_empty() || !text.chars().all(plain) || text == "index" {
-        let problem = format!("`{text}` cannot be the name of a page");
-        return Err(source.wrong(id.span(), "id", problem, "a-z, 0-9 and -, and not `index`"));
-    }
-    Ok(())
 }
 
 fn runs(

@@ -41,7 +41,7 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     )];
     if counts.computed > 0 {
         summary.push(format!(
-            "Beside these, {} of {} claims about formulae hold, which no run decides.",
+            "In addition, {} of {} claims about formulae hold, which no run decides.",
             counts.computed_held, counts.computed
         ));
     }

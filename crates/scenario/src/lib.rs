@@ -16,6 +16,7 @@
 mod ad_hoc;
 mod arms;
 mod built_in;
+mod carry;
 mod chance;
 mod cpu;
 mod document;

@@ -11,11 +11,9 @@ use rampcc_path::{Opportunities, Propagation};
 use crate::built_in;
 use crate::document::Value;
 use crate::error::{ScenarioError, listed, shortened};
-use crate::model::Scenario;
-use crate::parse::Given;
 
 /// What a scenario calls files that come with ramp.
-const OURS: &str = "ramp:";
+pub(crate) const OURS: &str = "ramp:";
 /// Largest file read, after decompression.
 const FILE_MAX: u64 = 256 << 20;
 /// Largest scenario file.
@@ -52,42 +50,8 @@ impl Traces {
         Self { carried: Arc::new(files), ..Self::default() }
     }
 
-    fn read(&self, path: &Path) -> Result<String, String> {
+    pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
         self.carried.get(path).map_or_else(|| read_text(path, FILE_MAX), |text| Ok(text.clone()))
-    }
-}
-
-impl Scenario {
-    /// Contents of the files that it names, by their places; without those that come with ramp.
-    ///
-    /// # Errors
-    ///
-    /// [`ScenarioError::Read`] where one is gone, or is not what it was when the scenario was made.
-    pub fn carry(&self) -> Result<BTreeMap<PathBuf, String>, ScenarioError> {
-        let own = |file: &&TraceFile| !file.path.to_string_lossy().starts_with(OURS);
-        let carried = self.files.iter().filter(own).map(|TraceFile { path, checksum }| {
-            let text = self.original.traces.read(path).and_then(|text| {
-                let same = fnv1a(text.as_bytes()) == *checksum;
-                same.then_some(text).ok_or_else(|| "it has changed since the scenario was read".to_owned())
-            });
-            let failed =
-                |problem| ScenarioError::Read { path: path.clone(), cause: std::io::Error::other(problem) };
-            Ok((path.clone(), text.map_err(failed)?))
-        });
-        carried.collect()
-    }
-
-    /// [`Scenario::parse`] with files that are [carried](Scenario::carry) along rather than looked for.
-    pub fn parse_carrying(
-        name: &str,
-        text: &str,
-        directory: Option<&Path>,
-        files: BTreeMap<PathBuf, String>,
-    ) -> Result<Self, ScenarioError> {
-        let traces = Traces::carried(files);
-        let mut scenario = Self::parse_text(&Given { name, text, written: None, directory, traces })?;
-        name.clone_into(&mut scenario.name);
-        Ok(scenario)
     }
 }
 
@@ -249,6 +213,6 @@ fn unpacked(mut file: impl Read, limit: u64) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -477,7 +477,7 @@ fn web_sessions_have_a_number_or_a_load() {
     says(
         &web("size = { mean = \"12 kB\", max = \"1 MB\" }"),
         6,
-        "traffic[0].size.max: only pareto has a largest size; expected `max` beside `kind = \"pareto\"`",
+        "traffic[0].size.max: only pareto has a largest size; expected `max` with `kind = \"pareto\"`",
     );
     says(
         &web("load = \"900 Gbit/s\"\nsize = \"1 kB\"\nthink = \"60 s\""),

@@ -12,6 +12,7 @@ use rampcc_scenario::{Scenario, Traffic, TrafficKind};
 use rampcc_tcp::SenderConfig;
 
 use crate::drops::{Drop, Drops};
+use crate::error::PACKETS_PER_LINK_MAX;
 use crate::event_queue::EventQueue;
 use crate::link_sampler::LinkSampler;
 use crate::packet::{Parcel, Place, Ticket};
@@ -19,9 +20,6 @@ use crate::router::Router;
 use crate::stage::{CHAIN_MAX, Fate, Passages, Ring, Stage};
 use crate::topology::{Feeder, Routes, Step};
 use crate::transport::Datagram;
-
-/// Half a gigabyte; 100 Gbit/s over 500 ms.
-pub(crate) const PACKETS_PER_LINK_MAX: usize = 1 << 22;
 
 /// All links and what is inside them.
 ///

@@ -267,11 +267,7 @@ fn receiver(flow: &FlowConfig) -> Vec<Unsupported> {
     });
     let kernel_blocks = if stamped { 3 } else { 4 };
     let blocks = (sack_blocks != 0 && sack_blocks < kernel_blocks).then(|| {
-        (
-            "sack-blocks",
-            sack_blocks.to_string(),
-            "Linux sends as many as fit: 3 beside time stamps, 4 without",
-        )
+        ("sack-blocks", sack_blocks.to_string(), "Linux sends as many as fit: 3 with time stamps, 4 without")
     });
     let suppression = (sack_suppression_segments != 0).then(|| {
         ("sack-suppression", sack_suppression_segments.to_string(), "no Linux receiver suppresses SACK")

@@ -73,7 +73,7 @@ fn say(done: &[Detached], terminal: Terminal, out: &mut impl Write) -> Result<()
         let now = match &detached.restored {
             Restored::PutBack(what) => format!("restored: {what}"),
             Restored::WasThere(what) => format!("was already there: {what}"),
-            Restored::LeftForeign(what) => format!("kept, because somebody else has set it since: {what}"),
+            Restored::LeftForeign(what) => format!("kept, because another process has set it since: {what}"),
             Restored::Gone(what) => format!("the {what} no longer exists"),
         };
         writeln!(out, "{} is detached{names}; {now}.", terminal.bold(&detached.scope))?;

@@ -168,9 +168,9 @@ fn trouble(attachment: &Attachment) -> Option<String> {
                 .into()
         }
         Health::Overridden(now) if Some(now) == attachment.replaced.as_ref() => {
-            format!("there is {now} again, set by somebody or by a detachment that died; {clears}")
+            format!("there is {now} again, set by another process or by a detachment that died; {clears}")
         }
-        Health::Overridden(now) => format!("somebody has set {now} since; {clears} and leaves that"),
+        Health::Overridden(now) => format!("another process has set {now} since; {clears} and leaves that"),
         Health::Unfinished(what) => format!("a process died while {what}; {clears}"),
         Health::Unregistered => {
             format!("its pins have been removed; {clears} and puts back what was before")

@@ -249,7 +249,7 @@ fn directories(facts: &Facts) -> Check {
     let mut mends: Vec<_> =
         others.iter().map(|path| format!("install -d -o USER {}", path.display())).collect();
     if !pins.is_empty() {
-        mends.push(crate::bpffs::FOR_A_USER.to_owned());
+        mends.push(crate::error::FOR_A_USER.to_owned());
     }
     check("directories", State::Missing, format!("this user may not write {}", paths.join(" and ")))
         .means("what is attached is kept there")

@@ -61,7 +61,7 @@ fn steps(place: &Place, work: impl FnOnce(&Host)) -> Vec<&'static str> {
 
 /// Steps that are the same whatever the scope: one scope stands for all.
 const RECORDING: [&str; 3] =
-    ["draft the record", "put the record in its place", "copy the record beside the pins"];
+    ["draft the record", "put the record in its place", "copy the record next to the pins"];
 
 /// Kills each operation on a scope at each of its steps, and recovers by `detach`, or by another `attach`.
 fn at_every_step(place: &Place, scope: &str, ids: [&str; 2], before: impl Fn() -> String) {

@@ -122,7 +122,7 @@ fn a_route_over_a_nexthop_object_comes_back_and_leaves_nothing_to_others() {
     assert_eq!(place.used_between(crate::support::HERE, far), ["reno", "reno"]);
     place.within(|| host.detach(None)).expect("detaches");
 
-    // And without the record of a name: a route that somebody has set it on is said.
+    // And without the record of a name: a route that another process has set it on is said.
     let attached = attach().expect("attaches");
     run(&format!("ip -n {netns} route add 10.83.0.0/16 via 10.78.1.2 congctl {}", attached.name));
     let detached = place.within(|| host.detach(None)).expect("detaches");

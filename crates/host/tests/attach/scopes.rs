@@ -326,7 +326,7 @@ fn what_others_have_set_meanwhile_stays() {
     place.set_default(foreign());
     assert_eq!(host.attachments().expect("status")[0].health, Health::Overridden(foreign().into()));
     let error = host.attach(&scope, algorithm("hystart"), &usual(algorithm("hystart"))).expect_err("refused");
-    assert!(error.to_string().contains(&format!("somebody has set {}", foreign())), "{error}");
+    assert!(error.to_string().contains(&format!("another process has set {}", foreign())), "{error}");
     let detached = host.detach(None).expect("detaches");
     assert_eq!(detached[0].restored, Restored::LeftForeign(foreign().into()));
     assert_eq!(place.default(), foreign());

@@ -7,8 +7,23 @@ use crate::{Comparison, metric, verdict};
 /// A field is said to turn the answer if its index comes by chance less often than this.
 const CERTAIN: f64 = 0.05;
 
+impl Carries {
+    /// All this in one sentence; empty: there is nothing to say.
+    pub(crate) fn sentence(&self, comparison: &Comparison) -> String {
+        sentence(comparison, self)
+    }
+
+    pub(crate) fn warning(&self, comparison: &Comparison) -> Option<String> {
+        warning(comparison, self)
+    }
+
+    pub(crate) fn method(&self, comparison: &Comparison) -> String {
+        method(comparison, self)
+    }
+}
+
 /// "best is within 5 % of the fastest on 58 of 64 neighbouring paths; the return link's rate turns it: …"
-pub(super) fn sentence(comparison: &Comparison, carries: &Carries) -> String {
+fn sentence(comparison: &Comparison, carries: &Carries) -> String {
     if carries.neighbourhood.paths.is_empty() {
         return String::new();
     }
@@ -76,7 +91,7 @@ fn assumed(fields: &[UncertainField]) -> String {
 
 /// "But of 64 neighbouring paths `rapid` is within 5 % of the fastest on 60, best on 8.": a reader of one line would take the
 /// wrong row elsewhere.
-pub(super) fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
+fn warning(comparison: &Comparison, carries: &Carries) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     let row = carries.furthest(Some(leader)).filter(|_| carries.holds * 2 < carries.decided)?;
     let top = if comparison.primary == metric::DOWNLOAD_TIME.id { "fastest" } else { "leader" };
@@ -204,7 +219,7 @@ pub fn short(value: &str) -> String {
 }
 
 /// How it was found.
-pub(super) fn method(comparison: &Comparison, carries: &Carries) -> String {
+fn method(comparison: &Comparison, carries: &Carries) -> String {
     let fields = carries.neighbourhood.fields.len();
     let simulated = match &carries.backend {
         Some(_) => " The neighbours are the simulator's, not those of what played the comparison.",

@@ -4,6 +4,7 @@ mod blackout;
 mod capacity;
 mod cpu;
 mod crowd;
+mod definition;
 mod download;
 mod exit;
 mod goodput;
@@ -16,17 +17,13 @@ mod shares;
 mod startup;
 mod wire;
 
-use rampcc_trace::{CpuSample, FlowEvent, FlowSample, LinkSample};
-
-use serde::{Deserialize, Serialize};
-
-use crate::ledger::{Flow, Ledger, TestFlow};
-
 pub(crate) use capacity::TIME_TO_CAPACITY;
 pub use crowd::{
     DROPPED_PACKETS, FAIRNESS, FLOWS_TIME, FLOWS_TIME_P95, FLOWS_TIME_P99, OTHERS_TIME, OTHERS_TIME_P95,
     OTHERS_TIME_P99, STARTUPS_ENDED, WINDOW_GROWTH,
 };
+pub(crate) use definition::Metric;
+pub use definition::{Better, Definition, MetricInfo};
 pub use download::{DOWNLOAD_TIME, UNFINISHED};
 pub(crate) use download::{Sizes, at_least_s};
 pub(crate) use exit::EXIT_WINDOW;
@@ -40,79 +37,6 @@ pub use shares::{SHARES, SHARES_AFTER_S};
 pub use startup::{STARTUP_LOST_PACKETS, STARTUP_UTILISATION};
 pub use wire::wire_metrics;
 pub(crate) use wire::{BURST, BURST_LOST, FIRST_FLIGHT};
-
-/// One or more values of a run that are found together.
-///
-/// The [`Ledger`] has already taken in what a metric is told. Several flows under test: a value is the mean over the
-/// flows that have one, unless its meaning says otherwise.
-pub(crate) trait Metric {
-    /// What the values are, in the order of [`Metric::values`].
-    fn definitions(&self) -> &'static [Definition];
-    /// An ACK reached the sender of a flow under test.
-    fn on_flow(&mut self, _context: &crate::Context, _flow: &Flow, _test: &TestFlow, _sample: &FlowSample) {}
-    /// A packet reached the bottleneck.
-    fn on_link(&mut self, _ledger: &Ledger, _sample: &LinkSample) {}
-    /// A while has passed for a host whose processor counts.
-    fn on_cpu(&mut self, _sample: &CpuSample) {}
-    /// Something happened to any flow.
-    fn on_event(&mut self, _ledger: &Ledger, _event: &FlowEvent) {}
-    /// The run is over: the values, `None` where the run has none.
-    fn values(&mut self, ledger: &Ledger) -> Vec<Option<f64>>;
-}
-
-/// Description of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// Identifier in files.
-    pub id: &'static str,
-    /// For people.
-    pub name: &'static str,
-    /// Unit, as in [`MetricInfo::unit`].
-    pub unit: &'static str,
-    /// One line.
-    pub meaning: &'static str,
-    /// Better direction.
-    pub better: Better,
-}
-
-/// Description of a metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MetricInfo {
-    /// Identifier in files: `download_time`.
-    pub id: String,
-    /// For people: `download time`.
-    pub name: String,
-    /// Unit of the values: `s`, `ms`, `Mbit/s`, `packets`, `bytes`, `BDP`, `share`, `count`, `ratio`.
-    pub unit: String,
-    /// One line.
-    pub meaning: String,
-    /// Better direction.
-    pub better: Better,
-}
-
-/// Better direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains and is not judged.
-    Neither,
-}
-
-impl From<Definition> for MetricInfo {
-    fn from(definition: Definition) -> Self {
-        Self {
-            id: definition.id.to_owned(),
-            name: definition.name.to_owned(),
-            unit: definition.unit.to_owned(),
-            meaning: definition.meaning.to_owned(),
-            better: definition.better,
-        }
-    }
-}
 
 /// All metrics, in the order of reports.
 pub(crate) fn all() -> Vec<Box<dyn Metric>> {
@@ -150,6 +74,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::ledger::Ledger;
 
     #[test]
     fn ids_are_unique_and_every_value_is_explained() {

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::carries::Carries;
-use crate::comparison::{Comparison, Finding, IntervalMethod, Representative, Test};
+use crate::comparison::{Comparison, Finding, Representative};
 use crate::metric::Better;
+use crate::summary::{IntervalMethod, Test};
 use crate::words::Words;
 
 /// Number of the form of files for programs. It grows when something is removed, renamed or means something else; what is added

@@ -5,10 +5,11 @@ use serde::Serialize;
 use super::machine::{Numbered, Table, some};
 use super::table::{Cell, Column, Tone, lay_out};
 use super::text::{TextStyle, exits, path_facts, say};
-use crate::comparison::{Finding, Representative, Summary};
+use crate::comparison::{Finding, Representative};
 use crate::format::{count, list, number, quantity, seconds, with_interval};
 use crate::metric::{self, Definition};
 use crate::sides::{Difference, SideBySide, SideRow, SidesWords};
+use crate::summary::Summary;
 
 /// Every row on every side with the differences, and how far the sides agree.
 pub fn sides_text(both: &SideBySide, words: &SidesWords, style: &TextStyle) -> String {

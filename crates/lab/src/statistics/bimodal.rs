@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::mean;
-use crate::comparison::Modes;
+use crate::summary::Modes;
 
 /// Fewer values cannot show two modes.
 const FEWEST: usize = 6;

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{mean, quantile};
-use crate::comparison::{Interval, IntervalMethod};
+use crate::summary::{Interval, IntervalMethod};
 
 /// The Monte Carlo error of an end is then about 1 % of the interval's width.
 const RESAMPLES: usize = 4_000;

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{bca, modes};
-use crate::comparison::{Interval, IntervalMethod, Summary};
+use crate::summary::{Interval, IntervalMethod, Summary};
 
 /// From this many values on, intervals of means come from the bootstrap.
 const BOOTSTRAP_FROM: usize = 10;

@@ -4,7 +4,7 @@ use statrs::distribution::ContinuousCDF;
 
 use super::describe::students_t;
 use super::{mean, sd, signed_rank, t_interval};
-use crate::comparison::{Interval, Test};
+use crate::summary::{Interval, Test};
 
 /// Difference of one arm from another, pair by pair.
 #[derive(Clone, Copy, Debug, PartialEq)]

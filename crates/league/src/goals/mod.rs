@@ -196,7 +196,7 @@ pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
     match (own.next(), own.next()) {
         (Some(row), None) if knows_path(row) => Err(ExperimentError::Request {
             field: "algorithms",
-            problem: format!("names `{}`, which is told the path in advance", row.label),
+            problem: format!("names `{}`, which knows the path in advance", row.label),
             help: Some("goals are for those that have to find out".to_owned()),
         }),
         (Some(row), None) => Ok(row),
@@ -209,7 +209,7 @@ pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
                 field: "algorithms",
                 problem: format!("has to name the one algorithm that is judged: {problem}"),
                 help: Some(format!(
-                    "--algorithms NAME or --candidate FILE.h; {} and ideal play beside it anyway",
+                    "--algorithms NAME or --candidate FILE.h; {} and ideal play with it anyway",
                     always.join(", ")
                 )),
             })

@@ -213,7 +213,7 @@ pub(super) const MEASURES: [Measure; 14] = [
         value: |row, _| Some(row.cost.startup_lost[2]),
     },
     Measure {
-        words: "a running flow's losses over those beside `slow_start`",
+        words: "a running flow's losses over those with `slow_start`",
         id: "harm",
         form: Form::Ratio,
         value: |row, table| harm(table, &row.label),
@@ -273,7 +273,7 @@ fn sets(played: &Played, judged: &Row, goals: &Goals) -> Sheet {
         Line { measure, cells: std::iter::once(goal).chain(cells).collect() }
     };
     let beside = line(
-        format!("a running flow's losses over those beside `{standard}`, on {} paths", played.beside.paths),
+        format!("a running flow's losses over those with `{standard}`, on {} paths", played.beside.paths),
         Cell::default(),
         &|row, _| Form::Ratio.cell(harm(&played.beside, row), None),
     );

@@ -16,9 +16,6 @@ use serde::Serialize;
 
 use crate::play::League;
 
-/// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
-/// pooled, unless nothing else was played.
-pub(crate) const POOLED_FROM: u64 = 1_000_000;
 /// Less than this share apart is equally fast.
 pub const NEAR: f64 = 0.05;
 /// More than this share longer is much slower.

@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::{Sides, SidesPath};
 use crate::judge::tree::{Point, groups};
-use crate::judge::{Group, NEAR, POOLED_FROM};
+use crate::judge::{Group, NEAR};
 use crate::outcome::Outcome;
+use crate::play::POOLED_FROM;
 use rampcc_lab::statistics::weighted::{geometric_mean, mean, quantile};
 
 /// Times that are farther apart than by this share are told one by one.

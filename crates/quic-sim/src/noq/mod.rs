@@ -24,6 +24,8 @@ use stack::Arrived;
 pub(crate) use own::{CUBIC, NEWRENO, Watched};
 pub(crate) use stack::{Controllers, core, receiver, sender};
 
+/// The backend.
+pub(crate) const NAME: &str = "quic";
 /// Streams at a time: as many as there may be.
 const STREAMS_MAX: u32 = 1 << 24;
 /// One datagram at a time.

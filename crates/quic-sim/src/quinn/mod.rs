@@ -21,6 +21,8 @@ use stack::Arrived;
 pub(crate) use own::{CUBIC, NEWRENO, Watched};
 pub(crate) use stack::{Controllers, core, receiver, sender};
 
+/// The backend.
+pub(crate) const NAME: &str = "quinn";
 /// Streams at a time, each of which quinn makes room for when a connection begins.
 const STREAMS_MAX: u32 = 1 << 10;
 /// One datagram at a time.

@@ -10,8 +10,7 @@ use rampcc::Traits;
 use rampcc_backend::Control;
 use rampcc_quic::Congestion;
 
-use super::Controllers;
-use crate::backend::QUINN;
+use super::{Controllers, NAME};
 use crate::onlooker::{Onlooker, Report, Windows};
 use crate::seen::Watch;
 use crate::wishes::Wishes;
@@ -19,7 +18,7 @@ use crate::wishes::Wishes;
 pub(crate) const CUBIC: Control = Control {
     name: "quinn_cubic",
     owner: "quinn",
-    backend: QUINN,
+    backend: NAME,
     meaning: "quinn-proto's CUBIC: classic slow start until the first loss, paced at 5/4 of the window in a round trip",
     simulated_by: Some(Traits::STANDARD),
     like: None,

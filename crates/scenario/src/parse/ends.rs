@@ -161,7 +161,7 @@ fn ack_policy(s: &Section<'_>, usual: AckPolicy) -> AckPolicy {
             && !kinds.contains(&kind)
             && s.is_sound()
         {
-            let beside = format!("{only} beside it");
+            let beside = format!("{only} with it");
             s.file.keep::<()>(Err(value.error("it has no effect with these `acks`", &beside)));
         }
     }
@@ -193,7 +193,7 @@ fn autotuning(s: &Section<'_>, window: &mut ReceiveWindow) -> Result<(), Scenari
                 *(if name == "window-max" { max } else { initial }) = bytes;
             }
             _ if s.is_sound() => {
-                return Err(value.error("the window is not autotuned", "`window = \"autotuned\"` beside it"));
+                return Err(value.error("the window is not autotuned", "`window = \"autotuned\"` with it"));
             }
             _ => {}
         }

@@ -72,14 +72,14 @@ pub(crate) fn delays(
 ) -> Result<Option<Propagation>, ScenarioError> {
     let Some(value) = section.get(name) else {
         if let Some(period) = section.get(period) {
-            return Err(period.error(&format!("there is no list `{name}` to repeat"), "a list beside it"));
+            return Err(period.error(&format!("there is no list `{name}` to repeat"), "a list with it"));
         }
         return Ok(None);
     };
     if !value.is_list() {
         if let Some(period) = section.get(period) {
             return Err(
-                period.error(&format!("`{name}` is not a list, so nothing repeats"), "a list beside it")
+                period.error(&format!("`{name}` is not a list, so nothing repeats"), "a list with it")
             );
         }
         return value.time().map(|t| Some(Propagation::Constant(t)));
@@ -136,7 +136,7 @@ fn capacity(
     let rate = section.get("rate");
     let period = section.get("rate-period");
     let only_lists =
-        |value: &Value<'_>| value.error("`rate` is not a list, so nothing repeats", "a list beside it");
+        |value: &Value<'_>| value.error("`rate` is not a list, so nothing repeats", "a list with it");
     match (section.get("trace"), rate, period) {
         (Some(trace), None, None) => {
             files.opportunities(&trace).map(|found| Capacity::Trace(Opportunities { offset, ..found }))
@@ -209,14 +209,12 @@ fn delay_trace(
 ) -> Result<Propagation, ScenarioError> {
     let Some(value) = section.get("delay-trace") else {
         if let Some(step) = section.get("delay-trace-step") {
-            return Err(step.error("there is no `delay-trace`", "`delay-trace` beside it"));
+            return Err(step.error("there is no `delay-trace`", "`delay-trace` with it"));
         }
         return Ok(constant);
     };
     let Propagation::Constant(constant) = constant else {
-        return Err(
-            value.error("delays are given as a list as well", "a constant delay beside `delay-trace`")
-        );
+        return Err(value.error("delays are given as a list as well", "a constant delay with `delay-trace`"));
     };
     let step = section.of("delay-trace-step");
     Ok(Propagation::Trace { values: files.delays(&value, constant)?, step, offset })
@@ -235,7 +233,7 @@ fn random_offset(
             Time::from_ns(step.ns().saturating_mul(values.len() as u64))
         }
         _ if !section.is_sound() => return Ok(()),
-        _ => return Err(value.error("there is no trace", "`trace` or `delay-trace` beside it")),
+        _ => return Err(value.error("there is no trace", "`trace` or `delay-trace` with it")),
     };
     let wanted = match value.is_flag() {
         true if value.flag()? => length,

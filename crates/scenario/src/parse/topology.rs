@@ -68,7 +68,7 @@ pub(crate) fn topology(root: &Section<'_>, files: &mut Files) -> Result<Built, S
     if let Some(node) = root.get("node")
         && root.get("link").is_none()
     {
-        return Err(node.error("there is no `[[link]]`", "`[[node]]` only beside `[[link]]`"));
+        return Err(node.error("there is no `[[link]]`", "`[[node]]` only with `[[link]]`"));
     }
     let mut build = Build { nodes: Vec::new(), links: Vec::new(), trace_offset_range: Time::ZERO, files };
     let (senders, receivers, router, bottleneck) = if let Some(value) = root.get("path") {

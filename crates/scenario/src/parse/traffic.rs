@@ -169,7 +169,7 @@ fn tcp_traffic(
             let (objects, think) = (s.of("objects"), s.of("think"));
             if !by_load {
                 s.read("pages", |pages| -> Result<(), _> {
-                    Err(pages.error("sessions without `load` never end", "`pages` beside `load` alone"))
+                    Err(pages.error("sessions without `load` never end", "`pages` only together with `load`"))
                 });
             }
             let asked = s.read("load", |load| arriving(s, load, size, f64::from(objects), think));
@@ -279,8 +279,8 @@ fn distribution(value: &Value<'_>, mss: u32) -> Result<SizeDistribution, Scenari
     let mean = bytes(&s.need("mean")?)?;
     let kind = s.of("kind");
     for (name, problem, allowed) in [
-        ("shape", "only pareto has a shape", "`shape` beside `kind = \"pareto\"`"),
-        ("max", "only pareto has a largest size", "`max` beside `kind = \"pareto\"`"),
+        ("shape", "only pareto has a shape", "`shape` with `kind = \"pareto\"`"),
+        ("max", "only pareto has a largest size", "`max` with `kind = \"pareto\"`"),
     ] {
         if let Some(value) = s.get(name)
             && kind != SizeKind::Pareto

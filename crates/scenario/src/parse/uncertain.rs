@@ -82,7 +82,7 @@ fn one(name: &str, value: &Value<'_>) -> Result<Uncertain, ScenarioError> {
         (Some(given), None) => Values::Range(range(&given, logarithmic)?),
         (None, Some(given)) => {
             if let Some(scale) = scale {
-                return Err(scale.error("a list of values has no scale", "`scale` beside `range`"));
+                return Err(scale.error("a list of values has no scale", "`scale` together with `range`"));
             }
             Values::Choice(choice(&given)?)
         }

@@ -14,7 +14,7 @@ table! { PATH: "[path]", "One sender, one bottleneck, one receiver.", link LINK_
     "sender-access": words("rate or table") => Words("`access`"), "The side link of the sender alone.";
     "receiver-access": words("rate or table") => Words("`access`"), "The side link of the receiver alone.";
     "reverse": words("table") => Words("see there"), "The way of the ACKs, where it differs.";
-    "cross-traffic": words("rate or share of the mean rate") => Words("0"), "Packets of 1500 B at a constant rate from sender to receiver, beside the flows.";
+    "cross-traffic": words("rate or share of the mean rate") => Words("0"), "Packets of 1500 B at a constant rate from sender to receiver, in addition to the flows.";
 }
 
 table! { REVERSE: "[path.reverse]", "The way back, also as `[dumbbell.reverse]`.", link LINK_FIELDS, "the forward rate if constant, else unlimited", Buffer::Unlimited;

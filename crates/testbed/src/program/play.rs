@@ -461,7 +461,7 @@ fn never_ready(program: &Program, address: SocketAddr, elsewhere: &[Listener]) -
     } else {
         format!("it listens at {}", found.join(", "))
     };
-    format!("after {seconds} s nobody listens at {address}; {found}")
+    format!("after {seconds} s nothing listens at {address}; {found}")
 }
 
 /// Payload that had reached the client whenever that passed a round number; all but the last byte, which only the client

@@ -174,7 +174,7 @@ impl<'a> Swept<'a> {
             format!("In {name}, who leads depends on {fields}: {}.", who())
         };
         if decided.len() < all {
-            text.push_str(&format!(" At {} nobody finished.", all - decided.len()));
+            text.push_str(&format!(" At {} none finished.", all - decided.len()));
         }
         text
     }

@@ -124,7 +124,7 @@ fn who_leads_depends_on_the_values_only_where_nobody_could_lead_at_all_of_them()
     assert!(unclear.contains("the runs do not show that who leads depends on path.buffer"), "{unclear}");
     assert_eq!(
         headline(&[Some("best"), None, Some("best")], Some(Finding::Higher)),
-        "best leads in download time at 2 of 3 values of path.buffer. At 1 nobody finished."
+        "best leads in download time at 2 of 3 values of path.buffer. At 1 none finished."
     );
     assert_eq!(headline(&[None], None), "No value has a leader.");
 }
