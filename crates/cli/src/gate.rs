@@ -10,7 +10,7 @@ use rampcc_league::gate::{
     Gate, Question, REPLAY, REPLAYED, SelfTest, Terms, Tested, Verdict, Worst, cells, markdown,
 };
 use rampcc_league::text::Cells;
-use rampcc_league::{candidate, header, submittable};
+use rampcc_league::{candidate, header};
 use rampcc_trace::quoted;
 
 use crate::backends;
@@ -184,7 +184,12 @@ fn answer(
 
 /// Says how to go on where it was interrupted: how many runs there will be nobody knows.
 fn kept(error: ExperimentError) -> CliError {
-    let ExperimentError::Interrupted { place, .. } = error else { return error.into() };
+    let place = match error {
+        ExperimentError::Interrupted { place, .. } => place,
+        // Exit code 1 would say that it is worse.
+        ExperimentError::Run { run, cause } => return CliError::input(format!("run {run} failed: {cause}")),
+        other => return other.into(),
+    };
     say!("interrupted: finished runs are kept in {}", place.display());
     say!("to continue: {}", provenance::typed());
     CliError::Interrupted
@@ -206,7 +211,12 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
             }
         }
     };
-    submittable(&row)?;
+    if row.yardstick() {
+        return Err(CliError::input_help(
+            format!("`{}` knows the path in advance", row.label),
+            "a start-up that knows what its ACKs say",
+        ));
+    }
     if let Some(unmet) = row.unmet(backend) {
         return Err(CliError::input_help(unmet, "a row that the simulator can play"));
     }
@@ -223,8 +233,10 @@ fn replay(worst: &Worst, old: &str, new: &str) -> String {
         .setting
         .as_ref()
         .map_or_else(String::new, |setting| format!(" --set {}", quoted(setting.as_ref())));
+    // Otherwise the usual rows would be played together with two headers.
+    let other = if header(old).is_some() && header(new).is_some() { " --algorithms slow_start" } else { "" };
     format!(
-        "ramp compare {}{size} --set seed={} --runs {REPLAYED} --exact {} {} {} {}",
+        "ramp compare {}{size} --set seed={} --runs {REPLAYED} --exact {} {} {} {}{other}",
         worst.path,
         worst.run_seed,
         option(old),

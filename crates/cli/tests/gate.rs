@@ -76,7 +76,23 @@ fn the_same_is_not_worse_and_what_is_worse_is_found() {
     let runs = if comparison["context"]["chance"] == Value::Bool(true) { 10 } else { 1 };
     assert_eq!(comparison["seeds"].as_array().unwrap().len(), runs, "{replay}");
     let headline = comparison["headline"].as_str().unwrap();
-    assert!(headline.starts_with("mine ") && !headline.contains("too few"), "{headline}");
+    assert!(!headline.contains("too few"), "{headline}");
+    let mut labels: Vec<&str> =
+        comparison["arms"].as_array().unwrap().iter().map(|row| row["label"].as_str().unwrap()).collect();
+    labels.sort_unstable();
+    assert_eq!(labels, ["mine", "mine (mine.h)", "slow_start"]);
+}
+
+#[test]
+fn a_header_that_crashes_is_wrong_input_and_not_worse() {
+    let place = Place::new("gate_crash");
+    let crash =
+        header(3).replace("if (d->cwnd_bytes >= 3", "*(volatile int *)8 = 1;\n\tif (d->cwnd_bytes >= 3");
+    assert!(crash.contains("volatile"), "{crash}");
+    place.write("mine.h", &crash);
+    let crashed = gate(&place, &["slow_start", "mine.h"]);
+    assert_eq!(crashed.status.code(), Some(2), "{}", stderr(&crashed));
+    assert!(stderr(&crashed).contains("crashed (SIGSEGV)"), "{}", stderr(&crashed));
 }
 
 #[test]
@@ -95,7 +111,7 @@ fn what_is_no_start_up_is_refused() {
         (&["hystart", "none.h"][..], "none.h"),
         (&["hystart", "hystrat"], "hystart"),
         (&["hystart", "modern"], "is not one start-up"),
-        (&["hystart", "ideal"], "told the path in advance"),
+        (&["hystart", "ideal"], "knows the path in advance"),
         (&["hystart"], "NEW"),
         (&["hystart", "best", "--alpha", "0"], "more than 0 and less than 50"),
         (&["hystart", "best", "--markdown", "none/gate.md"], "none/gate.md cannot be written"),

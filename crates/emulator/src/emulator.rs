@@ -201,7 +201,13 @@ impl Running {
         let client = self.plan.host(node).ok_or(EmulatorError::Host { node })?;
         let servers = &self.namespaces[client.end.other() as usize];
         servers.steer(client.address, congestion_control, &self.tcp).map_err(|cause| {
-            EmulatorError::io(format!("making a route with congctl {congestion_control}"), cause)
+            EmulatorError::io(
+                format!(
+                    "making a route with the congestion control `{congestion_control}` (this kernel's are in \
+                     /proc/sys/net/ipv4/tcp_available_congestion_control)"
+                ),
+                cause,
+            )
         })
     }
 

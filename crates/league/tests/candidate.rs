@@ -106,6 +106,20 @@ fn what_breaks_a_candidate_is_told_by_name_path_and_seed() {
 }
 
 #[test]
+fn a_function_that_nothing_defines_does_not_compile() {
+    let place = Place::new("candidate-undefined");
+    for (name, outside, within, cause) in [
+        ("misspelled", "", "ramp_growl(c, a, d);", "implicit declaration of function"),
+        ("undefined", "void nowhere(void);", "nowhere();", "undefined reference to `nowhere'"),
+    ] {
+        let error = candidate(&header(&place, name, outside, within), &apart(), &[]).unwrap_err();
+        assert!(error.is_input(), "{name}");
+        let told = error.to_string();
+        assert!(told.contains("does not compile") && told.contains(cause), "{told}");
+    }
+}
+
+#[test]
 fn what_a_candidate_does_when_it_is_loaded_is_done_without_rights() {
     let place = Place::new("candidate-constructor");
     let here = place.0.display();

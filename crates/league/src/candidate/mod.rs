@@ -122,9 +122,13 @@ fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentE
     };
     let code = code(&run(&["-E".as_ref(), "-P".as_ref()])?);
     let object = place.path().join("candidate.so");
-    run(&["-shared".as_ref(), "-o".as_ref(), object.as_os_str()])?;
+    let linked = WHOLE.map(OsStr::new);
+    run(&[&linked[..], &["-shared".as_ref(), "-o".as_ref(), object.as_os_str()]].concat())?;
     Ok((fs::read(&object).map_err(file("read", &object))?, code))
 }
+
+/// A function that nothing defines is an error of the compiler or the linker; otherwise its first call would end the process.
+const WHOLE: [&str; 2] = ["-Werror=implicit-function-declaration", "-Wl,-z,defs"];
 
 fn not_compiled(header: &Path, stem: &str, output: &Output) -> ExperimentError {
     let told = String::from_utf8_lossy(&output.stderr);
@@ -165,7 +169,9 @@ fn compile_sent(text: &str, compiler: &str) -> Result<Vec<u8>, ExperimentError> 
     let (source, object) = (place.path().join("candidate.i"), place.path().join("candidate.so"));
     write_whole(&source, |out| std::io::Write::write_all(out, text.as_bytes()))?;
     let output = Command::new(compiler)
-        .args(["-std=c99", "-O2", "-fPIC", "-w", "-x", "cpp-output", "-shared", "-o"])
+        .args(["-std=c99", "-O2", "-fPIC", "-w", "-x", "cpp-output", "-shared"])
+        .args(WHOLE)
+        .arg("-o")
         .args([&object, &source])
         .output();
     let told = match output {

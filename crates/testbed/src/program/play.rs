@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rampcc::Time;
 use rampcc_emulator::{Emulator, End, ErrorReport, Host, HostTcp, Ready, Running, Verdict};
@@ -262,7 +262,10 @@ impl Task<'_> {
     }
 
     /// Until a socket listens at its port, or its own test succeeds.
-    #[expect(clippy::disallowed_methods, reason = "servers tell nobody that they listen")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "servers tell nobody that they listen, and how long one waits for them is real time"
+    )]
     fn wait_until_ready(
         &self,
         ready: &Ready,
@@ -271,7 +274,7 @@ impl Task<'_> {
         folder: &Folder,
     ) -> Result<(), TestbedError> {
         let Host { end, address, .. } = *host;
-        let mut waited = Duration::ZERO;
+        let began = Instant::now();
         loop {
             self.go_on()?;
             self.check_server(server, "before it was ready")?;
@@ -290,7 +293,7 @@ impl Task<'_> {
             if is_ready {
                 return Ok(());
             }
-            if waited > PATIENCE {
+            if began.elapsed() > PATIENCE {
                 let elsewhere = ready.in_namespace(end, Listener::all)?;
                 return Err(self.failed(never_ready(
                     self.program,
@@ -299,7 +302,6 @@ impl Task<'_> {
                 )));
             }
             thread::sleep(LOOK);
-            waited += LOOK;
         }
     }
 
