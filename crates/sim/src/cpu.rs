@@ -350,7 +350,10 @@ mod tests {
         cpu.serve(Time::from_ms(175), next, visits(2_499_800));
         assert!(cpu.finish(Time::from_us(187_500)).is_some());
         let first = cpu.poll_sample(Time::from_ms(200), 0).expect("a window is over");
-        assert_eq!((first.now, first.over, first.load_permille), (Time::from_ms(200), Time::from_ms(25), 500));
+        assert_eq!(
+            (first.now, first.over, first.load_permille),
+            (Time::from_ms(200), Time::from_ms(25), 500)
+        );
         let second = cpu.poll_sample(Time::from_ms(300), 0).expect("another one is");
         assert_eq!((second.over, second.load_permille), (WINDOW, 0));
     }
