@@ -33,7 +33,7 @@ table! { RED: "queue = { kind = \"red\" }", "Random early detection (Floyd & Jac
     "weight": number(1e-9, 1.0) => Number(0.002), "Weight of a new sample in the average.";
     "max-p": PROBABILITY => Number(0.1), "Drop probability at `max`.";
     "gentle": FLAG => Flag(true), "From `max-p` to 1 between `max` and twice `max`, instead of at once.";
-    "wait": FLAG => Flag(true), "No drop sooner than 1/p packets after the one before, as in ns-2; without it, any of the next 1/p packets is dropped, each as likely (Floyd & Jacobson 1993, dummynet).";
+    "wait": FLAG => Flag(true), "No drop sooner than 1/p packets after the one before, as in ns-2; without it RED is FreeBSD's dummynet: any of the next 1/p packets is dropped, each as likely, a packet that finds the queue full does not move the average, and idle time counts as packets of 512 bytes.";
     "ecn": FLAG => Flag(false), "Up to `max`, marks packets of senders with `ecn` instead of dropping them.";
 }
 

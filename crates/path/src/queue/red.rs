@@ -1,8 +1,9 @@
 //! Random early detection.
 //!
 //! Source: Floyd & Jacobson (1993), with the `gentle` and `wait` variants of ns-2 (`red.cc`). With `wait` no packet is
-//! dropped sooner than 1/p after the one before; without it, the gap is uniform up to 1/p, as in that paper and in
-//! FreeBSD's dummynet (`red_drops`). Thresholds and the average are in packets.
+//! dropped sooner than 1/p after the one before. Without it RED is FreeBSD's dummynet (`red_drops`, `dummynet_io`): the gap is
+//! uniform up to 1/p, as in that paper, a packet that finds the queue full does not move the average, and idle time counts
+//! as packets of 512 bytes. Thresholds and the average are in packets.
 //!
 //! Packets that it may mark it marks up to the upper threshold, and drops above it, as ns-2 with its `mark_p_`, which is
 //! 0.1 like its `max_p`: so much congestion that marks have not helped (RFC 3168 §7).
@@ -10,6 +11,9 @@
 use super::Arrival;
 use crate::config::{Capacity, LinkConfig, QueueConfig};
 use crate::random::{self, Purpose, Stream};
+
+/// `red_avg_pkt_size` of dummynet.
+const DUMMYNET_PACKET: u32 = 512;
 
 #[derive(Clone, Debug)]
 pub(super) struct Red {
@@ -56,6 +60,9 @@ impl Red {
 
     /// Whether to drop or mark the arriving packet, which is dropped anyway if the queue is `full`.
     pub(super) fn drops(&mut self, arrival: &Arrival, waiting: u64, full: bool) -> bool {
+        if full && !self.law.wait {
+            return false;
+        }
         let missed = if waiting == 0 { self.missed_while_idle(arrival) } else { 0 };
         self.average = averaged(self.average, self.weight, waiting as f64, missed);
         self.count = self.count.saturating_add(1);
@@ -72,7 +79,7 @@ impl Red {
     }
 
     fn drops_early(&mut self, waiting: u64) -> bool {
-        if self.average < self.law.min || waiting <= 1 {
+        if self.average < self.law.min || waiting <= 1 && self.law.wait {
             self.above = false;
             return false;
         }
@@ -88,10 +95,11 @@ impl Red {
         random::unit(self.stream.bits()) < probability
     }
 
-    /// Packets of the arriving one's size that could have left since the link became idle.
+    /// Packets that could have left since the link became idle, of the arriving one's size or dummynet's.
     fn missed_while_idle(&self, arrival: &Arrival) -> u64 {
         let bytes = self.capacity.bytes_between(arrival.idle_since, arrival.now);
-        bytes / u64::from(arrival.bytes.max(1))
+        let size = if self.law.wait { arrival.bytes.max(1) } else { DUMMYNET_PACKET };
+        bytes / u64::from(size)
     }
 }
 
@@ -206,6 +214,19 @@ mod tests {
 
     /// To a link that is busy.
     const BUSY: Arrival = Arrival { now: Time::ZERO, waits: true, idle_since: Time::NEVER, bytes: 1500 };
+
+    #[test]
+    fn dummynet_ages_it_by_512_bytes_and_not_by_what_overflows() {
+        let mut red = red(12_000_000, false);
+        red.average = 50.0;
+        let now = Time::from_secs(1) + Time::from_ms(100);
+        // 150 000 bytes in 100 ms are 292 of 512 bytes; then the arrival itself.
+        red.drops(&Arrival { now, waits: false, idle_since: Time::from_secs(1), bytes: 1500 }, 0, false);
+        close(red.average, 50.0 * libm::pow(0.998, 293.0), 1e-9);
+        let before = red.average;
+        assert!(!red.drops(&BUSY, 100, true));
+        close(red.average, before, 0.0);
+    }
 
     #[test]
     fn idle_time_ages_the_average_as_so_many_packets() {
