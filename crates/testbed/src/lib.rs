@@ -34,8 +34,8 @@ mod check;
 mod controls;
 mod error;
 mod exits;
-#[cfg(feature = "bpf")]
 mod kernel;
+#[cfg(feature = "bpf")]
 mod kernel_events;
 mod kinds;
 mod log;
