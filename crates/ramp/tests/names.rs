@@ -14,7 +14,7 @@ const OTHER_MEANINGS: [(&str, &[&str]); 10] = [
     ("testbed/src/row.rs", &["bbr"]),
     ("scenario/src/names.rs", &["bbr", "bbr3", "vegas"]),
     // A switch of the kernel's CUBIC.
-    ("testbed/src/lib.rs", &["hystart"]),
+    ("testbed/src/kernel.rs", &["hystart"]),
     // A function of formulae.
     ("reproduce/src/expression.rs", &["spread"]),
     // A state of qlog's.
