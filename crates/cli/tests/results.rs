@@ -20,7 +20,7 @@ const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
             "lab/src/report/machine.rs",
             "lab/src/words.rs",
             "lab/src/comparison.rs",
-            "lab/src/metric/mod.rs",
+            "lab/src/metric/definition.rs",
             "lab/src/carries.rs",
             "lab/src/carries/influence.rs",
             "lab/src/context.rs",

@@ -51,5 +51,5 @@ fn a_submission_that_is_wrong_is_refused_with_what_is_allowed() {
     refused(&["--submit", "mine.h", "--draw", "abc"], "32 to 64 hexadecimal digits");
     refused(&["--submit", "none.h"], "none.h");
     refused(&["--draw", DRAW], "--submit");
-    refused(&["--submit", "mine.h", "--draw", DRAW], "told the path in advance");
+    refused(&["--submit", "mine.h", "--draw", DRAW], "knows the path in advance");
 }

@@ -168,5 +168,5 @@ fn one_algorithm_is_judged() {
         ..rows(&["ideal"]).remove(0)
     };
     let error = judged(std::slice::from_ref(&told)).unwrap_err();
-    assert!(error.to_string().contains("is told the path in advance"), "{error}");
+    assert!(error.to_string().contains("knows the path in advance"), "{error}");
 }

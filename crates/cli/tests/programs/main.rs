@@ -156,7 +156,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         (&away, None, &["exit status 0; it must stay in the foreground"]),
         ("a=kill -9 $$", None, &["ended before it was ready with signal 9"]),
         ("a=sleep 98.765", None, &["after 10 s nothing listens at 10.77.0.1:8443; it listens nowhere"]),
-        (elsewhere, None, &["nobody listens at 10.77.0.1:8443; it listens at 127.0.0.1:8000 (TCP)"]),
+        (elsewhere, None, &["nothing listens at 10.77.0.1:8443; it listens at 127.0.0.1:8000 (TCP)"]),
         (
             "a=yes 0123456789012345678901234567890123456789",
             None,
