@@ -20,6 +20,8 @@ const DOCUMENTS: [(&str, &str, &[&str]); 3] = [
             "lab/src/report/machine.rs",
             "lab/src/words.rs",
             "lab/src/comparison.rs",
+            "lab/src/summary.rs",
+            "lab/src/gentle.rs",
             "lab/src/metric/definition.rs",
             "lab/src/carries.rs",
             "lab/src/carries/influence.rs",
