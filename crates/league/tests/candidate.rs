@@ -106,6 +106,28 @@ fn what_breaks_a_candidate_is_told_by_name_path_and_seed() {
 }
 
 #[test]
+fn a_candidate_called_as_a_row_has_its_own_defaults() {
+    let place = Place::new("candidate-defaults");
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
+    let text = fs::read_to_string(core).unwrap();
+    let changed = text.replace("low_window, \"packets\", 16,", "low_window, \"packets\", 9999,");
+    assert_ne!(changed, text);
+    let path = place.0.join("hystart.h");
+    fs::write(&path, changed).unwrap();
+    let low_window = |scenario: &Scenario| {
+        let row = candidate(&path.display().to_string(), &apart(), &[]).unwrap();
+        let played = row.scenario(scenario);
+        let algorithm = played.steering.algorithm;
+        let index = algorithm.parameters.iter().position(|parameter| parameter.name == "low_window").unwrap();
+        assert_eq!(algorithm.parameters[index].default, 9999);
+        played.steering.parameters[index]
+    };
+    assert_eq!(low_window(&scenario()), 9999);
+    let set = Scenario::parse("wifi-03", "[algorithm.hystart]\nlow_window = 32\n", None).unwrap();
+    assert_eq!(low_window(&set), 32);
+}
+
+#[test]
 fn a_function_that_nothing_defines_does_not_compile() {
     let place = Place::new("candidate-undefined");
     for (name, outside, within, cause) in [

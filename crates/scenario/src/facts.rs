@@ -223,11 +223,22 @@ impl Scenario {
     }
 
     fn steering_of(&self, arm: &Arm) -> Steering {
-        let mut parameters = self
-            .settings
-            .iter()
-            .find(|s| s.algorithm.id == arm.algorithm.id)
-            .map_or_else(|| arm.algorithm.default_parameters(), |s| s.parameters);
+        let algorithm = arm.algorithm;
+        let mut parameters = algorithm.default_parameters();
+        for settings in self.settings.iter().filter(|settings| settings.algorithm.id == algorithm.id) {
+            if std::ptr::eq(settings.algorithm, algorithm) {
+                parameters = settings.parameters;
+                continue;
+            }
+            // A candidate of that name has defaults of its own: what the scenario sets it takes by name, where it can.
+            for (known, value) in settings.algorithm.parameters.iter().zip(settings.parameters) {
+                let own = algorithm.parameters.iter().position(|own| own.name == known.name);
+                if let Some(index) = own.filter(|_| value != known.default) {
+                    let own = &algorithm.parameters[index];
+                    parameters[index] = value.clamp(own.minimum, own.maximum);
+                }
+            }
+        }
         for (name, value) in &arm.set {
             if let Some(index) = arm.algorithm.parameters.iter().position(|p| p.name == name) {
                 parameters[index] = *value;
