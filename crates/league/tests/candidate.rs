@@ -38,8 +38,13 @@ fn header(place: &Place, name: &str, outside: &str, within: &str) -> String {
 }
 
 fn scenario() -> Scenario {
+    with("")
+}
+
+/// The same, with more lines.
+fn with(more: &str) -> Scenario {
     let text = "size = '500 kB'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nbuffer = '30 packets'\njitter = '1 ms'\n";
-    Scenario::parse("wifi-03", text, None).unwrap()
+    Scenario::parse("wifi-03", &format!("{text}{more}"), None).unwrap()
 }
 
 /// A run with seed 3: what it is measured, and everything that an observer is told.
@@ -123,8 +128,7 @@ fn a_candidate_called_as_a_row_has_its_own_defaults() {
         played.steering.parameters[index]
     };
     assert_eq!(low_window(&scenario()), 9999);
-    let set = Scenario::parse("wifi-03", "[algorithm.hystart]\nlow_window = 32\n", None).unwrap();
-    assert_eq!(low_window(&set), 32);
+    assert_eq!(low_window(&with("[algorithm.hystart]\nlow_window = '32 packets'\n")), 32);
 }
 
 #[test]
