@@ -36,9 +36,9 @@ echo "exit status $?"
 poweroff -f
 "#;
 
-/// Words for the tests of what has differed between kernels: what their verifiers take, how programs are registered, how
-/// packets are spaced and stamped.
-const PARTS: &str = "every_algorithm verifier loaders queueing stamps";
+/// Words for the tests of what has differed between kernels: what their verifiers take, what their programs decide, how these
+/// are registered, how packets are spaced and stamped.
+const PARTS: &str = "the_kernel_decides verifier loaders queueing stamps";
 
 #[test]
 fn boots_6_1() {
