@@ -182,7 +182,7 @@ fn answer(
     }
 }
 
-/// Says how to go on where it was interrupted: how many runs there will be nobody knows.
+/// An error of a gate. Where it was interrupted, says how to go on, and not after how many runs, which is not known.
 fn kept(error: ExperimentError) -> CliError {
     let place = match error {
         ExperimentError::Interrupted { place, .. } => place,
