@@ -30,6 +30,17 @@ impl Summary {
     pub fn of(values: Vec<Option<f64>>) -> Option<Self> {
         crate::statistics::summarise(values, Vec::new())
     }
+
+    /// Number of values that were cut off.
+    pub fn unfinished(&self) -> u32 {
+        u32::try_from(self.at_least.iter().flatten().count()).unwrap_or(u32::MAX)
+    }
+
+    /// By seed the value, or what it is at least.
+    pub fn known_or_least(&self) -> Vec<Option<f64>> {
+        let least = |i: usize| self.at_least.get(i).copied().flatten();
+        self.values.iter().enumerate().map(|(i, value)| value.or_else(|| least(i))).collect()
+    }
 }
 
 /// A 95 % interval.
@@ -66,19 +77,6 @@ pub struct Modes {
     pub low_share: f64,
     /// Hartigan's dip test: probability of such a dip from one mode.
     pub p: f64,
-}
-
-impl Summary {
-    /// Number of values that were cut off.
-    pub fn unfinished(&self) -> u32 {
-        u32::try_from(self.at_least.iter().flatten().count()).unwrap_or(u32::MAX)
-    }
-
-    /// By seed the value, or what it is at least.
-    pub fn known_or_least(&self) -> Vec<Option<f64>> {
-        let least = |i: usize| self.at_least.get(i).copied().flatten();
-        self.values.iter().enumerate().map(|(i, value)| value.or_else(|| least(i))).collect()
-    }
 }
 
 /// Test that decided whether two rows differ.
