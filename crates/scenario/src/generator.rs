@@ -215,6 +215,7 @@ impl Generator {
     }
 
     /// When the next arrival is due; `Time::NEVER` if none is, unless a completion brings one.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
         let next = match &self.kind {
             Kind::Cbr { next, .. } => *next,
@@ -232,6 +233,7 @@ impl Generator {
     }
 
     /// What arrives now; call until `None`.
+    #[inline]
     pub fn poll_arrival(&mut self, now: Time) -> Option<Arrival> {
         if self.poll_timeout() > now {
             return None;
