@@ -1,7 +1,7 @@
 //! Metrics of runs made by hand: every value can be checked with a pencil.
 
 use rampcc::{ExitReason, Phase, Time};
-use rampcc_lab::Context;
+use rampcc_lab::{CapacityStep, Context};
 use rampcc_trace::{FlowEventKind, FlowSample, LinkSample, Observer, SenderState};
 
 use metered::{Run, absent, context, values};
@@ -72,6 +72,7 @@ fn an_exit_without_loss_ends_startup_at_once() {
         &found,
         &[
             ("download_time", 0.8),
+            ("slowdown", 0.8 / 0.65),
             ("unfinished", 0.0),
             ("goodput", 5.0),
             ("utilisation", 0.625),
@@ -335,6 +336,25 @@ fn an_unfinished_transfer_has_the_sizes_it_reached() {
     absent(&found, &["download_time"]);
     assert!(found.download_at_least_s.is_some_and(|least| least > 0.0));
     absent(&found, &["download_time"]);
+}
+
+/// The link stands still for a second, then has half its rate.
+#[test]
+fn the_least_time_counts_the_rate_as_it_is() {
+    let mut context = context();
+    context.capacity = [(0.0, 1e6), (1.35, 0.0), (2.35, 5e5)]
+        .map(|(from_s, bytes_per_s)| CapacityStep { from_s, bytes_per_s })
+        .to_vec();
+    let mut run = Run::new(&context);
+    run.open(1_000, 0, 500_000);
+    run.event(5_000, 0, FlowEventKind::Completed { bytes: 500_000 });
+    // 0.15 s of waiting, 200 kB in 0.2 s, none in 1 s, 300 kB in 0.6 s.
+    values(&run.finish(6_000), &[("slowdown", 4.0 / 1.95)]);
+    context.capacity.truncate(2);
+    let mut run = Run::new(&context);
+    run.open(1_000, 0, 500_000);
+    run.event(5_000, 0, FlowEventKind::Completed { bytes: 500_000 });
+    absent(&run.finish(6_000), &["slowdown"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use rampcc_trace::{FlowEvent, FlowEventKind};
 
 use super::{Better, Definition, Metric};
 use crate::ledger::{Ledger, mean_of};
-use crate::record;
+use crate::{Context, record};
 
 /// From the opening to the last byte at the receiver.
 #[derive(Debug)]
@@ -31,7 +31,16 @@ pub const UNFINISHED: Definition = Definition {
     better: Better::Lower,
 };
 
-const DEFINITIONS: [Definition; 2] = [DOWNLOAD_TIME, UNFINISHED];
+const SLOWDOWN: Definition = Definition {
+    id: "slowdown",
+    name: "slowdown",
+    unit: "ratio",
+    meaning: "download time over the least that the path allows: one and a half base RTTs, for the handshake and the way of \
+              the data, and the size at the full capacity",
+    better: Better::Lower,
+};
+
+const DEFINITIONS: [Definition; 3] = [DOWNLOAD_TIME, SLOWDOWN, UNFINISHED];
 
 impl Metric for Download {
     fn definitions(&self) -> &'static [Definition] {
@@ -42,10 +51,35 @@ impl Metric for Download {
         let time = ledger
             .mean_of(|flow, _| Some((flow.completed? - flow.opened).secs_f64()))
             .filter(|_| at_least_s(ledger).is_none());
+        let slowdown = ledger
+            .mean_of(|flow, _| {
+                let opened_s = flow.opened.secs_f64();
+                let least_s = least_s(&ledger.context, opened_s, flow.size_bytes?)?;
+                Some((flow.completed?.secs_f64() - opened_s) / least_s)
+            })
+            .filter(|_| time.is_some());
         let sized = || ledger.under_test().filter(|(flow, _)| flow.size_bytes.is_some());
         let unfinished = sized().filter(|(flow, _)| flow.completed.is_none()).count();
-        vec![time, (sized().count() > 0).then_some(unfinished as f64)]
+        vec![time, slowdown, (sized().count() > 0).then_some(unfinished as f64)]
     }
+}
+
+/// Shortest time in which the path carries so many bytes of a flow that opens then, seconds; `None` where its capacity is unknown
+/// or does not suffice.
+fn least_s(context: &Context, opened_s: f64, bytes: u64) -> Option<f64> {
+    // SYN and SYN-ACK, then the data's own way.
+    let way_s = 1.5 * context.base_rtt_s;
+    let mut left = bytes as f64;
+    for (i, step) in context.capacity.iter().enumerate() {
+        let from_s = step.from_s.max(opened_s + way_s);
+        let until_s = context.capacity.get(i + 1).map_or(f64::INFINITY, |next| next.from_s);
+        let needed_s = left / step.bytes_per_s;
+        if needed_s.is_finite() && needed_s <= until_s - from_s {
+            return Some(from_s + needed_s - opened_s);
+        }
+        left -= step.bytes_per_s * (until_s - from_s).max(0.0);
+    }
+    None
 }
 
 /// What the download time of a run is at least whose end cut one of its listed flows off.
