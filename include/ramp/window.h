@@ -10,8 +10,11 @@
  */
 #include "interface.h"
 
-#if !defined(RAMP_WRITTEN_FOR) || RAMP_WRITTEN_FOR != RAMP_CONTRACT
-#error "this algorithm is written for another version of ramp's contract (interface.h, RAMP_CONTRACT)"
+/* The number is the one of RAMP_CONTRACT: the preprocessor puts no value into an error. */
+#ifndef RAMP_WRITTEN_FOR
+#error "this algorithm does not define RAMP_WRITTEN_FOR, so it is written for version 1 of ramp's contract; this ramp supports version 2"
+#elif RAMP_WRITTEN_FOR != RAMP_CONTRACT
+#error "this algorithm is written for another version of ramp's contract (RAMP_WRITTEN_FOR); this ramp supports version 2"
 #endif
 #undef RAMP_WRITTEN_FOR
 

@@ -73,7 +73,7 @@ fn play(asked: &RunAsked, interrupted: &AtomicBool) -> Result<Ran, ExperimentErr
     let scenario = asked.path.scenario(&[])?;
     let backend = BACKENDS[0];
     let row = Row::parse(&asked.algorithm, BACKENDS)?;
-    let (mut rows, _) = playable(slice::from_ref(&row), backend, Asked { named: true, alone: true })?;
+    let mut rows = playable(slice::from_ref(&row), backend, Asked { named: true, alone: true })?.here;
     let row = rows.pop().unwrap_or(row);
     check(backend, &scenario, slice::from_ref(&row))?;
     let digest = digest(&scenario);

@@ -129,6 +129,7 @@ test("curves come before the neighbours, and the leader's line is over the other
   const links = await page.$$eval("nav a", (all) => all.map((link) => link.hash));
   assert.ok(links.indexOf("#time") < links.indexOf("#carries"), String(links));
   assert.ok(await page.$eval('.chart[data-panel="cwnd"] .plot', (plot) => Number(plot.dataset.names)) >= 1);
+  for (const share of await page.$$eval(".chart[data-panel] .plot", (plots) => plots.map((plot) => plot.dataset.covered))) assert.ok(Number(share) <= 0.2, `a name covers ${share} of its place's lines`);
   const data = JSON.parse(await page.locator("#report-data").textContent());
   assert.equal(data.arms[data.leader].label, "best");
 });

@@ -41,9 +41,14 @@ pub(crate) fn by_name() -> impl TypedValueParser<Value = On> {
     of(|| ALL.iter().copied())
 }
 
+/// All, programs among them.
+pub(crate) fn every() -> impl Iterator<Item = &'static dyn Backend> {
+    ALL.iter().chain(BROUGHT).copied()
+}
+
 /// By its name, programs among them.
 pub(crate) fn by_name_or_programs() -> impl TypedValueParser<Value = On> {
-    of(|| ALL.iter().chain(BROUGHT).copied())
+    of(every)
 }
 
 fn of<B: Iterator<Item = &'static dyn Backend>>(

@@ -14,7 +14,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
     ("because of", "the most frequent reason"),
     (
         "window at exit / BDP",
-        "the bandwidth-delay product (BDP) is the rate times the round-trip time: a window of 1 fills the path, 1 and the buffer's share fill both",
+        "the bandwidth-delay product (BDP) is the rate times the round-trip time: a window of 1 fills the path, 1 and the buffer's share fill both. With `--on program` the column is `in flight at exit / BDP`: nothing shows the window of a program, so the payload in flight on the wire stands for it",
     ),
     ("lost in start-up", "data packets, until the losses of start-up were repaired"),
     ("start-up used", "payload delivered in start-up over what the path could have carried meanwhile"),
@@ -27,7 +27,7 @@ pub(crate) const COLUMNS: [(&str, &str); 9] = [
 
 /// The column that a reader calls so: its heading, or a word of it.
 pub(crate) fn column(name: &str) -> Option<(&'static str, &'static str)> {
-    let name = name.to_lowercase().replace(['-', '_'], " ");
+    let name = name.to_lowercase().replace(['-', '_'], " ").replace("in flight at exit", "window at exit");
     let plain = |heading: &str| heading.to_lowercase().replace('-', " ");
     let exact = COLUMNS.iter().find(|(heading, _)| plain(heading) == name);
     let word = || COLUMNS.iter().find(|(heading, _)| name == "leader" && plain(heading) == "vs leader");
@@ -52,7 +52,15 @@ mod tests {
 
     #[test]
     fn a_column_goes_by_its_heading() {
-        for name in ["carries", "leader", "vs leader", "Queue-Peak", "start-up used", "because of"] {
+        for name in [
+            "carries",
+            "leader",
+            "vs leader",
+            "Queue-Peak",
+            "start-up used",
+            "because of",
+            "in flight at exit / BDP",
+        ] {
             assert!(column(name).is_some(), "{name}");
         }
         assert_eq!(column("hystart"), None);

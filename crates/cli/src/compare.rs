@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rampcc::figures::{counted, plural};
 use rampcc_backend::Backend;
 use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 
@@ -121,6 +122,7 @@ impl CompareArgs {
             on,
             algorithms,
             candidates: self.candidates.rows(&beside)?,
+            left_out: brought.left_out,
             sweep: self.sweep.clone(),
             runs: self.runs,
             seed: self.seed,
@@ -164,7 +166,12 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     let interrupted = progress::interruption_of(args.backends());
     let finished = match experiment.play(&Bar::default(), &interrupted) {
         Err(ExperimentError::Interrupted { finished, runs, place }) => {
-            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+            say!(
+                "interrupted: {finished} of {} {} finished and kept in {}",
+                counted(runs, "run"),
+                plural(runs, "is", "are"),
+                place.display()
+            );
             say!("to continue: {}", provenance::typed());
             if finished > 0 {
                 say!("to see the finished runs: ramp report {}", place.display());
@@ -174,7 +181,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
         result => result?,
     };
     if finished.played.reused > 0 {
-        say!("{} of {} runs were finished already", finished.played.reused, finished.runs);
+        say!("{} of {} finished already", finished.played.reused, progress::had_finished(finished.runs));
     }
     show(&finished.found, args.format, terminal, out)?;
     if finished.played.refused.is_empty() {

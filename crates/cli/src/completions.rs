@@ -1,5 +1,6 @@
 //! Names for the shell to complete: asked for at each press of the key, so that they are those of this version.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 
@@ -69,7 +70,9 @@ pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
         .chain(metrics.iter().map(|metric| metric.id))
         .chain(reasons)
         .chain(crate::glossary::terms().map(|(term, _)| term));
-    beginning(current, "", all.map(str::to_owned))
+    let more = crate::topics::all().into_iter().map(|topic| topic.name);
+    let all: BTreeSet<String> = all.map(str::to_owned).chain(more).collect();
+    beginning(current, "", all.into_iter())
 }
 
 /// Fields of a scenario with one path, and every parameter, each up to its `=`.

@@ -14,8 +14,9 @@ use crate::document::write_document;
 use crate::error::{CliError, nearest};
 use crate::glossary;
 use crate::terminal::Terminal;
+use crate::topics::{self, Topic};
 
-/// Explain an algorithm, a scenario, a metric, a column, a reason to leave, a stack or a term
+/// Explain an algorithm, a scenario, a metric, a column, a field, a command or anything else with a name
 ///
 /// For an algorithm: the idea and its source, how it decides, every parameter with its default, range and
 /// source, and its known weaknesses.
@@ -27,15 +28,22 @@ Examples:
   ramp explain download_time    what a metric means
   ramp explain carries          a column of the table of `ramp compare`
   ramp explain ack-train        a reason to leave start-up
+  ramp explain path.buffer      a field of a scenario file
+  ramp explain trial            a command
   ramp explain bdp              a term")]
 pub(crate) struct ExplainArgs {
-    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, of a reason to leave, of a stack of `ramp recommend`, or a term of the glossary; a path of the league (league:cable-07)
+    /// Name of an algorithm, scenario or metric, as `ramp list` gives it, of a column, of a reason to leave, of a stack of `ramp recommend`, of a command, a backend, a group, a parameter (`hystart.low_window`) or a field (`path.buffer`), or a term of the glossary; a path of the league (league:cable-07)
     #[arg(add = ArgValueCompleter::new(completions::topics))]
     topic: String,
 }
 
-/// Run the command.
-pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+/// Run the command; `commands` are those that a topic may be.
+pub(crate) fn explain(
+    args: &ExplainArgs,
+    commands: &[Topic],
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
     let metrics = rampcc_lab::definitions();
     let algorithms = rampcc::algorithms().iter().map(|a| a.id);
     let reasons = ExitReason::ALL.into_iter().map(ExitReason::word);
@@ -60,9 +68,7 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
         if let Some(path) = rampcc_league::path(&args.topic, &[]) {
             return Ok(explain_scenario(&path?, terminal, out)?);
         }
-        let help =
-            format!("similar names: {}; all names: ramp list", nearest(&args.topic, &known, 3).join(", "));
-        return Err(CliError::input_help(format!("nothing is called `{}`", args.topic), help));
+        return explain_other(&args.topic, commands, &known, terminal, out);
     };
     if let Some(algorithm) = rampcc::algorithm(topic) {
         return Ok(explain_algorithm(algorithm, terminal, out)?);
@@ -96,6 +102,31 @@ pub(crate) fn explain(args: &ExplainArgs, terminal: Terminal, out: &mut impl Wri
     if let Some((term, meaning)) = glossary::terms().find(|(term, _)| *term == topic) {
         writeln!(out, "{}  {}", terminal.bold(term), terminal.faint("term"))?;
         writeln!(out, "{}", textwrap::fill(&plain(&meaning), terminal.width))?;
+    }
+    Ok(())
+}
+
+/// What has a name elsewhere: a command, a backend, a field.
+fn explain_other(
+    name: &str,
+    commands: &[Topic],
+    known: &[&str],
+    terminal: Terminal,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let found = topics::called(name, commands);
+    if found.is_empty() {
+        let topics = [commands, &topics::all()].concat();
+        let mut all: Vec<&str> =
+            known.iter().copied().chain(topics.iter().map(|t| t.name.as_str())).collect();
+        all.sort_unstable();
+        all.dedup();
+        let help = format!("similar names: {}; all names: ramp list", nearest(name, &all, 3).join(", "));
+        return Err(CliError::input_help(format!("nothing is called `{name}`"), help));
+    }
+    for topic in found {
+        writeln!(out, "{}  {}", terminal.bold(&topic.name), terminal.faint(&plain(&topic.kind)))?;
+        writeln!(out, "{}", textwrap::fill(&plain(&topic.meaning), terminal.width))?;
     }
     Ok(())
 }
@@ -159,7 +190,10 @@ fn plain(text: &str) -> String {
 
 fn explain_scenario(scenario: &Scenario, terminal: Terminal, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", terminal.bold(&scenario.name))?;
-    writeln!(out, "{}\n", textwrap::fill(&scenario.description, terminal.width))?;
+    if !scenario.description.is_empty() {
+        writeln!(out, "{}", textwrap::fill(&scenario.description, terminal.width))?;
+    }
+    writeln!(out)?;
     let flow = scenario.flows.iter().position(|f| f.under_test).unwrap_or(0);
     let facts = scenario.facts(flow);
     writeln!(out, "  base RTT    {}", facts.base_rtt)?;
@@ -257,9 +291,11 @@ mod tests {
 
     #[test]
     fn what_a_table_prints_is_a_topic() {
+        let trial = clap::Command::new("trial").about("Try an algorithm");
+        let commands = topics::commands(&clap::Command::new("ramp").subcommand(trial));
         let said = |topic: &str| {
             let mut out = Vec::new();
-            explain(&ExplainArgs { topic: topic.to_owned() }, PLAIN, &mut out).unwrap();
+            explain(&ExplainArgs { topic: topic.to_owned() }, &commands, PLAIN, &mut out).unwrap();
             String::from_utf8(out).unwrap().replace('\n', " ")
         };
         assert!(said("carries").contains("share of the neighbouring paths"));
@@ -269,6 +305,7 @@ mod tests {
             assert!(said(reason.word()).contains(reason.clause()), "{}", reason.word());
         }
         assert_eq!(said("download-time"), said("download_time"));
+        assert!(said("trial").contains("command") && said("path.buffer").contains("Default: "));
         assert!(said("× ideal").contains("geometric mean"));
         for stack in recommend::Stack::names() {
             assert!(said(stack).contains("(default)") && said(stack).contains("source: "), "{stack}");

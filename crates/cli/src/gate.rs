@@ -49,10 +49,10 @@ pub(crate) struct GateArgs {
     #[arg(value_name = "NEW", required_unless_present_any = ["self_test", "a"])]
     new: Option<String>,
     /// By how many per cent the download time may rise
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     margin: Option<f64>,
     /// Chance of a false "worse", and of a false "not worse", at most
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     alpha: Option<f64>,
     /// Pairs of runs after which it cannot tell
     #[arg(long, value_name = "N", default_value_t = Terms::default().pairs, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -122,6 +122,20 @@ impl GateArgs {
 
 /// Run the command.
 pub(crate) fn gate(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    ask(args, terminal, out).map_err(no_answer)
+}
+
+/// What fails is no answer: exit code 1 would say that the new start-up is worse.
+fn no_answer(error: CliError) -> CliError {
+    match error {
+        CliError::Worse | CliError::Output(_) => error,
+        CliError::Kernel { message, help } => CliError::Input { message, help },
+        error if error.exit_code() == 1 => CliError::input(error.to_string()),
+        error => error,
+    }
+}
+
+fn ask(args: &GateArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     args.playing.spread();
     if let Some(path) = &args.markdown {
         writable(path)?;
@@ -186,8 +200,6 @@ fn answer(
 fn kept(error: ExperimentError) -> CliError {
     let place = match error {
         ExperimentError::Interrupted { place, .. } => place,
-        // Exit code 1 would say that it is worse.
-        ExperimentError::Run { run, cause } => return CliError::input(format!("run {run} failed: {cause}")),
         other => return other.into(),
     };
     say!("interrupted: finished runs are kept in {}", place.display());
@@ -218,7 +230,10 @@ fn row(text: &str, backend: &'static dyn Backend, taken: Option<&str>) -> Result
         ));
     }
     if let Some(unmet) = row.unmet(backend) {
-        return Err(CliError::input_help(unmet, "a row that the simulator can play"));
+        return Err(CliError::input_help(
+            format!("{}: {unmet}", row.label),
+            "a row that the simulator can play",
+        ));
     }
     if taken == Some(row.label.as_str()) {
         row.label += " (new)";

@@ -119,6 +119,7 @@ impl TwoPrograms {
             let program = args.row(text, &known)?;
             let missing = program.missing();
             if missing.is_empty() {
+                program.check_here().map_err(|error| CliError::input(error.to_string()))?;
                 return Ok(program);
             }
             Err(CliError::input_help(

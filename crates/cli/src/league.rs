@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
+use rampcc::figures::{counted, plural};
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{ExperimentError, Row};
 use rampcc_league::text::Cells;
@@ -20,7 +21,7 @@ use crate::candidate::{self, CandidateArgs};
 use crate::completions;
 use crate::error::CliError;
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar};
+use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
 use crate::report::FormatArgs;
 use crate::scenario_args::quantity;
@@ -305,7 +306,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
     let interrupted = progress::interruption_soon();
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
     if league.found > 0 {
-        say!("{} of {} runs were finished already", league.found, league.runs);
+        say!("{} of {} finished already", league.found, had_finished(league.runs));
     }
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
@@ -341,7 +342,12 @@ fn announce(header: &Path, out: &mut impl Write) -> Result<(), CliError> {
 /// Says how to go on where it was interrupted.
 pub(crate) fn kept(error: ExperimentError) -> CliError {
     let ExperimentError::Interrupted { finished, runs, place } = error else { return error.into() };
-    say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+    say!(
+        "interrupted: {finished} of {} {} finished and kept in {}",
+        counted(runs, "run"),
+        plural(runs, "is", "are"),
+        place.display()
+    );
     say!("to continue: {}", provenance::typed());
     CliError::Interrupted
 }
@@ -370,7 +376,7 @@ fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliEr
 }
 
 fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
-    writeln!(out, "{}", terminal.bold(&format!("{}: {} paths", judged.population, judged.paths)))?;
+    writeln!(out, "{}", terminal.bold(&format!("{}: {}", judged.population, counted(judged.paths, "path"))))?;
     for Cells { head, rows } in
         [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()
     {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use rampcc::figures::counted;
 use rampcc_backend::Backend;
 use rampcc_league::Extent;
 use rampcc_league::sides::{Agreement, SampleAsked, SidesRequest, judge, rows, text};
@@ -11,7 +12,7 @@ use rampcc_league::text::Cells;
 use crate::backends;
 use crate::error::CliError;
 use crate::league::{self, LeagueArgs};
-use crate::progress::{self, Bar};
+use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
 use crate::table::figures;
 use crate::terminal::Terminal;
@@ -31,7 +32,7 @@ pub(crate) fn league(
     let interrupted = progress::interruption_of(args.backends());
     let sides = request.play(&Bar::default(), &interrupted).map_err(league::kept)?;
     if sides.found > 0 {
-        say!("{} of {} runs were finished already", sides.found, sides.runs);
+        say!("{} of {} finished already", sides.found, had_finished(sides.runs));
     }
     let agreement = judge(&sides);
     let files = sides.write(&place, &agreement, &provenance::command())?;
@@ -72,8 +73,11 @@ fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesReques
 
 fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
     let [first, second] = agreement.backends;
-    let heading =
-        format!("{}: {} paths on {second} and {first}", agreement.population, agreement.paths.len());
+    let heading = format!(
+        "{}: {} on {second} and {first}",
+        agreement.population,
+        counted(agreement.paths.len(), "path")
+    );
     writeln!(out, "{}", terminal.bold(&heading))?;
     for Cells { head, rows } in [text::rows(agreement), text::access(agreement)] {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;

@@ -41,6 +41,7 @@ mod run;
 mod scenario_args;
 mod table;
 mod terminal;
+mod topics;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -167,7 +168,7 @@ fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Resul
         Command::Report(args) => report::report(&args, terminal, out),
         Command::Reproduce(args) => reproduce::reproduce(&args, terminal, out),
         Command::List(args) => list::list(&args, terminal, out),
-        Command::Explain(args) => explain::explain(&args, terminal, out),
+        Command::Explain(args) => explain::explain(&args, &topics::commands(&Cli::command()), terminal, out),
         Command::Host(command) => command.run(terminal, out),
         Command::Completions { shell } => completions::script(shell, out),
         Command::Man { directory } => manual::write(Cli::command(), &directory),

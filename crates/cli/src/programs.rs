@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rampcc_backend::Backend;
+use rampcc_lab::LeftOut;
 #[cfg(target_os = "linux")]
 use rampcc_testbed::{Program, Programs, ready_made};
 
@@ -40,6 +41,8 @@ pub(crate) struct Brought {
     pub(crate) backends: &'static [&'static dyn Backend],
     /// Names of the rows, in order.
     pub(crate) rows: Vec<String>,
+    /// Rows whose programs are not installed.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl ProgramArgs {
@@ -48,7 +51,7 @@ impl ProgramArgs {
     pub(crate) fn brought(&self, _asked: bool) -> Result<Brought, CliError> {
         match self.rows.first() {
             Some(_) => Err(CliError::input("--row needs Linux: programs play in its namespaces")),
-            None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
+            None => Ok(Brought { backends: backends::ALL, rows: Vec::new(), left_out: Vec::new() }),
         }
     }
 
@@ -60,7 +63,7 @@ impl ProgramArgs {
             let given = given.into_iter().chain([("programs", self.file.is_some()), ("ipv6", self.ipv6)]);
             return match given.into_iter().find(|(_, given)| *given) {
                 Some((option, _)) => Err(CliError::input(format!("--{option} is for --on program"))),
-                None => Ok(Brought { backends: backends::ALL, rows: Vec::new() }),
+                None => Ok(Brought { backends: backends::ALL, rows: Vec::new(), left_out: Vec::new() }),
             };
         }
         let known = self.known()?;
@@ -86,29 +89,34 @@ impl ProgramArgs {
                 format!("--row NAME='SERVER COMMAND', or one of {}", names.join(", ")),
             ));
         }
-        let mut absent = Vec::new();
+        let mut left_out = Vec::new();
         programs.retain(|program| {
             let missing = program.missing();
             let here = missing.is_empty();
             if !here {
-                absent.push(format!("without {}: {}", program.name, missing.join(", ")));
+                left_out.push(LeftOut { rows: vec![program.name.clone()], why: missing.join(", ") });
             }
             here
         });
+        let absent = left_out.iter().map(|row| format!("without {}: {}", row.rows.join(", "), row.why));
         if programs.is_empty() {
-            return Err(CliError::Kernel {
-                message: "no program of a row is here".to_owned(),
-                help: Some(absent.join("; ")),
-            });
+            let absent: Vec<String> = absent.collect();
+            return Err(CliError::input_help(
+                "--row: no row has all of its programs installed",
+                absent.join("; "),
+            ));
         }
         for row in absent {
             say!("{row}");
+        }
+        for program in &programs {
+            program.check_here().map_err(|error| CliError::input(format!("--row: {error}")))?;
         }
         let rows = programs.iter().map(|program| program.name.clone()).collect();
         // As long as the process, as all backends.
         let made: &'static dyn Backend = Box::leak(Box::new(Programs::new(programs)));
         let backends = [backends::ALL, &[made]].concat().leak();
-        Ok(Brought { backends, rows })
+        Ok(Brought { backends, rows, left_out })
     }
 
     /// Rows that have names: the ready-made ones and those of the file, which may replace them.

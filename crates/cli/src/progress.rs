@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{process, thread};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rampcc::figures::{counted, plural};
 use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{Ahead, Progress};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -38,13 +39,18 @@ impl Bar {
     }
 }
 
+/// "3 runs were": so many of these are there.
+pub(crate) fn had_finished(all: usize) -> String {
+    format!("{} {}", counted(all, "run"), plural(all, "was", "were"))
+}
+
 impl Progress for Bar {
     fn on_backend(&self, ahead: &Ahead<'_>) {
         if ahead.backend.clock() == Clock::Real {
             say!(
-                "{}: {} runs in real time, one after the other, each {:.0} s at most; Ctrl-C keeps the finished ones",
+                "{}: {} in real time, one after the other, each {:.0} s at most; Ctrl-C keeps the finished ones",
                 ahead.backend.name(),
-                ahead.runs_here,
+                counted(ahead.runs_here, "run"),
                 ahead.longest.secs_f64()
             );
         }

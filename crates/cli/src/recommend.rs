@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use rampcc::figures::counted;
 use rampcc_experiment::{Around, VERSION, write_whole};
 use rampcc_lab::report::FORMAT;
 use rampcc_league::recommend::{Paths, Recommendation, Stack, Starts, sentences, table};
@@ -15,7 +16,7 @@ use crate::backends;
 use crate::error::CliError;
 use crate::league::{WhichArgs, kept, known_size};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar};
+use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
 use crate::table::figures;
@@ -128,7 +129,7 @@ pub(crate) fn recommend(
     let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
     let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(kept)?;
     if league.found > 0 {
-        say!("{} of {} runs were finished already", league.found, league.runs);
+        say!("{} of {} finished already", league.found, had_finished(league.runs));
     }
     let found = stack.judge(&league, &starts, paths.ranges.as_ref());
     let document =
@@ -153,9 +154,9 @@ fn print(found: &Recommendation, terminal: Terminal, out: &mut impl Write) -> Re
         .map(|(name, _)| *name)
         .collect();
     let title = format!(
-        "{}: {} paths of {}, downloads of {}",
+        "{}: {} of {}, downloads of {}",
         found.stack,
-        found.paths,
+        counted(found.paths, "path"),
         found.population,
         sizes.join(", ")
     );

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
+use rampcc::figures::counted;
 use rampcc::{Algorithm, Environment, HintSource, PARAMETERS_MAX, Time, Traits, UNSET};
 use rampcc_lab::report::quantity;
 use rampcc_scenario::{Arm, Scenario, ScenarioError};
@@ -347,7 +348,11 @@ fn write_text(
     }
     let _ = match &answer.differs {
         None => {
-            writeln!(text, "{by} decides here as recorded, byte for byte ({} calls).", answer.compared)
+            writeln!(
+                text,
+                "{by} decides here as recorded, byte for byte ({}).",
+                counted(answer.compared, "call")
+            )
         }
         Some(difference) => {
             writeln!(text, "The core of this version cannot follow {by} to the end: {difference}.")

@@ -10,6 +10,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
+use rampcc::figures::{counted, plural};
 use rampcc_backend::Backend;
 use rampcc_experiment::{ExperimentError, Playing, Store};
 use rampcc_reproduce::{
@@ -20,7 +21,7 @@ use rampcc_reproduce::{
 use crate::backends::{self, On};
 use crate::error::CliError;
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar};
+use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
 use crate::table::table;
 use crate::terminal::Terminal;
@@ -187,8 +188,8 @@ pub(crate) fn reproduce(
     if args.all && !args.json {
         let megabytes = (work.bytes() / 1_000_000).max(1);
         say!(
-            "{} runs to find or play; they take about {megabytes} MB in {}",
-            work.runs(),
+            "{} to find or play, about {megabytes} MB in {}",
+            counted(work.runs(), "run"),
             args.out.display()
         );
     }
@@ -207,7 +208,12 @@ pub(crate) fn reproduce(
     };
     let done = match work.play(&playing) {
         Err(ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, place })) => {
-            say!("interrupted: {finished} of {runs} runs are finished and kept in {}", place.display());
+            say!(
+                "interrupted: {finished} of {} {} finished and kept in {}",
+                counted(runs, "run"),
+                plural(runs, "is", "are"),
+                place.display()
+            );
             say!("to continue: {}", provenance::typed());
             return Err(CliError::Interrupted);
         }
@@ -215,7 +221,7 @@ pub(crate) fn reproduce(
     };
     let index = write_gallery(&extent.pages(&args.out), &done.experiments, &provenance::command())?;
     if done.reused > 0 {
-        say!("{} of {} runs were finished already", done.reused, done.reused + done.fresh);
+        say!("{} of {} finished already", done.reused, had_finished(done.reused + done.fresh));
     }
     if args.json {
         writeln!(out, "{}", verdicts(&done.experiments)?)?;
@@ -242,7 +248,7 @@ pub(crate) fn reproduce(
 }
 
 /// In words.
-fn counted(tally: Tally) -> String {
+fn claims_held(tally: Tally) -> String {
     let Tally { held, checked, computed_held, computed, contradicted } = tally;
     let formulae = if computed > 0 {
         format!("; {computed_held} of {computed} about formulae, which no run decides")
@@ -288,8 +294,8 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
         textwrap::fill(text, options)
     };
     for one in &done.experiments {
-        let took =
-            if one.runs > 0 { format!(" ({} runs, {:.1} s)", one.runs, one.took_s) } else { String::new() };
+        let runs = counted(one.runs, "run");
+        let took = if one.runs > 0 { format!(" ({runs}, {:.1} s)", one.took_s) } else { String::new() };
         writeln!(out, "{} {}{}", terminal.bold(&one.id), one.title, terminal.faint(&took))?;
         for claim in &one.claims {
             let mark = match claim.holds {
@@ -320,11 +326,11 @@ fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), Cl
     for paper in Paper::in_order(done.experiments.iter().map(|one| &one.paper)) {
         let of_paper = tally(done.experiments.iter().filter(|one| one.paper == *paper));
         if of_paper != Tally::default() {
-            writeln!(out, "{:<16}{}", paper.name, counted(of_paper))?;
+            writeln!(out, "{:<16}{}", paper.name, claims_held(of_paper))?;
         }
     }
     let all = tally(&done.experiments);
-    writeln!(out, "{:<16}{}", "together", counted(all))?;
+    writeln!(out, "{:<16}{}", "together", claims_held(all))?;
     Ok(())
 }
 

@@ -108,6 +108,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
         ));
     }
     let scenario = args.scenario.scenario(&[])?;
+    scenario.check_uncertain()?;
     let row = row(args)?;
     check(args.backend(), &scenario, slice::from_ref(&row))?;
     let digest = digest(&scenario);
@@ -376,6 +377,6 @@ fn row(args: &RunArgs) -> Result<Row, CliError> {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,
         None => Row::parse(&args.algorithm, backends::ALL)?,
     };
-    let (mut rows, _) = playable(slice::from_ref(&row), args.backend(), Asked { named: true, alone: true })?;
+    let mut rows = playable(slice::from_ref(&row), args.backend(), Asked { named: true, alone: true })?.here;
     Ok(rows.pop().unwrap_or(row))
 }

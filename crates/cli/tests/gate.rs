@@ -95,6 +95,18 @@ fn a_header_that_crashes_is_wrong_input_and_not_worse() {
     assert!(stderr(&crashed).contains("crashed (SIGSEGV)"), "{}", stderr(&crashed));
 }
 
+/// In CI exit code 1 says that the change is worse, and nothing else.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_not_worse() {
+    let place = Place::new("gate_unwritten");
+    for words in [["--markdown", "/proc/none.md"], ["--out", "/proc/none"]] {
+        let output = gate(&place, &[&["hystart", "hystart"][..], &words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("/proc/none"), "{words:?}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn too_few_pairs_do_not_tell() {
     let place = Place::new("gate_few");

@@ -24,10 +24,26 @@ fn without_the_algorithms_for_the_kernel_the_commands_say_how_to_build_them() {
     assert_eq!(report["can_attach"], false);
     let states = report["checks"].as_array().expect("checks").iter().map(|check| &check["state"]);
     let states: Vec<_> = states.collect();
-    assert_eq!(states.len(), 5);
+    assert_eq!(states.len(), 6);
+    // What no look at the host shows comes first: what this build itself cannot do, and how to get it.
+    let build = &report["checks"][0];
+    assert!(
+        build["state"] == "missing"
+            && build["meaning"].as_str().is_some_and(|text| text.contains("cannot attach"))
+    );
+    assert!(build["mend"].as_str().is_some_and(|text| text.contains("--features linux")), "{build}");
     assert!(states.iter().all(|state| *state == "ok" || *state == "missing"), "{states:?}");
     let text = String::from_utf8(place.ramp(&["doctor"]).stdout).expect("text");
-    for name in ["kernel", "BTF", "control groups", "capabilities", "build"] {
+    for name in [
+        "this build",
+        "cannot attach",
+        "kernel",
+        "BTF",
+        "control groups",
+        "capabilities",
+        "build tools",
+        "-> cargo",
+    ] {
         assert!(text.contains(name), "{text}");
     }
 }

@@ -207,6 +207,44 @@ fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_the
     result.unwrap();
 }
 
+/// A reader of the verdict alone knows which of the usual rows are missing, and why.
+fn missing_are_named(table: &str, page: &str, reason: &str) {
+    let told = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names = told.split(" are missing here: ").next().unwrap_or_default();
+    assert!(names.contains("`slow_start`") && names.contains("`cubic_no_hystart`"), "{told}");
+    assert!(told.contains(reason), "{told}");
+    assert!(page.contains("<b>slow_start</b>") && page.contains("are missing here: "), "not on the page");
+}
+
+/// The same where the kernel does not describe its types.
+#[cfg(feature = "linux")]
+#[test]
+fn without_btf_the_missing_rows_are_in_the_verdict() {
+    if !ready() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new("linux_no_btf");
+    let hide = "mount -t tmpfs none /sys/kernel/btf && exec \"$0\" \"$@\"";
+    let path =
+        ["--rate", "20mbit", "--rtt", "100ms", "--size", "50kB", "--exact", "--runs", "1", "--out", "out"];
+    let mut output = None;
+    for _ in 0..10 {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_ramp"), "compare", "--on", "linux"]);
+        let found = command.current_dir(place.path("")).args(path).output().unwrap();
+        let refused = stderr(&found).contains("refused");
+        output = Some(found);
+        if !refused {
+            break;
+        }
+    }
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = String::from_utf8(output.stdout).unwrap();
+    missing_are_named(&table, &place.read("out/report.html"), "this kernel carries no BTF");
+}
+
 fn unprivileged(directory: &Path, program: &Path, user: u32) {
     let ramp = |arguments: &[&str]| {
         // Everybody may open TUN devices there, as udev lets them, and whatever this machine's own device is like.
@@ -236,7 +274,18 @@ fn unprivileged(directory: &Path, program: &Path, user: u32) {
     assert!(said.contains(reason), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("reno") && table.contains("without real-time priority"), "{table}");
-    assert!(!table.contains("slow_start"), "{table}");
+    assert!(table.lines().all(|line| !line.starts_with("slow_start")), "{table}");
+    missing_are_named(&table, &fs::read_to_string(directory.join("out/report.html")).unwrap(), reason);
+    let written = fs::read_to_string(directory.join("out/comparison.json")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    let left_out = &written["left_out"][0];
+    assert!(
+        left_out["rows"].as_array().is_some_and(|rows| rows.contains(&"slow_start".into())),
+        "{left_out}"
+    );
+    assert!(left_out["why"].as_str().is_some_and(|why| why.contains(reason)), "{left_out}");
+    let again = ramp(&["report", "out"]);
+    assert!(String::from_utf8_lossy(&again.stdout).contains("are missing here: "), "{}", stderr(&again));
     let named = ramp(&[&["compare", "--algorithms", "best"], &path[..]].concat());
     assert_eq!(named.status.code(), Some(1), "{}", stderr(&named));
     assert!(

@@ -198,12 +198,19 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for (more, parts) in cases {
         place.fails(2, &[&PATH[..], more, &["--out", "out"]].concat(), parts);
     }
-    let output = place.ramp(&["compare", "wrong.toml", "--out", "out"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("wrong.toml line 6") && stderr(&output).contains("it must not be"),
-        "{}",
-        stderr(&output)
-    );
+    // A wrong range is one, whether or not a neighbour is wanted.
+    for command in [
+        &["compare", "wrong.toml", "--out", "out"][..],
+        &["compare", "wrong.toml", "--out", "out", "--exact"],
+        &["compare", "wrong.toml", "--out", "out", "--neighbours", "0"],
+        &["compare", "wrong.toml", "--out", "out", "--algorithms", "hystart"],
+        &["compare", "wrong.toml", "--out", "out", "--sweep", "path.rtt=50ms,60ms"],
+        &["run", "wrong.toml"],
+    ] {
+        let output = place.ramp(command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let told = stderr(&output);
+        assert!(told.contains("wrong.toml line 6") && told.contains("it must not be"), "{command:?}: {told}");
+    }
     assert!(!place.path("out").exists());
 }

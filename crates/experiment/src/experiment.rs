@@ -78,14 +78,18 @@ impl<'a> Experiment<'a> {
         for &backend in &backends {
             // Rows that a sweep asks for are asked for by name.
             let named = named || !sweep.rows.is_empty();
-            let (rows, without) = playable(&rows, backend, Asked { named, alone: backends.len() == 1 })?;
-            if let Some(without) = without {
+            let mut rows = playable(&rows, backend, Asked { named, alone: backends.len() == 1 })?;
+            if let Some(without) = rows.without() {
                 progress.on_note(&without);
+            }
+            if !backend.steers() {
+                rows.left_out.extend_from_slice(&request.left_out);
             }
             played.push((backend, rows));
         }
         let plays = |row: &&Row| {
-            row.brought || played.iter().any(|(_, rows)| rows.iter().any(|played| played.label == row.label))
+            row.brought
+                || played.iter().any(|(_, rows)| rows.here.iter().any(|played| played.label == row.label))
         };
         if let (Some(nowhere), Some((backend, _))) = (rows.iter().find(|row| !plays(row)), played.last()) {
             // The error that this row is by itself.
@@ -102,7 +106,7 @@ impl<'a> Experiment<'a> {
             let scenario = request.around.apply((request.scenario)(settings)?)?;
             let mut variants = Vec::new();
             for (backend, rows) in &played {
-                check(*backend, &scenario, rows)?;
+                check(*backend, &scenario, &rows.here)?;
                 variants.push(Variant::new(&request, swept, *backend, scenario.clone(), rows.clone())?);
             }
             compared.push(variants);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rampcc::figures::{counted, plural};
 use rampcc_lab::Comparison;
 
 use crate::error::ExperimentError;
@@ -112,7 +113,12 @@ fn judged(
         ));
     }
     if real < planned {
-        progress.on_note(&format!("{real} of {planned} runs are finished; to play the rest: {}", plan.typed));
+        progress.on_note(&format!(
+            "{real} of {} {} finished; to play the rest: {}",
+            counted(planned, "run"),
+            plural(planned, "is", "are"),
+            plan.typed
+        ));
     }
     let comparison = neighbours::judged(&store, plan.judge(&records))?;
     Ok(((store, comparison), plan.departures()))

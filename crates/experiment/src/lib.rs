@@ -68,7 +68,7 @@ pub use neighbours::{Around, neighbourhood};
 pub use place::comparisons;
 pub use plan::{Plan, PlannedRow};
 pub use play::{Played, Playing, Refused};
-pub use playable::{Asked, playable};
+pub use playable::{Asked, Playable, playable};
 pub use progress::{Ahead, Progress};
 pub use request::{MakeScenario, Request};
 pub use results::Results;

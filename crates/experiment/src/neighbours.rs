@@ -82,6 +82,7 @@ impl Around {
         simulator: &'a dyn Backend,
     ) -> Result<Option<Neighbours<'a>>, ExperimentError> {
         let count = self.count(swept);
+        scenario.check_uncertain()?;
         let rows: Vec<Row> = rows.iter().filter_map(Row::simulated).collect();
         // One contender is the best everywhere.
         if count == 0 || rows.iter().filter(|row| !row.yardstick()).count() < 2 {

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use rampcc_lab::{About, Comparison, Context, JudgeOptions, RunRecord, judge};
+use rampcc_lab::{About, Comparison, Context, JudgeOptions, LeftOut, RunRecord, judge};
 use rampcc_scenario::Scenario;
 use rampcc_trace::Provenance;
 use rayon::prelude::*;
@@ -24,6 +24,9 @@ pub struct Plan {
     pub context: Context,
     /// In order.
     pub rows: Vec<PlannedRow>,
+    /// Rows that were asked for and could not be played.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Seed of the first run of every row; the next ones count up.
     pub first_seed: u64,
     /// Runs of every row.
@@ -121,6 +124,7 @@ impl Plan {
         options.arms = self.rows.iter().map(|row| row.label.clone()).collect();
         let about = self.rows.iter().filter_map(|row| Some((row.label.clone(), row.about.clone()?)));
         options.about = about.collect();
+        options.left_out.clone_from(&self.left_out);
         let yardsticks = self.rows.iter().filter(|row| row.yardstick);
         options.yardsticks = yardsticks.map(|row| row.label.clone()).collect();
         judge(records, &options)

@@ -1,6 +1,7 @@
 //! Which rows a backend plays, and which it refuses or leaves out.
 
 use rampcc_backend::Backend;
+use rampcc_lab::LeftOut;
 
 use crate::error::ExperimentError;
 use crate::row::{Row, Steering};
@@ -14,16 +15,39 @@ pub struct Asked {
     pub alone: bool,
 }
 
-/// Those of `rows` that `backend` can play, and what must be said of the others.
+/// The rows that a backend plays.
+#[derive(Clone, Debug)]
+pub struct Playable {
+    /// In order.
+    pub here: Vec<Row>,
+    /// Those that a group asked for and that cannot be played here.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Playable {
+    /// "without best, paced: ...": what must be said of those that are left out.
+    pub fn without(&self) -> Option<String> {
+        let all = self.left_out.iter().map(|left_out| {
+            let why = left_out.why.trim_end_matches('.');
+            format!("without {}: {why}", left_out.rows.join(", "))
+        });
+        (!self.left_out.is_empty()).then(|| all.collect::<Vec<_>>().join("; "))
+    }
+
+    fn leave_out(&mut self, label: &str, why: String) {
+        match self.left_out.iter_mut().find(|known| known.why == why) {
+            Some(known) => known.rows.push(label.to_owned()),
+            None => self.left_out.push(LeftOut { rows: vec![label.to_owned()], why }),
+        }
+    }
+}
+
+/// Those of `rows` that `backend` can play, and the others with the reasons.
 ///
 /// If the rows were `asked` for by name, each is played or refused, but those that a group brought; if not, the backend's own are
 /// beside them. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
 /// this one is alone.
-pub fn playable(
-    rows: &[Row],
-    backend: &dyn Backend,
-    asked: Asked,
-) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
+pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Playable, ExperimentError> {
     let Asked { named, alone } = asked;
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| match row.control() {
@@ -36,43 +60,66 @@ pub fn playable(
         return Err(foreign_row(row, backend));
     }
     let here = rows.iter().filter(|row| !foreign(row)).cloned();
-    let (needy, mut rows): (Vec<Row>, Vec<Row>) = here.partition(|row| row.unmet(backend).is_some());
+    let (needy, here): (Vec<Row>, Vec<Row>) = here.partition(|row| row.unmet(backend).is_some());
     let refused = needy.iter().find(|row| !row.brought && alone);
-    if let Some(row) = refused.or_else(|| needy.first().filter(|_| rows.is_empty())) {
+    if let Some(row) = refused.or_else(|| needy.first().filter(|_| here.is_empty())) {
         return Err(needy_row(row, backend));
     }
-    let mut left_out: Vec<String> = needy.iter().filter_map(|row| row.unmet(backend)).collect();
+    let mut found = Playable { here, left_out: Vec::new() };
+    for row in &needy {
+        found.leave_out(&row.label, row.unmet(backend).unwrap_or_default());
+    }
     if !named {
-        let here = backend.controls().iter().filter(|control| backend.offers(control).is_ok());
-        rows.extend(here.map(|control| Row {
-            label: control.name.to_owned(),
-            steering: Steering::Own(control),
-            brought: true,
-            code: None,
-        }));
+        own(&mut found, backend);
     }
-    if let Some(obstacle) = rows.iter().find_map(|row| backend.obstacle(row.control())) {
-        let (without, with): (Vec<Row>, Vec<Row>) =
-            rows.into_iter().partition(|row| backend.obstacle(row.control()).is_none());
-        let labels: Vec<&str> = with.iter().map(|row| row.label.as_str()).collect();
-        let labels = labels.join(", ");
-        if without.is_empty() || with.iter().any(|row| !row.brought) {
-            return Err(ExperimentError::Unavailable {
-                backend: backend.title(),
-                rows: labels,
-                help: Some(obstacle),
-            });
+    without_obstacle(found, backend)
+}
+
+/// The backend's own controls beside the rows, as far as it has them here.
+fn own(found: &mut Playable, backend: &dyn Backend) {
+    for control in backend.controls() {
+        match backend.offers(control) {
+            Ok(()) => found.here.push(Row {
+                label: control.name.to_owned(),
+                steering: Steering::Own(control),
+                brought: true,
+                code: None,
+            }),
+            Err(what_helps) => {
+                found.leave_out(
+                    control.name,
+                    format!("{} does not have it now ({what_helps})", backend.title()),
+                );
+            }
         }
-        left_out.push(format!("{labels}: {obstacle}"));
-        rows = without;
     }
-    let said = (!left_out.is_empty()).then(|| format!("without {}", left_out.join("; without ")));
-    Ok((rows, said))
+}
+
+/// Without the rows that something in this process keeps from being played; an error if one of them was named, or none is left.
+fn without_obstacle(mut found: Playable, backend: &dyn Backend) -> Result<Playable, ExperimentError> {
+    let Some(obstacle) = found.here.iter().find_map(|row| backend.obstacle(row.control())) else {
+        return Ok(found);
+    };
+    let (here, kept): (Vec<Row>, Vec<Row>) =
+        found.here.into_iter().partition(|row| backend.obstacle(row.control()).is_none());
+    if here.is_empty() || kept.iter().any(|row| !row.brought) {
+        let labels: Vec<&str> = kept.iter().map(|row| row.label.as_str()).collect();
+        return Err(ExperimentError::Unavailable {
+            backend: backend.title(),
+            rows: labels.join(", "),
+            help: Some(obstacle),
+        });
+    }
+    found.here = here;
+    for row in kept {
+        found.leave_out(&row.label, obstacle.clone());
+    }
+    Ok(found)
 }
 
 fn needy_row(row: &Row, backend: &dyn Backend) -> ExperimentError {
     ExperimentError::input_help(
-        format!("{} cannot play {}", backend.title(), row.unmet(backend).unwrap_or_default()),
+        format!("{} cannot play {}: {}", backend.title(), row.label, row.unmet(backend).unwrap_or_default()),
         "play it on `sim` (--on sim), which meets every need; `ramp list algorithms` says where each row runs",
     )
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use rampcc_backend::{Backend, Clock};
+use rampcc_lab::LeftOut;
 use rampcc_scenario::{Scenario, Setting};
 
 use crate::elsewhere::Workers;
@@ -25,6 +26,8 @@ pub struct Request<'a> {
     pub algorithms: Vec<String>,
     /// More rows, with algorithms that are in no registry.
     pub candidates: Vec<Row>,
+    /// Rows of backends of the caller's own that cannot be played here: reports name them.
+    pub left_out: Vec<LeftOut>,
     /// `FIELD=A,B,C` each: a row for each value of `algorithm.ID.PARAMETER`, a comparison for each value of a scenario's field.
     pub sweep: Vec<String>,
     /// Runs of each row; `None`: what the scenario says, in real time at most 3.
@@ -57,6 +60,7 @@ impl<'a> Request<'a> {
             on: backends.first().copied().into_iter().collect(),
             algorithms: Vec::new(),
             candidates: Vec::new(),
+            left_out: Vec::new(),
             sweep: Vec::new(),
             runs: None,
             seed: None,

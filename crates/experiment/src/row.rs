@@ -176,25 +176,18 @@ impl Row {
         matches!(&self.steering, Steering::Core(arm) if arm.algorithm.traits.has(Traits::KNOWS_PATH))
     }
 
-    /// The row, and the first of its needs that `backend` does not meet, with the reason; `None`: it meets all.
+    /// Why `backend` does not play it whatever the path, such as the first of its needs that is not met; `None`: it does.
     pub fn unmet(&self, backend: &dyn Backend) -> Option<String> {
         let Steering::Core(arm) = &self.steering else { return None };
         if self.code.is_some() && backend.clock() == Clock::Real {
-            return Some(format!(
-                "{}: a header outside the registry is not compiled for the kernel",
-                self.label
-            ));
+            return Some("a header outside the registry is not compiled for the kernel".to_owned());
         }
         if !arm.sender.is_empty() && backend.clock() == Clock::Real {
-            return Some(format!(
-                "{}: a row's own {} is simulated only",
-                self.label,
-                arm.sender.words().join(" and ")
-            ));
+            return Some(format!("a row's own {} is simulated only", arm.sender.words().join(" and ")));
         }
         let lacking = arm.algorithm.unmet(backend.lacks()).next()?;
         let need = lacking.need.words().next().unwrap_or_default();
-        Some(format!("{}, which needs `{need}`: {}", self.label, lacking.reason))
+        Some(format!("what needs `{need}` is not played there, since {}", lacking.reason))
     }
 
     /// The backend's own control that steers the flows under test; `None`: an algorithm of the registry does.
@@ -237,6 +230,7 @@ pub fn control(name: &str, backends: &[&dyn Backend]) -> Option<&'static Control
 #[cfg(test)]
 mod tests {
     use rampcc_backend::Play;
+    use rampcc_lab::LeftOut;
     use rampcc_sim::Simulator;
 
     use super::*;
@@ -281,12 +275,16 @@ mod tests {
         let steering = [hystart.clone(), of("1"), of("2")].map(|row| row.steering(&scenario("")));
         assert_eq!(steering[1], format!("{} code=1", steering[0]));
         assert_ne!(steering[1], steering[2]);
-        assert_eq!(playable(&[of("1")], &Simulator, Asked { named: true, alone: true }).unwrap().0.len(), 1);
+        assert_eq!(
+            playable(&[of("1")], &Simulator, Asked { named: true, alone: true }).unwrap().here.len(),
+            1
+        );
         let error = playable(&[of("1")], &Other, Asked { named: true, alone: true }).unwrap_err().to_string();
         assert!(error.contains("hystart: a header outside the registry"), "{error}");
         let own = Row::parse("quick", &[&Other]).unwrap();
-        let (rows, told) = playable(&[own, of("1")], &Other, Asked { named: true, alone: false }).unwrap();
-        assert!(rows.len() == 1 && rows[0].code.is_none() && told.unwrap().contains("hystart: a header"));
+        let rows = playable(&[own, of("1")], &Other, Asked { named: true, alone: false }).unwrap();
+        assert!(rows.here.len() == 1 && rows.here[0].code.is_none());
+        assert!(rows.without().unwrap().contains("hystart: a header"));
     }
 
     /// A backend with a control of its own, which plays nothing.
@@ -343,22 +341,24 @@ mod tests {
             row("slow_start").steering(&scenario(""))
         );
         let rows = [row("best"), row("quick")];
-        let (simulated, said) = playable(&rows, &Simulator, Asked { named: true, alone: false }).unwrap();
-        assert_eq!((simulated.len(), said), (1, None));
+        let simulated = playable(&rows, &Simulator, Asked { named: true, alone: false }).unwrap();
+        assert_eq!((simulated.here.len(), simulated.without()), (1, None));
         let error = playable(&rows, &Simulator, Asked { named: true, alone: true }).unwrap_err();
         assert!(error.is_input() && error.to_string().contains("`quick`"), "{error}");
         let error = playable(&rows, &Other, Asked { named: true, alone: true }).unwrap_err();
         assert_eq!(error.to_string(), "other cannot be given best");
         let brought = [Row { brought: true, ..row("best") }];
-        let (own, said) = playable(&brought, &Other, Asked { named: false, alone: true }).unwrap();
-        assert_eq!((own[0].label.as_str(), own.len()), ("quick", 1));
-        assert_eq!(said.as_deref(), Some("without best: it has the core not"));
+        let own = playable(&brought, &Other, Asked { named: false, alone: true }).unwrap();
+        assert_eq!((own.here[0].label.as_str(), own.here.len()), ("quick", 1));
+        assert_eq!(own.without().as_deref(), Some("without best: it has the core not"));
+        let left_out = LeftOut { rows: vec!["best".to_owned()], why: "it has the core not".to_owned() };
+        assert_eq!(own.left_out, [left_out]);
     }
 
     #[test]
     fn a_row_whose_needs_are_not_met_is_refused_by_name_or_left_out_of_a_group() {
         let row = |text| Row::parse(text, &[&Simulator, &Other]).unwrap();
-        let told = "paced, which needs `pacing`: its packets leave as they come";
+        let told = "paced: what needs `pacing` is not played there, since its packets leave as they come";
         let error =
             playable(&[row("paced"), row("quick")], &Other, Asked { named: true, alone: true }).unwrap_err();
         assert!(error.is_input(), "{error}");
@@ -366,9 +366,9 @@ mod tests {
         let brought = Row { brought: true, ..row("paced") };
         for (rows, alone) in [([brought.clone(), row("quick")], true), ([row("paced"), row("quick")], false)]
         {
-            let (left, said) = playable(&rows, &Other, Asked { named: true, alone }).unwrap();
-            assert_eq!((left.len(), left[0].label.as_str()), (1, "quick"));
-            assert_eq!(said.unwrap(), format!("without {told}"));
+            let left = playable(&rows, &Other, Asked { named: true, alone }).unwrap();
+            assert_eq!((left.here.len(), left.here[0].label.as_str()), (1, "quick"));
+            assert_eq!(left.without().unwrap(), format!("without {told}"));
         }
         let alone = playable(&[brought], &Other, Asked { named: true, alone: false }).unwrap_err();
         assert_eq!(alone.to_string(), format!("other cannot play {told}"), "nothing is left");
@@ -404,12 +404,13 @@ mod tests {
         let backends: [&dyn Backend; 2] = [&Simulator, &Namesake];
         let row = Row::parse("x=bbr", &backends).unwrap();
         assert_eq!(row.control(), Some(&NAMESAKE));
-        let (own, _) =
+        let own =
             playable(std::slice::from_ref(&row), &Namesake, Asked { named: true, alone: true }).unwrap();
-        assert_eq!(own[0].control(), Some(&NAMESAKE));
-        let (simulated, said) = playable(&[row], &Simulator, Asked { named: true, alone: true }).unwrap();
-        assert_eq!((simulated[0].label.as_str(), simulated[0].control(), said), ("x", None, None));
-        assert!(simulated[0].steering(&scenario("")).starts_with("bbr "));
+        assert_eq!(own.here[0].control(), Some(&NAMESAKE));
+        let simulated = playable(&[row], &Simulator, Asked { named: true, alone: true }).unwrap();
+        let first = &simulated.here[0];
+        assert_eq!((first.label.as_str(), first.control(), simulated.without()), ("x", None, None));
+        assert!(first.steering(&scenario("")).starts_with("bbr "));
         // With a parameter it is the algorithm everywhere.
         let row = Row::parse("bbr:full_bw_cnt=4", &backends).unwrap();
         assert_eq!(row.control(), None);

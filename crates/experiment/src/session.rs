@@ -57,10 +57,9 @@ impl<'a> Session<'a> {
             return Err(ExperimentError::request("on", "names no backend"));
         };
         let rows = Sweep::parse(&[])?.rows(&request.algorithms, request.backends)?;
-        let (rows, _) =
-            playable(&rows, backend, Asked { named: !request.algorithms.is_empty(), alone: true })?;
+        let rows = playable(&rows, backend, Asked { named: !request.algorithms.is_empty(), alone: true })?;
         let scenario = request.around.apply((request.scenario)(&[])?)?;
-        check(backend, &scenario, &rows)?;
+        check(backend, &scenario, &rows.here)?;
         let variant = Variant::new(request, false, backend, scenario, rows)?;
         Ok(Self { variant, command: request.command.clone(), records: BTreeMap::new() })
     }

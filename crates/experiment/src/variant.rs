@@ -14,6 +14,7 @@ use crate::neighbours::{self, Neighbours};
 use crate::place;
 use crate::plan::{Plan, PlannedRow};
 use crate::play::{Played, Playing};
+use crate::playable::Playable;
 use crate::request::Request;
 use crate::row::Row;
 use crate::run::{Kept, Run};
@@ -42,7 +43,7 @@ impl<'a> Variant<'a> {
         swept: bool,
         backend: &'a dyn Backend,
         scenario: Scenario,
-        rows: Vec<Row>,
+        rows: Playable,
     ) -> Result<Self, ExperimentError> {
         let first = request.seed.unwrap_or(scenario.seed);
         // Real time always leaves something to chance; virtual time only what the scenario does.
@@ -66,9 +67,10 @@ impl<'a> Variant<'a> {
             arm: String::new(),
             seed: first,
         };
-        let rows_planned: Vec<PlannedRow> = rows.iter().map(|row| PlannedRow::new(row, &scenario)).collect();
+        let rows_planned: Vec<PlannedRow> =
+            rows.here.iter().map(|row| PlannedRow::new(row, &scenario)).collect();
         let neighbours = match request.simulator() {
-            Some(simulator) => request.around.draw(&scenario, &rows, first, swept, simulator)?,
+            Some(simulator) => request.around.draw(&scenario, &rows.here, first, swept, simulator)?,
             None => None,
         };
         let around = neighbours.iter().flat_map(Neighbours::identity);
@@ -81,10 +83,11 @@ impl<'a> Variant<'a> {
             provenance,
             context: Context { chance, words: scenario.in_words(backend.hosts()), ..context(&scenario) },
             rows: rows_planned,
+            left_out: rows.left_out,
             first_seed: first,
             runs: count,
         };
-        Ok(Self { backend, scenario, rows, neighbours, plan, directory: PathBuf::new() })
+        Ok(Self { backend, scenario, rows: rows.here, neighbours, plan, directory: PathBuf::new() })
     }
 
     /// Its results, and where else some of its runs may lie.

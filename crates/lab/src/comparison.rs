@@ -33,6 +33,9 @@ pub struct Comparison {
     pub primary: String,
     /// Rows, in the order they were given.
     pub arms: Vec<ArmSummary>,
+    /// Rows that a group asked for and that could not be played here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Paired differences of every metric: each contender against the leader and the baseline, and
     /// every arm against the yardstick.
     pub pairs: Vec<Pair>,
@@ -54,6 +57,15 @@ pub struct Comparison {
     /// Reach of this result, where neighbouring paths were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Carries>,
+}
+
+/// Rows that could not be played, all for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Their labels.
+    pub rows: Vec<String>,
+    /// Why, and what would help where something would.
+    pub why: String,
 }
 
 /// Conditions met by runs that start anywhere in a measured link. Payload.
@@ -128,7 +140,26 @@ pub struct ArmSummary {
     pub carries: Option<f64>,
 }
 
+impl Comparison {
+    /// True if windows are the bytes in flight that the path saw: programs show nothing else.
+    pub(crate) fn on_wire(&self) -> bool {
+        self.emulation.as_ref().is_some_and(|emulation| emulation.on_wire)
+    }
+}
+
 impl ArmSummary {
+    /// True if it is of a header that is in no registry.
+    pub(crate) fn is_candidate(&self) -> bool {
+        matches!(self.about, Some(About::Header { .. })) && !self.yardstick
+    }
+
+    /// The row of the registry that a candidate is another form of: that of its name, as its table has it.
+    pub(crate) fn replaces<'a>(&self, arms: &'a [Self]) -> Option<&'a Self> {
+        let Some(About::Header { id: name }) = &self.about else { return None };
+        let plain = |arm: &&Self| matches!(&arm.about, Some(About::Algorithm { id, settings }) if id == name && settings.is_empty());
+        arms.iter().filter(|arm| arm.n > 0 && !arm.yardstick).find(plain)
+    }
+
     /// Its run of a seed that is drawn.
     pub fn drawn(&self, seed: u64) -> Option<&Representative> {
         self.drawn.iter().find(|run| run.seed == seed)

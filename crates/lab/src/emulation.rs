@@ -1,5 +1,6 @@
 //! Accuracy of a path that was played in real time, and its hosts.
 
+use rampcc::figures::counted;
 use rampcc_trace::{Emulation, HostLateness};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,9 @@ pub struct EmulationSummary {
     /// How late hosts that are threads of ramp were: the largest of each over all runs; `None`: there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostLateness>,
+    /// True if programs played, of which the path sees packets alone: every window is the bytes in flight.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_wire: bool,
     /// Largest median turn-around of a program, seconds; `None`: no program played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_around_median_s: Option<f64>,
@@ -63,6 +67,7 @@ impl EmulationSummary {
                 samples_lost: 0,
                 sockets: String::new(),
                 hosts: None,
+                on_wire: false,
                 turn_around_median_s: None,
                 turn_around_p90_s: None,
                 reason: None,
@@ -79,6 +84,7 @@ impl EmulationSummary {
             sum.realtime &= run.realtime;
             sum.hosts = [sum.hosts, run.hosts].into_iter().flatten().reduce(latest);
             let most = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+            sum.on_wire |= run.wire.is_some();
             let wire = run.wire.unwrap_or_default();
             sum.turn_around_median_s = most(sum.turn_around_median_s, wire.turn_around_median_s);
             sum.turn_around_p90_s = most(sum.turn_around_p90_s, wire.turn_around_p90_s);
@@ -140,7 +146,7 @@ fn latest(a: HostLateness, b: HostLateness) -> HostLateness {
 }
 
 fn runs(count: u32) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+    counted(count, "run")
 }
 
 #[cfg(test)]

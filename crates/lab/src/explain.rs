@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rampcc::figures::counted;
 use serde::Serializer;
 
 use crate::context::over_bdp;
@@ -240,9 +241,11 @@ fn outcome(now: &Outcome, later: &Later, bdp_bytes: u64) -> String {
     let then = &later.outcome;
     match (now.lost_packets, then.lost_packets) {
         (Some(before), Some(after)) if after > before => {
-            parts.push(format!("have lost {} packets instead of {}", count(after), count(before)));
+            parts.push(format!("have lost {} instead of {}", counted(count(after), "packet"), count(before)));
         }
-        (_, Some(after)) if after > 0.0 => parts.push(format!("have lost {} packets", count(after))),
+        (_, Some(after)) if after > 0.0 => {
+            parts.push(format!("have lost {}", counted(count(after), "packet")));
+        }
         (_, Some(_)) => parts.push("have lost nothing".to_owned()),
         _ => {}
     }

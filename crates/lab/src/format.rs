@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use rampcc::figures::{multiple, without_zeros};
+use rampcc::figures::{counted, multiple, without_zeros};
 
 use crate::summary::{IntervalMethod, Summary};
 
@@ -71,7 +71,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
         "share" => share(value),
         "ratio" => format!("{}x", number(value)),
         "count" => count(value),
-        "packets" => format!("{} packets", count(value)),
+        "packets" => counted(count(value), "packet"),
         _ => format!("{} {unit}", number(value)),
     }
 }

@@ -7,7 +7,7 @@ use rampcc_trace::Provenance;
 
 use crate::about::About;
 use crate::alike;
-use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, Met, Representative};
+use crate::comparison::{ArmSummary, Comparison, DownloadSummary, ExitCount, LeftOut, Met, Representative};
 use crate::drawn::{DrawnSeed, drawn};
 use crate::metric::{Better, MetricInfo};
 use crate::pairs::pairs;
@@ -30,10 +30,12 @@ pub struct JudgeOptions {
     pub arms: Vec<String>,
     /// What each row is, by its label; may lack rows.
     pub about: BTreeMap<String, About>,
+    /// Rows that could not be played.
+    pub left_out: Vec<LeftOut>,
     /// Labels of arms that know the path: shown for scale, never the winner.
     pub yardsticks: Vec<String>,
-    /// The contender that the others are measured against; `None`: `hystart`, what Linux runs, or else the
-    /// first that is not the leader.
+    /// The contender that the others are measured against; `None`: the row that a candidate would replace, or `hystart`, what
+    /// Linux runs, or else the first that is not the leader.
     pub baseline: Option<String>,
     /// Id of the metric that decides; `None`: `download_time` if any run has it, else `goodput`.
     pub primary: Option<String>,
@@ -49,6 +51,7 @@ impl JudgeOptions {
             context,
             arms: Vec::new(),
             about: BTreeMap::new(),
+            left_out: Vec::new(),
             yardsticks: having(Traits::KNOWS_PATH).map(|algorithm| algorithm.id.to_owned()).collect(),
             baseline: None,
             primary: None,
@@ -90,6 +93,7 @@ pub fn judge(records: &[RunRecord], options: &JudgeOptions) -> Comparison {
         metrics,
         primary,
         arms,
+        left_out: options.left_out.clone(),
         pairs,
         leader,
         baseline,
@@ -175,7 +179,13 @@ impl<'a> Runs<'a> {
             .flat_map(|run| run.metrics.keys().map(String::as_str))
             .chain(self.harm.keys().map(|(id, _, _)| *id))
             .collect();
-        metric::definitions().into_iter().filter(|d| present.contains(d.id)).map(MetricInfo::from).collect()
+        let on_wire = self.emulations(None).any(|run| run.wire.is_some());
+        metric::definitions()
+            .into_iter()
+            .filter(|d| present.contains(d.id))
+            .map(|d| if on_wire { metric::on_wire(d) } else { d })
+            .map(MetricInfo::from)
+            .collect()
     }
 
     /// What the runs of an arm, or of all, say of the path they met.
@@ -339,7 +349,8 @@ fn baseline(arms: &[ArmSummary], leader: Option<&str>, options: &JudgeOptions) -
         let cubic = rampcc::of_cubic().id;
         let of_cubic = arms.iter().find(|arm| arm.label == cubic);
         let other = || arms.iter().find(|arm| contender(&arm.label) && Some(arm.label.as_str()) != leader);
-        of_cubic.filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
+        let replaced = arms.iter().filter(|arm| arm.is_candidate()).find_map(|arm| arm.replaces(arms));
+        replaced.or(of_cubic).filter(|arm| contender(&arm.label)).or_else(other).map(|arm| arm.label.clone())
     };
     options.baseline.clone().filter(|label| contender(label)).or_else(usual)
 }

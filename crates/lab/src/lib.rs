@@ -20,6 +20,7 @@ mod drawn;
 mod emulation;
 mod exit;
 mod explain;
+mod fares;
 #[cfg(test)]
 #[path = "../tests/support/fixture.rs"]
 mod fixture;
@@ -46,7 +47,7 @@ mod words;
 
 pub use about::About;
 pub use comparison::{
-    ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, Met, Pair, Representative, Spread,
+    ArmSummary, Comparison, DownloadSummary, ExitCount, Finding, LeftOut, Met, Pair, Representative, Spread,
 };
 pub use context::{CapacityStep, Context};
 pub use drawn::{DrawnRole, DrawnSeed};

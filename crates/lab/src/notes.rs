@@ -1,5 +1,7 @@
 //! Notes on a comparison: what a reader must know besides the verdict.
 
+use rampcc::figures::counted;
+
 use crate::comparison::{ArmSummary, Comparison};
 use crate::explain::standing;
 use crate::format::{list, quantity, seconds, share};
@@ -80,8 +82,10 @@ fn bursts(arm: &ArmSummary) -> Option<String> {
     let lost = mean(metric::BURST_LOST).filter(|lost| *lost > 0.0);
     let lost = lost.map_or(String::new(), |lost| format!(", {lost:.0} of them lost"));
     Some(format!(
-        "{} sends up to {burst:.0} packets back to back in start-up{lost}; its first flight is {flight:.0} packets.",
-        arm.label
+        "{} sends up to {} back to back in start-up{lost}; its first flight is {}.",
+        arm.label,
+        counted(format!("{burst:.0}"), "packet"),
+        counted(format!("{flight:.0}"), "packet")
     ))
 }
 
@@ -173,9 +177,9 @@ fn marked(comparison: &Comparison) -> Option<String> {
         .collect();
     let reason = all.reason.as_ref().map_or(String::new(), |reason| format!("; the first because {reason}"));
     Some(format!(
-        "In {} of {} runs the emulator's error may have changed the answer ({}){reason}.",
+        "In {} of {} the emulator's error may have changed the answer ({}){reason}.",
         all.marked,
-        all.runs,
+        counted(all.runs, "run"),
         arms.join(", ")
     ))
 }

@@ -100,7 +100,10 @@ pub struct Difference {
 /// If there is none.
 pub fn side_by_side(sides: &[&str], comparisons: &[&Comparison]) -> SideBySide {
     let last = *comparisons.last().expect("a side is there");
-    let info = |metric: Definition| comparisons.iter().rev().find_map(|side| side.info(metric.id)).cloned();
+    // What is in flight on the wire has another name, which holds for programs alone.
+    let windows = comparisons.iter().rev().filter(|side| !side.on_wire());
+    let named: Vec<&Comparison> = windows.chain(comparisons.iter().rev()).copied().collect();
+    let info = |metric: Definition| named.iter().find_map(|side| side.info(metric.id)).cloned();
     let metrics: Vec<MetricInfo> = SHOWN.into_iter().filter_map(info).collect();
     let mut labels: Vec<&str> = Vec::new();
     for arm in std::iter::once(last).chain(comparisons.iter().copied()).flat_map(|side| &side.arms) {

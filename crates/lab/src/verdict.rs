@@ -2,6 +2,7 @@
 
 use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
 use crate::explain::short_cause;
+use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::gentle::{COSTS, burden, equals};
 use crate::metric::{self, Better, MetricInfo};
@@ -10,7 +11,7 @@ use crate::metric::{self, Better, MetricInfo};
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
     let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label));
     let Some((leader, info)) = leader.zip(comparison.primary_info()) else {
-        return (nothing_to_say(comparison), Vec::new());
+        return (nothing_to_say(comparison), missing(comparison).collect());
     };
     let rivals = Rivals::new(comparison, leader, info);
     let mut headline = achievement(comparison, leader, info);
@@ -29,12 +30,22 @@ pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
         headline.push_str(&too_few(leader, &rivals));
     }
     headline.push('.');
-    let facts = [
-        rivals.notable(comparison).map(|pair| advantage(comparison, pair, info)),
-        gentle(comparison, leader),
-        distance(comparison, leader, info),
-    ];
-    (headline, facts.into_iter().flatten().collect())
+    // Who brings a candidate asks for it first.
+    let own = fares::sentences(comparison, info);
+    let (headline, general) = if own.is_empty() { (headline, None) } else { (own.join(" "), Some(headline)) };
+    let notable = rivals.notable(comparison).map(|pair| advantage(comparison, pair, info));
+    let rest = [gentle(comparison, leader), distance(comparison, leader, info)];
+    let facts = general.into_iter().chain(notable).chain(missing(comparison));
+    (headline, facts.chain(rest.into_iter().flatten()).collect())
+}
+
+/// "best and paced are missing here: this build has no BPF programs": who reads the verdict takes the table for all there is.
+pub(crate) fn missing(comparison: &Comparison) -> impl Iterator<Item = String> + '_ {
+    comparison.left_out.iter().map(|left_out| {
+        let names: Vec<&str> = left_out.rows.iter().map(String::as_str).collect();
+        let are = if names.len() == 1 { "is" } else { "are" };
+        format!("{} {are} missing here: {}.", list(&names), left_out.why.trim_end_matches('.'))
+    })
 }
 
 /// ", though run by run paced is ahead (p = 0.002)": the leader has the best mean, and the test is of ranks or logarithms.
@@ -61,7 +72,7 @@ fn too_few(leader: &ArmSummary, rivals: &Rivals<'_>) -> String {
     format!(", but {runs} {are} too few to rank it against {}{enough}", list(&names))
 }
 
-fn is_time(info: &MetricInfo) -> bool {
+pub(crate) fn is_time(info: &MetricInfo) -> bool {
     matches!(info.unit.as_str(), "s" | "ms")
 }
 
@@ -183,7 +194,8 @@ fn advantage(comparison: &Comparison, pair: &Pair, info: &MetricInfo) -> String 
             seconds(mean(metric::EXIT_TIME).unwrap_or(exit.time_s))
         ));
         let window = mean(metric::EXIT_WINDOW_BDP).or_else(|| context.over_bdp(exit.cwnd_bytes as f64));
-        text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}", of_bdp(bdp))));
+        let in_flight = if comparison.on_wire() { " in flight" } else { "" };
+        text.push_str(&window.map_or(String::new(), |bdp| format!(" with {}{in_flight}", of_bdp(bdp))));
         let which = match (one_of_many, several) {
             (false, _) => "",
             (true, false) => " on average, in its median run",
@@ -202,7 +214,8 @@ fn lost_connections(arm: &ArmSummary) -> Option<String> {
     (lost > 0).then(|| format!("loses its connection in {runs}"))
 }
 
-fn times(ratio: f64, multiple: &str, percent: &str) -> String {
+/// "2.4 times as fast as", "12 % faster than".
+pub(crate) fn times(ratio: f64, multiple: &str, percent: &str) -> String {
     if ratio >= 1.2 {
         format!("{} times {multiple}", number(ratio))
     } else {

@@ -10,13 +10,13 @@ use crate::{EmulationSummary, notes, pairs, verdict};
 /// What a comparison says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Words {
-    /// The answer in one sentence.
+    /// The answer in one sentence; where candidates were played, one for each of how it fares.
     pub headline: String,
     /// Where it does not hold, in one sentence, if another row carries much further: for who reads the headline alone.
     #[serde(skip)]
     pub elsewhere: Option<String>,
-    /// Further facts, a sentence each: how far behind the notable rival is and why, which of several equals is the
-    /// gentlest, where the reference stands.
+    /// Further facts, a sentence each: who leads where the headline is about a candidate, how far behind the notable rival is and
+    /// why, which rows are missing, which of several equals is the gentlest, where the reference stands.
     pub facts: Vec<String>,
     /// How far the answer carries, in one sentence; `None`: no neighbouring paths were played.
     #[serde(skip)]

@@ -2,10 +2,12 @@
 
 use fixture::{sample_carries, sample_comparison};
 use proptest::prelude::*;
-use rampcc_lab::report::{TextStyle, csv, json, runs_csv, sides_json, text};
+use rampcc_lab::report::{TextStyle, csv, html, json, runs_csv, sides_json, text};
 use rampcc_lab::{
-    CapacityStep, Comparison, Context, JudgeOptions, Met, SidesWords, Spread, Words, judge, side_by_side,
+    About, CapacityStep, Comparison, Context, Emulation, JudgeOptions, LeftOut, Met, RunRecord, SidesWords,
+    Spread, Words, judge, side_by_side,
 };
+use rampcc_trace::Wire;
 
 #[path = "support/fixture.rs"]
 mod fixture;
@@ -232,4 +234,100 @@ fn sides_keep_no_sentence() {
     assert!(!words.notes.is_empty());
     let said: Vec<String> = std::iter::once(words.verdict.clone()).chain(words.notes.clone()).collect();
     is_said_and_not_kept(&format!("{all:?}"), &sides_json(&all, &words).unwrap(), &said);
+}
+
+/// Of programs the path sees packets alone: whatever stands for their windows is called what it is.
+#[test]
+fn what_was_in_flight_is_not_called_a_window() {
+    let mut records = fixture::sample_records();
+    for record in &mut records {
+        record.emulation = Some(Emulation { wire: Some(Wire::default()), ..Emulation::default() });
+    }
+    let comparison = judge(&records, &fixture::sample_options());
+    let said = text(&comparison, &TextStyle { width: 120, colour: false });
+    let page = html::render(&comparison);
+    let written = json(&comparison).unwrap();
+    assert!(said.contains("in flight at") && page.contains("In flight at exit / BDP"), "{said}");
+    assert!(said.contains(" of the BDP in flight "), "{said}");
+    assert!(written.contains("\"in flight at exit / BDP\"") && written.contains("\"on_wire\": true"));
+    assert!(!written.contains("\"window"), "{written}");
+    for (form, words) in [("text", &said), ("page", &page), ("json", &written)] {
+        for wrong in ["window at", "Window at", "Congestion window", "· window"] {
+            assert!(!words.contains(wrong), "{form}: {wrong}");
+        }
+    }
+    // Beside a kernel, whose window is known, it is said of whom.
+    let kernel = sample_comparison();
+    let sides = side_by_side(&["linux", "program"], &[&kernel, &comparison]);
+    assert!(sides.metrics.iter().any(|info| info.name == "window at exit / BDP"), "{:?}", sides.metrics);
+    let notes = SidesWords::of(&sides, &[kernel, comparison]).notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with("program: its windows are the bytes in flight")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn rows_that_are_missing_are_in_the_verdict() {
+    let why = "this build has no BPF programs: build it with them";
+    let left_out = LeftOut { rows: vec!["vegas".to_owned(), "suss".to_owned()], why: why.to_owned() };
+    let options = JudgeOptions { left_out: vec![left_out], ..fixture::sample_options() };
+    let comparison = judge(&fixture::sample_records(), &options);
+    let told = format!("vegas and suss are missing here: {why}.");
+    assert!(Words::of(&comparison).verdict.contains(&told));
+    let said = text(&comparison, &TextStyle { width: 2000, colour: false });
+    assert!(said.contains("`vegas` and `suss` are missing here"), "{said}");
+    assert!(html::render(&comparison).contains("<b>vegas</b> and <b>suss</b> are missing here"));
+    let written = json(&comparison).unwrap();
+    assert!(written.contains("\"left_out\"") && written.contains(why), "{written}");
+    // Also where nothing has run, and beside another backend.
+    assert!(Words::of(&judge(&[], &options)).verdict.contains(&told));
+    let whole = sample_comparison();
+    let sides = side_by_side(&["sim", "linux"], &[&whole, &comparison]);
+    let notes = SidesWords::of(&sides, &[whole, comparison]).notes;
+    assert!(notes.iter().any(|note| *note == format!("linux: {told}")), "{notes:?}");
+}
+
+/// The sample with a candidate in the place of `row`, and what its verdict begins with.
+fn first_sentence(row: &str, id: &str, change: impl Fn(&mut RunRecord)) -> (String, Words) {
+    let mut options = fixture::sample_options();
+    options.about.insert(row.to_owned(), About::Header { id: id.to_owned() });
+    let mut records = fixture::sample_records();
+    records.iter_mut().filter(|record| record.provenance.arm == row).for_each(change);
+    let words = Words::of(&judge(&records, &options));
+    let first = words.verdict.split_inclusive(". ").next().unwrap().trim_end().to_owned();
+    (first, words)
+}
+
+#[test]
+fn a_candidate_comes_first_in_the_verdict() {
+    let same = |_: &mut RunRecord| {};
+    // Against the row that it would replace, whoever leads.
+    let (first, words) = first_sentence("slow_start", "hystart", same);
+    assert!(first.starts_with("The candidate slow_start is "), "{first}");
+    assert!(first.contains(" hystart, which it would replace: 6.91 s ± 0.11 against "), "{first}");
+    assert!(words.facts[0].starts_with("best downloads 36 MB in"), "{:?}", words.facts);
+    assert!(words.facts[1].starts_with("It is "), "{:?}", words.facts);
+    // Against the leader.
+    let (first, _) = first_sentence("slow_start", "mine", same);
+    assert_eq!(
+        first,
+        "The candidate slow_start takes 1.62 times as long as best, the leader: 6.91 s ± 0.11 against 4.27 s ± 0.08."
+    );
+    let (first, _) = first_sentence("paced", "mine", same);
+    assert!(
+        first.starts_with("The candidate paced is as fast as best, the leader (less than 5 % apart): "),
+        "{first}"
+    );
+    // As the leader, against the next.
+    let (first, _) = first_sentence("best", "mine", same);
+    assert!(first.starts_with("The candidate best leads: it is as fast as paced, the next"), "{first}");
+    let unfinished = |record: &mut RunRecord| {
+        record.metrics.remove("download_time");
+        record.download_at_least_s = Some(60.0);
+    };
+    let (first, _) = first_sentence("paced", "mine", unfinished);
+    assert_eq!(first, "The candidate paced did not finish in any run.");
+    let plain = Words::of(&sample_comparison());
+    assert!(plain.headline.starts_with("best downloads") && plain.facts[0].starts_with("It is "));
 }

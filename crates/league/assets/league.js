@@ -217,7 +217,7 @@ function drawPlane(all) {
     svg("text", { x: (PLANE.left + PLANE.width - PLANE.right) / 2, y: PLANE.height - 6, "text-anchor": "middle" }, "download time over ideal's"),
     svg("text", { transform: `translate(14 ${(PLANE.top + base) / 2}) rotate(-90)`, "text-anchor": "middle" }, "others' 95th percentile, over slow start's"),
   ];
-  /* Labels step aside until they are free; a point whose label finds no place is told by its title. */
+  /* Labels step aside until they are free, of ranges where they can; a point whose label finds no place is told by its title. */
   const taken = [];
   const spots = [[8, 4, "start"], [-8, 4, "end"], [0, -9, "middle"], [0, 18, "middle"], [8, -9, "start"], [-8, -9, "end"], [8, 17, "start"], [-8, 17, "end"]];
   const rank = ({ row }) => (row === state.selected ? 0 : front.has(row) ? 1 : rows[row].yardstick ? 2 : 3);
@@ -230,16 +230,18 @@ function drawPlane(all) {
   });
   const free = (box) => taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
   for (const { time, harm } of shown) taken.push([x(time) - 6, y(harm) - 6, x(time) + 6, y(harm) + 6]);
+  const ranges = shown.map(({ row, time }) => [x(time) - 1, y(data.among[row][2]), x(time) + 1, y(data.among[row][1])]);
+  const clear = (box) => ranges.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
   const labels = [...shown].sort((a, b) => rank(a) - rank(b)).flatMap(({ row, label, time, harm }) => {
-    const wide = 6.6 * label.length;
-    for (const [dx, dy, anchor] of spots) {
+    const own = row === state.selected, wide = (own ? 7.3 : 6.6) * label.length;
+    const places = spots.map(([dx, dy, anchor]) => {
       const from = x(time) + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0);
-      const box = [from, y(harm) + dy - 11, from + wide, y(harm) + dy + 2];
-      if (box[0] < PLANE.left || box[2] > PLANE.width || !free(box)) continue;
-      taken.push(box);
-      return [svg("text", { x: x(time) + dx, y: y(harm) + dy, "text-anchor": anchor, class: row === state.selected ? "own" : null }, label)];
-    }
-    return [];
+      return { dx, dy, anchor, box: [from, y(harm) + dy - 11, from + wide, y(harm) + dy + 2] };
+    }).filter(({ box }) => box[0] >= PLANE.left && box[2] <= PLANE.width && free(box));
+    const chosen = places.find(({ box }) => clear(box)) ?? places[0];
+    if (!chosen) return [];
+    taken.push(chosen.box);
+    return [svg("text", { x: x(time) + chosen.dx, y: y(harm) + chosen.dy, "text-anchor": chosen.anchor, class: own ? "own" : null, stroke: "var(--paper)", "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" }, label)];
   });
   place.replaceChildren(svg("svg", { viewBox: `0 0 ${PLANE.width} ${PLANE.height}`, width: PLANE.width, role: "img", "aria-label": `Time and harm of ${shown.length} algorithms; none is both as fast and as gentle as ${own.filter(({ row }) => front.has(row)).map(({ label }) => label).join(", ")}.` }, ...grid, ...points, ...labels));
 }
@@ -273,7 +275,7 @@ function drawMap(list) {
       const winner = alike === contenders.length - 1 && alike > 0 ? "all alike" : `${rows[row].label}${alike ? ` +${alike}` : ""}`;
       return element("td", {}, element("button", {
         type: "button", "aria-pressed": String(state.cell === key), style: `background: ${shade(value)}`, "data-cell": key,
-        title: `${number} paths; fastest: ${rows[best[1]].label}, ${ratio(best[0])} × ideal; ${alike} others within 5 % of it`,
+        title: `${number} ${number === 1 ? "path" : "paths"}; fastest: ${rows[best[1]].label}, ${ratio(best[0])} × ideal; ${alike} ${alike === 1 ? "other" : "others"} within 5 % of it`,
         onclick: () => { state.cell = state.cell === key ? null : key; redraw(); document.querySelector(`[data-cell="${key}"]`)?.focus(); },
       }, element("b", {}, state.map === "winner" ? winner : `${ratio(value)} ×`),
         state.map === "winner" ? `${ratio(value)} × · ${number}` : `${number} ${number === 1 ? "path" : "paths"}`));

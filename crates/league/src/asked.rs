@@ -119,10 +119,11 @@ pub fn entrants(
 /// every backend plays it.
 fn met(rows: Vec<Row>, backend: &dyn Backend) -> Result<Vec<Row>, ExperimentError> {
     let unmet = |row: &Row| row.unmet(backend).filter(|_| !row.yardstick());
-    if let Some(reason) = rows.iter().filter(|row| !row.brought).find_map(unmet) {
+    let named = rows.iter().filter(|row| !row.brought);
+    if let Some((label, reason)) = named.into_iter().find_map(|row| Some((&row.label, unmet(row)?))) {
         return Err(ExperimentError::Request {
             field: "algorithms",
-            problem: format!("names what {} cannot play: {reason}", backend.title()),
+            problem: format!("names what {} cannot play: {label}: {reason}", backend.title()),
             help: Some("--on sim, which meets every need".to_owned()),
         });
     }

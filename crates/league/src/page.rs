@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rampcc::figures::counted;
 use rampcc_lab::report::html::{Page, escaped, playground_place};
 use serde::Serialize;
 
@@ -135,9 +136,9 @@ fn body(table: &Table, command: &str) -> String {
     let mut html = String::new();
     write!(
         html,
-        "<div>\n<h1>Start-up algorithms over <b>{} paths</b> of <b>{} access types</b>, {}</h1>\n<ul class=\"verdict leads\">{}</ul>\n</div>\n",
-        table.paths,
-        table.weights.len(),
+        "<div>\n<h1>Start-up algorithms over <b>{}</b> of <b>{}</b>, {}</h1>\n<ul class=\"verdict leads\">{}</ul>\n</div>\n",
+        counted(table.paths, "path"),
+        counted(table.weights.len(), "access type"),
         escaped(&table.population),
         leads(table),
     )

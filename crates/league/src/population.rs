@@ -115,7 +115,7 @@ impl Population {
                 let text = rampcc_scenario::read_small(path).map_err(|cause| ExperimentError::Request {
                     field: "paths",
                     problem: format!("names a file that cannot be read, {}: {cause}", path.display()),
-                    help: None,
+                    help: Some("a file of paths, as league/public.toml is (docs/guide/league.md)".to_owned()),
                 })?;
                 Self::parse(&path.display().to_string(), &text, path.parent())
             }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rampcc::CONTRACT;
 use rampcc_experiment::{ExperimentError, Kept, Row, Run, digest};
 use rampcc_lab::RunRecord;
 use rampcc_league::{Apart, candidate};
@@ -142,6 +143,25 @@ fn a_function_that_nothing_defines_does_not_compile() {
         assert!(error.is_input(), "{name}");
         let told = error.to_string();
         assert!(told.contains("does not compile") && told.contains(cause), "{told}");
+    }
+}
+
+#[test]
+fn a_header_for_another_contract_is_told_both_versions() {
+    let place = Place::new("candidate-contract");
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ramp/hystart.h");
+    let text = fs::read_to_string(core).unwrap();
+    let line = format!("#define RAMP_WRITTEN_FOR {CONTRACT}\n");
+    assert!(text.contains(&line));
+    let path = place.0.join("hystart.h");
+    let next = CONTRACT + 1;
+    for (other, version) in [(format!("#define RAMP_WRITTEN_FOR {next}\n"), next), (String::new(), 1)] {
+        fs::write(&path, text.replace(&line, &other)).unwrap();
+        let error = candidate(&path.display().to_string(), &apart(), &[]).unwrap_err();
+        let told = error.to_string();
+        let expected =
+            format!("for version {version} of ramp's contract, and this ramp supports version {CONTRACT}");
+        assert!(error.is_input() && told.contains(&expected), "{told}");
     }
 }
 

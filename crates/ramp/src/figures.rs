@@ -32,6 +32,17 @@ pub fn span(low: &str, high: &str) -> String {
     if low == high { low.to_owned() } else { format!("{low} to {high}") }
 }
 
+/// One of two words, by whether there is one: `run` or `runs`, `is` or `are`.
+pub fn plural<'w>(count: impl std::fmt::Display, one: &'w str, several: &'w str) -> &'w str {
+    if count.to_string() == "1" { one } else { several }
+}
+
+/// A count with its noun, which has an `s` where there is not one: `1 run`, `3 runs`, `0 runs`.
+pub fn counted(count: impl std::fmt::Display, noun: &str) -> String {
+    let plural = plural(&count, "", "s");
+    format!("{count} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +51,13 @@ mod tests {
     fn zeros_at_the_end_of_decimals_go() {
         assert_eq!(["1.50", "20.0", "20", "0"].map(without_zeros), ["1.5", "20", "20", "0"]);
         assert_eq!([decimals(1.5, 3), decimals(2.04, 1), decimals(100.0, 0)], ["1.5", "2", "100"]);
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "run")), ["0 runs", "1 run", "2 runs"]);
+        assert_eq!([counted("1", "packet"), counted("0.5", "packet")], ["1 packet", "0.5 packets"]);
+        assert_eq!((plural(1, "is", "are"), plural(11, "is", "are")), ("is", "are"));
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 mod parse;
 
-use std::fmt::Write as _;
-
 use rampcc_lab::spearman;
 
 pub(crate) use parse::{Wrong, parse, parse_term};
@@ -31,6 +29,16 @@ impl Relation {
             Self::AtMost => "≤",
             Self::Greater => ">",
             Self::AtLeast => "≥",
+        }
+    }
+
+    /// The same seen from the other side.
+    fn turned(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::AtMost => Self::AtLeast,
+            Self::Greater => Self::Less,
+            Self::AtLeast => Self::AtMost,
         }
     }
 
@@ -162,24 +170,69 @@ impl Check {
         Outcome { values: found, holds }
     }
 
-    /// What was measured: the terms that are not constant, with the relations between them.
+    /// What was measured: the terms that name a value, with the relations between them; a factor of a term stands before the
+    /// value that it multiplies.
     pub(crate) fn words(&self, outcome: &Outcome, show: impl Fn(&Term, f64) -> String) -> String {
         let relations = std::iter::once(None).chain(self.rest.iter().map(|(relation, _)| Some(*relation)));
         let mut words = String::new();
+        let mut before = None;
         for ((term, relation), value) in self.terms().zip(relations).zip(&outcome.values) {
-            let mut references = Vec::new();
-            term.node.references(&mut references);
-            if references.is_empty() && !matches!(term.node, Node::X) {
+            if !term.is_measured() {
                 continue;
             }
             if !words.is_empty() {
-                // The sign of what was measured, not of what was claimed.
-                let sign = relation.map_or(",", Relation::sign);
-                let _ = write!(words, " {} ", if outcome.holds == Some(true) { sign } else { "," });
+                words += &match relation.zip(before.zip(*value)) {
+                    Some((relation, (left, right))) if relation.holds(left, right) => {
+                        format!(" {} ", relation.sign())
+                    }
+                    Some((relation, _)) => format!(", not {} ", relation.sign()),
+                    None => ", ".to_owned(),
+                };
             }
-            words += &value.map_or_else(|| "no value".to_owned(), |value| show(term, value));
+            words += &match (value, term.factor()) {
+                (None, _) => "no value".to_owned(),
+                (Some(value), None) => show(term, *value),
+                (Some(value), Some((factor, inner))) => {
+                    format!("{factor} × {} = {}", show(&inner, value / factor), show(term, *value))
+                }
+            };
+            before = *value;
         }
-        words.replace(" , ", ", ")
+        words
+    }
+
+    /// What it asks of the measured terms, where that is known beforehand: "≥ 0.85, ≤ 1.25"; `show` has the unit of a term.
+    pub(crate) fn bounds(&self, outcome: &Outcome, show: impl Fn(&Term, f64) -> String) -> Vec<String> {
+        let terms: Vec<&Term> = self.terms().collect();
+        let bound = |(number, (relation, _)): (usize, &(Relation, Term))| {
+            let (left, right) = (terms[number], terms[number + 1]);
+            let (from, to) = (outcome.values[number], outcome.values[number + 1]);
+            match (left.is_measured(), right.is_measured()) {
+                (true, false) => Some(format!("{} {}", relation.sign(), show(left, to?))),
+                (false, true) => Some(format!("{} {}", relation.turned().sign(), show(right, from?))),
+                _ => None,
+            }
+        };
+        self.rest.iter().enumerate().filter_map(bound).collect()
+    }
+}
+
+impl Term {
+    /// Whether it names what is played, or stands for the place where it is played.
+    fn is_measured(&self) -> bool {
+        let mut references = Vec::new();
+        self.node.references(&mut references);
+        !references.is_empty() || matches!(self.node, Node::X)
+    }
+
+    /// A number and the term that it multiplies.
+    fn factor(&self) -> Option<(f64, Self)> {
+        let Node::Binary(left, '*', right) = &self.node else { return None };
+        let (factor, inner) = match (&**left, &**right) {
+            (Node::Number(factor), inner) | (inner, Node::Number(factor)) => (*factor, inner),
+            _ => return None,
+        };
+        (factor != 0.0).then(|| (factor, Self { text: String::new(), node: inner.clone() }))
     }
 }
 
@@ -383,7 +436,24 @@ mod tests {
         let check = parse("time[A] < time[B] < 9").unwrap();
         let words = |point| check.words(&check.at(point, &[0], &Sample), |_, value| value.to_string());
         assert_eq!(words(0), "1 < 4");
-        assert_eq!(words(2), "4, 1");
+        assert_eq!(words(2), "4, not < 1");
+        // A factor is not measured, and neither is a bound.
+        let said = |text: &str, point| {
+            let check = parse(text).unwrap();
+            let outcome = check.at(point, &[0, 1, 2], &Sample);
+            let show = |_: &Term, value: f64| value.to_string();
+            (check.words(&outcome, show), check.bounds(&outcome, show).join(", "))
+        };
+        for (text, point, words, bounds) in [
+            ("time[A] <= 0.5 * time[B]", 0, "1 ≤ 0.5 × 4 = 2", ""),
+            ("time[A] * 2 > time[B]", 0, "2 × 1 = 2, not > 4", ""),
+            ("0.85 <= time[A] / time[B] <= 1.25", 1, "1", "≥ 0.85, ≤ 1.25"),
+            ("3 * x < time[A] < time[B]", 0, "3 × 10 = 30, not < 1 < 4", ""),
+            ("0 <= time[A] < 2 * 3", 2, "4", "≥ 0, < 6"),
+            ("time[C] < time[A]", 1, "no value, 2", ""),
+        ] {
+            assert_eq!(said(text, point), (words.to_owned(), bounds.to_owned()), "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! From runs to values and verdicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rampcc_lab::report::quantity;
 use rampcc_lab::{Interval, Summary};
 use serde::Serialize;
 
@@ -15,6 +14,8 @@ use crate::paper::Paper;
 use crate::plan::{Conditions, Plan};
 use crate::play::Runs;
 use crate::quantity::{Metric, Quantity};
+
+use words::{bounds, words};
 
 /// An experiment that was played, computed or listed.
 #[derive(Debug)]
@@ -243,6 +244,8 @@ struct Found {
     /// `None`: a value is missing.
     holds: Option<bool>,
     measured: String,
+    /// What was asked of it, where that is known beforehand and the same at all points; may be empty.
+    bounds: String,
 }
 
 fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdict {
@@ -273,7 +276,7 @@ fn verdict(claim: &ClaimPlan, measures: &Measures<'_>, plan: &Plan<'_>) -> Verdi
     } else {
         let values = ClaimValues { measures, paper: &claim.paper, seed: None };
         let found = check_at(&claim.check, claim.hold, &values, &points);
-        verdict.measured = found.measured;
+        verdict.measured = found.measured + &found.bounds;
         verdict.holds = Some(found.holds == Some(true));
         if verdict.holds == Some(false)
             && let Some(proof) = &claim.proof
@@ -368,10 +371,14 @@ fn check_at(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[u
         return at_points(check, hold, values, points);
     }
     let Some(&first) = points.first() else {
-        return Found { holds: None, measured: "no point has a value".to_owned() };
+        return Found { holds: None, measured: "no point has a value".to_owned(), bounds: String::new() };
     };
     let outcome = check.at(first, points, values);
-    Found { holds: outcome.holds, measured: words(check, &outcome, values, first, points) }
+    Found {
+        holds: outcome.holds,
+        measured: words(check, &outcome, values, first, points),
+        bounds: bounds(check, &outcome, values.measures),
+    }
 }
 
 fn at_points(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[usize]) -> Found {
@@ -396,50 +403,21 @@ fn at_points(check: &Check, hold: Hold, values: &ClaimValues<'_, '_>, points: &[
     } else {
         against.into_iter().take(LISTED).collect()
     };
+    let bounded: BTreeSet<String> =
+        shown.iter().map(|(_, outcome)| bounds(check, outcome, values.measures)).collect();
+    let alike = bounded.len() == 1;
     let one = |(point, outcome): &&(usize, Outcome)| {
         let label = values.measures.experiment.labels(*point).join(", ");
-        format!("{label}: {}", words(check, outcome, values, *point, points))
+        let own = if alike { String::new() } else { bounds(check, outcome, values.measures) };
+        format!("{label}: {}{own}", words(check, outcome, values, *point, points))
     };
     let mut measured = shown.iter().map(one).collect::<Vec<_>>().join("; ");
     let held = outcomes.iter().filter(|(_, outcome)| outcome.holds == Some(true)).count();
     if outcomes.len() > LISTED || 0 < held && held < outcomes.len() {
         measured = format!("at {held} of {} points; {measured}", outcomes.len());
     }
-    Found { holds, measured }
-}
-
-/// What was measured, each value with its 95 % interval over the runs.
-fn words(
-    check: &Check,
-    outcome: &Outcome,
-    values: &ClaimValues<'_, '_>,
-    point: usize,
-    points: &[usize],
-) -> String {
-    let measures = values.measures;
-    check.words(outcome, |term, value| {
-        let unit = measures.unit(&term.node);
-        let show = |value: f64| quantity(value, unit).trim().to_owned();
-        match values.interval(term, point, points) {
-            Some(interval) if show(interval.low) != show(interval.high) => {
-                spanned(&show(value), &show(interval.low), &show(interval.high))
-            }
-            _ => show(value),
-        }
-    })
-}
-
-/// A value with its interval, the unit of all three said once: `13.4 (13.2 to 13.6) s`.
-fn spanned(value: &str, low: &str, high: &str) -> String {
-    let parts = |text: &str| {
-        let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
-        (number.to_owned(), unit.to_owned())
-    };
-    let ((number, unit), (from, from_unit), (to, to_unit)) = (parts(value), parts(low), parts(high));
-    if unit == from_unit && unit == to_unit {
-        return format!("{number} ({from} to {to}) {unit}").trim_end().to_owned();
-    }
-    format!("{value} ({low} to {high})")
+    let bounds = bounded.into_iter().next().filter(|_| alike).unwrap_or_default();
+    Found { holds, measured, bounds }
 }
 
 /// How many claims hold.
@@ -480,3 +458,4 @@ pub fn tally<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Tally {
 #[cfg(test)]
 mod tests;
 mod units;
+mod words;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rampcc::figures::{counted, plural};
 use rampcc_experiment::{ExperimentError, write_whole};
 use rampcc_lab::report::html::gallery::{Figure, Index, Panel, render_figure, render_index};
 use serde_json::{Value, json};
@@ -36,8 +37,9 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     let runs: usize = judged.iter().map(|one| one.runs).sum();
     let mut summary = vec![format!(
         "Each card is one figure or table: what it was played with, the plot in the paper's form, and every claim that the paper \
-         makes of it with what was measured here. {} entries, {runs} runs.",
-        judged.len()
+         makes of it with what was measured here. {}, {}.",
+        if judged.len() == 1 { "1 entry".to_owned() } else { format!("{} entries", judged.len()) },
+        counted(runs, "run")
     )];
     if counts.computed > 0 {
         summary.push(format!(
@@ -47,9 +49,11 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     }
     if counts.contradicted > 0 {
         summary.push(format!(
-            "{} more claims (≠) are contradicted by their own paper, by its numbers, its algorithm or the simulator that it \
-             used; their pages show what proves it, and they count neither way.",
-            counts.contradicted
+            "{} (≠) {} contradicted by {} own paper, by its numbers, its algorithm or the simulator that it used. The page shows \
+             what proves it, and it counts neither way.",
+            counted(counts.contradicted, "more claim"),
+            plural(counts.contradicted, "is", "are"),
+            plural(counts.contradicted, "its", "their")
         ));
     }
     if counts.held < counts.checked {

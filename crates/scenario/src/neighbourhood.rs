@@ -47,18 +47,7 @@ impl Scenario {
     pub fn neighbourhood(&self, count: u32, seed: u64) -> Result<Neighbourhood, ScenarioError> {
         let fields = self.uncertain.clone();
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(Neighbourhood::none()) };
-        for (field, uncertain) in fields.iter().enumerate() {
-            for share in uncertain.values.ends() {
-                self.at(&document, &fields[field..=field], &[share]).map_err(|error| {
-                    let what = match uncertain.values {
-                        Values::Range(_) => "one end of its range is not possible",
-                        Values::Choice(_) => "one of its values is not possible",
-                    };
-                    self.blame(uncertain, what, error)
-                })?;
-            }
-            self.holds_described(&document, uncertain)?;
-        }
+        fields.iter().try_for_each(|uncertain| self.possible(&document, uncertain))?;
         let count = if fields.is_empty() { 0 } else { count.min(1 << 16) };
         let seed = (seed ^ (seed >> 32)) as u32;
         let mut paths = Vec::new();
@@ -75,6 +64,28 @@ impl Scenario {
         }
         let described = fields.iter().map(|f| described(&document, f)).collect();
         Ok(Neighbourhood { fields, described, paths })
+    }
+
+    /// Fails where [`Scenario::neighbourhood`] would, whatever is drawn: what somebody states of a path must be right though no
+    /// neighbour of it is played.
+    pub fn check_uncertain(&self) -> Result<(), ScenarioError> {
+        let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(()) };
+        let stated = self.uncertain.iter().filter(|uncertain| !uncertain.assumed);
+        stated.into_iter().try_for_each(|uncertain| self.possible(&document, uncertain))
+    }
+
+    /// Whether the field may be what both ends of its range say, or each of its values.
+    fn possible(&self, document: &DocumentMut, uncertain: &Uncertain) -> Result<(), ScenarioError> {
+        for share in uncertain.values.ends() {
+            self.at(document, std::slice::from_ref(uncertain), &[share]).map_err(|error| {
+                let what = match uncertain.values {
+                    Values::Range(_) => "one end of its range is not possible",
+                    Values::Choice(_) => "one of its values is not possible",
+                };
+                self.blame(uncertain, what, error)
+            })?;
+        }
+        self.holds_described(document, uncertain)
     }
 
     /// The scenario without the ranges that nobody stated: whoever names what is uncertain means that and nothing else.

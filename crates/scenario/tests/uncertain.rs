@@ -15,7 +15,12 @@ fn refused(entry: &str, expected: &str) {
     let text = format!("{PATH}[uncertain]\n{entry}\n");
     let error = match Scenario::parse("near", &text, None) {
         Err(error) => error,
-        Ok(scenario) => scenario.neighbourhood(1, 1).expect_err(entry),
+        Ok(scenario) => {
+            // Whether or not a neighbour is wanted.
+            let checked = scenario.check_uncertain().expect_err(entry);
+            assert_eq!(scenario.neighbourhood(1, 1).expect_err(entry).explain(), checked.explain());
+            checked
+        }
     };
     let message = error.explain();
     assert!(message.starts_with("near line 6, uncertain."), "{message}");

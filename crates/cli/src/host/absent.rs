@@ -51,49 +51,97 @@ pub(crate) struct DoctorArgs {
 
 impl HostCommand {
     /// Says what would make it run.
-    pub(crate) fn run(self, _: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
         if let Self::Doctor(args) = self {
-            doctor(&args, out)?;
+            doctor(&args, terminal, out)?;
         }
         Err(CliError::Kernel {
             message: "this ramp was built without the algorithms for the kernel".to_owned(),
-            help: Some(
-                "on Linux, with clang, libbpf-dev, libelf-dev and zlib1g-dev: cargo install --path crates/cli \
-                 --features linux"
-                    .to_owned(),
-            ),
+            help: Some(INSTALL.to_owned()),
         })
     }
 }
 
+/// What makes a build that has them.
+const INSTALL: &str = "on Linux, with clang, libbpf-dev, libelf-dev and zlib1g-dev: cargo install --path crates/cli \
+                       --features linux --locked (docs/install.md has packages that are built so)";
+
 /// Bits of `CapEff` (capabilities(7)).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-fn doctor(args: &DoctorArgs, out: &mut impl Write) -> Result<(), CliError> {
-    let checks = [kernel(), btf(), control_groups(), capabilities(), tools()];
+fn doctor(args: &DoctorArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+    let checks = [build(), kernel(), btf(), control_groups(), capabilities(), tools()];
     if args.json {
         let rows: Vec<_> = checks
             .iter()
-            .map(|(name, ok, found)| json!({"check": name, "state": word(*ok), "found": found}))
+            .map(|check| {
+                json!({
+                    "check": check.name,
+                    "state": check.word(),
+                    "found": check.found,
+                    "meaning": check.meaning,
+                    "mend": check.mend,
+                })
+            })
             .collect();
         serde_json::to_writer_pretty(&mut *out, &json!({"can_attach": false, "checks": rows}))
             .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        for (name, ok, found) in &checks {
-            writeln!(out, "{:<10}{name:<18}{found}", word(*ok))?;
+        let indent = " ".repeat(28);
+        let options =
+            textwrap::Options::new(terminal.width.max(60)).initial_indent(&indent).subsequent_indent(&indent);
+        for check in &checks {
+            writeln!(out, "{:<10}{:<18}{}", check.word(), check.name, check.found)?;
+            if !check.meaning.is_empty() {
+                writeln!(out, "{}", textwrap::fill(check.meaning, &options))?;
+            }
+            if !check.mend.is_empty() {
+                // Whole, so that it can be copied.
+                writeln!(out, "{indent}-> {}", check.mend)?;
+            }
         }
-        writeln!(out)?;
+        let more = "Such a build's `ramp doctor` checks more: the kernel's configuration, lockdown, limits, sysctls, and \
+                    whether the verifier takes an algorithm.";
+        writeln!(out, "\n{}\n", textwrap::fill(more, terminal.width))?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn word(ok: bool) -> &'static str {
-    if ok { "ok" } else { "missing" }
+struct Check {
+    name: &'static str,
+    ok: bool,
+    found: String,
+    /// What does not work; empty: nothing.
+    meaning: &'static str,
+    /// What helps; empty: nothing needs to be done.
+    mend: &'static str,
 }
 
-type Check = (&'static str, bool, String);
+impl Check {
+    fn new(name: &'static str, ok: bool, found: impl Into<String>) -> Self {
+        Self { name, ok, found: found.into(), meaning: "", mend: "" }
+    }
+
+    fn word(&self) -> &'static str {
+        if self.ok { "ok" } else { "missing" }
+    }
+}
+
+/// What everything else here is for, and what this build does all the same.
+fn build() -> Check {
+    Check {
+        meaning: "this build cannot attach, detach, show status, watch, try or export, and with --on linux it plays the \
+                  kernel's own congestion controls alone; simulation, QUIC and --on program are complete",
+        mend: "cargo install --path crates/cli --features linux --locked",
+        ..Check::new(
+            "this build",
+            false,
+            "without the feature `linux`, which has the algorithms for the kernel",
+        )
+    }
+}
 
 fn kernel() -> Check {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -103,20 +151,20 @@ fn kernel() -> Check {
         "" => "not Linux".to_owned(),
         release => format!("Linux {release} (6.1 or later is needed)"),
     };
-    ("kernel", version >= (6, 1), found)
+    Check::new("kernel", version >= (6, 1), found)
 }
 
 fn btf() -> Check {
     let there = Path::new("/sys/kernel/btf/vmlinux").exists();
     let found = if there { "/sys/kernel/btf/vmlinux" } else { "no /sys/kernel/btf/vmlinux" };
-    ("BTF", there, found.to_owned())
+    Check::new("BTF", there, found)
 }
 
 fn control_groups() -> Check {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let there = mounts.lines().any(|line| line.split(' ').nth(2) == Some("cgroup2"));
     let found = if there { "version 2 is mounted" } else { "version 2 is not mounted" };
-    ("control groups", there, found.to_owned())
+    Check::new("control groups", there, found)
 }
 
 fn capabilities() -> Check {
@@ -128,7 +176,7 @@ fn capabilities() -> Check {
     let missing: Vec<_> =
         CAPABILITIES.iter().filter(|(_, bit)| held >> bit & 1 == 0).map(|(name, _)| *name).collect();
     let found = if missing.is_empty() { "held".to_owned() } else { format!("no {}", missing.join(", ")) };
-    ("capabilities", missing.is_empty(), found)
+    Check::new("capabilities", missing.is_empty(), found)
 }
 
 fn tools() -> Check {
@@ -145,5 +193,8 @@ fn tools() -> Check {
     } else {
         format!("no {}", missing.join(", "))
     };
-    ("build", missing.is_empty(), found)
+    Check {
+        mend: if missing.is_empty() { "" } else { "apt-get install clang libbpf-dev libelf-dev zlib1g-dev" },
+        ..Check::new("build tools", missing.is_empty(), found)
+    }
 }

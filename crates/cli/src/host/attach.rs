@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rampcc::figures::counted;
 use rampcc::{Algorithm, LINUX_LACKS, Traits};
 use rampcc_host::{Change, HostError, Scope, privileges};
 use rampcc_linux::{Guard, Options};
@@ -282,7 +283,10 @@ fn explained(error: HostError, verifier_log: bool) -> CliError {
     match error {
         CliError::Kernel { message, help: None } => CliError::Kernel {
             message,
-            help: Some(format!("{} lines of the verifier's log: add --verifier-log", log.lines().count())),
+            help: Some(format!(
+                "{} of the verifier's log: add --verifier-log",
+                counted(log.lines().count(), "line")
+            )),
         },
         other => other,
     }

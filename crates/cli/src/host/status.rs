@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use rampcc::ExitReason;
+use rampcc::figures::counted;
 use rampcc_host::{AttachedAlgorithm, Attachment, Health, printable};
 use rampcc_linux::{Counters, Guard};
 use serde_json::{Value, json};
@@ -111,10 +112,10 @@ fn details(attachment: &Attachment) -> Vec<(&'static str, String)> {
             }
         }
         if let Some(places) = attached.places {
-            lines.push(("remembers", format!("{places} places")));
+            lines.push(("remembers", counted(places, "place")));
         }
         if let Some(assigned) = &attached.assigned {
-            let mut text = vec![format!("{} connections", assigned.assigned.iter().sum::<u64>())];
+            let mut text = vec![counted(assigned.assigned.iter().sum::<u64>(), "connection")];
             if assigned.chosen > 0 {
                 text.push(format!("{} keep their application's choice", assigned.chosen));
             }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use rampcc::figures::counted;
 use rampcc_host::live::{Exit, Flow, Live, Snapshot};
 use serde_json::json;
 
@@ -188,15 +189,15 @@ fn sentence(exit: &Exit) -> String {
         evidence(exit.reason, exit.evidence, exit.limit).map_or(String::new(), |why| format!(" ({why})"));
     let least = if exit.at_least { "at least " } else { "" };
     format!(
-        "{} {}: left after {least}{} because of {}{why}, window {} packets, RTT {}, {} acknowledged, {} packets lost",
+        "{} {}: left after {least}{} because of {}{why}, window {}, RTT {}, {} acknowledged, {} lost",
         exit.algorithm,
         ends(exit.local, exit.remote),
         seconds(exit.startup_s),
         exit.reason.word(),
-        exit.cwnd_packets,
+        counted(exit.cwnd_packets, "packet"),
         seconds(exit.rtt_s),
         bytes(exit.acked_bytes),
-        exit.lost_packets,
+        counted(exit.lost_packets, "packet"),
     )
 }
 

@@ -150,7 +150,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
          s.sendto(b\"x\", (\"{address}\", {port})); s.recv(9)'",
     );
     let cases: [(&str, Option<&str>, &[&str]); 21] = [
-        ("a=nosuchserver {port}", None, &["the shell does not find the server's command", "nosuchserver"]),
+        ("a=true; nosuchserver", None, &["the shell does not find the server's command", "nosuchserver"]),
         ("a=exit 3", None, &["ended before it was ready with exit status 3"]),
         ("a=echo broken >&2; exit 1", None, &["exit status 1; its last words: broken"]),
         (&away, None, &["exit status 0; it must stay in the foreground"]),
@@ -166,7 +166,7 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
         (&short, None, &["the server sent 1000 bytes of 300000"]),
         (&ssh, None, &["the server does not speak HTTP/1.1"]),
         (&mute, None, &["the server closed the connection without an answer"]),
-        (&served, Some("nosuchclient {url}"), &["the shell does not find the client's command"]),
+        (&served, Some("true; nosuchclient {url}"), &["the shell does not find the client's command"]),
         (
             &served,
             Some("echo no such object >&2; exit 7"),
@@ -235,8 +235,34 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
 #[test]
 fn bad_requests_are_refused_before_anything_is_written() {
     let place = Place::new("programs_input");
+    place.write("control.toml", &format!("[a]\nserver = '{SERVER}'\ncongestion-control = 'nosuch'\n"));
+    place.write("absent.toml", "[a]\nserver = 'nosuchserver'\nneeds = { nosuchserver = 'a test' }\n");
     place.write("bad.toml", "[a]\nserver = 'x'\ncolour = 'red'\n");
-    let cases: [(&[&str], &[&str]); 9] = [
+    let server = format!("a={SERVER}");
+    let cases: [(&[&str], &[&str]); 14] = [
+        (
+            &["compare", "--on", "program", "--row", "a=nosuchserver {port}"],
+            &["row `a`: the shell does not find `nosuchserver`"],
+        ),
+        (
+            &["compare", "--on", "program", "--row", "a=./nosuchserver"],
+            &["does not find `./nosuchserver`, the server's"],
+        ),
+        (
+            &["compare", "--on", "program", "--row", &server, "--client", "nosuchclient {url}"],
+            &["row `a`: the shell does not find `nosuchclient`, the client's command"],
+        ),
+        (
+            &["compare", "--on", "program", "--programs", "control.toml", "--row", "a"],
+            &["row `a`: this kernel has no congestion control `nosuch`; it has ", "reno"],
+        ),
+        (
+            &["compare", "--on", "program", "--programs", "absent.toml", "--row", "a"],
+            &[
+                "no row has all of its programs installed",
+                "without a: `nosuchserver` is not installed (a test)",
+            ],
+        ),
         (&["compare", "--on", "program"], &["the rows that --row names", "caddy-h3"]),
         (&["compare", "--row", "python"], &["--row is for --on program"]),
         (&["compare", "--on", "program", "--row", "pythn"], &["no row `pythn`; did you mean `python`?"]),

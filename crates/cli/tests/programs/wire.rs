@@ -107,7 +107,7 @@ fn ipv6_changes_nothing_but_its_headers() {
         let ratio = seconds(six) / seconds(four);
         assert!((0.93..1.1).contains(&ratio), "{ratio}: {found}");
     }
-    let wrong = ["--row", "a=x {address}:{port}", "--ipv6", "--runs", "1", "--out", "wrong"];
+    let wrong = ["--row", "a=sleep {address}:{port}", "--ipv6", "--runs", "1", "--out", "wrong"];
     let output = place.ramp(&compare(&wrong));
     let text = said(&output);
     assert!(output.status.code() == Some(2) && text.contains("write {host} for {address}"), "{text}");

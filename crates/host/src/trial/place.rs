@@ -27,7 +27,10 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn take(path: &Path) -> Result<Self, HostError> {
-        let path = path.canonicalize().map_err(HostError::file("open the control group", path))?;
+        let path = path.canonicalize().map_err(|cause| {
+            let problem = format!("cannot open the control group {}: {cause}", path.display());
+            HostError::input(problem, "the directory of a control group (v2) that exists")
+        })?;
         let directory = File::open(&path).map_err(HostError::file("open the control group", &path))?;
         let inode = directory.metadata().map_err(HostError::file("look at", &path))?.ino();
         let lock = Flock::lock(directory, FlockArg::LockExclusiveNonblock).ok();

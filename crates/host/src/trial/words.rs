@@ -1,6 +1,6 @@
 //! A trial in words.
 
-use rampcc::figures::span;
+use rampcc::figures::{counted, span};
 use rampcc_lab::Finding;
 
 use super::guard::{Harm, Stop};
@@ -49,7 +49,8 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
         ));
     }
     for (arm, refused) in plan.arms.iter().zip(ending.refused).filter(|(_, refused)| *refused > 0) {
-        notes.push(format!("{refused} connections could not have {arm}: their routes lock another."));
+        notes
+            .push(format!("{} could not have {arm}: a route locks another.", counted(refused, "connection")));
     }
     if ending.lost_events > 0 {
         notes.push(format!(
@@ -59,22 +60,22 @@ pub(super) fn notes(report: &TrialReport) -> Vec<String> {
     }
     if ending.without_storage > 0 {
         notes.push(format!(
-            "{} connections could not be followed for want of memory.",
-            ending.without_storage
+            "{} could not be followed for want of memory.",
+            counted(ending.without_storage, "connection")
         ));
     }
     if ending.chosen > 0 {
         notes.push(format!(
-            "{} connections were left alone: their application, or another BPF program, had chosen a congestion control \
+            "{} left alone: the application, or another BPF program, had chosen a congestion control \
              (--all tries them too).",
-            ending.chosen
+            counted(ending.chosen, "connection")
         ));
     }
     if ending.nested > 0 {
         notes.push(format!(
-            "{} connections were left alone: an attachment to a control group further inside had them (--all tries them \
+            "{} left alone: an attachment to a control group further inside came first (--all tries them \
              too).",
-            ending.nested
+            counted(ending.nested, "connection")
         ));
     }
     if ending.open != [0, 0] {
@@ -126,10 +127,10 @@ fn comparison(report: &TrialReport) -> String {
         return format!("there are too few transfers to compare ({a} of {new}, {b} of {old})");
     };
     let basis = format!(
-        "{} and {} transfers in {} blocks of {}",
+        "{} and {} in {} of {}",
         row.counts[0],
-        row.counts[1],
-        row.blocks,
+        counted(row.counts[1], "transfer"),
+        counted(row.blocks, "block"),
         duration(report.plan.block_s)
     );
     let words = match row.finding {

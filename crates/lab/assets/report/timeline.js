@@ -8,7 +8,7 @@ const PANELS = [
   { key: "queue", lines: (path) => [["buffer", path.buffer_wire_bytes, false]] },
   { key: "rtt", lines: (path) => [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
   { key: "delivered", lines: (path) => [["size", path.size_bytes, false]], capacity: true },
-].filter(({ key }) => data.drawn.some(({ runs }) => runs.some((run) => run && run.series[key].t.length)));
+].filter(({ key }) => document.querySelector(`.chart[data-panel="${key}"]`) && data.drawn.some(({ runs }) => runs.some((run) => run && run.series[key].t.length)));
 const withBuffer = (path) => (path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes);
 
 const charts = [];
@@ -230,29 +230,77 @@ function drawLeader(u) {
   ctx.restore();
 }
 
-/* Names at the ends of the lines in view, the leader's first, where they cover no other label: above the end, below it, or left of it. */
+/* What a line spans in each column of pixels, from its highest to its lowest; where it has no value, nothing. */
+function spanned(chart, u, curve) {
+  const { bbox } = u, upper = new Float32Array(Math.ceil(bbox.width)).fill(Infinity), lower = new Float32Array(Math.ceil(bbox.width)).fill(-Infinity);
+  let before = null;
+  for (let at = Math.max(0, lastAt(curve.t, view[0])); at < curve.t.length; at += 1) {
+    if (curve.y[at] === null || (chart.log && curve.y[at] <= 0)) { before = null; continue; }
+    const x = u.valToPos(curve.t[at], "x", true) - bbox.left, y = u.valToPos(curve.y[at], "y", true), [x0, y0] = before ?? [x, y];
+    for (let column = Math.max(0, Math.floor(x0)); column <= Math.min(bbox.width - 1, Math.floor(x)); column += 1) {
+      const level = x > x0 ? y0 + (y - y0) * Math.min(1, Math.max(0, (column - x0) / (x - x0))) : y;
+      upper[column] = Math.min(upper[column], level);
+      lower[column] = Math.max(lower[column], level);
+    }
+    before = [x, y];
+    if (curve.t[at] > view[1]) break;
+  }
+  return { upper, lower };
+}
+
+/* Where a name may stand: above and below its line, first at its end. */
+function* spotsOf(u, { upper, lower }, wide, ratio) {
+  const { bbox } = u, drawn = upper.findLastIndex(Number.isFinite), first = upper.findIndex(Number.isFinite);
+  if (drawn < 0) return;
+  for (const share of [1, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2]) {
+    const right = Math.max(Math.min(bbox.width - 1, wide + 8 * ratio), first + (drawn - first) * share - 4 * ratio);
+    const from = Math.max(0, Math.floor(right - wide)), to = Math.min(bbox.width, Math.ceil(right));
+    const near = [upper.subarray(from, to), lower.subarray(from, to)].map((side) => side.filter(Number.isFinite));
+    if (!near[0].length) continue;
+    const top = Math.min(...near[0]), bottom = Math.max(...near[1]);
+    // A name at a steep line would be far from it.
+    if (bottom - top > 40 * ratio) continue;
+    for (const y of [top - 5 * ratio, bottom + 14 * ratio]) {
+      const x = bbox.left + right, box = [x - wide - 3 * ratio, y - 11 * ratio, x + 3 * ratio, y + 3 * ratio];
+      if (box[1] >= bbox.top && box[3] <= bbox.top + bbox.height) yield { x, y, box };
+    }
+  }
+}
+
+/* The share of a box's columns in which a line passes through it. */
+function covered(u, box, lines) {
+  const from = Math.max(0, Math.floor(box[0] - u.bbox.left)), to = Math.min(u.bbox.width, Math.ceil(box[2] - u.bbox.left));
+  let columns = 0;
+  for (let column = from; column < to; column += 1) if (lines.some(({ upper, lower }) => upper[column] <= box[3] && lower[column] >= box[1])) columns += 1;
+  return columns / Math.max(1, to - from);
+}
+
+/* A name that covers more of other lines says less than it hides; beside the chart all names are listed. */
+const COVERED_MOST = 0.2;
+
+/* Names at the lines in view, the leader's first, where they cover no other label and hardly a line. */
 function drawNames(chart, u) {
   if (narrow()) return;
-  const { ctx, bbox } = u, ratio = devicePixelRatio, taken = [...chart.labelled];
+  const { ctx, bbox } = u, ratio = devicePixelRatio, taken = [...chart.labelled, ...chart.exits], before = taken.length;
   ctx.save();
   ctx.font = `600 ${11.5 * ratio}px system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif`;
   ctx.textAlign = "right";
-  const order = arms.map((_, index) => index).sort((a, b) => (b === data.leader) - (a === data.leader) || a - b);
-  for (const index of order) {
-    const run = runOf(index), curve = run?.series[chart.key];
-    if (!visible.has(index) || !curve?.t.length) continue;
-    let last = lastAt(curve.t, view[1]);
-    while (last >= 0 && curve.y[last] === null) last -= 1;
-    if (last < 0 || curve.t[last] < view[0]) continue;
+  const shown = arms.map((_, index) => index).filter((index) => visible.has(index) && runOf(index)?.series[chart.key].t.length);
+  const lines = new Map(shown.map((index) => [index, spanned(chart, u, runOf(index).series[chart.key])]));
+  let worst = 0;
+  for (const index of shown.sort((a, b) => (b === data.leader) - (a === data.leader) || a - b)) {
     const wide = ctx.measureText(arms[index].label).width;
-    const end = u.valToPos(curve.t[last], "x", true), height = u.valToPos(curve.y[last], "y", true);
-    const spot = [[4, -5], [4, 15], [110, -5], [110, 15]].map(([left, down]) => {
-      const x = Math.max(bbox.left + wide + 8 * ratio, end - left * ratio), y = Math.max(bbox.top + 12 * ratio, height + down * ratio);
-      return { x, y, box: [x - wide - 3 * ratio, y - 11 * ratio, x + 3 * ratio, y + 3 * ratio] };
-    }).find(({ y, box }) => y < bbox.top + bbox.height && taken.every((other) => box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]));
-    if (!spot) continue;
-    const { x, y } = spot;
-    taken.push(spot.box);
+    let best = null;
+    for (const spot of spotsOf(u, lines.get(index), wide, ratio)) {
+      if (!taken.every((other) => spot.box[0] >= other[2] || spot.box[2] <= other[0] || spot.box[1] >= other[3] || spot.box[3] <= other[1])) continue;
+      const hidden = covered(u, spot.box, [...lines.values()]);
+      if (hidden <= COVERED_MOST && hidden < (best?.hidden ?? 1)) best = { ...spot, hidden };
+      if (best?.hidden === 0) break;
+    }
+    if (!best) continue;
+    const { x, y } = best;
+    worst = Math.max(worst, best.hidden);
+    taken.push(best.box);
     ctx.lineWidth = 3 * ratio;
     ctx.lineJoin = "round";
     ctx.strokeStyle = cssValue("--paper");
@@ -261,12 +309,14 @@ function drawNames(chart, u) {
     ctx.fillText(arms[index].label, x, y);
   }
   ctx.restore();
-  chart.area.dataset.names = taken.length - chart.labelled.length;
+  chart.area.dataset.names = taken.length - before;
+  chart.area.dataset.covered = worst.toFixed(2);
 }
 
 /* Where start-up ended: a ring on the window, elsewhere a tick on the time axis. */
 function drawExits(chart, u) {
   const { ctx, bbox } = u, ratio = devicePixelRatio;
+  chart.exits = [];
   ctx.save();
   ctx.beginPath(); ctx.rect(bbox.left, bbox.top - 6 * ratio, bbox.width, bbox.height + 12 * ratio); ctx.clip();
   for (const [index, arm] of arms.entries()) {
@@ -279,9 +329,12 @@ function drawExits(chart, u) {
     ctx.lineWidth = 1.5 * ratio;
     ctx.beginPath();
     if (chart.key === "cwnd") {
-      ctx.arc(x, u.valToPos(exit.cwnd_bytes, "y", true), 5 * ratio, 0, 2 * Math.PI);
+      const y = u.valToPos(exit.cwnd_bytes, "y", true);
+      chart.exits.push([x - 6 * ratio, y - 6 * ratio, x + 6 * ratio, y + 6 * ratio]);
+      ctx.arc(x, y, 5 * ratio, 0, 2 * Math.PI);
     } else {
       const base = bbox.top + bbox.height;
+      chart.exits.push([x - 5 * ratio, base - 8 * ratio, x + 5 * ratio, base]);
       ctx.moveTo(x, base - 8 * ratio); ctx.lineTo(x + 4.5 * ratio, base); ctx.lineTo(x - 4.5 * ratio, base); ctx.closePath();
     }
     ctx.stroke(); ctx.fill();

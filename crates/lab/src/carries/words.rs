@@ -1,5 +1,7 @@
 //! Reach of an answer, in words.
 
+use rampcc::figures::counted;
+
 use super::{CarriedRow, Carries, Influence, LOSS, UncertainField};
 use crate::format::share;
 use crate::{Comparison, metric, verdict};
@@ -226,12 +228,12 @@ fn method(comparison: &Comparison, carries: &Carries) -> String {
         None => "",
     };
     format!(
-        "How far the answer carries: {} paths drawn from the ranges of {fields} uncertain {} (Sobol's sequence with Owen's \
+        "How far the answer carries: {} drawn from the ranges of {fields} uncertain {} (Sobol's sequence with Owen's \
          scrambling), one run of each row on each, all rows with the path's own seed. A row is within {} of the leader there or it is not; \
          a run that does not finish counts with the time at which it was cut off. What turns the answer: first-order Sobol indices of \
          ln(1 + regret) by ranks (Gamboa et al. 2022), {} shuffles, Holm over the fields. The nearest loss is of more than {}, by the root \
          mean square over all ranges.{simulated}",
-        carries.neighbourhood.paths.len(),
+        counted(carries.neighbourhood.paths.len(), "path"),
         if fields == 1 { "field" } else { "fields" },
         share(comparison.margin),
         super::influence::SHUFFLES,

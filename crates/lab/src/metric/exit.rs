@@ -36,6 +36,25 @@ pub(crate) const EXIT_WINDOW: Definition = Definition {
 
 const DEFINITIONS: [Definition; 3] = [EXIT_TIME, EXIT_WINDOW, EXIT_WINDOW_BDP];
 
+/// The same of programs, of which packets alone are seen: nothing else shows their window.
+const ON_WIRE: [Definition; 2] = [
+    Definition {
+        name: "in flight at exit",
+        meaning: "payload in flight on the wire when start-up seems to end; the window itself cannot be seen there",
+        ..EXIT_WINDOW
+    },
+    Definition {
+        name: "in flight at exit / BDP",
+        meaning: "payload in flight on the wire when start-up seems to end, over the path's bandwidth-delay product; the window itself cannot be seen there",
+        ..EXIT_WINDOW_BDP
+    },
+];
+
+/// What a metric is of programs.
+pub(crate) fn on_wire(definition: Definition) -> Definition {
+    ON_WIRE.into_iter().find(|known| known.id == definition.id).unwrap_or(definition)
+}
+
 impl Metric for Exit {
     fn definitions(&self) -> &'static [Definition] {
         &DEFINITIONS

@@ -13,7 +13,9 @@ pub(super) enum Piece<'t> {
 
 /// A sentence taken apart. Of two labels that begin at the same place the longer one counts.
 pub(super) fn pieces<'t>(comparison: &Comparison, text: &'t str) -> Vec<Piece<'t>> {
-    let mut labels: Vec<&str> = comparison.arms.iter().map(|arm| arm.label.as_str()).collect();
+    let arms = comparison.arms.iter().map(|arm| &arm.label);
+    let left_out = comparison.left_out.iter().flat_map(|left_out| &left_out.rows);
+    let mut labels: Vec<&str> = arms.chain(left_out).map(String::as_str).collect();
     labels.retain(|label| !label.is_empty());
     labels.sort_by_key(|label| std::cmp::Reverse(label.len()));
     let mut pieces = Vec::new();

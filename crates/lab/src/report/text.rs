@@ -163,15 +163,14 @@ fn columns(comparison: &Comparison, rows: &[&ArmSummary]) -> Vec<Column<'static>
         Some(id) if id == metric::GOODPUT.id => ["", "goodput"],
         Some(_) => ["deciding", "metric"],
     };
+    let window = if comparison.on_wire() { "in flight at" } else { "window at" };
     let mut columns = vec![
         Column { right: false, ..column(["", "algorithm"], 0, &|arm| arm.label.clone()) },
         Column { right: false, ..column(primary_heading, 1, &|arm| primary(arm, info)) },
         column(["vs", "leader"], 1, &|arm| standing(comparison, arm).unwrap_or_default()),
         column(["left", "start-up"], 2, &|arm| left(arm)),
         Column { right: false, ..column(["", "because of"], 5, &|arm| exits(&arm.exits)) },
-        column(["window at", "exit / BDP"], 3, &|arm| {
-            mean(arm, metric::EXIT_WINDOW_BDP, &|v| format!("{v:.2}"))
-        }),
+        column([window, "exit / BDP"], 3, &|arm| mean(arm, metric::EXIT_WINDOW_BDP, &|v| format!("{v:.2}"))),
         column(["lost in", "start-up"], 4, &|arm| mean(arm, metric::STARTUP_LOST_PACKETS, &count)),
         column(["start-up", "used"], 7, &|arm| mean(arm, metric::STARTUP_UTILISATION, &share)),
         column(["queue", "peak"], 8, &|arm| mean(arm, metric::QUEUE_PEAK, &|v| quantity(v, "ms"))),

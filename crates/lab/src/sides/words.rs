@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Difference, SideBySide, SideRow};
 use crate::comparison::{Comparison, Finding};
 use crate::format::list;
-use crate::{Note, notes};
+use crate::{Note, notes, verdict};
 
 /// What sides say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,8 +32,15 @@ fn notes(sides: &[String], comparisons: &[Comparison]) -> Vec<String> {
         let own = side.iter().filter(|note| !common(note));
         own.map(move |note| format!("{name}: {}", note.plain()))
     });
+    let missing = sides
+        .iter()
+        .zip(comparisons)
+        .flat_map(|(name, side)| verdict::missing(side).map(move |missing| format!("{name}: {missing}")));
+    let on_wire = sides.iter().zip(comparisons).filter(|(_, side)| side.on_wire());
+    let on_wire =
+        on_wire.map(|(name, _)| format!("{name}: its windows are the bytes in flight that the path saw."));
     let of_all = notes.first().into_iter().flatten().filter(common);
-    own.chain(of_all.map(Note::plain)).collect()
+    missing.chain(own).chain(on_wire).chain(of_all.map(Note::plain)).collect()
 }
 
 /// "Of 9 rows that both played, 7 have the same download time on linux as on sim within 5 %, 1 differs by more, and the runs do not

@@ -88,6 +88,9 @@ fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentE
     if header.is_dir() {
         return Err(wrong("it is a directory".to_owned()));
     }
+    if fs::metadata(&header).is_ok_and(|file| file.len() == 0) {
+        return Err(wrong("it is empty".to_owned()));
+    }
     let stem = header.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !stem.starts_with(|c: char| c.is_ascii_lowercase()) || !stem.chars().all(plain) {
@@ -130,8 +133,32 @@ fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentE
 /// A function that nothing defines is an error of the compiler or the linker; otherwise its first call would end the process.
 const WHOLE: [&str; 2] = ["-Werror=implicit-function-declaration", "-Wl,-z,defs"];
 
+/// The version of the contract for which a header says that it is written; the first version did not ask.
+fn written_for(text: &str) -> u32 {
+    let said = text.lines().find_map(|line| {
+        let mut words = line.trim_start().strip_prefix('#')?.split_whitespace();
+        let defines = words.next() == Some("define") && words.next() == Some("RAMP_WRITTEN_FOR");
+        words.next().filter(|_| defines)?.parse().ok()
+    });
+    said.unwrap_or(1)
+}
+
 fn not_compiled(header: &Path, stem: &str, output: &Output) -> ExperimentError {
     let told = String::from_utf8_lossy(&output.stderr);
+    let version = fs::read_to_string(header).map_or(rampcc::CONTRACT, |text| written_for(&text));
+    if version != rampcc::CONTRACT && told.contains("of ramp's contract") {
+        return input(
+            format!(
+                "{} is written for version {version} of ramp's contract, and this ramp supports version {}",
+                header.display(),
+                rampcc::CONTRACT
+            ),
+            &format!(
+                "a header that defines RAMP_WRITTEN_FOR {} and keeps that contract (include/ramp/interface.h)",
+                rampcc::CONTRACT
+            ),
+        );
+    }
     let told: Vec<&str> = told.lines().take(40).collect();
     let upper = stem.to_ascii_uppercase();
     input(
@@ -213,7 +240,13 @@ fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Exp
 
 #[cfg(test)]
 mod tests {
-    use super::header;
+    use super::{header, written_for};
+
+    #[test]
+    fn a_header_says_for_which_contract_it_is_written() {
+        assert_eq!(written_for("/* x */\n# define RAMP_WRITTEN_FOR 3 /* the next */\n"), 3);
+        assert_eq!(written_for("#define RAMP_WRITTEN_FOR_ALL 3\n#include <ramp/window.h>\n"), 1);
+    }
 
     #[test]
     fn a_header_may_have_settings_and_any_directory() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rampcc::figures::span;
+use rampcc::figures::{counted, plural, span};
 
 use super::measure::MEASURES;
 use super::{Gate, Measured, Tested, Verdict, Worst};
@@ -62,23 +62,32 @@ impl Gate {
             _ => Vec::new(),
         };
         let open = if open.is_empty() { String::new() } else { format!(" ({})", open.join("; ")) };
-        format!("{}, {fault}: {} after {} pairs{open}", self.new, verdict(self.verdict), self.pairs)
+        format!(
+            "{}, {fault}: {} after {}{open}",
+            self.new,
+            verdict(self.verdict),
+            counted(self.pairs, "pair")
+        )
     }
 
     /// The answer in a sentence.
     pub fn sentence(&self) -> String {
-        let Self { old, new, pairs, .. } = self;
+        let Self { old, new, .. } = self;
+        let pairs = counted(self.pairs, "pair");
         match self.verdict {
             Verdict::NotWorse => {
-                format!("`{new}` is not worse than `{old}` by more than the margins ({pairs} pairs).")
+                format!("`{new}` is not worse than `{old}` by more than the margins ({pairs}).")
             }
             Verdict::Worse => {
                 let by: Vec<&str> =
                     self.measures.iter().filter(|m| m.verdict == Verdict::Worse).map(|m| m.name).collect();
-                format!("`{new}` is worse than `{old}`: {} ({pairs} pairs).", by.join("; "))
+                format!("`{new}` is worse than `{old}`: {} ({pairs}).", by.join("; "))
             }
             Verdict::CannotTell => {
-                format!("{pairs} pairs do not tell whether `{new}` is worse than `{old}`.")
+                format!(
+                    "{pairs} {} not tell whether `{new}` is worse than `{old}`.",
+                    plural(self.pairs, "does", "do")
+                )
             }
         }
     }
@@ -164,8 +173,10 @@ impl Tested {
             let said = verdict(one.verdict);
             let _ = writeln!(
                 text,
-                "\n`{}` with itself, seed {}: {said} after {} pairs.",
-                one.name, one.seed, one.pairs
+                "\n`{}` with itself, seed {}: {said} after {}.",
+                one.name,
+                one.seed,
+                counted(one.pairs, "pair")
             );
         }
         text

@@ -65,7 +65,9 @@ pub fn rows(
     let named = if named.is_empty() { &every } else { named };
     let everything = named.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
     let rows = Sweep::parse(&[])?.rows(named, backends)?;
-    let (mut rows, without) = playable(&rows, backend, Asked { named: !everything, alone: true })?;
+    let found = playable(&rows, backend, Asked { named: !everything, alone: true })?;
+    let without = found.without();
+    let mut rows = found.here;
     rows.retain(|row| !row.brought || row.simulated().is_some());
     Ok((rows, without))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rampcc::figures::{counted, plural};
+
 use super::agreement::{Agreement, Apart, Spread};
 use crate::judge::Condition;
 use crate::outcome::Outcome;
@@ -168,18 +170,19 @@ pub fn method(agreement: &Agreement) -> String {
     let pooled: Vec<String> = agreement.pooled.iter().map(|bytes| size(*bytes)).collect();
     let [common, all] = agreement.cases;
     let mut words = format!(
-        "{} paths of `{}` that {} can carry; downloads of {}. {} runs on {}, of which {} are marked: the emulator was later than \
+        "{} of `{}` that {} can carry; downloads of {}. {} on {}, of which {} {} marked: the emulator was later than \
          the path tolerates.",
-        agreement.paths.len(),
+        counted(agreement.paths.len(), "path"),
         agreement.population,
         agreement.backends[1],
         pooled.join(", "),
-        agreement.runs,
+        counted(agreement.runs, "run"),
         agreement.identity,
-        agreement.marked
+        agreement.marked,
+        plural(agreement.marked, "is", "are")
     );
     if !agreement.refused.is_empty() {
-        write!(words, " {} runs were refused and are missing.", agreement.refused.len())
+        write!(words, " {} refused and missing.", counted(agreement.refused.len(), "run"))
             .expect("a string grows");
     }
     write!(

@@ -16,7 +16,7 @@ const ROOMS: [(&str, &str); 5] = [
     ("statistics and numbers", "statistics summary format"),
     ("measures", "metric flows ledger meter startup exit record context"),
     ("judgement", "comparison judge pairs drawn alike carries sides gentle about explain emulation"),
-    ("words", "words verdict notes standing carries/words sides/words"),
+    ("words", "words verdict fares notes standing carries/words sides/words"),
     ("pages", "report"),
 ];
 

@@ -1,5 +1,6 @@
 //! What proves contradictions, and what was recorded of others.
 
+use super::words::spanned;
 use super::*;
 use crate::catalogue::built_in;
 use crate::expression::parse_term;

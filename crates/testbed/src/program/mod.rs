@@ -10,6 +10,7 @@ mod client;
 mod faults;
 mod folder;
 mod foreign;
+mod here;
 mod listening;
 mod play;
 mod process;

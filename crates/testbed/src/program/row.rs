@@ -246,7 +246,7 @@ impl Program {
     /// Those of the programs that it needs that are not here.
     pub fn missing(&self) -> Vec<String> {
         let absent = self.needs.iter().filter(|(program, _)| found(program).is_none());
-        absent.map(|(program, source)| format!("`{program}` is not here ({source})")).collect()
+        absent.map(|(program, source)| format!("`{program}` is not installed ({source})")).collect()
     }
 
     /// All that decides a run, in one line: the commands, and a digest of the files that are written and of the programs and

@@ -1,5 +1,7 @@
 //! Reach of the answer: regret against each uncertain field, all paths as a table, and the nearest loss.
 
+use rampcc::figures::counted;
+
 use super::data::styles;
 use super::number::show_short;
 use super::summary::{capital, swatch};
@@ -35,9 +37,9 @@ pub(super) fn section(html: &mut Html, comparison: &Comparison, words: &Words) {
     html.add(format_args!("<style>{STYLE}</style>\n<section id=\"carries\">\n<h2>How far it carries</h2>\n"));
     html.add(format_args!("<p class=\"note\">{}", Text(words.reach.as_deref().unwrap_or_default())));
     html.add(format_args!(
-        " Played: one run of each algorithm on {} paths drawn from what the scenario does not know. Regret is how much worse an \
+        " Played: one run of each algorithm on {} drawn from what the scenario does not know. Regret is how much worse an \
          algorithm is there than the contender that leads there.</p>\n",
-        carries.neighbourhood.paths.len()
+        counted(carries.neighbourhood.paths.len(), "path")
     ));
     let drawn = drawn(comparison, carries);
     if !drawn.is_empty() {

@@ -1,5 +1,6 @@
 //! Distributions, download times by size and paired differences, as the charts want them.
 
+use rampcc::figures::counted;
 use serde::Serialize;
 
 use super::number::{interval_of, kind, least, round, show_interval, show_mean, show_median, show_short};
@@ -153,8 +154,8 @@ fn describe(summary: &Summary, unit: &str) -> String {
         count => format!(" and {count} unfinished"),
     };
     format!(
-        "{} runs{unfinished}, mean {}{interval}, median {}",
-        summary.n,
+        "{}{unfinished}, mean {}{interval}, median {}",
+        counted(summary.n, "run"),
         show_mean(summary, unit),
         show_median(summary, unit)
     )

@@ -20,6 +20,17 @@ const PANELS: [(&str, &str, &str); 5] = [
     ("delivered", "Delivered", "payload bytes acknowledged, against what the path could have carried"),
 ];
 
+/// The panels of a comparison: of programs the bytes in flight are all that is seen of a window, and stand once.
+fn panels(comparison: &Comparison) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let on_wire = comparison.on_wire();
+    PANELS.into_iter().filter(move |(key, ..)| !on_wire || *key != "in_flight").map(
+        move |panel| match panel {
+            (key @ "cwnd", _, note) if on_wire => (key, "In flight on the wire", note),
+            other => other,
+        },
+    )
+}
+
 /// The metric that the chooser begins with: the first of these that there is.
 const FIRST_CHOICES: [Definition; 3] =
     [metric::TIME_TO_CAPACITY, metric::STARTUP_UTILISATION, metric::QUEUE_PEAK];
@@ -142,7 +153,7 @@ fn time_section(html: &mut Html, comparison: &Comparison) {
          <p id=\"announce\" class=\"visually-hidden\" aria-live=\"polite\"></p>\n",
     );
     paths_met(html, comparison);
-    for (key, title, note) in PANELS {
+    for (key, title, note) in panels(comparison) {
         html.add(format_args!(
             "<div class=\"chart needs-script\" data-panel=\"{key}\"><header><h3>{title}</h3><p>{note}</p>"
         ));
@@ -347,6 +358,7 @@ fn exits_section(html: &mut Html, comparison: &Comparison) {
         "<section id=\"exits\">\n<h2>Why each one left start-up</h2>\n<p class=\"note\">In the runs that are drawn above; \
          beside each name, the reasons of all runs.</p>\n",
     );
+    let what = if comparison.on_wire() { "in flight" } else { "window" };
     for (index, drawn) in comparison.drawn.iter().enumerate() {
         let hidden = if index == 0 { "" } else { " hidden" };
         html.add(format_args!("<ul class=\"exits\" data-drawn=\"{index}\"{hidden}>\n"));
@@ -359,7 +371,7 @@ fn exits_section(html: &mut Html, comparison: &Comparison) {
                 Text(&arm.label),
                 Text(&reasons(&arm.exits)),
                 Text(&sentence(&run.explanation.to_string())),
-                Text(&ledger(run.exit.as_ref(), run.seed))
+                Text(&ledger(run.exit.as_ref(), run.seed, what))
             ));
         }
         html.raw("</ul>\n");
@@ -374,15 +386,15 @@ fn sentence(text: &str) -> String {
 }
 
 /// The figures behind the sentence.
-fn ledger(exit: Option<&ExitRecord>, seed: u64) -> String {
+fn ledger(exit: Option<&ExitRecord>, seed: u64, what: &str) -> String {
     let mut parts = vec![format!("seed {seed}")];
     if let Some(exit) = exit {
         let bytes = |bytes: u64| show(bytes as f64, "bytes");
         if exit.cwnd_before_bytes == exit.cwnd_bytes {
-            parts.push(format!("window {}", bytes(exit.cwnd_bytes)));
+            parts.push(format!("{what} {}", bytes(exit.cwnd_bytes)));
         } else {
             parts.push(format!(
-                "window {} before, {} after",
+                "{what} {} before, {} after",
                 bytes(exit.cwnd_before_bytes),
                 bytes(exit.cwnd_bytes)
             ));

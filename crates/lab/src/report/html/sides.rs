@@ -81,9 +81,8 @@ fn table(html: &mut Html, both: &SideBySide) {
          <caption class=\"visually-hidden\">Each algorithm on every side</caption>\n<thead><tr><th scope=\"col\" rowspan=\"2\">Algorithm</th>",
     );
     for info in &columns {
-        let unit = if info.unit == "BDP" { " / BDP" } else { "" };
         html.add(format_args!(
-            "<th scope=\"colgroup\" colspan=\"{}\">{}{unit}</th>",
+            "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
             2 * both.sides.len() - 1,
             Text(&capital(&info.name))
         ));
@@ -190,7 +189,8 @@ fn curve(flow: &FlowSeries) -> Vec<(f64, f64)> {
 
 fn chart(html: &mut Html, row: &SideRow, context: &Context) {
     let (width, height) = CHART;
-    let (left, bottom) = (4.0, 16.0);
+    // The largest value stands above the curves.
+    let (left, bottom, head) = (4.0, 16.0, 14.0);
     let runs = || row.representatives.iter().map(Option::as_ref);
     let curves: Vec<Vec<(f64, f64)>> =
         runs().map(|run| run.and_then(flow_shown).map_or(Vec::new(), curve)).collect();
@@ -210,7 +210,7 @@ fn chart(html: &mut Html, row: &SideRow, context: &Context) {
         return;
     }
     let x = |t: f64| left + t / until * (width - 2.0 * left);
-    let y = |value: f64| (height - bottom) * (1.0 - (value / top).min(1.0)) + 2.0;
+    let y = |value: f64| (height - bottom - head) * (1.0 - (value / top).min(1.0)) + head + 2.0;
     html.add(format_args!(
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Congestion windows of {}\">\
          <line x1=\"{left}\" x2=\"{}\" y1=\"{2:.1}\" y2=\"{2:.1}\" stroke=\"var(--line-strong)\"/>",
