@@ -50,6 +50,8 @@ pub(crate) struct Cpu<P> {
     sends: bool,
     /// `Time::NEVER`: the host has not had a connection yet.
     window_end: Time,
+    /// The work that was priced last, and what it took: most packets cost the same.
+    priced: (u64, Time),
 }
 
 impl<P: Copy> Cpu<P> {
@@ -67,6 +69,7 @@ impl<P: Copy> Cpu<P> {
             searched: Time::ZERO,
             sends: false,
             window_end: Time::NEVER,
+            priced: (0, Time::ZERO),
         }
     }
 
@@ -96,9 +99,15 @@ impl<P: Copy> Cpu<P> {
         room
     }
 
+    /// Whether it works, for a packet or a timer.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.done != Time::NEVER
+    }
+
     /// The packet whose turn it is, if the processor is idle and the card has interrupted it; [`serve`](Self::serve) follows.
     pub(crate) fn next(&mut self, now: Time) -> Option<Parcel<P>> {
-        if self.done != Time::NEVER {
+        if self.is_busy() {
             return None;
         }
         if !self.polling && !self.waiting.is_empty() && self.quiet_until <= now {
@@ -192,10 +201,13 @@ impl<P: Copy> Cpu<P> {
     }
 
     /// Work takes longer by what everything else takes of the processor.
-    fn wall_time(&self, fixed_ns: u64, visits: Visits) -> Time {
+    fn wall_time(&mut self, fixed_ns: u64, visits: Visits) -> Time {
         let own = fixed_ns.saturating_add(self.search_time(visits).ns());
-        let share = u64::from(1000 - self.prices.base_load_permille);
-        Time::from_ns(own.saturating_mul(1000) / share)
+        if self.priced.0 != own {
+            let share = u64::from(1000 - self.prices.base_load_permille);
+            self.priced = (own, Time::from_ns(own.saturating_mul(1000) / share));
+        }
+        self.priced.1
     }
 }
 

@@ -85,7 +85,7 @@ impl<T: Transport> Hosts<T> {
     }
 
     /// A packet waits for the processor of its host.
-    #[cold]
+    #[inline(never)]
     fn wait_for_cpu<O: Observer>(&mut self, world: &mut World<'_, T, O>, parcel: &Parcel<T::Packet>) {
         let slot = parcel.place.slot();
         let flow = self.slots.get(slot as usize).and_then(Option::as_deref);
@@ -93,10 +93,13 @@ impl<T: Transport> Hosts<T> {
             return world.transport.discard(&parcel.packet);
         };
         let node = if parcel.place.to() == End::Receiver { flow.between.to } else { flow.between.from };
-        if !self.cpus[node].take(parcel) {
+        let cpu = &mut self.cpus[node];
+        if !cpu.take(parcel) {
             world.transport.discard(&parcel.packet);
         }
-        self.occupy(world, node);
+        if !cpu.is_busy() {
+            self.occupy(world, node);
+        }
     }
 
     /// Gives an idle processor what waits for it.
@@ -119,7 +122,7 @@ impl<T: Transport> Hosts<T> {
     }
 
     /// A processor has done its packet, or a while has passed for it.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn handle_cpu<O: Observer>(
         &mut self,
         world: &mut World<'_, T, O>,
