@@ -36,7 +36,8 @@ pub(crate) struct Fifo {
     peak: Count,
     /// A packet finds the place of one that left less than this long before it still taken.
     tie: Time,
-    grant: Option<Grant>,
+    /// Boxed: few links have it, and there may be many links.
+    grant: Option<Box<Grant>>,
 }
 
 /// A size of packets: how long it is served, and how many have come.
@@ -106,7 +107,7 @@ impl Fifo {
             waiting_bytes: 0,
             peak: Count::default(),
             tie: config.ties.margin(),
-            grant,
+            grant: grant.map(Box::new),
         })
     }
 
