@@ -269,6 +269,9 @@ fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError
         return Err(CliError::input_help(named, "name one experiment (`ramp reproduce --list`)"));
     };
     write!(out, "{}", one.text())?;
+    for (name, settings) in one.shared() {
+        writeln!(out, "# @{name}, of its paper.toml: {}", settings.join(", "))?;
+    }
     Ok(())
 }
 

@@ -267,6 +267,8 @@ fn a_variant_of_an_experiment_has_pages_of_its_own() {
     place.write("mine.toml", &file);
     assert_eq!(place.stdout(&["reproduce", "mine.toml", "--show"]), file);
     assert!(place.stdout(&["reproduce", "past-fig2", "--show"]).starts_with("id = \"past-fig2\""));
+    let shared = place.stdout(&["reproduce", "hystart-fig9c", "--show"]);
+    assert!(shared.contains("\n# @hosts, of its paper.toml: cpu.search=hint, "), "{shared}");
     place.stdout(&["reproduce", "mine.toml", "--out", "out"]);
     let page = std::fs::read(place.path("out/mine.html")).unwrap();
     // A claim that fails in a variant is a result, not an error.

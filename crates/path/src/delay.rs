@@ -5,7 +5,8 @@ mod jitter;
 
 use rampcc::Time;
 
-pub(crate) use self::grant::{Grant, grants};
+pub use self::grant::Grant;
+pub(crate) use self::grant::grants;
 use self::jitter::JitterSource;
 use crate::config::{DelayConfig, Propagation};
 use crate::random::{Chance, Purpose, Stream};

@@ -23,6 +23,7 @@ pub use config::{
     AckFilter, Capacity, DelayConfig, Demand, Jitter, Limit, LinkConfig, LossConfig, Opportunities,
     Propagation, QueueConfig, QuickStartPolicy, Reordering, Ties,
 };
+pub use delay::Grant;
 pub use link::Link;
 pub use packet::{DropReason, Packet};
 pub use totals::{Count, Totals};

@@ -138,5 +138,7 @@ impl Source<'_> {
 pub(crate) fn one_of<'n>(found: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let near = nearest(found, known.clone()).map(|near| format!(" (did you mean `{near}`?)"));
     let known: Vec<&str> = known.collect();
-    format!("one of {}{}", known.join(", "), near.unwrap_or_default())
+    // Labels of choices have commas of their own.
+    let parted = if known.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+    format!("one of {}{}", known.join(parted), near.unwrap_or_default())
 }

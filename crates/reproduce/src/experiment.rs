@@ -199,6 +199,13 @@ impl Experiment {
         &self.text
     }
 
+    /// What its file names of its paper's settings, each with its name.
+    pub fn shared(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let named = |name: &str| self.text.contains(&format!("\"@{name}\""));
+        let sets = self.paper.sets.iter().filter(move |(name, _)| named(name));
+        sets.map(|(name, settings)| (name.as_str(), settings.as_slice()))
+    }
+
     /// Whether the kernel can play it.
     pub fn on_linux(&self) -> bool {
         self.linux.is_some()

@@ -1,5 +1,7 @@
 //! The sources of experiments, as data: a `paper.toml` beside their files.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -17,6 +19,8 @@ pub struct Paper {
     pub reference: String,
     /// Place in lists.
     pub(crate) place: u32,
+    /// Settings that its experiments share, by name.
+    pub(crate) sets: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +31,8 @@ struct File {
     reference: String,
     #[serde(default = "last")]
     place: u32,
+    #[serde(default)]
+    set: BTreeMap<String, Vec<String>>,
 }
 
 fn last() -> u32 {
@@ -43,8 +49,8 @@ impl Paper {
         let source = Source { file, text };
         let found: File = toml::from_str(text).map_err(|error| source.unreadable(&error))?;
         source.identifier(&found.id)?;
-        let File { id, name, reference, place } = found;
-        Ok(Self { id: id.into_inner(), name, reference, place })
+        let File { id, name, reference, place, set } = found;
+        Ok(Self { id: id.into_inner(), name, reference, place, sets: set })
     }
 
     /// Each of these once, in the order of lists.

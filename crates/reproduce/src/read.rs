@@ -63,9 +63,10 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
         let problem = format!("there are {} points", points.len());
         return Err(source.wrong(file.id.span(), "sweep", problem, format!("at most {POINTS_MAX}")));
     }
+    let of = paper(source, &file.paper, papers)?;
     let mut experiment = Experiment {
         base: base(source, &file, played)?,
-        set: settings(source, &file.set)?,
+        set: shared_settings(source, &file.set, &of)?,
         arms: arms(source, &file, played)?,
         metrics: metrics(source, &file, played)?,
         choices: file
@@ -86,7 +87,7 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
             None => Time::from_ms(100),
         },
         id: file.id.into_inner(),
-        paper: paper(source, &file.paper, papers)?,
+        paper: of,
         figure: file.figure,
         title: file.title,
         kind,
@@ -184,13 +185,36 @@ fn base(source: &Source<'_>, file: &File, played: bool) -> Result<Base, Reproduc
 }
 
 fn settings(source: &Source<'_>, texts: &[Text]) -> Result<Vec<Set>, ReproduceError> {
-    let one = |text: &Text| {
-        let setting = Setting::parse(text.get_ref()).map_err(|error| {
-            source.wrong(text.span(), "set", error.to_string(), "FIELD=VALUE, as for `--set`")
+    texts.iter().map(|text| setting(source, text, text.get_ref())).collect()
+}
+
+/// One of `text`, or of what it stands for.
+fn setting(source: &Source<'_>, text: &Text, written: &str) -> Result<Set, ReproduceError> {
+    let setting = Setting::parse(written).map_err(|error| {
+        source.wrong(text.span(), "set", error.to_string(), "FIELD=VALUE, as for `--set`")
+    })?;
+    Ok(Set { setting, place: Some(text.span()) })
+}
+
+/// The same, where `@name` stands for settings that the paper's experiments share.
+fn shared_settings(source: &Source<'_>, texts: &[Text], of: &Paper) -> Result<Vec<Set>, ReproduceError> {
+    let mut found = Vec::new();
+    for text in texts {
+        let Some(name) = text.get_ref().strip_prefix('@') else {
+            found.push(setting(source, text, text.get_ref())?);
+            continue;
+        };
+        let shared = of.sets.get(name).ok_or_else(|| {
+            let problem = format!("the paper.toml of `{}` has no set `{name}`", of.id);
+            let known = one_of(name, of.sets.keys().map(String::as_str));
+            let allowed = if of.sets.is_empty() { "FIELD=VALUE, as for `--set`".to_owned() } else { known };
+            source.wrong(text.span(), "set", problem, allowed)
         })?;
-        Ok(Set { setting, place: Some(text.span()) })
-    };
-    texts.iter().map(one).collect()
+        for written in shared {
+            found.push(setting(source, text, written)?);
+        }
+    }
+    Ok(found)
 }
 
 fn arms(source: &Source<'_>, file: &File, played: bool) -> Result<Vec<ArmPlan>, ReproduceError> {

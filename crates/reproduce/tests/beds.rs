@@ -64,6 +64,15 @@ fn leaves(at: &str, value: &Value, found: &mut Vec<(String, String)>) {
     }
 }
 
+/// What HyStart's experiments share.
+fn shared() -> Vec<(String, String)> {
+    let paper = fs::read_to_string(root().join("experiments/hystart/paper.toml")).unwrap();
+    let paper: Table = paper.parse().unwrap();
+    let sets = paper["set"].as_table().unwrap().values();
+    let settings = sets.flat_map(|set| set.as_array().unwrap()).map(|setting| setting.as_str().unwrap());
+    settings.filter_map(|text| text.split_once('=')).map(|(f, v)| (f.to_owned(), v.to_owned())).collect()
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -76,6 +85,7 @@ fn every_constant_of_hystarts_beds_has_a_source() {
         beds.extend(file.get("inline").and_then(Value::as_str).map(str::to_owned));
     }
     assert!(beds.len() >= 8, "{}", beds.len());
+    let mut shared = shared();
     let mut used = BTreeSet::new();
     for bed in &beds {
         let table: Table = bed.parse().unwrap();
@@ -86,7 +96,7 @@ fn every_constant_of_hystarts_beds_has_a_source() {
         }) {
             leaves(key, value, &mut found);
         }
-        for (field, value) in found {
+        for (field, value) in found.into_iter().chain(std::mem::take(&mut shared)) {
             let known =
                 HYSTART.iter().find(|(name, values, _)| *name == field && values.contains(&value.as_str()));
             assert!(known.is_some(), "{field} = {value} has no source");

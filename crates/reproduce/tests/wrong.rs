@@ -69,6 +69,20 @@ fn the_sample_is_sound() {
 }
 
 #[test]
+fn settings_of_the_paper_are_put_in_by_name() {
+    let of_hystart = |set: &str| {
+        let text = SOUND.replace("\"best\"", "\"hystart\"").replace("duration=1 s", set);
+        let experiment = Experiment::read("sample.toml", &text)?;
+        let shared: Vec<String> = experiment.shared().map(|(name, _)| name.to_owned()).collect();
+        Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None })?;
+        Ok::<_, ReproduceError>(shared)
+    };
+    assert_eq!(of_hystart("@hosts").unwrap(), ["hosts"]);
+    let error = of_hystart("@host").unwrap_err().to_string();
+    assert!(error.contains("has no set `host`"), "{error}");
+}
+
+#[test]
 fn every_mistake_names_its_place() {
     let mut unclear = Vec::new();
     for (from, to, line, field, parts) in [
@@ -78,6 +92,7 @@ fn every_mistake_names_its_place() {
         ("duration=1 s", "duration=1", 11, "duration", &["it has no unit", "a time"]),
         ("duration=1 s", "durations=1 s", 11, "durations", &["no such field", "duration"]),
         ("duration=1 s", "duration", 11, "set", &["there is no `=`", "FIELD=VALUE"]),
+        ("duration=1 s", "@hosts", 11, "set", &["paper.toml of `best` has no set `hosts`", "FIELD=VALUE"]),
         ("slow_start", "slow_begin", 14, "algorithm", &["slow_begin", "a row"]),
         ("path.buffer", "path.bufer", 18, "path.bufer", &["no such field", "`buffer`"]),
         ("9 packets", "5 packets", 18, "values", &["`5 packets` is there twice", "once"]),

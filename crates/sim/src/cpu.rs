@@ -30,14 +30,15 @@ pub(crate) struct Visits {
 #[derive(Debug)]
 pub(crate) struct Cpu<P> {
     prices: Prices,
+    /// Packets that have come; the first one is served if `serving`.
     waiting: VecDeque<Parcel<P>>,
+    /// A processor that is busy without it works for a timer.
+    serving: bool,
     /// The card has interrupted, and packets are taken in until none waits.
     polling: bool,
     /// The next interrupt may come from here on.
     quiet_until: Time,
-    /// What is being served; a processor that is busy without it works for a timer.
-    serving: Option<Parcel<P>>,
-    /// When that is done; `Time::NEVER`: idle.
+    /// When its work is done; `Time::NEVER`: idle.
     done: Time,
     /// How far the time spent has been counted.
     counted: Time,
@@ -50,6 +51,8 @@ pub(crate) struct Cpu<P> {
     sends: bool,
     /// `Time::NEVER`: the host has not had a connection yet.
     window_end: Time,
+    /// The work that was priced last, and what it took: most packets cost the same.
+    priced: (u64, Time),
 }
 
 impl<P: Copy> Cpu<P> {
@@ -57,9 +60,9 @@ impl<P: Copy> Cpu<P> {
         Self {
             prices,
             waiting: VecDeque::new(),
+            serving: false,
             polling: false,
             quiet_until: Time::ZERO,
-            serving: None,
             done: Time::NEVER,
             counted: Time::ZERO,
             window_start: Time::ZERO,
@@ -67,6 +70,7 @@ impl<P: Copy> Cpu<P> {
             searched: Time::ZERO,
             sends: false,
             window_end: Time::NEVER,
+            priced: (0, Time::ZERO),
         }
     }
 
@@ -80,25 +84,37 @@ impl<P: Copy> Cpu<P> {
         }
     }
 
-    /// When it has something to do or to tell.
+    /// When it has something to do.
+    #[inline]
     pub(crate) fn poll_timeout(&self) -> Time {
-        let due =
-            if self.done == Time::NEVER && !self.waiting.is_empty() { self.quiet_until } else { self.done };
-        due.min(self.window_end)
+        if self.done == Time::NEVER && !self.waiting.is_empty() { self.quiet_until } else { self.done }
+    }
+
+    /// When it has something to tell.
+    pub(crate) fn window_end(&self) -> Time {
+        self.window_end
     }
 
     /// A packet has arrived. Returns whether there was room for it; whoever calls goes on with [`next`](Self::next).
     pub(crate) fn take(&mut self, parcel: &Parcel<P>) -> bool {
-        let room = self.prices.ring == 0 || self.waiting.len() < self.prices.ring as usize;
+        let waiting = self.waiting.len() - usize::from(self.serving);
+        let room = self.prices.ring == 0 || waiting < self.prices.ring as usize;
         if room {
             self.waiting.push_back(*parcel);
         }
         room
     }
 
+    /// Whether it works, for a packet or a timer.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.done != Time::NEVER
+    }
+
     /// The packet whose turn it is, if the processor is idle and the card has interrupted it; [`serve`](Self::serve) follows.
-    pub(crate) fn next(&mut self, now: Time) -> Option<Parcel<P>> {
-        if self.done != Time::NEVER {
+    #[inline]
+    pub(crate) fn next(&mut self, now: Time) -> Option<&Parcel<P>> {
+        if self.is_busy() {
             return None;
         }
         if !self.polling && !self.waiting.is_empty() && self.quiet_until <= now {
@@ -106,17 +122,18 @@ impl<P: Copy> Cpu<P> {
             self.quiet_until = now + self.prices.interrupt_gap;
         }
         self.polling &= !self.waiting.is_empty();
-        if self.polling { self.waiting.pop_front() } else { None }
+        self.waiting.front().filter(|_| self.polling)
     }
 
-    /// Begins with `parcel`, which visits so many entries.
-    pub(crate) fn serve(&mut self, now: Time, parcel: Parcel<P>, visits: Visits) {
+    /// Begins with that packet, which visits so many entries.
+    #[inline]
+    pub(crate) fn serve(&mut self, now: Time, visits: Visits) {
         self.count(now);
         self.done = now + self.wall_time(self.prices.packet.ns(), visits);
         if visits.outstanding {
             self.searched += self.search_time(visits);
         }
-        self.serving = Some(parcel);
+        self.serving = true;
     }
 
     /// A timer visited so many entries.
@@ -135,7 +152,7 @@ impl<P: Copy> Cpu<P> {
         }
         self.count(now);
         self.done = Time::NEVER;
-        self.serving.take()
+        if std::mem::take(&mut self.serving) { self.waiting.pop_front() } else { None }
     }
 
     /// The load of the window that has ended by `now`, if one has.
@@ -192,10 +209,13 @@ impl<P: Copy> Cpu<P> {
     }
 
     /// Work takes longer by what everything else takes of the processor.
-    fn wall_time(&self, fixed_ns: u64, visits: Visits) -> Time {
+    fn wall_time(&mut self, fixed_ns: u64, visits: Visits) -> Time {
         let own = fixed_ns.saturating_add(self.search_time(visits).ns());
-        let share = u64::from(1000 - self.prices.base_load_permille);
-        Time::from_ns(own.saturating_mul(1000) / share)
+        if self.priced.0 != own {
+            let share = u64::from(1000 - self.prices.base_load_permille);
+            self.priced = (own, Time::from_ns(own.saturating_mul(1000) / share));
+        }
+        self.priced.1
     }
 }
 
@@ -255,9 +275,9 @@ mod tests {
         let mut cpu = cpu(0);
         cpu.take(&parcel(1));
         cpu.take(&parcel(2));
-        let first = cpu.next(Time::ZERO).expect("it is idle");
+        cpu.next(Time::ZERO).expect("it is idle");
         // 1 us + 200 x 5 ns.
-        cpu.serve(Time::ZERO, first, visits(200));
+        cpu.serve(Time::ZERO, visits(200));
         assert!(cpu.next(Time::ZERO).is_none());
         assert_eq!(cpu.poll_timeout(), Time::from_us(2));
         assert!(cpu.finish(Time::from_ns(1999)).is_none());
@@ -270,8 +290,8 @@ mod tests {
         let mut cpu = cpu(0);
         cpu.prices.interrupt_gap = Time::from_us(50);
         cpu.take(&parcel(1));
-        let first = cpu.next(Time::from_us(10)).expect("the card has been quiet");
-        cpu.serve(Time::from_us(10), first, visits(0));
+        cpu.next(Time::from_us(10)).expect("the card has been quiet");
+        cpu.serve(Time::from_us(10), visits(0));
         assert!(cpu.finish(Time::from_us(11)).is_some());
         assert!(cpu.next(Time::from_us(11)).is_none());
         // Two more in the gap: the next interrupt hands over both.
@@ -279,12 +299,12 @@ mod tests {
         assert!(cpu.next(Time::from_us(13)).is_none());
         cpu.take(&parcel(3));
         assert_eq!(cpu.poll_timeout(), Time::from_us(60));
-        let second = cpu.next(Time::from_us(60)).expect("the gap is over");
-        cpu.serve(Time::from_us(60), second, visits(0));
+        cpu.next(Time::from_us(60)).expect("the gap is over");
+        cpu.serve(Time::from_us(60), visits(0));
         assert_eq!(cpu.finish(Time::from_us(61)).map(|p| p.packet), Some(2));
-        let third = cpu.next(Time::from_us(61)).expect("it came with the one before");
+        cpu.next(Time::from_us(61)).expect("it came with the one before");
         // What arrives while packets are taken in needs no interrupt.
-        cpu.serve(Time::from_us(61), third, visits(0));
+        cpu.serve(Time::from_us(61), visits(0));
         cpu.take(&parcel(4));
         assert_eq!(cpu.finish(Time::from_us(62)).map(|p| p.packet), Some(3));
         assert_eq!(cpu.next(Time::from_us(62)).map(|p| p.packet), Some(4));
@@ -295,9 +315,9 @@ mod tests {
         let mut cpu = cpu(500);
         for outstanding in [true, false] {
             cpu.take(&parcel(0));
-            let next = cpu.next(Time::ZERO).expect("it is idle");
+            cpu.next(Time::ZERO).expect("it is idle");
             // 10 ms of the processor, 20 ms of the clock beside the rest.
-            cpu.serve(Time::ZERO, next, Visits { outstanding, ..visits(2_000_000) });
+            cpu.serve(Time::ZERO, Visits { outstanding, ..visits(2_000_000) });
             let done = cpu.poll_timeout();
             assert!(cpu.finish(done).is_some());
         }
@@ -312,8 +332,8 @@ mod tests {
         for round in 0..10 {
             let now = Time::from_ms(10 * round);
             cpu.take(&parcel(0));
-            let next = cpu.next(now).expect("the last one is done");
-            cpu.serve(now, next, visits(999_800));
+            cpu.next(now).expect("the last one is done");
+            cpu.serve(now, visits(999_800));
             let done = cpu.poll_timeout();
             assert_eq!((done - now).ns(), 7_142_857, "5 ms of work take 5 / 0.7 ms");
             assert!(cpu.finish(done).is_some());
@@ -329,9 +349,9 @@ mod tests {
     fn a_window_in_which_it_never_rests_is_full() {
         let mut cpu = cpu(300);
         cpu.take(&parcel(0));
-        let next = cpu.next(Time::ZERO).expect("it is idle");
+        cpu.next(Time::ZERO).expect("it is idle");
         // 250 ms of work at 5 ns an entry.
-        cpu.serve(Time::ZERO, next, visits(50_000_000));
+        cpu.serve(Time::ZERO, visits(50_000_000));
         let loads: Vec<u32> = [100, 200, 300]
             .into_iter()
             .map(|ms| cpu.poll_sample(Time::from_ms(ms), 0).expect("a window is over").load_permille)
@@ -343,11 +363,11 @@ mod tests {
     fn samples_end_at_multiples_of_their_length() {
         let mut cpu = Cpu::<u32>::new(cpu(0).prices);
         cpu.start(Time::from_ms(175), true);
-        assert_eq!(cpu.poll_timeout(), Time::from_ms(200));
+        assert_eq!(cpu.window_end(), Time::from_ms(200));
         cpu.take(&parcel(0));
-        let next = cpu.next(Time::from_ms(175)).expect("it is idle");
+        cpu.next(Time::from_ms(175)).expect("it is idle");
         // 1 us + 2 499 800 x 5 ns: half of what is left of the window.
-        cpu.serve(Time::from_ms(175), next, visits(2_499_800));
+        cpu.serve(Time::from_ms(175), visits(2_499_800));
         assert!(cpu.finish(Time::from_us(187_500)).is_some());
         let first = cpu.poll_sample(Time::from_ms(200), 0).expect("a window is over");
         assert_eq!(
@@ -362,14 +382,14 @@ mod tests {
     fn a_timer_delays_what_is_being_served() {
         let mut cpu = cpu(0);
         cpu.take(&parcel(7));
-        let next = cpu.next(Time::ZERO).expect("it is idle");
-        cpu.serve(Time::ZERO, next, visits(0));
+        cpu.next(Time::ZERO).expect("it is idle");
+        cpu.serve(Time::ZERO, visits(0));
         cpu.interrupt(Time::from_ns(500), visits(100));
         assert!(cpu.finish(Time::from_us(1)).is_none());
         assert_eq!(cpu.finish(Time::from_ns(1500)).map(|p| p.packet), Some(7));
         cpu.interrupt(Time::from_us(3), visits(100));
         assert_eq!(cpu.poll_timeout(), Time::from_ns(3500), "an idle processor is busy with it alone");
         assert!(cpu.finish(Time::from_ns(3500)).is_none());
-        assert_eq!(cpu.poll_timeout(), WINDOW);
+        assert_eq!(cpu.poll_timeout(), Time::NEVER);
     }
 }

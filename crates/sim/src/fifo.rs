@@ -1,16 +1,19 @@
-//! The plainest link, reduced to what decides a packet's fate.
+//! The plainest links, reduced to what decides a packet's fate.
 //!
-//! Constant rate, drop-tail, constant delay, no loss, no filter: most links of most scenarios. [`rampcc_path::Link`]
+//! Constant rate, drop-tail, constant delay, no loss, no filter, at most a router that serves in ticks: most links of most scenarios. [`rampcc_path::Link`]
 //! plays them as well and is what they mean; a test holds the two to the same nanosecond. This one keeps no packets
 //! and asks no questions that such a link answers with no, which makes a bulk transfer twice as fast.
 
 use rampcc::Time;
-use rampcc_path::{Capacity, Count, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
+use rampcc_path::{Capacity, Count, Grant, Limit, LinkConfig, LossConfig, Propagation, QueueConfig};
 
 use crate::ring::Ring;
 use crate::stage::add;
 
-/// A link of constant rate and delay behind a drop-tail queue.
+/// Rates up to this one keep packets further apart than a link whose delay varies would ([`Link`](rampcc_path::Link)).
+const SPACED_BELOW_BITS_PER_S: u64 = 100_000_000_000;
+
+/// A link of constant rate and delay behind a drop-tail queue, which packets may have to wait to join for a grant.
 ///
 /// Invariant: packets come in order of time.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub(crate) struct Fifo {
     peak: Count,
     /// A packet finds the place of one that left less than this long before it still taken.
     tie: Time,
+    /// Boxed: few links have it, and there may be many links.
+    grant: Option<Box<Grant>>,
 }
 
 /// A size of packets: how long it is served, and how many have come.
@@ -44,17 +49,46 @@ struct Service {
     packets: u64,
 }
 
-impl Fifo {
+/// A link that does nothing but to delay: its rate is unlimited.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    delay: Time,
+    pub(crate) arrived: Count,
+}
+
+impl Wire {
     /// The link of `config`, if it is as plain as that.
     pub(crate) fn new(config: &LinkConfig) -> Option<Self> {
+        let Propagation::Constant(delay) = config.delay.propagation else { return None };
+        let plain = config.capacity == Capacity::Unlimited
+            && matches!(config.queue, QueueConfig::DropTail { .. })
+            && is_bare(config)
+            && config.delay.jitter.is_none();
+        plain.then(|| Self { delay, arrived: Count::default() })
+    }
+
+    /// When a packet that enters at `now` reaches the far end.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Time {
+        add(&mut self.arrived, wire_bytes);
+        now + self.delay
+    }
+}
+
+/// Whether nothing is lost, filtered or reordered.
+fn is_bare(config: &LinkConfig) -> bool {
+    config.loss == LossConfig::None && config.ack_filter.is_none() && config.delay.reordering.is_none()
+}
+
+impl Fifo {
+    /// The link of `config`, if it is as plain as that.
+    pub(crate) fn new(config: &LinkConfig, seed: u64) -> Option<Self> {
         let Capacity::Constant(rate) = config.capacity else { return None };
         let QueueConfig::DropTail { limit } = config.queue else { return None };
         let Propagation::Constant(delay) = config.delay.propagation else { return None };
-        let plain = rate.bits_per_s() > 0
-            && config.loss == LossConfig::None
-            && config.ack_filter.is_none()
-            && config.delay.jitter.is_none()
-            && config.delay.reordering.is_none();
+        let grant = config.delay.jitter.as_ref().and_then(|jitter| Grant::unbounded(jitter, seed));
+        let granted = grant.is_some() && rate.bits_per_s() <= SPACED_BELOW_BITS_PER_S;
+        let plain = rate.bits_per_s() > 0 && is_bare(config) && (config.delay.jitter.is_none() || granted);
         let (limit_packets, limit_bytes) = match limit {
             Limit::Packets(packets) => (packets, u64::MAX),
             Limit::Bytes(bytes) => (u64::MAX, bytes),
@@ -73,12 +107,16 @@ impl Fifo {
             waiting_bytes: 0,
             peak: Count::default(),
             tie: config.ties.margin(),
+            grant: grant.map(Box::new),
         })
     }
 
     /// When a packet that enters at `now` reaches the far end; `None`: it is dropped.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, wire_bytes: u32) -> Option<Time> {
+    pub(crate) fn settle(&mut self, mut now: Time, wire_bytes: u32) -> Option<Time> {
+        if let Some(grant) = &mut self.grant {
+            now = grant.next(now, wire_bytes);
+        }
         if self.service[0].wire_bytes != wire_bytes && !self.learn(wire_bytes) {
             self.forget_served(now);
             add(&mut self.others, wire_bytes);
@@ -186,7 +224,7 @@ impl Service {
 mod tests {
     use proptest::prelude::*;
     use rampcc::Rate;
-    use rampcc_path::{DelayConfig, Link, Packet, Ties};
+    use rampcc_path::{DelayConfig, Jitter, Link, Packet, Ties};
 
     use super::*;
 
@@ -218,6 +256,11 @@ mod tests {
         }
     }
 
+    fn granted(mut config: LinkConfig, grants: Option<(Time, Time)>) -> LinkConfig {
+        config.delay.jitter = grants.map(|(period, jitter)| Jitter::Grant { period, jitter, demand: None });
+        config
+    }
+
     fn limits() -> impl Strategy<Value = Limit> {
         prop_oneof![
             (0u64..6).prop_map(Limit::Packets),
@@ -233,11 +276,14 @@ mod tests {
             delay in 0u64..10_000_000,
             limit in limits(),
             ties in prop_oneof![Just(Ties::Departure), Just(Ties::Arrival)],
+            grants in proptest::option::of((0u64..100_000, 0u64..20_000)),
             packets in proptest::collection::vec((0u64..30_000, prop_oneof![Just(40u32), Just(1500), 1u32..9_000]), 1..200),
         ) {
-            let config = config(rate, delay, limit, ties);
-            let mut fifo = Fifo::new(&config).expect("a plain link");
-            let mut link = Link::new(&config, 0);
+            let grants = grants.filter(|_| rate <= SPACED_BELOW_BITS_PER_S);
+            let grants = grants.map(|(period, jitter)| (Time::from_ns(period), Time::from_ns(jitter)));
+            let config = granted(config(rate, delay, limit, ties), grants);
+            let mut fifo = Fifo::new(&config, 7).expect("a plain link");
+            let mut link = Link::new(&config, 7);
             let mut now = Time::ZERO;
             let mut arrived = Count::default();
             for (gap, wire_bytes) in packets {
@@ -261,10 +307,29 @@ mod tests {
     }
 
     #[test]
+    fn a_wire_is_a_link_of_unlimited_rate() {
+        let mut config = config(1, 5_000, Limit::Packets(1), Ties::Departure);
+        config.capacity = Capacity::Unlimited;
+        let mut wire = Wire::new(&config).expect("a plain link");
+        let mut link = Link::new(&config, 0);
+        for (now, wire_bytes) in [(0, 40), (0, 1500), (7, 9000)] {
+            link.handle_packet(Time::from_ns(now), Sized(wire_bytes), &mut |_, _, _| unreachable!());
+            let arrival = link.poll_timeout();
+            assert!(link.poll_packet(arrival, &mut |_, _, _| {}).is_some());
+            assert_eq!(wire.settle(Time::from_ns(now), wire_bytes), arrival);
+            assert_eq!(link.queue_packets(Time::from_ns(now)), 0);
+        }
+        assert_eq!((wire.arrived, Count::default()), (link.totals().arrived, link.totals().peak_queue));
+        assert!(Wire::new(&granted(config, Some((Time::from_ms(1), Time::ZERO)))).is_none());
+    }
+
+    #[test]
     fn anything_special_is_left_to_the_link() {
         let mut lossy = config(1_000, 0, Limit::Unlimited, Ties::Departure);
         lossy.loss = LossConfig::Random { probability: 0.1 };
-        assert!(Fifo::new(&lossy).is_none());
-        assert!(Fifo::new(&config(0, 0, Limit::Unlimited, Ties::Departure)).is_none());
+        assert!(Fifo::new(&lossy, 0).is_none());
+        assert!(Fifo::new(&config(0, 0, Limit::Unlimited, Ties::Departure), 0).is_none());
+        let fast = config(SPACED_BELOW_BITS_PER_S + 1, 0, Limit::Unlimited, Ties::Departure);
+        assert!(Fifo::new(&granted(fast, Some((Time::from_ms(1), Time::ZERO))), 0).is_none());
     }
 }

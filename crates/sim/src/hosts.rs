@@ -61,7 +61,7 @@ impl<T: Transport> Hosts<T> {
     pub(crate) fn new(first_source: u32, scenario: &Scenario, totals: Vec<FlowTotals>) -> Self {
         let nodes = scenario.topology.nodes.len();
         let cpus: Vec<_> = scenario.cpu.map_or(Vec::new(), |cpu| (0..nodes).map(|_| Cpu::new(cpu)).collect());
-        let (first_cpu, first_source) = (first_source, first_source + cpus.len() as u32);
+        let (first_cpu, first_source) = (first_source, first_source + 2 * cpus.len() as u32);
         Self { slots: Vec::new(), free_slots: Vec::new(), first_source, first_cpu, cpus, totals }
     }
 
@@ -79,13 +79,19 @@ impl<T: Transport> Hosts<T> {
         None
     }
 
-    /// How many processors there are; their event sources are the first of the hosts'.
-    pub(crate) fn cpu_count(&self) -> u32 {
-        self.cpus.len() as u32
+    /// How many event sources are the processors', the first of the hosts': one each for their work, then one each for their
+    /// windows.
+    pub(crate) fn cpu_sources(&self) -> u32 {
+        2 * self.cpus.len() as u32
+    }
+
+    /// The processor of an event source.
+    pub(crate) fn cpu_of(&self, source: u32) -> u32 {
+        source % self.cpus.len().max(1) as u32
     }
 
     /// A packet waits for the processor of its host.
-    #[cold]
+    #[inline(never)]
     fn wait_for_cpu<O: Observer>(&mut self, world: &mut World<'_, T, O>, parcel: &Parcel<T::Packet>) {
         let slot = parcel.place.slot();
         let flow = self.slots.get(slot as usize).and_then(Option::as_deref);
@@ -93,17 +99,20 @@ impl<T: Transport> Hosts<T> {
             return world.transport.discard(&parcel.packet);
         };
         let node = if parcel.place.to() == End::Receiver { flow.between.to } else { flow.between.from };
-        if !self.cpus[node].take(parcel) {
+        let cpu = &mut self.cpus[node];
+        if !cpu.take(parcel) {
             world.transport.discard(&parcel.packet);
         }
-        self.occupy(world, node);
+        if !cpu.is_busy() {
+            self.occupy(world, node);
+        }
     }
 
     /// Gives an idle processor what waits for it.
     fn occupy<O: Observer>(&mut self, world: &mut World<'_, T, O>, node: usize) {
         let Some(cpu) = self.cpus.get_mut(node) else { return };
+        let search = cpu.search();
         if let Some(parcel) = cpu.next(world.now) {
-            let search = cpu.search();
             let flow = self.slots.get(parcel.place.slot() as usize).and_then(Option::as_deref);
             let visits = match flow.filter(|flow| flow.id == parcel.packet.flow()) {
                 Some(flow) if parcel.place.to() == End::Receiver => {
@@ -112,22 +121,26 @@ impl<T: Transport> Hosts<T> {
                 Some(flow) => Visits { outstanding: true, ..visits(&flow.sender, &parcel.packet, search) },
                 None => Visits::default(),
             };
-            cpu.serve(world.now, parcel, visits);
+            cpu.serve(world.now, visits);
         }
-        let timeout = cpu.poll_timeout();
-        world.queue.set(self.first_cpu + node as u32, timeout);
+        world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
     }
 
     /// A processor has done its packet, or a while has passed for it.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn handle_cpu<O: Observer>(
         &mut self,
         world: &mut World<'_, T, O>,
-        node: u32,
+        source: u32,
     ) -> Option<Completion> {
+        let node = self.cpu_of(source);
         let cpu = &mut self.cpus[node as usize];
         while let Some(sample) = cpu.poll_sample(world.now, node) {
             world.observer.on_cpu(&sample);
+        }
+        if source != node {
+            world.queue.set(self.first_cpu + source, cpu.window_end());
+            return None;
         }
         let done = cpu.finish(world.now);
         let completion = done.and_then(|parcel| self.receive(world, &parcel));
@@ -240,7 +253,8 @@ impl<T: Transport> Hosts<T> {
         for node in [from, to] {
             if let Some(cpu) = self.cpus.get_mut(node) {
                 cpu.start(world.now, node == from);
-                world.queue.set(self.first_cpu + node as u32, cpu.poll_timeout());
+                let window = self.first_cpu + (self.cpus.len() + node) as u32;
+                world.queue.set(window, self.cpus[node].window_end());
             }
         }
         let source = self.first_source + slot;

@@ -172,7 +172,7 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
                     Due::Drops => self.on_drops_due(),
                     Due::Opening => self.on_opening(),
                     Due::Generator(generator) => self.on_generator(generator)?,
-                    Due::Cpu(node) => self.on_cpu(node),
+                    Due::Cpu(source) => self.on_cpu(source),
                     Due::Flow(slot) => self.on_flow(slot),
                 }
                 if self.world.network.news(time) {
@@ -209,8 +209,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             0 => Due::Drops,
             1 => Due::Opening,
             i if i < 2 + generators => Due::Generator(i - 2),
-            i if i < 2 + generators + self.hosts.cpu_count() => Due::Cpu(i - 2 - generators),
-            i => Due::Flow(i - 2 - generators - self.hosts.cpu_count()),
+            i if i < 2 + generators + self.hosts.cpu_sources() => Due::Cpu(i - 2 - generators),
+            i => Due::Flow(i - 2 - generators - self.hosts.cpu_sources()),
         }
     }
 
@@ -230,7 +230,10 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
             Due::Generator(generator) => {
                 format!("traffic `{}`", self.scenario.traffic[generator as usize].name)
             }
-            Due::Cpu(node) => format!("the processor of `{}`", self.scenario.topology.nodes[node as usize]),
+            Due::Cpu(source) => {
+                let node = self.hosts.cpu_of(source);
+                format!("the processor of `{}`", self.scenario.topology.nodes[node as usize])
+            }
             Due::Flow(slot) => format!("flow {}", self.hosts.id(slot).unwrap_or(u32::MAX)),
         }
     }
@@ -277,8 +280,8 @@ impl<'a, T: Transport, O: Observer> Simulation<'a, T, O> {
         }
     }
 
-    fn on_cpu(&mut self, node: u32) {
-        if let Some(completion) = self.hosts.handle_cpu(&mut self.world, node) {
+    fn on_cpu(&mut self, source: u32) {
+        if let Some(completion) = self.hosts.handle_cpu(&mut self.world, source) {
             self.on_completed(completion);
         }
     }

@@ -4,7 +4,7 @@ use rampcc::Time;
 use rampcc_path::{Count, Link, LinkConfig, Packet};
 use rampcc_trace::LinkTotals;
 
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Wire};
 use crate::packet::{Parcel, Place, Ticket};
 use crate::ring;
 use crate::transport::Datagram;
@@ -33,6 +33,7 @@ pub(crate) struct Stage<P> {
 #[repr(u8)]
 #[derive(Debug)]
 enum Kind<P> {
+    Wire(Wire),
     Plain(Fifo),
     /// It settles a packet's fate on arrival, and so needs no more than a ticket for it.
     Settling(Box<Link<Ticket>>),
@@ -60,7 +61,9 @@ pub(crate) struct UnderWay<P> {
 
 impl<P: Datagram> Stage<P> {
     pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
-        let kind = if let Some(fifo) = Fifo::new(config) {
+        let kind = if let Some(wire) = Wire::new(config) {
+            Kind::Wire(wire)
+        } else if let Some(fifo) = Fifo::new(config, seed) {
             Kind::Plain(fifo)
         } else {
             let link = Link::new(config, seed);
@@ -83,6 +86,7 @@ impl<P: Datagram> Stage<P> {
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, ticket: &mut Ticket) -> Fate {
         match &mut self.kind {
+            Kind::Wire(wire) => Fate::Arrives(wire.settle(now, ticket.wire_bytes())),
             Kind::Plain(fifo) => {
                 if let Some(arrival) = fifo.settle(now, ticket.wire_bytes()) {
                     Fate::Arrives(arrival)
@@ -114,6 +118,7 @@ impl<P: Datagram> Stage<P> {
     #[inline]
     pub(crate) fn queue(&mut self, now: Time) -> Count {
         match &mut self.kind {
+            Kind::Wire(_) => Count::default(),
             Kind::Plain(fifo) => fifo.queue(),
             Kind::Settling(link) => queue(link, now),
             Kind::Keeping(keeper) => queue(&mut keeper.link, now),
@@ -123,6 +128,9 @@ impl<P: Datagram> Stage<P> {
     /// Everything counted so far. A stage that settles counts a packet as delivered when it enters.
     pub(crate) fn totals(&self) -> LinkTotals {
         let totals = match &self.kind {
+            Kind::Wire(Wire { arrived, .. }) => {
+                return LinkTotals { arrived: *arrived, delivered: *arrived, ..LinkTotals::default() };
+            }
             Kind::Plain(fifo) => {
                 let (arrived, dropped) = (fifo.arrived(), self.dropped);
                 let delivered = Count {
@@ -151,7 +159,7 @@ impl<P: Datagram> Stage<P> {
 
     /// Whether a packet that never arrives is still inside according to [`Self::totals`].
     pub(crate) fn counts_stranded(&self) -> bool {
-        !matches!(self.kind, Kind::Plain(_))
+        !matches!(self.kind, Kind::Plain(_) | Kind::Wire(_))
     }
 }
 

@@ -19,6 +19,10 @@ pub struct Watch {
     flows: Vec<Watched>,
     position: BTreeMap<u32, usize>,
     latest: usize,
+    /// The bin that was asked for last, and when it begins and ends.
+    bin: usize,
+    bin_from: Time,
+    bin_until: Time,
     /// Of the others and of those under test.
     binned: [usize; 2],
     together: [Vec<u64>; 2],
@@ -57,6 +61,9 @@ impl Watch {
             flows: Vec::new(),
             position: BTreeMap::new(),
             latest: 0,
+            bin: 0,
+            bin_from: Time::ZERO,
+            bin_until: Time::ZERO,
             binned: [0; 2],
             together: [Vec::new(), Vec::new()],
             queue: Vec::new(),
@@ -93,9 +100,21 @@ impl Watch {
         }
     }
 
-    fn bin(&self, now: Time) -> Option<usize> {
-        let bin = usize::try_from(now.ns() / self.wanted.bin.ns().max(1)).ok()?;
-        (bin < BINS_MAX).then_some(bin)
+    #[inline]
+    fn bin(&mut self, now: Time) -> Option<usize> {
+        if now < self.bin_from || now >= self.bin_until {
+            self.find_bin(now);
+        }
+        (self.bin < BINS_MAX).then_some(self.bin)
+    }
+
+    #[cold]
+    fn find_bin(&mut self, now: Time) {
+        let width = self.wanted.bin.ns().max(1);
+        let bin = now.ns() / width;
+        self.bin = usize::try_from(bin).unwrap_or(usize::MAX);
+        self.bin_from = Time::from_ns(bin * width);
+        self.bin_until = self.bin_from + Time::from_ns(width);
     }
 
     fn flow(&mut self, id: u32) -> Option<&mut Watched> {

@@ -22,8 +22,9 @@ pub(super) struct Blackout {
 
 #[derive(Debug, Default)]
 struct Darkness {
-    /// The slot that is filling, and what it delivered so far.
+    /// The slot that is filling, when it is over (`Time::ZERO`: not known yet), and what it delivered so far.
     slot: u64,
+    slot_end: Time,
     filling_bytes: u64,
     /// What the latest whole slots delivered, at most [`SLOTS`].
     slots: VecDeque<u64>,
@@ -92,7 +93,14 @@ impl Metric for Blackout {
 
 impl Darkness {
     /// Close the slots that are over at `now`.
+    #[inline]
     fn advance(&mut self, context: &Context, established: Time, now: Time) {
+        if now >= self.slot_end {
+            self.close(context, established, now);
+        }
+    }
+
+    fn close(&mut self, context: &Context, established: Time, now: Time) {
         let slot = slot(context);
         let current = (now - established).ns() / slot.ns();
         while self.slot < current {
@@ -111,6 +119,7 @@ impl Darkness {
                 );
             }
         }
+        self.slot_end = established + Time::from_ns(slot.ns() * (self.slot + 1));
     }
 
     fn judge_window(&mut self, capacity_bytes: f64, light: f64) {

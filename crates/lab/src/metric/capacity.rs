@@ -45,9 +45,12 @@ impl Metric for TimeToCapacity {
     }
 
     fn on_flow(&mut self, context: &Context, flow: &Flow, test: &TestFlow, sample: &FlowSample) {
-        let window = Time::from_secs_f64(context.base_rtt_s);
         let progress = self.flows.entry(flow.id).or_default();
-        if progress.seconds.is_some() || window == Time::ZERO {
+        if progress.seconds.is_some() {
+            return;
+        }
+        let window = Time::from_secs_f64(context.base_rtt_s);
+        if window == Time::ZERO {
             return;
         }
         let delivered = &mut progress.delivered;

@@ -23,9 +23,9 @@ pub(crate) fn grants(config: &Jitter, seed: u64) -> Vec<Grant> {
     found
 }
 
-/// Grants of a scheduled return link.
+/// Grants of a scheduled link.
 #[derive(Clone, Debug)]
-pub(crate) struct Grant {
+pub struct Grant {
     period: u64,
     /// At most the period: a grant does not pass the next one.
     jitter: u64,
@@ -52,6 +52,12 @@ struct Assigned {
 }
 
 impl Grant {
+    /// The grants of `config`, if it is nothing else and they carry all that waits.
+    pub fn unbounded(config: &Jitter, seed: u64) -> Option<Self> {
+        let plain = matches!(config, Jitter::Grant { demand: None, .. });
+        plain.then(|| grants(config, seed).pop()).flatten()
+    }
+
     fn new([period, jitter]: [Time; 2], demand: Option<Demand>, draws: Numbered) -> Self {
         let period = period.ns();
         let phase = random::up_to(draws.pair(0).0, period.saturating_sub(1));
@@ -62,7 +68,8 @@ impl Grant {
     }
 
     /// The grant that a packet of `bytes` that comes at `now` leaves with.
-    pub(crate) fn next(&mut self, now: Time, bytes: u32) -> Time {
+    #[inline]
+    pub fn next(&mut self, now: Time, bytes: u32) -> Time {
         if self.period == 0 {
             return now;
         }
@@ -76,11 +83,13 @@ impl Grant {
     }
 
     /// The first grant at `now` or later.
+    #[cold]
     fn find(&mut self, now: Time) {
         // Grants ascend, since none is moved by more than the period.
         let mut number = now.ns().saturating_sub(self.phase + self.jitter) / self.period;
         self.next = self.instant(number);
-        self.since = now;
+        // It holds for others that come at this instant, too.
+        self.since = Time::from_ns(now.ns().saturating_sub(1));
         while self.next < now {
             number += 1;
             self.since = self.next;
@@ -90,7 +99,8 @@ impl Grant {
     }
 
     fn instant(&self, number: u64) -> Time {
-        let moved = random::up_to(self.draws.pair(number.wrapping_add(1)).0, self.jitter);
+        let drawn = || random::up_to(self.draws.pair(number.wrapping_add(1)).0, self.jitter);
+        let moved = if self.jitter == 0 { 0 } else { drawn() };
         Time::from_ns(number.saturating_mul(self.period).saturating_add(self.phase).saturating_add(moved))
     }
 }
