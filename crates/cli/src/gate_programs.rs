@@ -202,7 +202,7 @@ mod tests {
         TwoPrograms {
             a,
             b,
-            clients: vec!["curl {url}".to_owned()],
+            clients: vec!["sh {url}".to_owned()],
             file: None,
             ipv6: false,
             time: Duration::ZERO,
@@ -212,17 +212,17 @@ mod tests {
     #[test]
     fn a_side_is_a_ready_made_row_or_a_command() {
         let programs = |a, b| two(a, b).programs([a, b]).unwrap();
-        let [old, new] = programs("serve --x=1 {port}", "python");
-        assert_eq!((old.name.as_str(), old.server.as_str()), ("a", "serve --x=1 {port}"));
-        assert_eq!((new.name.as_str(), new.client.as_deref()), ("python", Some("curl {url}")));
+        let [old, new] = programs("sh --x=1 {port}", "python");
+        assert_eq!((old.name.as_str(), old.server.as_str()), ("a", "sh --x=1 {port}"));
+        assert_eq!((new.name.as_str(), new.client.as_deref()), ("python", Some("sh {url}")));
         let [old, new] = programs("python", "python");
         assert_eq!((old.name.as_str(), new.name.as_str()), ("python", "python-b"));
         assert_eq!(old.server, new.server);
         let replay = two("python", "python").replay("league:x", 7);
         assert_eq!(replay.matches("--row").count(), 1, "{replay}");
-        let replay = two("serve {port}", "python").replay("league:x", 7);
-        assert!(replay.ends_with("--row 'a=serve {port}' --row python --client 'curl {url}'"), "{replay}");
-        let wrong = two("serve {hots}", "python").programs(["serve {hots}", "python"]);
+        let replay = two("sh {port}", "python").replay("league:x", 7);
+        assert!(replay.ends_with("--row 'a=sh {port}' --row python --client 'sh {url}'"), "{replay}");
+        let wrong = two("sh {hots}", "python").programs(["sh {hots}", "python"]);
         assert!(wrong.unwrap_err().to_string().contains("no template `{hots}`"));
     }
 

@@ -391,7 +391,7 @@ fn a_header_that_does_not_compile_says_what_it_has_to_define() {
     let population = Population::parse("mine.toml", PATHS, None).unwrap();
     let error = Weights::load(missing, &population).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("no-such-file.toml"), "{error}");
-    fs::write(place.0.join("Bad-Name.h"), "").unwrap();
+    fs::write(place.0.join("Bad-Name.h"), "struct ramp_bad_name;\n").unwrap();
     let error = candidate(&place.0.join("Bad-Name.h").display().to_string(), &apart(), &[]).unwrap_err();
     assert!(error.is_input() && error.to_string().contains("is not that of an algorithm"), "{error}");
     let error = candidate(
