@@ -95,6 +95,14 @@ fn the_yardstick_never_wins_and_its_distance_is_named() {
     );
 }
 
+#[test]
+fn a_yardstick_that_the_runs_cannot_tell_apart_is_no_finding() {
+    let comparison = judged(&[("best", &[4.0, 4.4, 3.7]), ("ideal", &[4.3, 3.9, 4.2])]);
+    assert_eq!(finding(&comparison, "best", "ideal"), Finding::CannotTell);
+    let said = Words::of(&comparison);
+    assert!(said.verdict.ends_with(" takes 4.13 s, 3 % more, which may be chance."), "{}", said.verdict);
+}
+
 /// The leader has the best mean; the test is of logarithms or ranks.
 #[test]
 fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
@@ -194,7 +202,7 @@ fn finishing_comes_before_speed() {
 fn what_did_not_finish_is_slower_than_the_limit() {
     // A GEO download: eight of ten runs of one row are not done after two minutes.
     let context = Context { end_s: 120.0, ..sample_context() };
-    let judged = |done: u64| {
+    let judged = |label: &str, done: u64| {
         let mut runs = Vec::new();
         for seed in 1..=10 {
             runs.push(run(
@@ -203,19 +211,15 @@ fn what_did_not_finish_is_slower_than_the_limit() {
                 &[("download_time", 10.6 + seed as f64 * 0.01), ("unfinished", 0.0)],
             ));
             if seed <= done {
-                runs.push(run(
-                    "enhanced",
-                    seed,
-                    &[("download_time", 110.0 + seed as f64), ("unfinished", 0.0)],
-                ));
+                runs.push(run(label, seed, &[("download_time", 110.0 + seed as f64), ("unfinished", 0.0)]));
             } else {
-                let cut_off = run("enhanced", seed, &[("unfinished", 1.0), ("goodput", 5.0)]);
+                let cut_off = run(label, seed, &[("unfinished", 1.0), ("goodput", 5.0)]);
                 runs.push(RunRecord { download_at_least_s: Some(120.0), ..cut_off });
             }
         }
         judge(&runs, &JudgeOptions { context: context.clone(), ..options() })
     };
-    let some = judged(2);
+    let some = judged("enhanced", 2);
     let pair = some.pair("download_time", "enhanced", "best").unwrap();
     assert_eq!((pair.finding, pair.n, pair.at_least), (Finding::Higher, 10, true));
     assert!(
@@ -230,8 +234,14 @@ fn what_did_not_finish_is_slower_than_the_limit() {
     );
     let shown = text(&some, &TextStyle::default());
     assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
+    // So is what knows the path.
+    let known = judged("ideal", 2);
+    let said = Words::of(&known).verdict;
+    assert!(said.contains(" takes 118 s or more, at least "), "{said}");
+    let shown = text(&known, &TextStyle::default());
+    assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
     // None at all: the same, and it does not lead.
-    let none = judged(0);
+    let none = judged("enhanced", 0);
     assert_eq!(none.leader.as_deref(), Some("best"));
     assert_eq!(finding(&none, "enhanced", "best"), Finding::Higher);
     assert!(text(&none, &TextStyle::default()).contains("not finished"));
