@@ -122,6 +122,16 @@ fn equal_runs_are_as_sure_as_their_signs() {
     assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
     assert!(Words::of(&of(3)).verdict.contains("(about 6 would do)"), "{}", Words::of(&of(3)).verdict);
     assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
+    // Too few for a proof, and yet nothing tells these apart.
+    let row = |arm: &'static str, peak: f64| {
+        (1..4).map(move |seed| run(arm, seed, &[("download_time", seed as f64), ("queue_peak", peak)]))
+    };
+    let same = judge(&row("a", 1.0).chain(row("b", 2.0)).collect::<Vec<_>>(), &options());
+    assert_eq!(finding(&same, "b", "a"), Finding::CannotTell);
+    let said = Words::of(&same).verdict;
+    assert!(said.contains(", as fast as b (less than 5 % apart)") && !said.contains("too few"), "{said}");
+    let shown = text(&same, &TextStyle::default());
+    assert!(shown.contains("+0.0 %, the same values"), "{shown}");
 }
 
 #[test]
