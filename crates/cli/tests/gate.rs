@@ -55,7 +55,8 @@ fn the_same_is_not_worse_and_what_is_worse_is_found() {
     assert!(said.contains("`mine (new)` is worse than `mine`: "), "{said}");
     let markdown = place.read("gate.md");
     assert!(
-        markdown.starts_with("**`mine (new)` is worse") && markdown.contains("| download time |"),
+        markdown.starts_with("**`mine (new)` is worse")
+            && markdown.contains("| download time, 1.25 times at most |"),
         "{markdown}"
     );
     // The worst path is one that anybody can play.

@@ -64,7 +64,7 @@ fn what_is_faster_by_losing_more_is_named_with_its_price_and_not_recommended() {
     place.write("path.toml", path);
     let call = ["recommend", "--stack", "stack.toml", "path.toml", "--sizes", "100kB"];
     let said = place.stdout(&call).split_whitespace().collect::<Vec<_>>().join(" ");
-    let price = "64 / plain / none takes 3 % less time, but does more harm than the default. It loses 27.51 % of what it sends, the default 0.00 %. \
+    let price = "64 / plain / none takes 3 % less time, but does more harm than the default. It loses 27.51 % of the file, the default 0.00 %. \
                  Twenty of them that start together lose 32 %";
     assert!(said.contains(price), "{said}");
     let found = json(&place.stdout(&[&call[..], &["--json"]].concat()));

@@ -5,7 +5,8 @@ use rampcc::figures::counted;
 use crate::comparison::{ArmSummary, Comparison};
 use crate::explain::standing;
 use crate::format::{list, quantity, seconds, share};
-use crate::metric::{self, Definition, MetricInfo};
+use crate::metric::{self, Better, Definition, MetricInfo};
+use crate::standing::times;
 use crate::statistics::skewness;
 use crate::summary::Summary;
 use crate::verdict::notable;
@@ -124,14 +125,15 @@ fn means_apart(comparison: &Comparison, info: &MetricInfo) -> Option<Note> {
             let of_means = mean(arm)? / base;
             let by_run = comparison.pair(&info.id, &arm.label, &leader.label)?.ratio?;
             let off = (of_means / by_run - 1.0).abs() > APART;
-            off.then(|| format!("{} {:+.0} %", arm.label, 100.0 * (of_means - 1.0)))
+            off.then(|| format!("{} {}", arm.label, times(of_means)))
         })
         .collect();
     let names: Vec<&str> = apart.iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| {
         Note::of_all(format!(
-            "\"vs leader\" averages the ratios run by run (geometric mean), in which a few slow runs weigh less; by the means \
+            "\"vs leader\" averages the ratios run by run (geometric mean), in which a few slow runs weigh {}; by the means \
              alone: {}.",
+            if info.better == Better::Higher { "more" } else { "less" },
             list(&names)
         ))
     })

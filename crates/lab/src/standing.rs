@@ -6,7 +6,7 @@ use crate::format::{number, quantity, share};
 /// "leader", "+57 %", "2.44x", "+2.7 %, under 5 %", "+12 %, uncertain"; `None` without a leader or a common run,
 /// and for a row that lost every connection: the end of the run is no time of its own.
 ///
-/// A reference row is shown against the leader, too, without a finding.
+/// A reference row is shown against the leader, too.
 pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<String> {
     let leader = comparison.leader.as_deref()?;
     if leader == arm.label {
@@ -21,17 +21,29 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
     } else {
         comparison.pair(id, &arm.label, leader)
     }?;
-    let least = if pair.at_least && !arm.yardstick { "≥ " } else { "" };
+    let at_least = if arm.yardstick { cut_off(comparison, arm) } else { pair.at_least };
+    let least = if at_least { "≥ " } else { "" };
     let size = format!("{least}{}", size(comparison, pair, arm.yardstick));
     Some(match pair.finding {
-        _ if arm.yardstick => size,
         Finding::Equivalent => format!("{size}, under {}", share(comparison.margin)),
         Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
             format!("{size}, the same runs")
         }
+        Finding::CannotTell if same_values(pair) => format!("{size}, the same values"),
         Finding::CannotTell => format!("{size}, uncertain"),
         Finding::Lower | Finding::Higher => size,
     })
+}
+
+/// True if each run has the same value as the other row's: few runs do not prove more, but nothing is uncertain about these.
+pub(crate) fn same_values(pair: &Pair) -> bool {
+    pair.ratio_interval
+        .is_some_and(|ends| [ends.low, ends.high].iter().all(|end| end.total_cmp(&1.0).is_eq()))
+}
+
+/// True if a run's end cut values of the row off: they are at least what they are.
+pub(crate) fn cut_off(comparison: &Comparison, arm: &ArmSummary) -> bool {
+    arm.metric(&comparison.primary).is_some_and(|summary| summary.unfinished() > 0)
 }
 
 fn size(comparison: &Comparison, pair: &Pair, inverse: bool) -> String {
@@ -41,6 +53,11 @@ fn size(comparison: &Comparison, pair: &Pair, inverse: bool) -> String {
         let sign = if difference > 0.0 { "+" } else { "" };
         return format!("{sign}{}", quantity(difference, unit));
     };
+    times(ratio)
+}
+
+/// "2.44x", "+57 %", "-2.7 %".
+pub(crate) fn times(ratio: f64) -> String {
     if ratio >= 2.0 {
         return format!("{}x", number(ratio));
     }

@@ -6,6 +6,7 @@ use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::gentle::{COSTS, burden, equals};
 use crate::metric::{self, Better, MetricInfo};
+use crate::standing::{cut_off, same_values};
 
 /// The answer, and what belongs to it.
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
@@ -104,7 +105,9 @@ impl<'a> Rivals<'a> {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
                 // However few runs there are: nothing tells the two apart.
-                Finding::CannotTell if leader.alike.contains(&pair.arm) => rivals.equal.push(&pair.arm),
+                Finding::CannotTell if leader.alike.contains(&pair.arm) || same_values(pair) => {
+                    rivals.equal.push(&pair.arm);
+                }
                 finding if finding == worse_is => rivals.worse.push(pair),
                 Finding::Higher | Finding::Lower => rivals.ahead.push(pair),
                 Finding::CannotTell => rivals.unclear.push(pair),
@@ -232,12 +235,21 @@ fn distance(comparison: &Comparison, leader: &ArmSummary, info: &MetricInfo) -> 
     let verb = if info.id == metric::DOWNLOAD_TIME.id { "takes" } else { "has" };
     let mut text =
         format!("{}, told the {told} in advance, {verb} {}", ideal.label, quantity(summary.mean, &info.unit));
+    let at_least = cut_off(comparison, ideal);
+    if at_least {
+        text.push_str(" or more");
+    }
     let pair = comparison.pair(&info.id, &leader.label, &ideal.label);
     if let Some(change) = pair.and_then(|pair| pair.ratio).map(|ratio| 1.0 / ratio - 1.0)
         && change.abs() >= 0.0005
     {
         let word = if change < 0.0 { "less" } else { "more" };
-        text.push_str(&format!(", {} {word}", share(change.abs())));
+        let least = if at_least { "at least " } else { "" };
+        text.push_str(&format!(", {least}{} {word}", share(change.abs())));
+        if pair.is_some_and(|pair| pair.finding == Finding::CannotTell) && comparison.context.chance {
+            text.push_str(", which may be chance.");
+            return Some(text);
+        }
         let behind = if info.better == Better::Higher { change < 0.0 } else { change > 0.0 };
         if behind {
             text.push_str(if varies {

@@ -3,9 +3,7 @@
 use fixture::{sample_comparison, sample_context, sample_options, sample_records};
 use proptest::prelude::*;
 use rampcc_lab::report::{TextStyle, text};
-use rampcc_lab::{
-    Comparison, Context, ExitReason, ExitRecord, Finding, JudgeOptions, RunRecord, Words, explain_exit, judge,
-};
+use rampcc_lab::{Comparison, Context, Finding, JudgeOptions, RunRecord, Words, judge};
 use rampcc_trace::Provenance;
 
 #[path = "support/fixture.rs"]
@@ -95,6 +93,14 @@ fn the_yardstick_never_wins_and_its_distance_is_named() {
     );
 }
 
+#[test]
+fn a_yardstick_that_the_runs_cannot_tell_apart_is_no_finding() {
+    let comparison = judged(&[("best", &[4.0, 4.4, 3.7]), ("ideal", &[4.3, 3.9, 4.2])]);
+    assert_eq!(finding(&comparison, "best", "ideal"), Finding::CannotTell);
+    let said = Words::of(&comparison);
+    assert!(said.verdict.ends_with(" takes 4.13 s, 3 % more, which may be chance."), "{}", said.verdict);
+}
+
 /// The leader has the best mean; the test is of logarithms or ranks.
 #[test]
 fn a_rival_that_is_ahead_run_by_run_is_not_too_few_runs() {
@@ -114,6 +120,16 @@ fn equal_runs_are_as_sure_as_their_signs() {
     assert_eq!(finding(&of(3), "b", "a"), Finding::CannotTell);
     assert!(Words::of(&of(3)).verdict.contains("(about 6 would do)"), "{}", Words::of(&of(3)).verdict);
     assert_eq!(finding(&of(6), "b", "a"), Finding::Higher);
+    // Too few for a proof, and yet nothing tells these apart.
+    let row = |arm: &'static str, peak: f64| {
+        (1..4).map(move |seed| run(arm, seed, &[("download_time", seed as f64), ("queue_peak", peak)]))
+    };
+    let same = judge(&row("a", 1.0).chain(row("b", 2.0)).collect::<Vec<_>>(), &options());
+    assert_eq!(finding(&same, "b", "a"), Finding::CannotTell);
+    let said = Words::of(&same).verdict;
+    assert!(said.contains(", as fast as b (less than 5 % apart)") && !said.contains("too few"), "{said}");
+    let shown = text(&same, &TextStyle::default());
+    assert!(shown.contains("+0.0 %, the same values"), "{shown}");
 }
 
 #[test]
@@ -194,7 +210,7 @@ fn finishing_comes_before_speed() {
 fn what_did_not_finish_is_slower_than_the_limit() {
     // A GEO download: eight of ten runs of one row are not done after two minutes.
     let context = Context { end_s: 120.0, ..sample_context() };
-    let judged = |done: u64| {
+    let judged = |label: &str, done: u64| {
         let mut runs = Vec::new();
         for seed in 1..=10 {
             runs.push(run(
@@ -203,19 +219,15 @@ fn what_did_not_finish_is_slower_than_the_limit() {
                 &[("download_time", 10.6 + seed as f64 * 0.01), ("unfinished", 0.0)],
             ));
             if seed <= done {
-                runs.push(run(
-                    "enhanced",
-                    seed,
-                    &[("download_time", 110.0 + seed as f64), ("unfinished", 0.0)],
-                ));
+                runs.push(run(label, seed, &[("download_time", 110.0 + seed as f64), ("unfinished", 0.0)]));
             } else {
-                let cut_off = run("enhanced", seed, &[("unfinished", 1.0), ("goodput", 5.0)]);
+                let cut_off = run(label, seed, &[("unfinished", 1.0), ("goodput", 5.0)]);
                 runs.push(RunRecord { download_at_least_s: Some(120.0), ..cut_off });
             }
         }
         judge(&runs, &JudgeOptions { context: context.clone(), ..options() })
     };
-    let some = judged(2);
+    let some = judged("enhanced", 2);
     let pair = some.pair("download_time", "enhanced", "best").unwrap();
     assert_eq!((pair.finding, pair.n, pair.at_least), (Finding::Higher, 10, true));
     assert!(
@@ -230,8 +242,14 @@ fn what_did_not_finish_is_slower_than_the_limit() {
     );
     let shown = text(&some, &TextStyle::default());
     assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
+    // So is what knows the path.
+    let known = judged("ideal", 2);
+    let said = Words::of(&known).verdict;
+    assert!(said.contains(" takes 118 s or more, at least "), "{said}");
+    let shown = text(&known, &TextStyle::default());
+    assert!(shown.contains("≥ 118 s, 2 of 10 done") && shown.contains("≥ 11.1x"), "{shown}");
     // None at all: the same, and it does not lead.
-    let none = judged(0);
+    let none = judged("enhanced", 0);
     assert_eq!(none.leader.as_deref(), Some("best"));
     assert_eq!(finding(&none, "enhanced", "best"), Finding::Higher);
     assert!(text(&none, &TextStyle::default()).contains("not finished"));
@@ -397,69 +415,6 @@ fn asked_for_arms_keep_their_order_and_missing_ones_their_row() {
     let comparison = judge(&runs, &JudgeOptions { arms, ..options() });
     assert_eq!(comparison.arms.iter().map(|arm| arm.label.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
     assert!(notes(&comparison).contains(&"c: 0 of 1 runs are there.".to_owned()), "{:?}", notes(&comparison));
-}
-
-#[test]
-fn an_exit_is_explained_with_its_numbers() {
-    let exit = ExitRecord {
-        flow: 0,
-        reason: ExitReason::AckTrain,
-        evidence: 53_100,
-        limit: 53_000,
-        time_s: 1.42,
-        at_s: 1.42,
-        cwnd_before_bytes: 9_612_000,
-        cwnd_bytes: 9_612_000,
-        deciding_sent_s: None,
-        deciding_cwnd_bytes: None,
-        min_rtt_s: Some(0.6),
-        queueing_s: None,
-    };
-    let record = |rounds, cwnd_bytes, lost, time| {
-        let mut record = run("hystart11", 1, &[("download_time", time), ("lost_packets", lost)]);
-        record.exit =
-            Some(ExitRecord { cwnd_bytes, time_s: exit.time_s + 0.6 * f64::from(rounds), ..exit.clone() });
-        record.extra_startup_rounds = rounds;
-        record
-    };
-    let (now, later) = (record(0, 9_612_000, 0.0, 4.9), record(1, 19_224_000, 812.0, 6.25));
-    assert_eq!(
-        explain_exit(&now, &sample_context(), None),
-        "left at 1.42 s because the ACK train lasted 53.1 ms against a bound of 53.0 ms; window 0.89 BDP"
-    );
-    assert!(
-        explain_exit(&now, &sample_context(), Some(&later)).ends_with(
-            "window 0.89 BDP; one round later it would have been 1.78 BDP, have lost 812 packets instead of 0 and have \
-             taken 6.25 s instead of 4.90 s"
-        ),
-        "{}",
-        explain_exit(&now, &sample_context(), Some(&later))
-    );
-    let wire = Some(rampcc_trace::Wire::default());
-    let program =
-        RunRecord { emulation: Some(rampcc_trace::Emulation { wire, ..Default::default() }), ..now.clone() };
-    let told = explain_exit(&program, &sample_context(), None);
-    assert!(
-        told.starts_with("left at 1.42 s, as its packets suggest, because ")
-            && told.ends_with("; in flight 0.89 BDP"),
-        "{told}"
-    );
-    // Whoever left because of loss would have left all the same.
-    let lossy = |record: &RunRecord, proved| {
-        let mut record = record.clone();
-        record.metrics.insert("startup_lost_packets".to_owned(), 812.0);
-        let exit = record.exit.as_mut().unwrap();
-        (exit.reason, exit.limit) = (ExitReason::Loss, proved);
-        record
-    };
-    for (proved, told) in [(0, ""), (53_000, ", with a BDP of 53 kB proved")] {
-        assert_eq!(
-            explain_exit(&lossy(&now, proved), &sample_context(), Some(&lossy(&later, proved))),
-            format!("left at 1.42 s because packets were lost{told}, 812 in start-up; window 0.89 BDP")
-        );
-    }
-    let never = run("x", 1, &[]);
-    assert_eq!(explain_exit(&never, &sample_context(), None), "never left start-up while the run lasted");
 }
 
 #[test]

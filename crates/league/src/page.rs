@@ -222,9 +222,13 @@ fn leads(table: &Table) -> String {
     let gentle = named(standard)
         .and_then(|standard| contenders().find(|standing| lost(standing) <= lost(standard)))
         .map(|standing| {
-            line("gentle", &format!("Fastest that loses no more in start-up than {standard}: "), standing)
+            line(
+                "gentle",
+                &format!("Fastest on average that loses no more in start-up than {standard}: "),
+                standing,
+            )
         });
-    let fastest = contenders().next().map(|standing| line("fastest", "Fastest: ", standing));
+    let fastest = contenders().next().map(|standing| line("fastest", "Fastest on average: ", standing));
     let linux = named(linux).map(|standing| line("linux", "Linux today: ", standing));
     [fastest, gentle, linux].into_iter().flatten().collect()
 }

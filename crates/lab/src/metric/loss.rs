@@ -21,7 +21,7 @@ pub const RETRANSMISSIONS: Definition = Definition {
     id: "retransmissions",
     name: "retransmissions",
     unit: "packets",
-    meaning: "full segments' worth of data that a flow under test sent again, needed or not",
+    meaning: "full segments' worth of data that a flow under test had sent again when its last ACK came, needed or not",
     better: Better::Lower,
 };
 

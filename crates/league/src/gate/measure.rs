@@ -37,7 +37,7 @@ pub(crate) struct Pair<'a> {
 pub(crate) const MEASURES: [Measure; 4] = [
     Measure {
         id: "time",
-        name: "download time",
+        name: "download time, 1.25 times at most",
         low: -LN_MUCH,
         high: LN_MUCH,
         margin: 0.019_802_627_296_179_713, // ln 1.02

@@ -107,7 +107,7 @@ fn faster(found: &Recommendation) -> Option<String> {
     let mut harm = Vec::new();
     if choice.lost > default.lost + SLIGHT {
         harm.push(format!(
-            "It loses {:.2} % of what it sends, the default {:.2} %.",
+            "It loses {:.2} % of the file, the default {:.2} %.",
             100.0 * choice.lost,
             100.0 * default.lost
         ));
@@ -133,7 +133,7 @@ fn faster(found: &Recommendation) -> Option<String> {
 fn together(choice: &Judged, default: &Judged) -> String {
     match (choice.crowd, default.crowd) {
         (Some(crowd), Some(by_default)) => format!(
-            "Twenty of them that start together lose {} of what they send, by default {}, and the slowest of them take {} times as long.",
+            "Twenty of them that start together lose {} of their files, by default {}, and the slowest of them take {} times as long.",
             percent(crowd.dropped),
             percent(by_default.dropped),
             ratio(crowd.slowest)
@@ -193,7 +193,7 @@ fn recommended(found: &Recommendation) -> String {
     });
     let _ = write!(
         text,
-        " The default, {},{longer} loses {:.2} % of what it sends; the recommended choice loses {:.2} %.",
+        " The default, {},{longer} loses {:.2} % of the file; the recommended choice loses {:.2} %.",
         found.default,
         100.0 * default.lost,
         100.0 * chosen.lost
