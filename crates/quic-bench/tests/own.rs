@@ -46,7 +46,7 @@ fn a_change_that_makes_it_worse_does_not_pass_the_gate() {
     assert_eq!(gate.verdict, Verdict::Worse, "{gate:?}");
     let text = markdown(&gate, None);
     assert!(text.starts_with("**`mine` is worse than `before`: "), "{text}");
-    assert!(text.contains("| download time |"), "{text}");
+    assert!(text.contains("| download time, 1.25 times at most |"), "{text}");
 }
 
 #[test]
