@@ -259,6 +259,14 @@ pub struct Pair {
     pub finding: Finding,
 }
 
+impl Pair {
+    /// True if every run of one has the value of the other's: few such runs prove no more, but nothing tells the two apart.
+    pub fn same_values(&self) -> bool {
+        self.ratio_interval
+            .is_some_and(|ends| [ends.low, ends.high].iter().all(|end| end.total_cmp(&1.0).is_eq()))
+    }
+}
+
 /// Finding about a pair of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

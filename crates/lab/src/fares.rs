@@ -94,8 +94,8 @@ enum Standing {
 impl Against {
     fn of(comparison: &Comparison, arm: &ArmSummary, other: &ArmSummary, info: &MetricInfo) -> Option<Self> {
         let id = &comparison.primary;
-        let (finding, ratio) = if let Some(pair) = comparison.pair(id, &arm.label, &other.label) {
-            (pair.finding, pair.ratio)
+        let (finding, ratio, same) = if let Some(pair) = comparison.pair(id, &arm.label, &other.label) {
+            (pair.finding, pair.ratio, pair.same_values())
         } else {
             let pair = comparison.pair(id, &other.label, &arm.label)?;
             let turned = match pair.finding {
@@ -103,12 +103,13 @@ impl Against {
                 Finding::Higher => Finding::Lower,
                 same => same,
             };
-            (turned, pair.ratio.map(f64::recip))
+            (turned, pair.ratio.map(f64::recip), pair.same_values())
         };
         let better = if info.better == Better::Higher { Finding::Higher } else { Finding::Lower };
         let finding = match finding {
             _ if arm.alike.contains(&other.label) => Standing::Same,
             Finding::Equivalent => Standing::Equal,
+            Finding::CannotTell if same => Standing::Equal,
             Finding::CannotTell => Standing::Unclear,
             finding if finding == better => Standing::Better,
             _ => Standing::Worse,

@@ -33,11 +33,12 @@ pub(crate) fn gentlest(comparison: &Comparison) -> Option<String> {
     tells.then(|| chosen.label.clone())
 }
 
-/// The leader and the rows within the margin of it.
+/// The leader, the rows within the margin of it, and those with its values in every run.
 pub(crate) fn equals<'a>(comparison: &'a Comparison, leader: &str) -> Vec<&'a ArmSummary> {
     let equal = |arm: &&ArmSummary| {
         let pair = comparison.pair(&comparison.primary, &arm.label, leader);
-        arm.label == leader || pair.is_some_and(|pair| pair.finding == Finding::Equivalent)
+        arm.label == leader
+            || pair.is_some_and(|pair| pair.finding == Finding::Equivalent || pair.same_values())
     };
     comparison.arms.iter().filter(|arm| !arm.yardstick).filter(equal).collect()
 }

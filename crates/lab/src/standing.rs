@@ -29,16 +29,10 @@ pub(crate) fn standing(comparison: &Comparison, arm: &ArmSummary) -> Option<Stri
         Finding::CannotTell if arm.alike.iter().any(|label| label == leader) => {
             format!("{size}, the same runs")
         }
-        Finding::CannotTell if same_values(pair) => format!("{size}, the same values"),
+        Finding::CannotTell if pair.same_values() => format!("{size}, the same values"),
         Finding::CannotTell => format!("{size}, uncertain"),
         Finding::Lower | Finding::Higher => size,
     })
-}
-
-/// True if each run has the same value as the other row's: few runs do not prove more, but nothing is uncertain about these.
-pub(crate) fn same_values(pair: &Pair) -> bool {
-    pair.ratio_interval
-        .is_some_and(|ends| [ends.low, ends.high].iter().all(|end| end.total_cmp(&1.0).is_eq()))
 }
 
 /// True if a run's end cut values of the row off: they are at least what they are.

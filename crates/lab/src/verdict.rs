@@ -6,7 +6,7 @@ use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
 use crate::gentle::{COSTS, burden, equals};
 use crate::metric::{self, Better, MetricInfo};
-use crate::standing::{cut_off, same_values};
+use crate::standing::cut_off;
 
 /// The answer, and what belongs to it.
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
@@ -105,7 +105,7 @@ impl<'a> Rivals<'a> {
             match pair.finding {
                 Finding::Equivalent => rivals.equal.push(&pair.arm),
                 // However few runs there are: nothing tells the two apart.
-                Finding::CannotTell if leader.alike.contains(&pair.arm) || same_values(pair) => {
+                Finding::CannotTell if leader.alike.contains(&pair.arm) || pair.same_values() => {
                     rivals.equal.push(&pair.arm);
                 }
                 finding if finding == worse_is => rivals.worse.push(pair),
