@@ -37,6 +37,8 @@ pub struct Experiment {
     pub(crate) text: String,
     pub(crate) base: Base,
     pub(crate) set: Vec<Set>,
+    /// Names of its paper's settings that are among these.
+    pub(crate) shared: Vec<String>,
     pub(crate) runs: Option<u32>,
     pub(crate) seed: Option<u64>,
     pub(crate) bin: Time,
@@ -201,8 +203,7 @@ impl Experiment {
 
     /// What its file names of its paper's settings, each with its name.
     pub fn shared(&self) -> impl Iterator<Item = (&str, &[String])> {
-        let named = |name: &str| self.text.contains(&format!("\"@{name}\""));
-        let sets = self.paper.sets.iter().filter(move |(name, _)| named(name));
+        let sets = self.shared.iter().filter_map(|name| self.paper.sets.get_key_value(name));
         sets.map(|(name, settings)| (name.as_str(), settings.as_slice()))
     }
 

@@ -67,6 +67,12 @@ fn experiment(source: &Source<'_>, file: File, papers: &[Paper]) -> Result<Exper
     let mut experiment = Experiment {
         base: base(source, &file, played)?,
         set: shared_settings(source, &file.set, &of)?,
+        shared: file
+            .set
+            .iter()
+            .filter_map(|text| text.get_ref().strip_prefix('@'))
+            .map(str::to_owned)
+            .collect(),
         arms: arms(source, &file, played)?,
         metrics: metrics(source, &file, played)?,
         choices: file

@@ -49,8 +49,8 @@ pub fn write_gallery(out: &Path, judged: &[Judged], command: &str) -> Result<Pat
     }
     if counts.contradicted > 0 {
         summary.push(format!(
-            "{} (≠) {} contradicted by {} own paper, by its numbers, its algorithm or the simulator that it used. The page shows \
-             what proves it, and it counts neither way.",
+            "{} (≠) {} contradicted by {} own paper, by its numbers, its algorithm or the simulator that it used. A page shows \
+             the proof of each, which counts neither way.",
             counted(counts.contradicted, "more claim"),
             plural(counts.contradicted, "is", "are"),
             plural(counts.contradicted, "its", "their")
