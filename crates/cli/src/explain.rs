@@ -48,13 +48,11 @@ pub(crate) fn explain(
     let algorithms = rampcc::algorithms().iter().map(|a| a.id);
     let reasons = ExitReason::ALL.into_iter().map(ExitReason::word);
     let columns = COLUMNS.iter().map(|(heading, _)| *heading);
-    let chosen = recommend::COLUMNS.iter().map(|(heading, _)| *heading);
     let known: Vec<&str> = algorithms
         .chain(Scenario::built_in_names())
         .chain(metrics.iter().map(|m| m.id))
         .chain(rampcc_reproduce::OWN.iter().map(|own| own.id))
         .chain(columns)
-        .chain(chosen)
         .chain(reasons)
         .chain(recommend::Stack::names())
         .chain(glossary::terms().map(|(term, _)| term))
@@ -89,10 +87,6 @@ pub(crate) fn explain(
         writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of a comparison's table"))?;
         writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
     }
-    if let Some((heading, meaning)) = recommend::COLUMNS.iter().find(|(heading, _)| *heading == topic) {
-        writeln!(out, "{}  {}", terminal.bold(heading), terminal.faint("column of `ramp recommend`"))?;
-        writeln!(out, "{}", textwrap::fill(&plain(meaning), terminal.width))?;
-    }
     if recommend::Stack::names().any(|name| name == topic) {
         return explain_stack(topic, terminal, out);
     }
@@ -103,7 +97,15 @@ pub(crate) fn explain(
         writeln!(out, "{}  {}", terminal.bold(term), terminal.faint("term"))?;
         writeln!(out, "{}", textwrap::fill(&plain(&meaning), terminal.width))?;
     }
-    Ok(())
+    // What the tables of other commands call so.
+    let headings = topics::headings();
+    let same = |heading: &&Topic| heading.name.eq_ignore_ascii_case(topic);
+    Ok(headings.iter().filter(same).try_for_each(|heading| explain_topic(heading, terminal, out))?)
+}
+
+fn explain_topic(topic: &Topic, terminal: Terminal, out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "{}  {}", terminal.bold(&topic.name), terminal.faint(&plain(&topic.kind)))?;
+    writeln!(out, "{}", textwrap::fill(&plain(&topic.meaning), terminal.width))
 }
 
 /// What has a name elsewhere: a command, a backend, a field.
@@ -124,11 +126,7 @@ fn explain_other(
         let help = format!("similar names: {}; all names: ramp list", nearest(name, &all, 3).join(", "));
         return Err(CliError::input_help(format!("nothing is called `{name}`"), help));
     }
-    for topic in found {
-        writeln!(out, "{}  {}", terminal.bold(&topic.name), terminal.faint(&plain(&topic.kind)))?;
-        writeln!(out, "{}", textwrap::fill(&plain(&topic.meaning), terminal.width))?;
-    }
-    Ok(())
+    Ok(found.iter().try_for_each(|topic| explain_topic(topic, terminal, out))?)
 }
 
 /// What a stack lets one set, how, and where that is said.

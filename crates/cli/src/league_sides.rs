@@ -56,13 +56,14 @@ fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesReques
     let population = args.population(&args.which())?;
     let asked = SampleAsked { quick: args.quick, paths: args.sample, sizes: &args.sizes, seeds: args.seeds };
     let extent = Extent::sample(population, &asked, other)?;
-    let (rows, without) = rows(&args.algorithms, backends::ALL, other)?;
-    if let Some(without) = without {
+    let found = rows(&args.algorithms, backends::ALL, other)?;
+    if let Some(without) = found.without() {
         say!("{without}");
     }
     Ok(SidesRequest {
         population: extent.population,
-        rows,
+        rows: found.here,
+        left_out: found.left_out,
         sizes: extent.sizes,
         seeds: extent.seeds,
         backends: [backends::ALL[0], other],

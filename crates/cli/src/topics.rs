@@ -4,6 +4,7 @@
 use std::iter;
 
 use rampcc_backend::Backend;
+use rampcc_league::{columns, recommend};
 use rampcc_scenario::schema;
 
 use crate::backends;
@@ -26,7 +27,7 @@ impl Topic {
     }
 }
 
-/// Headings of tables beside those of `ramp compare` and `ramp recommend`: the heading, the command, the meaning.
+/// Headings of tables that stand in no list of their own: the heading, the command, the meaning.
 const HEADINGS: [[&str; 3]; 14] = [
     ["calls", "replay", "Calls of the algorithm that were replayed."],
     ["limit", "replay", "What the evidence was held against, as a rule of the algorithm has it."],
@@ -37,7 +38,7 @@ const HEADINGS: [[&str; 3]; 14] = [
         "gate",
         "Whether the change is certainly within the margin (not worse), certainly beyond it (worse), or neither.",
     ],
-    ["vs first", "league", "Download time over that of the row in the first place, with its 95 % interval."],
+    ["marked runs", "league", "Runs in which the emulator was later than the path tolerates."],
     ["cases", "league", "Paths times sizes of the download that both sides have."],
     [
         "scope",
@@ -58,7 +59,8 @@ const HEADINGS: [[&str; 3]; 14] = [
 
 /// All of them but commands; several may have the same name.
 pub(crate) fn all() -> Vec<Topic> {
-    [backends(), groups(), kernel_rows(), kinds(), tables(), parameters(), fields(), headings()].concat()
+    [backends(), groups(), kernel_rows(), access(), kinds(), tables(), parameters(), fields(), headings()]
+        .concat()
 }
 
 /// Those of a name, `commands` among them: as it is written, or as the last part of it, such as `buffer` of `path.buffer`.
@@ -83,8 +85,30 @@ pub(crate) fn called(name: &str, commands: &[Topic]) -> Vec<Topic> {
     found
 }
 
-fn headings() -> Vec<Topic> {
-    HEADINGS.map(|[name, of, meaning]| Topic::new(name, format!("column of `ramp {of}`"), meaning)).to_vec()
+pub(crate) fn headings() -> Vec<Topic> {
+    let lists: [(&str, &[columns::Column]); 4] = [
+        ("league`, times", &columns::TIME),
+        ("league`, costs", &columns::COST),
+        ("league`, among others", &columns::AMONG),
+        ("recommend`", &recommend::COLUMNS),
+    ];
+    let others = HEADINGS.into_iter().map(|[name, of, meaning]| (name, format!("{of}`"), meaning));
+    let all = lists.into_iter().flat_map(|(of, columns)| {
+        columns.iter().map(move |(name, meaning)| (*name, of.to_owned(), *meaning))
+    });
+    let topic = |(name, of, meaning): (&str, String, &str)| {
+        Topic::new(name, format!("column of `ramp {of}"), sentence(meaning))
+    };
+    others.chain(all).map(topic).collect()
+}
+
+/// What paths of the league belong to.
+fn access() -> Vec<Topic> {
+    let all = rampcc_league::ACCESS.into_iter().filter_map(|name| Some((name, rampcc_league::about(name)?)));
+    all.map(|(name, (what, reason))| {
+        Topic::new(name, "access type of `ramp league`", format!("{} {reason}", sentence(&what)))
+    })
+    .collect()
 }
 
 /// The commands of a program.
@@ -248,6 +272,10 @@ mod tests {
             ("initial-window", "field", "[sender]"),
             ("plain CUBIC", "column of `ramp status`", "memory"),
             ("calls", "column of `ramp replay`", "replayed"),
+            ("fastest", "column of `ramp league`, times", "no other row is faster"),
+            ("geo", "access type", "geostationary"),
+            ("crowd loses", "column of `ramp recommend`", "dropped"),
+            ("front", "column of `ramp league`, among others", "gentle"),
         ] {
             let found = called(name, &commands);
             let fits = |topic: &Topic| {

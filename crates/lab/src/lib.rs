@@ -62,4 +62,5 @@ pub use record::{Download, ExitRecord, Measures, RunKey, RunPath, RunRecord, Slo
 pub use sides::{Difference, Side, SideBySide, SideRow, SidesWords, side_by_side};
 pub use statistics::{Paired, paired, quantile, ranks, spearman};
 pub use summary::{Interval, IntervalMethod, Modes, Summary, Test};
+pub use verdict::missing;
 pub use words::{Note, Words};

@@ -1,6 +1,6 @@
 //! Verdict of a comparison, in words.
 
-use crate::comparison::{ArmSummary, Comparison, Finding, Pair};
+use crate::comparison::{ArmSummary, Comparison, Finding, LeftOut, Pair};
 use crate::explain::short_cause;
 use crate::fares;
 use crate::format::{bytes, count, list, number, of_bdp, quantity, seconds, share, with_interval};
@@ -12,7 +12,7 @@ use crate::standing::cut_off;
 pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
     let leader = comparison.leader.as_deref().and_then(|label| comparison.arm(label));
     let Some((leader, info)) = leader.zip(comparison.primary_info()) else {
-        return (nothing_to_say(comparison), missing(comparison).collect());
+        return (nothing_to_say(comparison), missing(&comparison.left_out).collect());
     };
     let rivals = Rivals::new(comparison, leader, info);
     let mut headline = achievement(comparison, leader, info);
@@ -36,13 +36,13 @@ pub(crate) fn words(comparison: &Comparison) -> (String, Vec<String>) {
     let (headline, general) = if own.is_empty() { (headline, None) } else { (own.join(" "), Some(headline)) };
     let notable = rivals.notable(comparison).map(|pair| advantage(comparison, pair, info));
     let rest = [gentle(comparison, leader), distance(comparison, leader, info)];
-    let facts = general.into_iter().chain(notable).chain(missing(comparison));
+    let facts = general.into_iter().chain(notable).chain(missing(&comparison.left_out));
     (headline, facts.chain(rest.into_iter().flatten()).collect())
 }
 
 /// "best and paced are missing here: this build has no BPF programs": who reads the verdict takes the table for all there is.
-pub(crate) fn missing(comparison: &Comparison) -> impl Iterator<Item = String> + '_ {
-    comparison.left_out.iter().map(|left_out| {
+pub fn missing(left_out: &[LeftOut]) -> impl Iterator<Item = String> + '_ {
+    left_out.iter().map(|left_out| {
         let names: Vec<&str> = left_out.rows.iter().map(String::as_str).collect();
         let are = if names.len() == 1 { "is" } else { "are" };
         format!("{} {are} missing here: {}.", list(&names), left_out.why.trim_end_matches('.'))

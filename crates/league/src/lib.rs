@@ -9,6 +9,7 @@
 
 mod asked;
 mod candidate;
+pub mod columns;
 mod crowds;
 mod design;
 mod draw;

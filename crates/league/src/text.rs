@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use rampcc::figures::span;
 use rampcc_lab::report::csv_line;
 
+use crate::columns;
 use crate::judge::{Condition, NEAR, Standing, Table};
 
 /// A table as text.
@@ -18,23 +19,7 @@ pub struct Cells {
 
 /// Download times.
 pub fn time(table: &Table) -> Cells {
-    let mut head: Vec<String> = [
-        "algorithm",
-        "place",
-        "× ideal",
-        "vs first",
-        "median",
-        "95 %",
-        "worst",
-        "clean paths, × bound",
-        "extra RTTs",
-        "> 2×",
-        "fastest",
-        "within 5 %",
-        "slower than slow start",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let mut head = columns::head(&columns::TIME);
     head.extend(table.sizes.iter().map(|bytes| size(*bytes)));
     let row = |s: &Standing| {
         let mut cells = vec![
@@ -92,22 +77,6 @@ fn against(s: &Standing) -> String {
 
 /// What it costs the path and others.
 pub fn cost(table: &Table) -> Cells {
-    let head = [
-        "algorithm",
-        "lost in start-up",
-        "95 %",
-        "worst",
-        "lost",
-        "sent again",
-        "queue",
-        "95 % of paths",
-        "running flow's losses",
-        "95 %",
-        "its goodput",
-        "two together",
-    ]
-    .map(str::to_owned)
-    .to_vec();
     let row = |s: &Standing| {
         let [mean, p95, worst] = s.cost.startup_lost.map(|value| format!("{value:.2}"));
         vec![
@@ -125,23 +94,11 @@ pub fn cost(table: &Table) -> Cells {
             s.together.map_or("–".to_owned(), |[one, three, ten]| format!("{one:.2} {three:.2} {ten:.2}")),
         ]
     };
-    Cells { head, rows: lines(table).map(row).collect() }
+    Cells { head: columns::head(&columns::COST), rows: lines(table).map(row).collect() }
 }
 
 /// What others have of it; `None`: nobody was played among others.
 pub fn among(table: &Table) -> Option<Cells> {
-    let head = [
-        "algorithm",
-        "× ideal",
-        "its own mean",
-        "others' mean",
-        "95 %",
-        "seeds",
-        "99 %",
-        "drops",
-        "20 starts: drops",
-        "front",
-    ];
     let front = table.front();
     let row = |s: &Standing| {
         let among = s.among?;
@@ -160,7 +117,7 @@ pub fn among(table: &Table) -> Option<Cells> {
     let standard = table.standings.iter().find(|s| s.label == rampcc::standard().id).and_then(|s| s.among);
     let shown = table.standings.iter().filter(|s| s.same_as.is_none() || s.among != standard);
     let rows: Vec<Vec<String>> = shown.filter_map(row).collect();
-    (!rows.is_empty()).then(|| Cells { head: head.map(str::to_owned).to_vec(), rows })
+    (!rows.is_empty()).then(|| Cells { head: columns::head(&columns::AMONG), rows })
 }
 
 /// What the columns are.
@@ -171,34 +128,26 @@ pub fn legend(table: &Table) -> String {
         .iter()
         .map(|(kind, weight)| format!("{kind} {} %", format!("{:.1}", 100.0 * weight).trim_end_matches(".0")))
         .collect();
-    let cut = table.standings.iter().any(|standing| standing.ideal.cut > 0.0);
     let standard = rampcc::standard().id;
     let same = same(table, standard);
     let beside =
         table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
     let mut words = format!(
-        "{}{} paths ({}), {} pooled. Download time over that of `ideal`, which knows the path: place, one for those whose \
-         order with the first of them other paths may turn around; geometric mean; against the first row, \
-         95 % interval over paths drawn from the same ranges (tied: it holds 0); median, 95th percentile, worst; on clean paths, 95th \
-         percentile over what no sender can beat that learns from ACKs; round trips more than `ideal`. Lost in start-up: packets over those \
-         that pipe and buffer hold together. A running flow's losses, on {beside} paths: in the first {} round trips of the download, \
-         beyond those that it has without it, over what pipe and buffer hold: mean and 95th percentile; and its goodput against that \
-         without the download. Two together: larger over smaller share after 1, 3 and 10 s, medians. Differences below {:.0} % count as \
-         none.",
+        "{}{} paths ({}), {} pooled; {beside} paths have a running flow. Times: {}. Costs: {}. Differences below {:.0} % count as none.",
         table.edition.map_or(String::new(), |edition| format!("{edition}: ")),
         table.paths,
         kinds.join(", "),
         pooled.join(", "),
-        rampcc_lab::metric::EARLY_RTTS,
+        columns::legend(&columns::TIME),
+        columns::legend(&columns::COST),
         100.0 * NEAR,
     );
     if table.standings.iter().any(|standing| standing.among.is_some()) {
         write!(
             words,
-            " Among others: over what {standard} does in the same place, the mean over the paths. Web loads of 50 and 80 % over buffers of a \
-             quarter and one BDP, half of their flows the algorithm's and the others hystart's: completion times of its own flows \
-             (mean) and of the others (mean, 95th percentile with its lowest and highest seed, 99th percentile), and packets dropped; packets \
-             dropped where 20 start within two round trips. Front: none is both as fast and as gentle to others (95 %)."
+            " Among others, everything over what {standard} does in the same place, the mean over the paths. Web loads of 50 and 80 % over \
+             buffers of a quarter and one BDP, half of their flows the algorithm's and the others hystart's: {}.",
+            columns::legend(&columns::AMONG)
         )
         .expect("a string grows");
     }
@@ -214,9 +163,6 @@ pub fn legend(table: &Table) -> String {
         let what = if table.left_out == 1 { "path and size is" } else { "paths and sizes are" };
         write!(words, " {} {what} left out: a run of `ideal` ended before its download.", table.left_out)
             .expect("a string grows");
-    }
-    if cut {
-        words += " * Some downloads were cut off by the end of a run: at least so much.";
     }
     words
 }

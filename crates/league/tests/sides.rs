@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rampcc_backend::{Backend, BackendError, Clock, Control, Play, Played};
 use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_lab::LeftOut;
 use rampcc_league::Population;
 use rampcc_league::sides::{Agreement, Sides, SidesRequest, judge, page, text};
 use rampcc_scenario::{Arm, Scenario};
@@ -101,6 +102,7 @@ fn request<'a>(place: &Place, other: &'a Other) -> SidesRequest<'a> {
     SidesRequest {
         population: sample(other, 40).unwrap(),
         rows: ["slow_start", "suss", "ideal"].map(|name| Row::parse(name, &[]).unwrap()).to_vec(),
+        left_out: Vec::new(),
         sizes: vec![100_000, 1_000_000],
         seeds: 1,
         backends: [&Simulator, other],
@@ -159,7 +161,8 @@ fn backends_that_are_alike_agree_and_what_is_finished_is_found_again() {
 fn where_the_backends_differ_is_said() {
     let place = Place::new("sides-swapped");
     let other = Other(Errs::Swaps);
-    let (_, agreement) = play(&request(&place, &other));
+    let left_out = vec![LeftOut { rows: vec!["best".to_owned()], why: "it paces".to_owned() }];
+    let (_, agreement) = play(&SidesRequest { left_out, ..request(&place, &other) });
     assert_eq!(agreement.ranks, Some([-1.0, -1.0]), "two rows change places");
     assert!(agreement.order.turned > 0.0 && agreement.order.same <= 0.0, "{:?}", agreement.order);
     let (faster, slower, cases) = &agreement.order.most[0];
@@ -168,7 +171,7 @@ fn where_the_backends_differ_is_said() {
     assert!(lines.contains("slow_start is faster than suss on other, and slower on sim"), "{lines}");
     assert!(*cases >= 1 && lines.contains("on far-1 (left start-up: "), "{lines}");
     let html = page(&agreement, "1.0", "ramp league --on other");
-    for told in ["Spearman -1.00", "slow_start is faster than suss on other", "far-1", "<circle"] {
+    for told in ["Spearman -1.00", "slow_start is faster than suss on other", "far-1", "<circle", "best is missing here: it paces."] {
         assert!(html.contains(told), "{told}");
     }
 }

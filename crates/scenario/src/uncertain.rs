@@ -62,7 +62,7 @@ pub struct Range {
     pub low: f64,
     /// Largest, in the unit.
     pub high: f64,
-    /// As written; empty: plain numbers.
+    /// As written, but a rate's always with its `/s`; empty: plain numbers.
     pub unit: String,
     /// True if equal ratios are equally likely, rather than equal differences.
     pub logarithmic: bool,
@@ -165,7 +165,7 @@ impl Range {
         }
         let counted = matches!(unit.to_lowercase().as_str(), "" | "packet" | "packets" | "pkt" | "pkts");
         let whole = counted && ![low_text, high_text].iter().any(|text| text.contains(['.', 'e', 'E']));
-        Ok(Self { low, high, unit: unit.to_owned(), logarithmic, whole })
+        Ok(Self { low, high, unit: units::spelt(unit), logarithmic, whole })
     }
 
     /// The number at a share of the way, to four digits.
@@ -271,7 +271,7 @@ mod tests {
     fn ranges_as_people_write_them() {
         for (text, low, high, unit, logarithmic) in [
             ("1 to 50 Mbit/s", 1.0, 50.0, "Mbit/s", true),
-            ("1mbit..50mbit", 1.0, 50.0, "mbit", true),
+            ("1mbit..50mbit", 1.0, 50.0, "Mbit/s", true),
             ("500 kbit/s to 50 Mbit/s", 0.5, 50.0, "Mbit/s", true),
             ("0.25 to 4 bdp", 0.25, 4.0, "bdp", true),
             ("0 to 30 ms", 0.0, 30.0, "ms", false),

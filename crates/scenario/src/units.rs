@@ -87,6 +87,14 @@ pub(crate) fn rate(text: &str) -> Result<Rate, Wrong> {
     .map(Rate::from_bits_per_s)
 }
 
+/// A unit as pages print it: `Mbit/s` for `mbit`. All others stay as they are.
+pub(crate) fn spelt(unit: &str) -> String {
+    const RATES: [&str; 5] = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
+    let lower = unit.to_lowercase();
+    let rate = RATES.iter().find(|rate| lower.trim_end_matches("/s") == rate.to_lowercase().trim_end_matches("/s"));
+    rate.map_or(unit, |rate| *rate).to_owned()
+}
+
 /// A size as people write it, such as `36 MB`.
 ///
 /// # Errors

@@ -45,7 +45,7 @@ pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, Exp
     let mut arm = Arm::new(algorithm);
     for setting in settings.into_iter().flat_map(|all| all.split(',')) {
         let Some((name, value)) = setting.split_once('=') else {
-            return Err(input(format!("--candidate {text}: `{setting}` has no `=`"), "FILE.h:NAME=VALUE,…"));
+            return Err(input(format!("{text}: `{setting}` has no `=`"), "FILE.h:NAME=VALUE,…"));
         };
         arm = arm.with(name.trim(), value.trim())?;
     }
@@ -79,10 +79,9 @@ fn input(message: String, help: &str) -> ExperimentError {
 
 /// The shared object, and the source that it was made from.
 fn compile(header: &Path, compiler: &str) -> Result<(Vec<u8>, Code), ExperimentError> {
-    let wrong = |cause: String| ExperimentError::Request {
-        field: "candidate",
-        problem: format!("names a file that cannot be read, {}: {cause}", header.display()),
-        help: Some("a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]".to_owned()),
+    let wrong = |cause: String| {
+        let message = format!("{} cannot be read: {cause}", header.display());
+        input(message, "a C header that defines an algorithm, FILE.h[:NAME=VALUE,…]")
     };
     let header = fs::canonicalize(header).map_err(|cause| wrong(cause.to_string()))?;
     if header.is_dir() {

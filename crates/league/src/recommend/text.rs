@@ -74,12 +74,18 @@ pub fn table(found: &Recommendation) -> Cells {
     table
 }
 
-/// `+12 to +18 %`, `-3 to -1 %`, `+9 %` where both ends read alike.
+/// `+12 to +18 %`, `-3 to -1 %`, `+0.2 to +1.1 %`, `+9 %` where both ends read alike.
 fn against(over: &Interval) -> String {
     if over.tied() {
         return "tied".to_owned();
     }
-    let [low, high] = [over.low, over.high].map(|ratio| format!("{:+.0}", 100.0 * (ratio - 1.0)));
+    let ends = [over.low, over.high].map(|ratio| 100.0 * (ratio - 1.0));
+    // An end that is not 0 does not read as 0.
+    let digits = if ends.iter().any(|end| end.abs() < 0.5) { 1 } else { 0 };
+    let [low, high] = ends.map(|end| match format!("{end:+.digits$}").as_str() {
+        "+0.0" | "-0.0" => "0".to_owned(),
+        other => other.to_owned(),
+    });
     format!("{} %", span(&low, &high))
 }
 

@@ -1,6 +1,6 @@
 //! Whether two backends agree: each row's times, the ranks of all rows, and where they differ.
 
-use rampcc_lab::{ranks, spearman};
+use rampcc_lab::{LeftOut, ranks, spearman};
 use serde::Serialize;
 
 use super::{Sides, SidesPath};
@@ -30,6 +30,8 @@ pub struct Agreement {
     pub runs: usize,
     /// As above.
     pub marked: usize,
+    /// Rows that the second backend cannot play, and why.
+    pub left_out: Vec<LeftOut>,
     /// Runs without a result, and why.
     pub refused: Vec<String>,
     /// Paths and sizes that every row has on both, out of how many.
@@ -205,6 +207,7 @@ pub fn judge(sides: &Sides) -> Agreement {
         pooled: places.iter().map(|place| sides.sizes[*place]).collect(),
         runs: second().count(),
         marked: second().filter(|run| run.is_marked()).count(),
+        left_out: sides.left_out.clone(),
         refused: sides.refused.iter().map(ToString::to_string).collect(),
         cases: [common.len(), cases.len()],
         rows,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{Asked, ExperimentError, Row, Sweep, VERSION, hexadecimal, playable, write_whole};
+use rampcc_experiment::{Asked, ExperimentError, Playable, Sweep, VERSION, hexadecimal, playable, write_whole};
 use sha2::{Digest, Sha256};
 
 use super::{Agreement, Sides, page, text};
@@ -53,23 +53,21 @@ impl Extent {
     }
 }
 
-/// The rows that are named (none: all) as `backend` plays them, one of `backends`, of which the first is the simulator; and what must be
-/// said of those that are left out. Without names, its own controls that the simulator knows are among them.
+/// The rows that are named (none: all) as `backend` plays them, one of `backends`, of which the first is the simulator; and those
+/// that are left out. Without names, its own controls that the simulator knows are among them.
 pub fn rows(
     named: &[String],
     backends: &[&dyn Backend],
     backend: &dyn Backend,
-) -> Result<(Vec<Row>, Option<String>), ExperimentError> {
+) -> Result<Playable, ExperimentError> {
     const EVERY: &str = "all";
     let every = [EVERY.to_owned()];
     let named = if named.is_empty() { &every } else { named };
     let everything = named.iter().any(|text| text.split(',').any(|row| row.trim() == EVERY));
     let rows = Sweep::parse(&[])?.rows(named, backends)?;
-    let found = playable(&rows, backend, Asked { named: !everything, alone: true })?;
-    let without = found.without();
-    let mut rows = found.here;
-    rows.retain(|row| !row.brought || row.simulated().is_some());
-    Ok((rows, without))
+    let mut found = playable(&rows, backend, Asked { named: !everything, alone: true })?;
+    found.here.retain(|row| !row.brought || row.simulated().is_some());
+    Ok(found)
 }
 
 /// What is left in a directory.

@@ -16,7 +16,7 @@ use rampcc_backend::{Backend, Clock};
 use rampcc_experiment::{
     Ahead, ExperimentError, Played, Playing, Progress, Refused, Row, Run, Store, check, context, digest,
 };
-use rampcc_lab::{Context, RunRecord};
+use rampcc_lab::{Context, LeftOut, RunRecord};
 
 use crate::features::Features;
 use crate::outcome::Outcome;
@@ -30,6 +30,8 @@ pub struct SidesRequest<'a> {
     /// Who, as the second backend plays it; the first one plays a control of the second one's own by the algorithm that leaves
     /// start-up as it does.
     pub rows: Vec<Row>,
+    /// Rows that the second backend cannot play, and why.
+    pub left_out: Vec<LeftOut>,
     /// Sizes of downloads, ascending.
     pub sizes: Vec<u64>,
     /// Runs of each row on each path; where the path leaves nothing to chance, the first backend plays one if its time is virtual.
@@ -57,6 +59,8 @@ pub struct Sides {
     pub sizes: Vec<u64>,
     /// Labels of the rows, and whether each knows the path.
     pub rows: Vec<(String, bool)>,
+    /// Those that the second backend cannot play, and why.
+    pub left_out: Vec<LeftOut>,
     /// The paths.
     pub paths: Vec<SidesPath>,
     /// Number of runs.
@@ -145,6 +149,7 @@ impl SidesRequest<'_> {
             identity: self.backends[1].identity(),
             sizes: self.sizes.clone(),
             rows: self.rows.iter().map(|row| (row.label.clone(), row.yardstick())).collect(),
+            left_out: self.left_out.clone(),
             paths: found,
             runs: total,
             found: all.reused,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rampcc::figures::{counted, plural};
+use rampcc_lab::missing;
 
 use super::agreement::{Agreement, Apart, Spread};
 use crate::judge::Condition;
@@ -117,6 +118,10 @@ pub fn verdict(agreement: &Agreement) -> String {
             percent_fine(order.same / told)
         )
         .expect("a string grows");
+    }
+    for missing in missing(&agreement.left_out) {
+        words += " ";
+        words += &missing;
     }
     words
 }
