@@ -382,7 +382,8 @@ fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(),
     {
         writeln!(out, "\n{}", figures(&head, &rows, terminal.width))?;
     }
-    writeln!(out, "\n{}", textwrap::fill(&text::legend(judged), terminal.width))?;
+    let legend = text::legend(judged) + " `ramp explain COLUMN` says what a column shows.";
+    writeln!(out, "\n{}", textwrap::fill(&legend, terminal.width))?;
     for standing in explained(judged) {
         let lines = text::fails(standing, GROUPS);
         if !lines.is_empty() {

@@ -70,7 +70,8 @@ pub(crate) fn called(name: &str, commands: &[Topic]) -> Vec<Topic> {
     let name = name.strip_prefix("algorithm.").unwrap_or(&name);
     let all = [commands, &all()].concat();
     let same: Vec<Topic> = all.iter().filter(|topic| plain(&topic.name) == name).cloned().collect();
-    if !same.is_empty() {
+    // A heading may be called as a field is.
+    if same.iter().any(|topic| !headings().contains(topic)) {
         return same;
     }
     let last = |topic: &&Topic| topic.name.rsplit_once('.').is_some_and(|(_, last)| plain(last) == name);
@@ -82,7 +83,7 @@ pub(crate) fn called(name: &str, commands: &[Topic]) -> Vec<Topic> {
         told.push(topic.meaning.clone());
         new
     });
-    found
+    [same, found].concat()
 }
 
 pub(crate) fn headings() -> Vec<Topic> {

@@ -182,11 +182,13 @@ fn body(table: &Table, command: &str) -> String {
         html,
         "<section id=\"again\">\n<h2>Method</h2>\n<p class=\"note\">{}</p>\n<p class=\"note\">With the weights of the command: {}</p>\n<div class=\"copy\"><pre>{}</pre><button type=\"button\" \
          class=\"needs-script\" data-copy>Copy</button></div>\n<h3>What it costs</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"Costs\">{}</div>\n</section>\n",
+         aria-label=\"Costs\">{}</div>\n<details><summary>What the columns show</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Columns\">{}</div></details>\n</section>\n",
         escaped(&text::legend(table).replace('`', "")),
         escaped(&verdict(table)),
         escaped(command),
         plain_table(&text::cost(table)),
+        plain_table(&text::columns()),
     )
     .expect("a string grows");
     html

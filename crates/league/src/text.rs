@@ -120,7 +120,17 @@ pub fn among(table: &Table) -> Option<Cells> {
     (!rows.is_empty()).then(|| Cells { head: columns::head(&columns::AMONG), rows })
 }
 
-/// What the columns are.
+/// What every column shows: table, heading, meaning.
+pub fn columns() -> Cells {
+    let tables = [("times", &columns::TIME[..]), ("costs", &columns::COST), ("among others", &columns::AMONG)];
+    let row = |table: &str, (heading, meaning): &columns::Column| {
+        [table, heading, meaning].map(|cell| cell.replace('`', "")).to_vec()
+    };
+    let rows = tables.iter().flat_map(|(table, columns)| columns.iter().map(|column| row(table, column)));
+    Cells { head: ["table", "column", "meaning"].map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// What was compared.
 pub fn legend(table: &Table) -> String {
     let pooled: Vec<String> = table.pooled.iter().map(|bytes| size(*bytes)).collect();
     let kinds: Vec<String> = table
@@ -133,21 +143,18 @@ pub fn legend(table: &Table) -> String {
     let beside =
         table.standings.iter().find_map(|standing| standing.harm.as_ref()).map_or(0, |harm| harm.paths);
     let mut words = format!(
-        "{}{} paths ({}), {} pooled; {beside} paths have a running flow. Times: {}. Costs: {}. Differences below {:.0} % count as none.",
+        "{}{} paths ({}), {} pooled; {beside} paths have a running flow. Differences below {:.0} % count as none.",
         table.edition.map_or(String::new(), |edition| format!("{edition}: ")),
         table.paths,
         kinds.join(", "),
         pooled.join(", "),
-        columns::legend(&columns::TIME),
-        columns::legend(&columns::COST),
         100.0 * NEAR,
     );
     if table.standings.iter().any(|standing| standing.among.is_some()) {
         write!(
             words,
-            " Among others, everything over what {standard} does in the same place, the mean over the paths. Web loads of 50 and 80 % over \
-             buffers of a quarter and one BDP, half of their flows the algorithm's and the others hystart's: {}.",
-            columns::legend(&columns::AMONG)
+            " Among others, everything is over what {standard} does in the same place, the mean over the paths: web loads of 50 and 80 % over \
+             buffers of a quarter and one BDP, half of their flows the algorithm's and the others hystart's."
         )
         .expect("a string grows");
     }
