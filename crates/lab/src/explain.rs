@@ -20,6 +20,8 @@ pub struct Explanation {
     pub inferred: bool,
     /// Bandwidth-delay product of the run's path; 0: unknown.
     pub bdp_bytes: u64,
+    /// Time that the window takes to pass the bottleneck, seconds: no more of a queue is the sender's own. `None`: unknown.
+    pub own_queue_s: Option<f64>,
     /// Packets lost in start-up.
     pub startup_lost_packets: Option<f64>,
     /// What the run came to.
@@ -64,6 +66,7 @@ impl Explanation {
             // Of a program the path sees packets alone.
             inferred: record.emulation.as_ref().is_some_and(|emulation| emulation.wire.is_some()),
             bdp_bytes: context.bdp_bytes,
+            own_queue_s: record.exit.as_ref().and_then(|exit| own_queue_s(exit, context)),
             startup_lost_packets: record.value(metric::STARTUP_LOST_PACKETS),
             outcome: Outcome::of(record),
             later: what_if.map(later),
@@ -93,7 +96,7 @@ impl fmt::Display for Explanation {
         };
         let (seems, what) =
             if self.inferred { (", as its packets suggest,", "in flight") } else { ("", "window") };
-        write!(f, "left at {}{seems} because {}", seconds(exit.time_s), cause(exit, self.bdp_bytes))?;
+        write!(f, "left at {}{seems} because {}", seconds(exit.time_s), cause(exit, self.bdp_bytes, self.own_queue_s))?;
         match self.startup_lost_packets.filter(|_| exit.reason == ExitReason::Loss) {
             Some(0.0) => f.write_str(", or so it was believed")?,
             Some(lost) => write!(f, ", {} in start-up", count(lost))?,
@@ -138,7 +141,7 @@ fn window(over_bdp: f64) -> String {
 }
 
 /// The deciding comparison, and whether it measured what it meant to.
-fn cause(exit: &ExitRecord, bdp_bytes: u64) -> String {
+fn cause(exit: &ExitRecord, bdp_bytes: u64, own_queue_s: Option<f64>) -> String {
     let reason = exit.reason;
     let side = |value: u64| match reason.unit() {
         "bytes" => bytes(value as f64),
@@ -148,12 +151,16 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64) -> String {
         _ => value.to_string(),
     };
     let mut text = reason.comparison(exit.evidence, exit.limit, side);
-    match (reason, misreading(exit, bdp_bytes)) {
+    match (reason, misreading(exit, bdp_bytes, own_queue_s)) {
         (ExitReason::Delay, Some(Misreading::Jitter)) => {
             let queued = seconds(exit.queueing_s.unwrap_or(0.0));
             text.push_str(&format!(", although the peak queueing delay until then was {queued}"));
         }
         (ExitReason::Delay, Some(Misreading::Burst)) => text.push_str(", a queue that its own burst made"),
+        (ExitReason::Delay, Some(Misreading::Others)) => {
+            let [queued, own] = [exit.queueing_s, own_queue_s].map(|time| seconds(time.unwrap_or(0.0)));
+            text.push_str(&format!(", a queue of {queued}, of which its own packets made {own} at most"));
+        }
         _ => {}
     }
     text
@@ -161,7 +168,7 @@ fn cause(exit: &ExitRecord, bdp_bytes: u64) -> String {
 
 /// The same in a clause, for the verdict.
 pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str {
-    match (exit.reason, misreading(exit, context.bdp_bytes)) {
+    match (exit.reason, misreading(exit, context.bdp_bytes, own_queue_s(exit, context))) {
         (ExitReason::Gap, Some(_)) => "its packet trains underestimated the rate",
         (ExitReason::AckTrain, Some(_)) => "its ACK train was stretched on the way",
         (ExitReason::Delay, Some(Misreading::Jitter)) if !context.chance => {
@@ -169,6 +176,9 @@ pub(crate) fn short_cause(exit: &ExitRecord, context: &Context) -> &'static str 
         }
         (ExitReason::Delay, Some(Misreading::Jitter)) => "its delay test took jitter for queueing",
         (ExitReason::Delay, Some(Misreading::Burst)) => "its delay test saw the queue of its own burst",
+        (ExitReason::Delay, Some(Misreading::Others)) => {
+            "its delay test saw a queue that its own packets do not explain"
+        }
         (reason, _) => reason.clause(),
     }
 }
@@ -204,17 +214,33 @@ pub(crate) enum Misreading {
     Jitter,
     /// The queue was there, but the window was below half of the BDP: a burst passed through.
     Burst,
+    /// The queue was there, but less than half of it can have been the sender's own.
+    Others,
     /// Packets came back farther apart than the path serves them: the window is below half of the BDP.
     Gap,
 }
 
-pub(crate) fn misreading(exit: &ExitRecord, bdp_bytes: u64) -> Option<Misreading> {
+/// Time that the window takes to pass the bottleneck at the rate that it had; `None`: the rate is unknown.
+fn own_queue_s(exit: &ExitRecord, context: &Context) -> Option<f64> {
+    let wire = exit.cwnd_before_bytes as f64 * context.wire_factor();
+    let time = context.queueing_s(wire as u64, exit.deciding_sent_s.unwrap_or(exit.at_s));
+    (time > 0.0).then_some(time)
+}
+
+pub(crate) fn misreading(
+    exit: &ExitRecord,
+    bdp_bytes: u64,
+    own_queue_s: Option<f64>,
+) -> Option<Misreading> {
     let early = over_bdp(exit.cwnd_before_bytes as f64, bdp_bytes).is_some_and(|bdp| bdp < 0.5);
     match exit.reason {
         ExitReason::Delay => {
             let rise = exit.evidence as f64 * 1e-6 - exit.min_rtt_s?;
             match exit.queueing_s? {
                 queued if rise > 0.0 && queued < rise / 2.0 => Some(Misreading::Jitter),
+                queued if early && own_queue_s.is_some_and(|own| own < queued / 2.0) => {
+                    Some(Misreading::Others)
+                }
                 _ if early => Some(Misreading::Burst),
                 _ => None,
             }
@@ -272,6 +298,39 @@ fn outcome(now: &Outcome, later: &Later, bdp_bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CapacityStep;
+
+    #[test]
+    fn a_queue_is_its_own_only_as_far_as_its_window_explains_it() {
+        let capacity = vec![CapacityStep { from_s: 0.0, bytes_per_s: 1e6 }];
+        let context = Context { bdp_bytes: 1_000_000, capacity, chance: true, ..Context::default() };
+        let said = |queueing_s| {
+            let exit = ExitRecord {
+                flow: 0,
+                reason: ExitReason::Delay,
+                evidence: 1_100_000,
+                limit: 1_016_000,
+                time_s: 3.0,
+                at_s: 3.0,
+                cwnd_before_bytes: 50_000,
+                cwnd_bytes: 50_000,
+                deciding_sent_s: None,
+                deciding_cwnd_bytes: Some(25_000),
+                min_rtt_s: Some(1.0),
+                queueing_s: Some(queueing_s),
+            };
+            let record = RunRecord { exit: Some(exit.clone()), ..crate::testing::run("x", 1, &[]) };
+            (short_cause(&exit, &context), explain_exit(&record, &context, None))
+        };
+        // A window of 50 kB passes 1 MB/s in 50 ms.
+        let (short, long) = said(0.09);
+        assert!(short.contains("its own burst") && long.contains("its own burst made"), "{short}; {long}");
+        let (short, long) = said(0.3);
+        assert_eq!(short, "its delay test saw a queue that its own packets do not explain");
+        assert!(long.contains("a queue of 300 ms, of which its own packets made 50.0 ms at most"), "{long}");
+        let (short, _) = said(0.02);
+        assert_eq!(short, "its delay test took jitter for queueing");
+    }
 
     #[test]
     fn trains_are_said_to_underestimate_only_where_they_do() {
