@@ -16,7 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed=docs");
     let mut build = core("src/shim.c");
     if env::var_os("CARGO_CFG_FUZZING").is_some() {
-        // Undefined behaviour ends the program, and every branch is told to libFuzzer: GCC has no such coverage.
+        // Undefined behaviour ends the program, and libFuzzer sees every branch: GCC has no such coverage.
         build.compiler("clang");
         build.flag("-fsanitize=undefined").flag("-fsanitize-trap=undefined");
         build.flag("-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp");

@@ -1,4 +1,4 @@
-//! ACKs and events told to an algorithm of the registry: it keeps the contract (`interface.h`, `window.h`).
+//! ACKs and events for an algorithm of the registry: it keeps the contract (`interface.h`, `window.h`).
 //!
 //! The first byte draws the row, the second the host: a limited one, which counts right and never has more to send than it draws, or
 //! a hostile one, whose ACKs may say anything. The facts of the connection follow, then one step after the other.

@@ -42,7 +42,7 @@ fuzz_target!(|text: &str| -> Corpus {
         }
         Ok(Found::Sweep(swept)) => assert!(!swept.json().is_empty() && swept.points().count() > 0),
     }
-    // Nothing is written beside the directory.
+    // Nothing is written outside the directory.
     assert_eq!(fs::read_dir(&*PLACE).expect("it is there").count(), 1);
     Corpus::Keep
 });

@@ -18,7 +18,7 @@ pub(crate) static ALL: &[&dyn Backend] = &[
     &RealQuic { keep_refused: false },
 ];
 
-/// What `ramp compare` knows beside them: programs, whose rows the command line brings.
+/// What `ramp compare` has besides them: programs, whose rows the command line brings.
 static BROUGHT: &[&dyn Backend] = &[
     #[cfg(target_os = "linux")]
     &Programs::NONE,

@@ -23,7 +23,7 @@ pub(crate) struct CandidateArgs {
 }
 
 impl CandidateArgs {
-    /// Beside these rows.
+    /// Compared with these rows.
     pub(crate) fn rows(&self, beside: &[Row]) -> Result<Vec<Row>, CliError> {
         Ok(rampcc_league::candidates(&self.headers, &apart(), beside)?)
     }

@@ -43,7 +43,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reproduce(ReproduceError),
-    /// Claims that do not hold, and nobody has said why.
+    /// Claims that do not hold, without an explanation.
     #[error("claims without a stated reason do not hold: {}", experiments.join(", "))]
     #[diagnostic(help(
         "their pages show what was measured; a claim that is known not to hold has a `reason` in its file"

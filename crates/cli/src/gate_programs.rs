@@ -83,7 +83,7 @@ impl TwoPrograms {
         );
         let rows = [&self.a, &self.b].map(|side| side.as_deref().unwrap_or_default());
         let mut rows: Vec<String> = self.texts(rows).into_iter().flatten().collect();
-        // A row beside itself is one.
+        // A row against itself is one.
         rows.dedup();
         let file = self.file.as_ref().map(|file| file.display().to_string());
         let options = [("--row", &rows[..]), ("--client", &self.clients), ("--programs", file.as_slice())];

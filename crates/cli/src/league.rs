@@ -205,7 +205,7 @@ impl LeagueArgs {
         self.which.which()
     }
 
-    /// All that are: the public one, or a file's, and others beside it.
+    /// All that are: the public one, or a file's, and further ones.
     pub(crate) fn populations(&self) -> Vec<Which<'_>> {
         if let Some(path) = &self.which.paths {
             return vec![Which::File(path)];

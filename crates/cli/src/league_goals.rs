@@ -62,7 +62,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         Some(arms) => vec![ablation(&played, arms, &row)?],
     };
     if let Some(path) = &args.into {
-        // Again: somebody may have written there while it played.
+        // Again: another process may have written there while it played.
         let page = marked(path, name)?.page(&sheets, &command);
         write_whole(path, |file| file.write_all(page.as_bytes()))?;
         say!("written: {}", path.display());

@@ -129,7 +129,7 @@ pub(crate) fn interruption_of(backends: impl IntoIterator<Item = &'static dyn Ba
 fn signals() -> Vec<i32> {
     use signal_hook::consts::SIGHUP;
 
-    // Whoever has had hang-ups ignored (`nohup`) wants the work to go on.
+    // With hang-ups ignored (`nohup`), the work is to go on.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()

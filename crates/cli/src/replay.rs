@@ -169,7 +169,7 @@ impl Line {
 /// All that the command says.
 #[derive(Serialize)]
 struct Answer<'a> {
-    /// Every row but the recorded one is told what another one's connection saw.
+    /// Every row but the recorded one gets what the recorded row's connection saw.
     open_loop: bool,
     provenance: &'a Provenance,
     /// Decisions of the recorded row that this version's core has taken again.
@@ -268,7 +268,7 @@ fn read(path: &Path) -> Result<(Recording, Provenance), CliError> {
     Ok((recording, provenance))
 }
 
-/// A yardstick must be told the path.
+/// A yardstick needs the path's values.
 fn admissible(text: &str, algorithm: &Algorithm, openings: &[Opening]) -> Result<(), CliError> {
     let told = |opening: &Opening| opening.config.hint.source() == HintSource::Path;
     if algorithm.traits.has(Traits::KNOWS_PATH) && !openings.iter().all(told) {

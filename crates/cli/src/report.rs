@@ -103,7 +103,7 @@ impl FormatArgs {
         self.say_where("report", &results.page(), out)
     }
 
-    /// Say where a page is: after the table, or beside a machine's output.
+    /// Says where a page is: after the table, or on standard error when the output is for a machine.
     fn say_where(self, what: &str, page: &Path, out: &mut impl Write) -> Result<(), CliError> {
         if self.for_machines() {
             say!("{what}: {}", page.display());

@@ -123,7 +123,7 @@ impl ReproduceArgs {
         self.backend().name() == backends::ALL[0].name()
     }
 
-    /// Those of which a variant can be played: whoever names another one is told.
+    /// Those of which a variant can be played; naming another one is an error.
     fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, CliError> {
         let by_name: BTreeSet<String> =
             rampcc_reproduce::chosen(&self.ids, &[])?.into_iter().map(|one| one.id).collect();
@@ -160,7 +160,7 @@ impl ReproduceArgs {
                     "`ramp reproduce --list` says which experiments are played, and on what",
                 ));
             }
-            // Whoever names it is told what the backend cannot do of it, or gets it as it stands.
+            // If it was named, what the backend cannot do of it is an error, or it is played as it stands.
             Work::plan([experiment], self.extent(&Variant::default()))?;
         }
         chosen.retain(|one| one.on_linux() || by_name.contains(&one.id));

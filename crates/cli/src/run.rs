@@ -142,7 +142,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Where the lines of a run go; `None`: nobody asks for them.
+/// Where the lines of a run go; `None`: they are not wanted.
 struct Sinks<'a> {
     samples: Option<Sink<'a>>,
     decisions: Option<Sink<'a>>,
@@ -203,7 +203,7 @@ fn samples(
     }
 }
 
-/// Whether nobody asks for the samples: a person reads what would be megabytes.
+/// Whether samples are not wanted: they would be megabytes on a terminal.
 fn only_summary(args: &RunArgs) -> bool {
     args.files().is_empty() && !args.json && io::stdout().is_terminal()
 }
@@ -281,7 +281,7 @@ fn path_of(sink: Option<&Sink<'_>>) -> Option<PathBuf> {
     sink.and_then(|sink| sink.path).map(Path::to_path_buf)
 }
 
-/// Ends a run whose lines nobody can take any more, as after `| head`.
+/// Ends a run whose output is closed, as after `| head`.
 struct StopOnFailure<'a, S: Write, D: Write, Q: Write> {
     samples: Option<Writer<S>>,
     decisions: Option<DecisionWriter<D>>,

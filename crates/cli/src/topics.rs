@@ -1,4 +1,4 @@
-//! What `ramp explain` knows beside algorithms, paths, metrics and terms: whatever else a command, a list or a file calls by a
+//! What `ramp explain` knows besides algorithms, paths, metrics and terms: whatever else a command, a list or a file calls by a
 //! name.
 
 use std::iter;
@@ -26,7 +26,7 @@ impl Topic {
     }
 }
 
-/// Headings of tables beside those of `ramp compare` and `ramp recommend`: the heading, the command, the meaning.
+/// Headings of tables besides those of `ramp compare` and `ramp recommend`: the heading, the command, the meaning.
 const HEADINGS: [[&str; 3]; 14] = [
     ["calls", "replay", "Calls of the algorithm that were replayed."],
     ["limit", "replay", "What the evidence was held against, as a rule of the algorithm has it."],

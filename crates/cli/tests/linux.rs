@@ -1,4 +1,4 @@
-//! `--on linux`: this kernel's own TCP, alone and beside the simulator.
+//! `--on linux`: this kernel's own TCP, alone and compared with the simulator.
 #![cfg(target_os = "linux")]
 
 #[path = "../../linux/tests/support/ready.rs"]
@@ -194,7 +194,7 @@ fn without_privileges_the_kernels_own_rows_are_there_and_the_others_say_what_the
         return;
     }
     let _alone = alone();
-    // Where nobody can reach it.
+    // Where no one can reach it.
     let directory = std::env::temp_dir().join(format!("ramp-nobody-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
@@ -322,7 +322,7 @@ fn a_signal_in_the_middle_of_a_run_ends_the_command_and_leaves_nothing() {
         return;
     }
     let _alone = alone();
-    // An hour for each run, and three of them: whoever waited for the one under way would not end here.
+    // An hour for each run, and three of them: a command that waited for the one under way would not end here.
     let path =
         ["--rate", "5mbit", "--rtt", "50ms", "--buffer", "1bdp", "--size", "100GB", "--duration", "1h"];
     let rows = if cfg!(feature = "linux") { "best,cubic" } else { "cubic" };

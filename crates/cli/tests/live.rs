@@ -206,7 +206,7 @@ fn cgroup2() -> Option<PathBuf> {
     })
 }
 
-/// A control group that nobody is in.
+/// A control group without processes.
 struct Cgroup(PathBuf);
 
 impl Cgroup {
@@ -320,7 +320,7 @@ fn however_a_trial_ends_the_host_is_as_before() {
     assert_eq!(nothing.status.code(), Some(3), "{}", text(&nothing.stderr));
     assert!(text(&nothing.stdout).contains("Nothing was tried, since "), "{}", text(&nothing.stdout));
 
-    // Another one on the same control group, or below it, is told whose way it would be in; the first one goes on.
+    // Another one on the same control group, or below it, fails and names the one it conflicts with; the first one goes on.
     let trial = begin(&place, &cgroup, "vanished");
     let below = cgroup.0.join("below");
     fs::create_dir(&below).expect("a control group");

@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use support::{Place, stderr};
 
-/// A short path whose jitter nobody knows.
+/// A short path of unknown jitter.
 const PATH: [&str; 11] = [
     "compare",
     "--rate",

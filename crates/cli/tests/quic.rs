@@ -1,4 +1,4 @@
-//! QUIC in real time, beside other backends, and the qlog of a run.
+//! QUIC in real time, compared with other backends, and the qlog of a run.
 
 #[cfg(target_os = "linux")]
 #[path = "../../linux/tests/support/ready.rs"]

@@ -298,7 +298,7 @@ fn a_variant_of_an_experiment_has_pages_of_its_own() {
     assert!(one.contains("(3 runs"), "{one}");
 }
 
-/// What a shell would be told for the last of these words.
+/// The completions that a shell would get for the last of these words.
 fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let mut command = place.command(&[&["--", "ramp"], words].concat());
     command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9");

@@ -108,7 +108,7 @@ impl Ready {
             .map_err(|cause| EmulatorError::io("starting the emulator's thread", cause))?;
         let tcp = options.tcp;
         let running = Running { namespaces, plan, tcp, scenario, clock, stop, thread: Some(thread) };
-        // An error of the thread itself is told when it is stopped.
+        // An error of the thread itself is reported when it is stopped.
         let _ = started.recv();
         Ok(running)
     }
@@ -274,7 +274,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Whoever wants to know calls `stop`.
+        // A caller who needs the result calls `stop`.
         let _ = self.join();
     }
 }

@@ -1,4 +1,4 @@
-//! A network namespace that lives as long as somebody holds it.
+//! A network namespace that lives as long as it is held.
 
 use std::fs;
 use std::io;
@@ -43,7 +43,7 @@ pub(crate) struct HostSettings {
     pub(crate) tcp: HostTcp,
 }
 
-/// Settings of the hosts' TCP beside buffers. The default is the kernel's own.
+/// Settings of the hosts' TCP other than buffers. The default is the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct HostTcp {

@@ -48,7 +48,7 @@ impl Sweep {
     }
 
     /// The rows of a comparison: `named` ones and those of named groups (none: the default ones, or only the yardstick
-    /// beside swept rows), each swept algorithm in the place of its plain row.
+    /// with swept rows), each swept algorithm in the place of its plain row.
     pub fn rows(&self, named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, ExperimentError> {
         let mut all = if !named.is_empty() {
             named_rows(named, backends)?

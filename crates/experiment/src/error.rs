@@ -41,7 +41,7 @@ pub enum ExperimentError {
         backend: &'static str,
         /// Its name.
         scenario: String,
-        /// Everything that it asks in vain.
+        /// Everything that the backend cannot do of it.
         reasons: Vec<String>,
         /// Possible changes.
         #[help]
@@ -92,7 +92,7 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// True if the input must change; if not, the machine is at fault, or nobody.
+    /// True if the input must change; if not, the machine is at fault, or nothing is.
     pub fn is_input(&self) -> bool {
         matches!(
             self,

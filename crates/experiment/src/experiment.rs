@@ -251,7 +251,7 @@ fn ordered<'a>(request: &Request<'a>) -> Result<Vec<&'a dyn Backend>, Experiment
     }
 }
 
-/// Refuses a scenario that tests nothing, and one that the backend cannot play with everything that it asks in vain.
+/// Refuses a scenario that tests nothing, and one that the backend cannot play, with all that it cannot do of it.
 pub fn check(backend: &dyn Backend, scenario: &Scenario, rows: &[Row]) -> Result<(), ExperimentError> {
     tests_something(scenario)?;
     let mut reasons: Vec<String> = Vec::new();

@@ -65,7 +65,7 @@ pub struct Playing<'a> {
     pub reuse: bool,
     /// Goes into every record.
     pub command: &'a str,
-    /// Is told of every run.
+    /// Gets every run.
     pub progress: &'a dyn Progress,
     /// Real time cannot be shared: each run has the machine for itself.
     pub clock: Clock,
@@ -75,7 +75,7 @@ pub struct Playing<'a> {
     pub interrupted: &'a AtomicBool,
     /// Seconds of a clock of the caller's, to keep how long a run took; `None`: that is not kept.
     pub seconds: Option<&'a (dyn Fn() -> f64 + Sync)>,
-    /// Whether the runs are on many paths, so that each is told of with its own.
+    /// Whether the runs are on many paths, so that each is reported with its own.
     pub on_paths: bool,
 }
 

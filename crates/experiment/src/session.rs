@@ -16,7 +16,7 @@ use crate::run::{Kept, Run};
 use crate::store::lean;
 use crate::variant::Variant;
 
-/// One comparison whose runs somebody else plays, in any order. It says which runs are wanted, takes what comes, and judges what it
+/// One comparison whose runs the caller plays, in any order. It says which runs are wanted, takes what comes, and judges what it
 /// has. Once nothing is wanted any more, the comparison is that of [`Experiment::play`](crate::Experiment::play).
 pub struct Session<'a> {
     variant: Variant<'a>,

@@ -22,7 +22,7 @@ use crate::log::Log;
 
 /// A results directory: finished runs, found again by everything that decides them, and other files.
 ///
-/// A run is a file of its own in `runs`, compressed or not, or a line of `runs.jsonl`; it is looked for in all of them, whoever
+/// A run is a file of its own in `runs`, compressed or not, or a line of `runs.jsonl`; it is looked for in all of them, whichever
 /// has played it and for whatever question.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -37,7 +37,7 @@ pub struct Store {
 
 /// Finished runs of a directory that are lines of one file.
 pub(crate) const RUNS: &str = "runs.jsonl";
-/// Bytes of a run that are unpacked at most: a directory may be somebody else's.
+/// Bytes of a run that are unpacked at most: a directory may come from another user.
 const LARGEST: u64 = 256 << 20;
 /// Ending of a compressed run.
 const COMPRESSED: &str = "gz";
@@ -194,7 +194,7 @@ impl Store {
     }
 }
 
-/// Makes a directory and those above it. A file in its place is somebody's mistake, and no fault of the disk.
+/// Makes a directory and those above it. A file in its place is a wrong argument, not a fault of the disk.
 fn make(directory: &Path) -> Result<(), ExperimentError> {
     fs::create_dir_all(directory).map_err(|cause| match cause.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ExperimentError::input_help(
@@ -270,7 +270,7 @@ pub(crate) fn file_name_part(text: &str) -> String {
 /// Files begun by this process.
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
-/// Write a file under another name beside its place and move it there once it is complete.
+/// Writes a file under another name next to its place and moves it there once it is complete.
 pub fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -200,7 +200,7 @@ impl Host {
         }
         record.instances.swap(0, 1);
         record.phase = Phase::Attached;
-        // Whoever has attached what is in force takes it off again.
+        // The user who has attached what is in force takes it off again.
         let unit = std::mem::replace(&mut record.unit, self.unit().map(str::to_owned));
         if let Err(error) = self.write(&record) {
             record.unit = unit;
@@ -369,7 +369,7 @@ fn new_instance(number: u32, algorithm: &Algorithm, options: &Options) -> Result
     })
 }
 
-/// Attaches, again where somebody was quicker to register the name: each attempt looks for a free one.
+/// Attaches, again where another process was quicker to register the name: each attempt looks for a free one.
 fn with_a_free_name(attach: impl Fn() -> Result<Attached, HostError>) -> Result<Attached, HostError> {
     for _ in 0..ATTEMPTS {
         match attach() {

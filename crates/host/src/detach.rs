@@ -296,7 +296,7 @@ impl Host {
     }
 }
 
-/// Where nobody knows what was there before.
+/// Where it is unknown what was there before.
 const NOW_SET: &str = "whatever is set now";
 
 /// Not there, or a link, behind which nothing is ours.

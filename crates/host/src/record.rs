@@ -1,6 +1,6 @@
 //! Records of ramp's changes to this host, written before each change.
 //!
-//! Each attachment has a file in the directory of records, and the same text in a pinned map beside its pins, so that
+//! Each attachment has a file in the directory of records, and the same text in a pinned map next to its pins, so that
 //! either may be lost.
 
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ pub(crate) struct Instance {
     pub(crate) name: String,
     /// Seconds since 1970, as the clock was then.
     pub(crate) since_s: u64,
-    /// Seconds since the boot, which nobody sets.
+    /// Seconds since the boot, which cannot be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) since_boot_s: Option<u64>,
     #[serde(default)]
@@ -268,7 +268,7 @@ impl Host {
     /// Every attachment that has left a record or pins, in order of their keys.
     pub(crate) fn entries(&self) -> Result<Vec<(String, Entry)>, HostError> {
         let mut keys = self.recorded_keys()?;
-        // What else somebody keeps there is not ramp's.
+        // Anything else there is not ramp's.
         keys.extend(names(self.pins())?.into_iter().filter(|name| is_key(name)));
         self.entries_of(keys)
     }
@@ -374,7 +374,7 @@ impl Host {
     }
 }
 
-/// Whether it may be the name of somebody's congestion control.
+/// Whether it may be the name of a congestion control.
 fn may_be_set(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }

@@ -70,7 +70,7 @@ pub struct AttachedAlgorithm {
 pub enum Health {
     /// New connections use it.
     InForce,
-    /// Somebody has set something else since.
+    /// Another program has set something else since.
     Overridden(String),
     /// A process died while it changed this: [`Host::detach`] undoes it.
     Unfinished(&'static str),

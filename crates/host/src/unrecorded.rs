@@ -48,7 +48,7 @@ pub(crate) fn by_hand(key: &str) -> &'static str {
     }
 }
 
-/// All of it in the network namespace of this thread, beside these entries.
+/// All of it in the network namespace of this thread, besides these entries.
 pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>, HostError> {
     let own = Namespace::own()?;
     let known = |key: &str| entries.iter().any(|(found, _)| found == key);

@@ -32,7 +32,7 @@ pub const KNOWN_SIZES: [(&str, u64); 13] = [
     ("50MB", 50_000_000),
     ("100MB", 100_000_000),
 ];
-/// Runs of each algorithm on a path, unless somebody asks for others.
+/// Runs of each algorithm on a path, unless others are asked for.
 const SEEDS: u32 = 3;
 /// Of a quick league: paths of each access type, and the largest size.
 const QUICK: (usize, u64) = (4, 10_000_000);
@@ -115,7 +115,7 @@ pub fn entrants(
     Ok(rows.into_iter().chain(more).collect())
 }
 
-/// Without those whose needs the backend does not meet: an error if somebody named them. The yardstick is what a path allows, and
+/// Without those whose needs the backend does not meet: an error if they were named. The yardstick is what a path allows, and
 /// every backend plays it.
 fn met(rows: Vec<Row>, backend: &dyn Backend) -> Result<Vec<Row>, ExperimentError> {
     let unmet = |row: &Row| row.unmet(backend).filter(|_| !row.yardstick());

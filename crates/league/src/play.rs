@@ -22,9 +22,9 @@ use crate::yardstick::causal_s;
 /// Downloads below this size are decided by the initial window more than by start-up: they count on their own, not in what is
 /// pooled, unless nothing else was played.
 pub(crate) const POOLED_FROM: u64 = 1_000_000;
-/// Sizes unless somebody asks for others, bytes: one run serves them all.
+/// Sizes unless others are asked for, bytes: one run serves them all.
 pub const SIZES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
-/// A download that harms nobody, bytes: one packet.
+/// A download that harms no other flow, bytes: one packet.
 const NOTHING: u64 = 1_000;
 
 /// What to play.
@@ -134,7 +134,7 @@ struct Prepared<'a> {
 #[derive(Clone, Copy)]
 enum Who {
     Row(usize),
-    /// Nobody, next to a running flow.
+    /// A running flow alone.
     Alone,
 }
 

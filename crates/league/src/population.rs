@@ -15,7 +15,7 @@ const HELD_OUT: &str = include_str!("../population/held-out.toml");
 pub(crate) const PUBLIC_SEED: u64 = 3;
 /// Seed of those that are kept for a last look.
 pub(crate) const HELD_OUT_SEED: u64 = 4;
-/// Of the paths that come with ramp, with the crowds and pairs that are played beside them: results of one edition compare.
+/// Of the paths that come with ramp, with the crowds and pairs that are played with them: results of one edition compare.
 pub const EDITION: &str = "league-2026.2";
 
 /// [`EDITION`] for a population that comes with ramp or is drawn by it; `None`: a file's.
@@ -34,7 +34,7 @@ pub struct Population {
     pub name: String,
     /// In the order of the file.
     pub paths: Vec<Path>,
-    /// What is set on every path, beside what its file says.
+    /// What is set on every path, besides what its file says.
     pub settings: Vec<Setting>,
 }
 

@@ -23,7 +23,7 @@ impl Population {
     ///
     /// # Errors
     ///
-    /// If it can carry none; the error says what the first ones ask in vain.
+    /// If it can carry none; the error says what it lacks for the first ones.
     pub fn sample(self, backend: &dyn Backend, count: usize, bytes: u64) -> Result<Self, ExperimentError> {
         let (name, settings, all) = (self.name.clone(), self.settings.clone(), self.paths.len());
         let access = self.access();

@@ -14,7 +14,7 @@ use crate::population::{EDITION, Population, Which};
 
 /// Of the record's form.
 const FORMAT: u32 = 1;
-/// Hexadecimal digits of a draw: enough that nobody tries them all, and no more than a hash has.
+/// Hexadecimal digits of a draw: too many to try them all, and no more than a hash has.
 const DIGITS: std::ops::RangeInclusive<usize> = 32..=64;
 
 /// A header and what was drawn for it.
@@ -99,7 +99,7 @@ impl Submission {
     }
 }
 
-/// Refuses a row that is told the path.
+/// Refuses a row that gets the path's values.
 pub fn submittable(row: &Row) -> Result<(), ExperimentError> {
     if !row.yardstick() {
         return Ok(());

@@ -128,7 +128,7 @@ pub fn cost(table: &Table) -> Cells {
     Cells { head, rows: lines(table).map(row).collect() }
 }
 
-/// What others have of it; `None`: nobody was played among others.
+/// How others fare; `None`: nothing was played among others.
 pub fn among(table: &Table) -> Option<Cells> {
     let head = [
         "algorithm",

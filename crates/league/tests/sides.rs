@@ -1,4 +1,4 @@
-//! A sample of paths on two backends, of which the second one is a simulator that errs as it is told to.
+//! A sample of paths on two backends, of which the second one is a simulator with set errors.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -84,7 +84,7 @@ pub(crate) fn held(map: &impl MapCore) -> usize {
     map.keys().take(map.max_entries() as usize).count()
 }
 
-/// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name nobody.
+/// Lets the group of a pinned map read it, which is its directory's where that hands it down: counters name no user.
 pub fn share(map: &Path) -> io::Result<()> {
     fs::set_permissions(map, fs::Permissions::from_mode(0o640))
 }
@@ -109,7 +109,7 @@ impl Held {
         }
     }
 
-    /// A name for it that nobody else can give to another.
+    /// A name for it that no one else can give to another.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }

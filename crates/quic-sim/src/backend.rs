@@ -119,7 +119,7 @@ impl Backend for VirtualQuic {
     }
 }
 
-/// A congestion controller that somebody brings.
+/// A congestion controller that the caller brings.
 #[derive(Clone)]
 pub enum Brought {
     /// For noq-proto.
@@ -137,7 +137,7 @@ impl fmt::Debug for Brought {
     }
 }
 
-/// The same backend with controllers that somebody brings as rows of their own. Their code is no part of the key of a run, so none
+/// The same backend with controllers that the caller brings as rows of their own. Their code is no part of the key of a run, so none
 /// of their runs may be kept.
 #[derive(Debug)]
 pub struct Bringing {

@@ -19,7 +19,7 @@ pub(crate) struct Seen {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     seen: Arc<Mutex<Seen>>,
-    /// Every call of the algorithm that nobody has fetched yet, and how many there were; `None`: nobody wants them.
+    /// Every call of the algorithm that is not fetched yet, and how many there were; `None`: they are not wanted.
     calls: Arc<Mutex<Option<Calls>>>,
 }
 

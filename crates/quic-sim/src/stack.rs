@@ -1,4 +1,4 @@
-//! A stack at an end: the same code over noq-proto and over quinn-proto, which began as one. What differs stands beside each
+//! A stack at an end: the same code over noq-proto and over quinn-proto, which began as one. What differs is in the file of each
 //! `mod stack`, which is where this file is included; what else they call alike comes from there as `proto`.
 
 use std::cell::RefCell;

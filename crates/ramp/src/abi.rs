@@ -114,7 +114,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Nobody knows anything.
+    /// Nothing is known.
     pub const NONE: Self = Self::of(HintSource::None);
 
     /// A hint from there, which says nothing yet.
@@ -122,7 +122,7 @@ impl Hint {
         Self { window_bytes: 0, bytes_per_s: 0, rtt_us: 0, age_s: 0, source: source as u32, reserved: 0 }
     }
 
-    /// The path itself, which only a yardstick is told.
+    /// The path itself, which only a yardstick knows.
     pub const fn path(window_bytes: u64, bytes_per_s: u64) -> Self {
         Self { window_bytes, bytes_per_s, ..Self::of(HintSource::Path) }
     }
@@ -238,7 +238,7 @@ impl ExitReason {
     pub fn comparison(self, evidence: u64, limit: u64, side: impl Fn(u64) -> String) -> String {
         let text = Self::TEXTS[self as usize][3];
         if text.contains("{evidence}") && evidence == 0 && limit == 0 {
-            // Whoever saw the exit did not see the numbers.
+            // The observer of the exit did not see the numbers.
             return self.clause().to_owned();
         }
         let text = match text.split_once('[') {

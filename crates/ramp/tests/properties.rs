@@ -182,7 +182,7 @@ fn traits_are_what_an_algorithm_does() {
     }
 }
 
-/// Where an algorithm is told something before its first packet, it begins otherwise, if only in its state.
+/// Where an algorithm has a hint before its first packet, it begins otherwise, if only in its state.
 #[test]
 fn a_hint_is_told_to_those_who_need_its_source_and_they_heed_it() {
     let sources = [

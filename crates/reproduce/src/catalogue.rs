@@ -9,7 +9,7 @@ use crate::paper::{Paper, papers};
 
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
-/// The file that says what the experiments beside it are of.
+/// The file that says what the experiments next to it are of.
 const PAPER: &str = "paper.toml";
 
 /// Identifiers of all, by paper.
@@ -82,7 +82,7 @@ pub fn named(name: &str) -> Result<Experiment, ReproduceError> {
     })
 }
 
-/// A file, of a paper that comes with ramp or of the one that the [`PAPER`] beside it describes.
+/// A file, of a paper that comes with ramp or of the one that the [`PAPER`] next to it describes.
 fn from_file(path: &Path) -> Result<Experiment, ReproduceError> {
     let mut papers = papers()?;
     let beside = path.with_file_name(PAPER);

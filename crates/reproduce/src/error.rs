@@ -40,7 +40,7 @@ pub enum ReproduceError {
 }
 
 impl ReproduceError {
-    /// True if the input must change; if not, the machine is at fault, or nobody.
+    /// True if the input must change; if not, the machine is at fault, or nothing is.
     pub fn is_input(&self) -> bool {
         match self {
             Self::File(_) | Self::Unknown { .. } | Self::Input { .. } => true,

@@ -237,7 +237,7 @@ fn panels(plot: &PlotPlan, plan: &Plan<'_>, measures: &Measures<'_>) -> Vec<Pane
     panels
 }
 
-/// A panel for each combination of the fields that are swept beside the first one.
+/// A panel for each combination of the fields that are swept besides the first one.
 fn over_sweep(
     plot: &PlotPlan,
     experiment: &Experiment,

@@ -122,7 +122,7 @@ pub(crate) struct Arm {
     pub(crate) set: Vec<Text>,
 }
 
-/// What somebody else's program did, as it was recorded.
+/// What another program did, as it was recorded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recorded {

@@ -1,4 +1,4 @@
-//! The sources of experiments, as data: a `paper.toml` beside their files.
+//! The sources of experiments, as data: a `paper.toml` next to their files.
 
 use std::collections::BTreeMap;
 

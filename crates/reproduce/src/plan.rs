@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a compressed run takes on disk, roughly: a byte for each value of its bins, four columns a flow and three beside
+/// What a compressed run takes on disk, roughly: a byte for each value of its bins, four columns a flow and three besides
 /// them, and two thousand for all else.
 pub(crate) fn bytes(run: &Run<'_>) -> u64 {
     let scenario = run.scenario;

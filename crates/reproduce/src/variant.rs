@@ -1,4 +1,4 @@
-//! What somebody changes of experiments without changing their files.
+//! Changes of experiments without changing their files.
 
 use rampcc_experiment::ExperimentError;
 use rampcc_scenario::Setting;

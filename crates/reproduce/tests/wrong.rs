@@ -1,4 +1,4 @@
-//! What is wrong with a file is told with its line, its field, what was found and what is allowed, before anything is played.
+//! What is wrong with a file is reported with its line, its field, what was found and what is allowed, before anything is played.
 
 use rampcc_reproduce::{Experiment, Extent, ReproduceError, Work};
 use rampcc_sim::Simulator;

@@ -69,7 +69,7 @@ impl<'a> Section<'a> {
         self
     }
 
-    /// What `read` makes of a field; `None` where it is absent, or wrong: that is told with all other mistakes.
+    /// What `read` makes of a field; `None` where it is absent, or wrong: that is reported with all other mistakes.
     pub(crate) fn read<T>(
         &self,
         name: &'static str,

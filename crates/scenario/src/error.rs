@@ -145,7 +145,7 @@ pub(crate) struct File<'a> {
     meant: RefCell<Vec<String>>,
 }
 
-/// Most mistakes that are told at once.
+/// Most mistakes that are reported at once.
 const TOLD_MAX: usize = 20;
 
 impl<'a> File<'a> {
@@ -165,7 +165,7 @@ impl<'a> File<'a> {
         Self { written: Written::new(text), ..self }
     }
 
-    /// A result whose error is told with all other mistakes of the file: reading goes on without it.
+    /// A result whose error is reported with all other mistakes of the file: reading goes on without it.
     pub(crate) fn keep<T>(&self, result: Result<T, ScenarioError>) -> Option<T> {
         match result {
             Ok(value) => return Some(value),
@@ -232,7 +232,7 @@ impl<'a> File<'a> {
         let before = &text[..start];
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        // Of what is not told, nothing is shown.
+        // Of what is not reported, nothing is shown.
         let shown = self.found.borrow().len() < TOLD_MAX;
         let (excerpt, span) = if shown { excerpt(text, start, end) } else { Default::default() };
         ScenarioError::Field(Box::new(FieldError {

@@ -52,7 +52,7 @@ impl Quantity {
 }
 
 impl History {
-    /// What an algorithm is told on a path of which this is true.
+    /// The hint that an algorithm gets on a path of which this is true.
     pub(crate) fn hint(&self, base_rtt: Time, bdp_bytes: u64, payload_bytes_per_s: u64) -> Hint {
         let rtt = Time::from_ns(self.rtt.of(base_rtt.ns()));
         let window = self.window.of(bdp_bytes);

@@ -66,7 +66,7 @@ impl Scenario {
         Ok(Neighbourhood { fields, described, paths })
     }
 
-    /// Fails where [`Scenario::neighbourhood`] would, whatever is drawn: what somebody states of a path must be right though no
+    /// Fails where [`Scenario::neighbourhood`] would, whatever is drawn: what is stated of a path must be right though no
     /// neighbour of it is played.
     pub fn check_uncertain(&self) -> Result<(), ScenarioError> {
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Ok(()) };
@@ -88,7 +88,7 @@ impl Scenario {
         self.holds_described(document, uncertain)
     }
 
-    /// The scenario without the ranges that nobody stated: whoever names what is uncertain means that and nothing else.
+    /// The scenario without the ranges that were not stated: naming what is uncertain means that and nothing else.
     #[must_use]
     pub fn without_assumed(mut self) -> Self {
         self.uncertain.retain(|known| !known.assumed);

@@ -1,4 +1,4 @@
-//! Queues: the fields of each, what `ramp-path` makes of them, and how they are told.
+//! Queues: the fields of each, what `ramp-path` makes of them, and their words.
 
 use rampcc::{Rate, Time};
 use rampcc_path::{Limit, QueueConfig};

@@ -1,4 +1,4 @@
-//! Files beside a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
+//! Files next to a scenario: measured links, measured delays, lists of flows. Sizes are bounded.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! The loop: whoever is due next acts, and what that causes is carried out at once.
+//! The loop: the source that is due next acts, and what that causes is carried out at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -55,7 +55,7 @@ impl Slab {
     }
 }
 
-/// Nobody reads it.
+/// It is not read.
 const NO_CONTENTS: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -216,7 +216,7 @@ fn registered_name(id: &str, number: usize) -> String {
     format!("{id}.{tag}{}", digit(number))
 }
 
-/// How a flow's algorithm is told what the scenario says.
+/// How a flow's algorithm gets what the scenario says.
 #[cfg(feature = "bpf")]
 fn settings(flow: &FlowConfig) -> Settings {
     let sender = &flow.sender;

@@ -68,7 +68,7 @@ impl Told {
         Ok(())
     }
 
-    /// What was told of one flow, as samples and events.
+    /// What was reported of one flow, as samples and events.
     pub(crate) fn of_flow(&self, flow: usize, seen: &Seen, controls: &Controls, clock: Clock) -> FlowTold {
         let steers = steering(flow, controls).is_some();
         let mut told = FlowTold { steers, ..FlowTold::default() };
@@ -165,7 +165,7 @@ impl Told {
             .collect()
     }
 
-    /// What was told of the connection that one flow is.
+    /// What was reported of the connection of one flow.
     fn events_of(&self, flow: usize, seen: &Seen, controls: &Controls) -> Option<&Vec<Event>> {
         let load = steering(flow, controls)?;
         let opened = seen.connection.as_ref()?;

@@ -75,7 +75,7 @@ pub struct Played {
 pub struct SampleCounts {
     /// Looks at `TCP_INFO` that showed a change.
     pub looks: u64,
-    /// ACKs and congestion events that the programs in the kernel told.
+    /// ACKs and congestion events that the programs in the kernel reported.
     pub kernel_events: u64,
     /// Looks that failed.
     pub lost_looks: u64,
@@ -131,7 +131,7 @@ pub fn play<O: Observer>(
     loop {
         attempts += 1;
         go_on(interrupted)?;
-        // Loaded anew each time: what is told belongs to one attempt.
+        // Loaded anew each time: events belong to one attempt.
         let controls = Controls::new(&scenario, *row)?;
         go_on(interrupted)?;
         let decisions = observer.wants_decisions();

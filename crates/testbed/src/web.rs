@@ -127,7 +127,7 @@ impl<'a> Web<'a> {
                 let flow = self.next_flow.fetch_add(1, Ordering::Relaxed);
                 let wanted = Wanted { flow, pair, size_bytes, under_test };
                 let tell = tell.clone();
-                // Nobody listens any more after an error.
+                // The receiver is gone after an error.
                 let work = move || tell.send((session, self.fetch(&wanted))).unwrap_or_default();
                 let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
                 thread.map_err(|cause| TestbedError::Io { action: "starting a thread", cause })?;

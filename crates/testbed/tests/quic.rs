@@ -40,7 +40,7 @@ fn run(scenario: &Scenario, control: Option<&Control>) -> (Seen, Played) {
     (seen, played)
 }
 
-/// The core over noq, and the own controllers of both stacks: everything arrives, and what is told of it fits together.
+/// The core over noq, and the own controllers of both stacks: everything arrives, and what is reported of it fits together.
 #[test]
 fn a_download_arrives_whole_over_sockets_and_tls() {
     if !ready() {

@@ -374,7 +374,7 @@ mod bpf {
     }
 }
 
-/// What keeps web sessions from being played here, beside what keeps any run.
+/// What keeps web sessions from being played here, besides what keeps any run.
 fn no_nginx(scenario: &Scenario) -> Option<String> {
     let refused = check(scenario, Row::Reno).err().unwrap_or_default();
     assert!(refused.iter().all(|one| matches!(one, Unsupported::Nginx { .. })), "{refused:?}");
@@ -429,7 +429,7 @@ fn web_sessions_load_their_pages_from_nginx_as_the_scenario_draws_them() {
             drops.filter(|data| *data == wanted).count() as u64
         };
         assert_eq!(dropped, told(true));
-        // Handshakes and ends meet full queues, too. Nobody knows whose the packets are of a handshake that never ended.
+        // Handshakes and ends meet full queues, too. It is unknown whose the packets of a handshake are that never ended.
         let all = told(true) + told(false);
         assert!(all <= links, "{links} dropped, {all} told");
         require(links - all <= links / 20 + 3, || format!("{links} dropped, {all} told"))?;

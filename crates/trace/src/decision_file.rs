@@ -321,7 +321,7 @@ impl From<&FlowDecision> for Line {
     }
 }
 
-/// Writes every decision that it is told. The first failure stops it and comes out of [`DecisionWriter::finish`].
+/// Writes every decision that it gets. The first failure stops it and comes out of [`DecisionWriter::finish`].
 pub struct DecisionWriter<W: Write> {
     lines: Lines<W>,
     columns: Vec<String>,

@@ -1,6 +1,6 @@
 //! Samples and events in files: CSV with comments on top, or JSON lines.
 //!
-//! Both begin with the provenance; both have one line per sample or event, told apart by `record`, with the
+//! Both begin with the provenance; both have one line per sample or event, distinguished by `record`, with the
 //! same names. [`read`] takes either.
 
 use std::io::{self, BufRead, Write};
@@ -74,7 +74,7 @@ pub enum Format {
     JsonLines,
 }
 
-/// Writes everything it is told. The first failure stops it and comes out of [`Writer::finish`].
+/// Writes everything it gets. The first failure stops it and comes out of [`Writer::finish`].
 pub struct Writer<W: Write> {
     lines: Lines<W>,
     failed: Option<TraceError>,

@@ -156,7 +156,7 @@ fn whole_host(scope: &Scope) -> bool {
     }
 }
 
-/// Asks, if there is somebody to ask.
+/// Asks, if there is a terminal to ask at.
 fn agreed(scope: &Scope, algorithm: &Algorithm) -> Result<(), CliError> {
     let change = format!(
         "every new TCP connection of {scope} that does not choose its own would start with {}",

@@ -74,7 +74,7 @@ impl Load {
         let (scenario, seed, group, raised) = (self.scenario, self.seed, self.group, Arc::clone(stop));
         let options = Options {
             attempts: 1,
-            // The verdict goes beside the report.
+            // The verdict is written next to the report.
             keep_refused: true,
             servers_in: Some(group.path().to_path_buf()),
             ..Options::default()

@@ -205,7 +205,7 @@ fn ends(local: std::net::SocketAddr, remote: std::net::SocketAddr) -> String {
     format!("{local} > {remote}")
 }
 
-/// What is on the screen beside the connections of the moment.
+/// What is on the screen besides the connections of the moment.
 #[derive(Default)]
 struct View {
     recent: VecDeque<(Instant, Exit)>,

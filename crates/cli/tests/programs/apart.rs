@@ -1,4 +1,4 @@
-//! Programs beside a busy loop, of a ramp that is killed, and of a user without privileges.
+//! Programs next to a busy loop, of a ramp that is killed, and of a user without privileges.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -131,7 +131,7 @@ fn somebody_without_privileges_plays_programs_in_a_user_namespace() {
     // Everybody may open TUN devices there, as udev lets them, and whatever this machine's own device is like.
     let script = "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec setpriv \"$@\"";
     let user = NOBODY.to_string();
-    // A server that needs nothing of a home: the machine's Python may be somebody's own.
+    // A server that needs nothing of a home: the machine's Python may be in a user's home.
     let server = "a=/usr/bin/python3 -m http.server {port} --bind {address} --directory {dir}";
     let ramp = || {
         let mut command = Command::new("unshare");

@@ -69,7 +69,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
     assert_eq!(arms.len(), 2);
     for arm in arms {
         let metric = |id: &str| arm["metrics"][id]["mean"].as_f64().unwrap_or_else(|| panic!("{id}: {arm}"));
-        // 300 kB at 19.3 Mbit/s take 124 ms, beside a handshake and several round trips of 40 ms.
+        // 300 kB at 19.3 Mbit/s take 124 ms, plus a handshake and several round trips of 40 ms.
         assert!((0.2..2.0).contains(&metric("download_time")), "{arm}");
         assert!(metric("queue_peak") > 0.0 && metric("unfinished") == 0.0);
         assert!(arm["steering"].as_str().is_none_or(|text| text.contains("http.server")));

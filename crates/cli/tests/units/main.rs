@@ -55,7 +55,7 @@ fn systemd_starts_and_stops_them_and_nobody_else_can() {
     // Others may look for pins no more than before.
     assert!(machine.run(&["stat", "-c", "%a", "/sys/fs/bpf"]).trim().ends_with("700"));
 
-    // The exporter, which is nobody, sees that it is in force, and its counters.
+    // The exporter, which runs as `nobody`, sees that it is in force, and its counters.
     let scrape = || machine.run(&["curl", "-sS", "--max-time", "20", METRICS]);
     let sample = |name: &str| {
         let text = scrape();

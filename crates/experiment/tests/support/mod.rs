@@ -14,7 +14,7 @@ pub(crate) use place::Place;
 
 mod place;
 
-/// Files of samples, by algorithm and seed: all that a backend takes beside this is the trait.
+/// Files of samples, by algorithm and seed: all else that a backend takes is the trait.
 #[derive(Default)]
 pub(crate) struct Replay(pub(crate) BTreeMap<(&'static str, u64), Vec<u8>>);
 

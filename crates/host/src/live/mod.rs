@@ -36,7 +36,7 @@ pub struct Flow {
     pub remote: SocketAddr,
     /// Phase of start-up.
     pub phase: &'static str,
-    /// Since the handshake; `None`: nobody has seen it open.
+    /// Since the handshake; `None`: its opening was not seen.
     pub age_s: Option<f64>,
     /// The kernel's window.
     pub cwnd_packets: u32,
@@ -203,7 +203,7 @@ impl Live {
             snapshot.missed += seen.missed;
         }
         self.kept = false;
-        // What nobody has seen open is older than all others.
+        // What was already open is older than all others.
         let age = |flow: &Flow| flow.age_s.unwrap_or(f64::INFINITY);
         snapshot.flows.sort_by(|a, b| age(b).total_cmp(&age(a)));
         snapshot.exits.sort_by(|a, b| b.ago_s.total_cmp(&a.ago_s));

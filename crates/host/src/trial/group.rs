@@ -9,7 +9,7 @@ use crate::error::HostError;
 
 const PREFIX: &str = "ramp-trial-";
 
-/// A control group that nobody else uses; removed when this is dropped. What runs in it must have ended by then.
+/// A control group that nothing else uses; removed when this is dropped. What runs in it must have ended by then.
 #[derive(Debug)]
 pub struct OwnGroup(PathBuf);
 

@@ -410,7 +410,7 @@ impl TrialOptions {
     }
 }
 
-/// Under a name that nothing else has: what is attached to the host goes on beside it.
+/// Under a name that nothing else has: what is attached to the host stays in force.
 fn put_in(arm: &TrialArm) -> Result<Option<Loaded>, HostError> {
     let TrialArm::Ours { algorithm, options, .. } = arm else { return Ok(None) };
     let mut number = 1;

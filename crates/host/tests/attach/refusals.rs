@@ -76,7 +76,7 @@ fn what_is_planted_among_the_records_is_neither_followed_nor_waited_for() {
     place.assert_clean(&[attached.name]);
 }
 
-/// Whoever owns the directory of pins can make links in it, and root detaches there.
+/// The owner of the directory of pins can make links in it, and root detaches there.
 #[test]
 fn what_a_link_among_the_pins_leads_to_is_not_touched() {
     if !ready() {

@@ -124,7 +124,7 @@ fn what_cannot_be_put_on_record_is_not_attached_and_what_is_attached_stays() {
     place.assert_clean(&[attached.name, "ramp_hystart".into()]);
 }
 
-/// Somebody who holds a lock until he is dropped.
+/// A process that holds a lock until it is dropped.
 struct Holding {
     child: Child,
     heir: u32,
@@ -237,7 +237,7 @@ fn who_holds_the_lock_is_named_in_time() {
     }
     drop(held);
     assert_eq!(host.detach(None).expect("detaches")[0].restored, Restored::PutBack("reno".into()));
-    // What is no file can be locked by nobody.
+    // What is not a file cannot be locked.
     host.attach(&scope, best(), &usual(best())).expect("attaches");
     let lock = place.records().join("lock");
     fs::remove_file(&lock).expect("the lock");

@@ -219,7 +219,7 @@ fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
     let (netns, scope) = (place.netns(), route("10.80.0.0/16"));
     run(&format!("ip -n {netns} route add 10.80.0.0/16 via 10.78.1.2"));
     let attached = place.within(|| place.host().attach(&scope, best(), &usual(best()))).expect("attaches");
-    // Somebody changes something else of the route before it is looked at.
+    // Another program changes something else of the route before it is looked at.
     let host = place.host().on_step(move |step| {
         if step == "verify that it is in force" {
             let congctl = "congctl ramp_hystart";
@@ -236,7 +236,7 @@ fn a_replacement_that_fails_leaves_no_route_to_what_has_failed() {
     );
     let detached = place.within(|| place.host().detach(None)).expect("detaches");
     assert!(matches!(detached[0].restored, Restored::LeftForeign(_)), "{detached:?}");
-    // Whoever comes next under that name has nothing to do with this route.
+    // The next interface of that name has nothing to do with this route.
     place.within(|| place.host().attach(&Scope::System, hystart, &usual(hystart))).expect("attaches");
     let routes = place.routes();
     assert!(routes.contains("mtu 1300") && !routes.contains("congctl"), "{routes}");

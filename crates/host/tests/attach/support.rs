@@ -33,7 +33,7 @@ pub(crate) fn algorithm(id: &str) -> &'static Algorithm {
     rampcc::algorithm(id).expect("a row of the registry")
 }
 
-/// What somebody else may set in a namespace: CUBIC only where it is the kernel's default.
+/// What another user may set in a namespace: CUBIC only where it is the kernel's default.
 pub(crate) fn foreign() -> &'static str {
     if available().iter().any(|name| name == "bbr") { "bbr" } else { "cubic" }
 }
@@ -319,7 +319,7 @@ pub(crate) fn connected_by(to: SocketAddr, control: &str) -> Socket {
     socket
 }
 
-/// Sends something to whoever accepts; the congestion control that did it.
+/// Sends something to the client that it accepts; the congestion control that did it.
 pub(crate) fn carry(socket: &Socket, listener: &Socket) -> String {
     let (accepted, _) = listener.accept().expect("accept");
     exchange(socket, &accepted)

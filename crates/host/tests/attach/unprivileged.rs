@@ -13,7 +13,7 @@ use crate::support::{Place, best, finish, ready, usual};
 
 const NOBODY: u32 = 65534;
 
-/// In a child: attaches as whoever it is, gives up what it may, and tells what it was told.
+/// In a child: attaches as its user, gives up what it may, and prints the answer.
 pub(crate) fn attach() {
     let root = PathBuf::from(std::env::var("RAMP_PLACE").expect("set by the parent"));
     let host = Host::at(root.join("bpf/ramp"), root.join("records"));
@@ -31,7 +31,7 @@ pub(crate) fn attach() {
     }
 }
 
-/// In a child: detaches, and tells what it was told.
+/// In a child: detaches, and prints the answer.
 pub(crate) fn detach() {
     let root = PathBuf::from(std::env::var("RAMP_PLACE").expect("set by the parent"));
     match Host::at(root.join("bpf/ramp"), root.join("records")).detach(None) {
@@ -40,7 +40,7 @@ pub(crate) fn detach() {
     }
 }
 
-/// The child as nobody, with these capabilities alone.
+/// The child as user `nobody`, with these capabilities alone.
 fn as_nobody(place: &Place, capabilities: &[Capability]) -> String {
     nobody_does("attach", place, capabilities)
 }
@@ -147,7 +147,7 @@ fn roots_lock_in_a_users_directory_locks_nobody_out() {
         }
         assert_eq!(place.default(), "reno");
     }
-    // While root holds it, nobody takes it away.
+    // While root holds it, no one takes it away.
     fs::remove_file(&lock).expect("the lock");
     let held =
         Flock::lock(fs::File::create(&lock).expect("a file"), FlockArg::LockExclusive).expect("it is free");

@@ -94,7 +94,7 @@ fn a_loss_ends_it() -> Result<(), String> {
         // Pipe and buffer hold 40 packets; slow start overshoots by no more than as much.
         require((10..=90).contains(&exit.cwnd_packets), || format!("{exit:?}"))?;
     }
-    // Nothing is attached, and nothing is left once nobody looks.
+    // Nothing is attached, and nothing is left once no one looks.
     let mut plain = Live::new(&pins.host(), true);
     plain.refresh().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(plain.look().unwrap_or_else(|error| panic!("{error}")), Snapshot::default());

@@ -101,7 +101,7 @@ fn order(x: &[f64]) -> Vec<usize> {
 /// First-order Sobol index of `y` in a variable by whose ranks `order` sorts, from one given sample.
 ///
 /// Gamboa, Gremaud, Klein and Lagnoux 2022, *Global sensitivity analysis: a novel generation of mighty estimators based on
-/// rank statistics*, Bernoulli 28(4): each value is put beside that of the next rank, the last beside the first.
+/// rank statistics*, Bernoulli 28(4): each value is paired with that of the next rank, the last with the first.
 fn first_order(order: &[usize], y: &[f64]) -> f64 {
     let n = y.len() as f64;
     let mean = y.iter().sum::<f64>() / n;

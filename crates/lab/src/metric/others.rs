@@ -66,7 +66,7 @@ pub const OTHERS_LOST_EARLY: Definition = Definition {
 
 const DEFINITIONS: [Definition; 4] = [OTHERS_GOODPUT, OTHERS_DOWNLOAD_TIME, OTHERS_LOST, OTHERS_LOST_EARLY];
 
-/// Ware et al. 2019: the share of their performance alone (here: beside the yardstick, or the baseline where
+/// Ware et al. 2019: the share of their performance alone (here: next to the yardstick, or the baseline where
 /// there is none) that others lose.
 pub(crate) const HARM: [Harm; 2] = [
     Harm { definition: HARM_GOODPUT, of: OTHERS_GOODPUT.id, higher_is_better: true },

@@ -1,4 +1,4 @@
-//! What the path alone can see of a sender, where somebody looked.
+//! What only the path can see of a sender, where it was watched.
 
 use rampcc_trace::{Emulation, Wire};
 
@@ -88,7 +88,7 @@ pub(crate) fn definitions() -> impl Iterator<Item = Definition> {
     SEEN.iter().map(|(definition, _)| *definition)
 }
 
-/// Values of a run, with their ids; none where nobody looked.
+/// Values of a run, with their ids; none where it was not watched.
 pub fn wire_metrics(emulation: Option<&Emulation>) -> impl Iterator<Item = (String, f64)> {
     let wire = emulation.and_then(|emulation| emulation.wire);
     let value = move |(definition, read): &Seen| Some((definition.id.to_owned(), read(&wire?)?));

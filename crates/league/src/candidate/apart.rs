@@ -1,4 +1,4 @@
-//! Candidates played apart: the processes that play them, and what is told when one of these dies.
+//! Candidates played apart: the processes that play them, and what is reported when one of these dies.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ use rampcc_trace::Observer;
 
 use super::wire::{Ask, Said, add, messages, receive, send};
 
-/// What is said beside an error of a candidate that could not be loaded.
+/// What is added to an error of a candidate that could not be loaded.
 const HELP: &str = if cfg!(target_feature = "crt-static") {
     "this ramp is static and cannot load what a compiler has made; docs/install.md says which builds can"
 } else {
@@ -199,7 +199,7 @@ enum Lost {
     Loops(Duration),
     /// It neither computes nor ends.
     Sleeps,
-    /// It says what nobody understands.
+    /// Its output cannot be read.
     Garbled,
     Interrupted,
 }
@@ -383,7 +383,7 @@ fn computed(_: u32) -> Duration {
     Duration::ZERO
 }
 
-/// Reads on after each silence until it is told to give up.
+/// Reads on after each silence until it has to give up.
 struct Patient<'a, F>(&'a UnixStream, F);
 
 impl<F: FnMut() -> bool> Read for Patient<'_, F> {

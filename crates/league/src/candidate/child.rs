@@ -76,7 +76,7 @@ fn load(object: &[u8]) -> Result<&'static Algorithm, String> {
 #[expect(unsafe_code, reason = "the algorithm comes from a shared object")]
 fn open(object: &std::path::Path) -> Result<&'static Algorithm, libloading::Error> {
     // SAFETY: constructors of the object run here, and may do anything to this process. It is a child that holds nothing but
-    // this candidate and has given its rights away; whoever started it takes what it says as data.
+    // this candidate and has given its rights away; the process that started it takes its output as data.
     let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }?));
     // SAFETY: both are what `shim.c` defines under these names, and the library stays. What a candidate puts there instead
     // harms this process alone.
@@ -113,7 +113,7 @@ impl Loaded {
     }
 }
 
-/// Says what an observer is told.
+/// Passes on what an observer gets.
 struct Saying<'a> {
     line: &'a mut File,
     block: Vec<u8>,

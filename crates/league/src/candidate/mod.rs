@@ -56,7 +56,7 @@ pub fn candidate(text: &str, apart: &Apart, taken: &[String]) -> Result<Row, Exp
     Ok(Row { code: Some(code), ..arm.into() })
 }
 
-/// Rows for all of `texts`, to stand beside `rows`.
+/// Rows for all of `texts`, to be played with `rows`.
 pub fn candidates(texts: &[String], apart: &Apart, rows: &[Row]) -> Result<Vec<Row>, ExperimentError> {
     let mut taken: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths that nobody tuned to.
+//! A gate for changes: whether a new start-up is worse than an old one by more than a margin, on paths to which neither was tuned.
 //!
 //! [`Question::ask`] draws a path at a time from the league's ranges, plays both over it with the same seed, and stops as soon as
 //! it is sure (evidence.rs). It says "worse" of a start-up that is within all margins with a chance of `alpha` at most, and "not
@@ -52,7 +52,7 @@ pub struct Question<'a> {
     pub new: Row,
     /// How sure, and how far.
     pub terms: Terms,
-    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    /// Of the paths; `None`: what both rows are decides it, so that it cannot be chosen.
     pub seed: Option<u64>,
     /// Who plays.
     pub backend: &'a dyn Backend,
@@ -113,7 +113,7 @@ pub struct Gate {
     pub differs: bool,
     /// What was looked at.
     pub measures: Vec<Measured>,
-    /// Where the new one is slowest beside the old one; `None`: nowhere.
+    /// Where the new one is slowest compared with the old one; `None`: nowhere.
     pub worst: Option<Worst>,
     /// The paths, for command lines, where they are a few; empty: each pair has one of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -291,7 +291,7 @@ enum Sides {
 }
 
 impl Worst {
-    /// The download of a pair that takes longest beside the old one.
+    /// The download of a pair that takes longest compared with the old one.
     fn of(pair: &Pair<'_>, path: &str, run_seed: u64, sizes: &[u64]) -> Self {
         let all = pair.ratios().zip(sizes).zip(pair.old.seconds.iter().zip(&pair.new.seconds));
         let slowest = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
@@ -411,7 +411,7 @@ impl Judge {
         }
     }
 
-    /// Nobody looks before a round is over.
+    /// The result is not looked at before a round is over.
     fn look(&mut self) {
         let stakes = self.evidence.iter().map(Evidence::stake).sum::<f64>();
         self.stake = self.stake.max(stakes / MEASURES.len() as f64);

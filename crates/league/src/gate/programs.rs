@@ -1,4 +1,5 @@
-//! The same question of two programs, which play in real time: a few paths, one run at a time, until somebody says that the time is over.
+//! The same question of two programs, which play in real time: a few paths, one run at a time, until the caller says that the
+//! time is over.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,7 +30,7 @@ const LONGEST_S: f64 = 3.0;
 const CUT: f64 = MUCH;
 /// And this much longer, s: a program that stands still at its beginning has sent something by then.
 const CUT_AFTER_S: f64 = 0.5;
-/// Whoever takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
+/// The program that takes so many times as long as the other, over all runs so far, goes second, where it can be cut.
 const SLOW: f64 = 1.5;
 /// Pairs in a row for which the machine was too busy, before it gives up.
 const BUSY: u32 = 10;
@@ -42,7 +43,7 @@ pub struct Programs<'a> {
     pub new: Row,
     /// How sure, and how far.
     pub terms: Terms,
-    /// Of the paths; `None`: what both rows are decides it, so that nobody can choose.
+    /// Of the paths; `None`: what both rows are decides it, so that it cannot be chosen.
     pub seed: Option<u64>,
     /// Who plays: both rows are of its controls.
     pub backend: &'a dyn Backend,
@@ -249,7 +250,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Of a population that nobody has seen before, those that programs can play and that are soon over: of each access type in
+    /// Of a population that is drawn anew, those that programs can play and that are soon over: of each access type in
     /// turn, until there are enough.
     fn paths(&self, seed: u64) -> Result<Vec<Ready>, ExperimentError> {
         let mut by_access: Vec<(String, Vec<Ready>)> = Vec::new();

@@ -22,7 +22,7 @@ const MOST_WITHIN: f64 = 0.2;
 pub struct SelfTest<'a> {
     /// Gates between two runs of the same row, which differ by chance alone.
     pub alike: u32,
-    /// The rows, in turn, and with each fault; empty: those that are compared where nobody says what.
+    /// The rows, in turn, and with each fault; empty: those that are compared by default.
     pub rows: Vec<&'static Algorithm>,
     /// Of every gate.
     pub terms: Terms,
@@ -147,7 +147,7 @@ impl SelfTest<'_> {
     }
 }
 
-/// Rows that are compared where nobody says what to compare, and that this backend can play.
+/// Rows that are compared by default, and that this backend can play.
 fn compared(backend: &dyn Backend) -> Vec<&'static Algorithm> {
     let playable = |row: &&'static Algorithm| {
         row.traits.has(Traits::DEFAULT)

@@ -40,7 +40,7 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judged {
-    /// Nobody holds it to a goal.
+    /// It has no goal.
     #[default]
     Free,
     /// Within the goal, with its whole interval: over the seeds, or over paths drawn from the same ranges.

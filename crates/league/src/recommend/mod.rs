@@ -18,7 +18,7 @@ use crate::asked::KNOWN_SIZES;
 use crate::play::League;
 use crate::population::{Path, Population};
 
-/// Downloads unless somebody asks for others, bytes.
+/// Downloads unless others are asked for, bytes.
 const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 
 /// The paths that the choice is for.

@@ -53,7 +53,7 @@ pub struct Choice {
     pub start_up: String,
     /// As the stack calls it; empty: the start-up paces by itself.
     pub pacing: String,
-    /// True of what the stack does if nobody sets anything.
+    /// True of what the stack does by default.
     pub default: bool,
     /// How to set it, where that differs from the default.
     pub set: Vec<String>,

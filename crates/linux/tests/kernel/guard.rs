@@ -57,7 +57,7 @@ fn the_window_stays_within_its_bound() {
             let path = Path::new(DEEP);
             for bound in [0, 1] {
                 let guard = Guard { window_bound: bound, ..Guard::default() };
-                // Told of ten times what there is, it would open at once.
+                // With a hint of ten times what there is, it would open at once.
                 let loaded =
                     guarded("ideal", "b", guard, |options| options.hint = Hint::path(960_000, 4_700_000));
                 path.transfer(loaded.name(), Open::Passive, BYTES);
@@ -92,7 +92,7 @@ fn ends_that_were_chosen_are_judged_by_what_came_of_them() {
     if !ready() || !unobstructed(small().then_some(EMULATED)) {
         return;
     }
-    // Told of ten times what there is, `ideal` overflows the queue; told the truth, it does not.
+    // With a hint of ten times what there is, `ideal` overflows the queue; with the true one it does not.
     for (text, bytes, late) in [(SHALLOW, 960_000, 1), (DEEP, 96_000, 0)] {
         judged(|| {
             repeated(|| {

@@ -35,7 +35,7 @@ fn put_in(id: &str, tag: char, hint: Hint) -> Loaded {
     load(row, &options).unwrap_or_else(|error| panic!("{error}\n{}", error.log()))
 }
 
-/// What each connection was told, in the order in which they opened.
+/// The hint that each connection got, in the order in which they opened.
 fn told(events: &[Event]) -> Vec<Hint> {
     let hint = |event: &Event| match event {
         Event::Call(call) => match &call.call.told {
@@ -228,7 +228,7 @@ fn more_places_than_it_holds_at_once_push_out_others_and_stop_nobody() {
         complete(counters.opened == visits, counters);
         let left = loaded.places().expect("it has a history");
         assert!(most <= HELD && (HELD / 2..=HELD).contains(&left), "{most} at most, then {left}");
-        // One that nobody has visited is told, and remembered, as the first was.
+        // One that was not visited yet is remembered as the first was.
         loaded.drain(Duration::ZERO).expect("events");
         visit_places(loaded.name(), 3 * VISITED..3 * VISITED + 1, &listening(Domain::IPV4));
         let told = told(&settled(&loaded, visits + 1).0);

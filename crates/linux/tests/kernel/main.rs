@@ -36,7 +36,7 @@ mod verifier;
 
 /// A queue of 400 ms behind an RTT of 20 ms: room for an algorithm to take its time.
 const DEEP: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '2 MB'";
-/// Room for the initial window and no more: whoever leaves by losses does so soon.
+/// Room for the initial window and no more: a row that leaves by losses does so soon.
 const SHALLOW: &str = "rate = '40 Mbit/s'\nrtt = '20 ms'\nbuffer = '18 kB'";
 /// A receive window that path and queue have room for.
 const LOSSLESS: &str =

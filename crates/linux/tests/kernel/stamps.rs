@@ -1,4 +1,4 @@
-//! The receiver's clock, as the kernel's algorithms are told of it (RFC 7323).
+//! The receiver's clock, as the kernel's algorithms get it (RFC 7323).
 
 use std::io;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ const NO_MICROSECONDS: &str = "microsecond timestamps: this kernel has none";
 /// Linux counts milliseconds, unless a route says otherwise.
 const TICK_NS: i128 = 1_000_000;
 
-/// What the core was told at the beginning, and of each ACK.
+/// What the core got at the beginning, and with each ACK.
 fn told(network: &Network, open: Open, tag: &str) -> (Config, Vec<Ack>) {
     let loaded = put_in(algorithm("slow_start").expect("a row"), tag, Record::All);
     network.transfer(loaded.name(), open, 3 * MEGABYTES);

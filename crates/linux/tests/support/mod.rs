@@ -57,7 +57,7 @@ pub(crate) enum Bottleneck {
     Window,
 }
 
-/// A line for whoever reads the output, at once, and not by a macro, whose words the test harness keeps for itself.
+/// A line of the output, at once, and not by a macro, whose words the test harness keeps for itself.
 #[allow(dead_code, reason = "the tests and the example use a part each")]
 pub(crate) fn say(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());

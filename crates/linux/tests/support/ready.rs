@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::{env, fs, io, thread};
 
-/// What tests call to make networks and to become somebody else.
+/// What tests call to make networks and to become another user.
 const PROGRAMS: &[&str] = &["ip", "tc", "sysctl", "setpriv", "mount"];
 const TUN: &str = "/dev/net/tun";
 

@@ -160,7 +160,7 @@ pub(super) fn plan_claim(
     })
 }
 
-/// An arm whose values somebody else's program gave.
+/// An arm with the recorded values of another program.
 pub(super) fn recorded_arm(
     source: &Source<'_>,
     experiment: &Experiment,

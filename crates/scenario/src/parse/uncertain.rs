@@ -41,7 +41,7 @@ pub(crate) fn uncertain(root: &Section<'_>) -> Result<Option<Vec<Uncertain>>, Sc
     Ok(Some(found))
 }
 
-/// One entry beside those before it.
+/// One entry checked against those before it.
 fn checked(name: &str, value: &Value<'_>, before: &[Uncertain]) -> Result<Uncertain, ScenarioError> {
     let first = name.split('.').next().unwrap_or_default();
     if schema::ROOT.entry(first).is_none() || !settings::is_field(name) {

@@ -113,7 +113,7 @@ impl Pair {
 }
 
 impl Bulk {
-    /// Plays it and puts the row beside it.
+    /// Plays it and compares it with the row.
     pub(crate) fn compare(&self) -> Compared {
         let span = self.start..self.end;
         let mut scenario = self.path.scenario(self.sender.clone(), self.receiver, span, self.cbr);

@@ -55,7 +55,7 @@ pub(crate) fn all() -> Vec<Row> {
 }
 
 impl Classed {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let scenario = played(row);
         let sizes = scenario.flows.iter().map(|flow| match flow.source {

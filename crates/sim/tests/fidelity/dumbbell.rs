@@ -67,7 +67,7 @@ impl Load {
     }
 }
 
-/// Plays one workload and puts ns-2's summary beside it.
+/// Plays one workload and compares it with ns-2's summary.
 pub(crate) fn compare(workload: &str, variant: &str, ssthresh: u32) -> Load {
     let listed = table(&format!("ns2/{workload}.csv.gz"));
     let scenario = scenario(&listed, ssthresh);

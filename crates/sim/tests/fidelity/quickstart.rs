@@ -34,7 +34,7 @@ pub(crate) struct Granted {
     pub(crate) download_s: Pair,
     pub(crate) drops: Pair,
     pub(crate) timeouts: Pair,
-    /// ns-2's own download a second later, beside its first.
+    /// ns-2's own download a second later, and its first.
     again: Pair,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn all() -> Vec<Row> {
 }
 
 impl Granted {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let mut ours = Ours { size_bytes: size_bytes(row), ..Ours::default() };
         simulate(&scenario(row), 1, &mut ours, &AtomicBool::new(false)).expect("a valid scenario");

@@ -1,4 +1,4 @@
-//! Rows drawn at random by `oracles/ns2/draw.py`: any path, any agent, anything beside it.
+//! Rows drawn at random by `oracles/ns2/draw.py`: any path, any agent, any cross traffic.
 
 use std::sync::atomic::AtomicBool;
 
@@ -57,7 +57,7 @@ impl Reason {
 }
 
 impl Drawn {
-    /// Plays a row and puts ns-2's result beside it.
+    /// Plays a row and compares it with ns-2's result.
     pub(crate) fn compare(row: &Row) -> Self {
         let of = |column: &str| number(row, column);
         let start = of("start").expect("a start");

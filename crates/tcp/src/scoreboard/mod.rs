@@ -39,14 +39,14 @@ pub(crate) struct Scoreboard {
     /// A search for blocks has ended somewhere, and nothing has left the queue since.
     searched: bool,
     ever_lost_bytes: u64,
-    /// `None`: nobody asks.
+    /// `None`: not wanted.
     watch: Option<Box<Watch>>,
     #[cfg(test)]
     operations: u64,
 }
 
 impl Scoreboard {
-    /// `watched`: somebody asks what is found lost, and what segments were sent into.
+    /// `watched`: it is wanted what is found lost, and what segments were sent into.
     pub(crate) fn new(watched: bool) -> Self {
         Self { watch: watched.then(Box::default), ..Self::default() }
     }

@@ -62,7 +62,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the directory of temporary files.
+        // What cannot be removed is left to the cleaning of the directory of temporary files.
         let _ = fs::remove_dir_all(&self.place);
     }
 }
@@ -72,7 +72,7 @@ fn host(address: IpAddr) -> String {
     if address.is_ipv6() { format!("[{address}]") } else { address.to_string() }
 }
 
-/// A directory that nobody else has made or can look into.
+/// A directory that no one else has made or can look into.
 fn new_folder() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {

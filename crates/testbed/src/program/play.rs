@@ -26,7 +26,7 @@ use crate::play::{host_tcp, links};
 const ATTEMPTS: u32 = 3;
 /// A server is ready within a fraction of this.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often somebody looks.
+/// How often the processes are looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// The shell's word for a command that it does not find.
 const NOT_FOUND: i32 = 127;
@@ -35,7 +35,7 @@ const NOT_FOUND: i32 = 127;
 /// in each other's way, or others in theirs.
 const STARVED: (f64, f64) = (0.25, 1.0);
 
-/// What there is to know of a run beside samples and events.
+/// What there is to know of a run besides samples and events.
 pub(super) struct Played {
     pub(super) outcome: Outcome,
     pub(super) report: ErrorReport,

@@ -24,7 +24,7 @@ use crate::play::{host_tcp, joined, links};
 const ATTEMPTS: u32 = 3;
 const PORTS: [u16; 2] = [4433, 443];
 
-/// What there is to know of a run beside samples and events.
+/// What there is to know of a run besides samples and events.
 pub(super) struct Played {
     pub(super) outcome: Outcome,
     /// Its verdict is on the emulator and on the hosts' threads.

@@ -23,7 +23,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that an observer is told.
+/// All that an observer gets.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) samples: Vec<FlowSample>,

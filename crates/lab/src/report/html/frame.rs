@@ -53,7 +53,8 @@ impl Script {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text, and pages beside it in frames.
+/// What a page that plays by itself may do beyond that: WebAssembly, in workers made of its own text, and pages from its
+/// directory in frames.
 const PLAYING_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; \
                               worker-src blob:; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
 

@@ -459,7 +459,7 @@ fn again_section(html: &mut Html, comparison: &Comparison, words: &Words) {
     }
     if let Some(yardstick) = &comparison.yardstick {
         html.add(format_args!(
-            "<li><b>{}</b> is told the path’s rate and BDP. It is no contender, though one may \
+            "<li><b>{}</b> knows the path’s rate and BDP. It is no contender, though one may \
              beat it where the path varies.</li>\n",
             Text(yardstick)
         ));

@@ -7,7 +7,7 @@ use super::text::{Html, Text};
 use crate::metric::{self, Definition};
 use crate::{ArmSummary, Better, Comparison, ExitCount, Finding, MetricInfo, Summary};
 
-/// Metrics beside the deciding one, in the order of the terminal's table.
+/// Metrics besides the deciding one, in the order of the terminal's table.
 const COLUMNS: [Definition; 4] =
     [metric::EXIT_WINDOW_BDP, metric::STARTUP_LOST_PACKETS, metric::STARTUP_UTILISATION, metric::QUEUE_PEAK];
 
@@ -246,7 +246,7 @@ fn metric_cell(html: &mut Html, comparison: &Comparison, arm: &ArmSummary, info:
     html.add(format_args!("<span>{}{interval}</span></td>", show_mean(summary, &info.unit)));
 }
 
-/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach marks nobody.
+/// Whether the arm's mean is the best of the contenders' as it is printed. What most of them reach is not marked.
 pub(super) fn is_best(comparison: &Comparison, arm: &ArmSummary, info: &MetricInfo) -> bool {
     let sign = match info.better {
         Better::Lower => 1.0,
