@@ -172,9 +172,7 @@ mod tests {
 
     #[test]
     fn keys_that_come_and_go_are_counted_to_an_end() {
-        if !ready::ready() {
-            return;
-        }
+        let Some(()) = ready::ready() else { return };
         let options = libbpf_sys::bpf_map_create_opts {
             sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
             ..Default::default()

@@ -17,15 +17,12 @@ use support::{Place, said, stderr};
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this user may emulate paths at all, and has the test's server.
-fn ready() -> bool {
+/// The machine, if this user may emulate paths at all, and has the test's server.
+fn ready() -> Option<MutexGuard<'static, ()>> {
     let python = ready::program_path("python3").is_none().then(|| "python3 is missing".to_owned());
     let obstacle = (!ready::root()).then(|| "not root".to_owned());
     ready::unobstructed(obstacle.or_else(ready::no_tun).or(python).as_deref())
+        .map(|()| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 const PATH: [&str; 9] =
@@ -55,10 +52,7 @@ fn with_word(word: &str) -> Vec<String> {
 
 #[test]
 fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_row");
     let server = format!("own={SERVER}");
     let arguments = compare(&["--row", "python", "--row", &server, "--runs", "2", "--out", "out", "--json"]);
@@ -90,10 +84,7 @@ fn a_server_is_a_row_with_what_the_path_saw_and_found_again() {
 
 #[test]
 fn programs_and_kernel_rows_meet_on_the_same_draws() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_linux");
     let mut arguments = vec!["compare", "--on", "linux,program"];
     arguments.extend(PATH);
@@ -109,10 +100,7 @@ fn programs_and_kernel_rows_meet_on_the_same_draws() {
 
 #[test]
 fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_wrong");
     let script = |name: &str, text: &str| place.write(name, text).to_string_lossy().into_owned();
     let short = script(
@@ -285,10 +273,7 @@ fn bad_requests_are_refused_before_anything_is_written() {
 /// A gate's answer about programs is one, whatever it is, and its paths are twelve; what fails is no answer.
 #[test]
 fn a_gate_plays_two_programs_on_twelve_paths() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_gate");
     let asked = ["gate", "--a", "python", "--b", SERVER, "--pairs", "2", "--json", "--markdown", "gate.md"];
     let output = place.ramp(&asked);
@@ -321,10 +306,7 @@ fn a_gate_plays_two_programs_on_twelve_paths() {
 /// The simulator's nearest rows stand for programs on neighbouring paths.
 #[test]
 fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
-    if !ready() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = ready() else { return };
     let place = Place::new("programs_like");
     let row = |name: &str, before: &str, like: &str| {
         format!("[{name}]\nserver = '{before}{SERVER}'\nlike = '{like}'\n")

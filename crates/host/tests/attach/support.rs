@@ -69,6 +69,11 @@ impl Place {
         Self::within_turn(Turn::Alone { _guard: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
     }
 
+    /// The same where the test can run at all.
+    pub(crate) fn ready() -> Option<Self> {
+        ready().map(|()| Self::new())
+    }
+
     /// For a test whose algorithms no other test that shares has.
     pub(crate) fn sharing() -> Self {
         Self::within_turn(Turn::Sharing { _guard: TURNS.read().unwrap_or_else(PoisonError::into_inner) })

@@ -9,7 +9,7 @@ use caps::{CapSet, Capability};
 use nix::fcntl::{Flock, FlockArg};
 use rampcc_host::{Change, Host, Scope, privileges};
 
-use crate::support::{Place, best, finish, ready, usual};
+use crate::support::{Place, best, finish, usual};
 
 const NOBODY: u32 = 65534;
 
@@ -69,10 +69,7 @@ fn nobody_does(what: &str, place: &Place, capabilities: &[Capability]) -> String
 
 #[test]
 fn nobody_attaches_with_three_capabilities_and_is_told_which_is_missing() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     for directory in [place.pins(), place.records()] {
         fs::create_dir(&directory).expect("a directory");
@@ -97,10 +94,7 @@ fn nobody_attaches_with_three_capabilities_and_is_told_which_is_missing() {
 
 #[test]
 fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     let said = as_nobody(&place, &privileges::NEEDED);
     assert!(said.contains("records") && said.contains("install -d -o USER"), "{said}");
@@ -113,10 +107,7 @@ fn a_directory_that_may_not_be_written_is_named_with_its_remedy() {
 
 #[test]
 fn roots_lock_in_a_users_directory_locks_nobody_out() {
-    if !ready() {
-        return;
-    }
-    let place = Place::new();
+    let Some(place) = Place::ready() else { return };
     fs::set_permissions(place.root().join("bpf"), fs::Permissions::from_mode(0o755)).expect("permissions");
     for directory in [place.pins(), place.records()] {
         fs::create_dir(&directory).expect("a directory");

@@ -82,9 +82,7 @@ fn like(found: u64, expected: u64, more: u64) -> bool {
 
 #[test]
 fn rows_leave_as_without_fq_and_space_what_they_space() {
-    if !ready() {
-        return;
-    }
+    let Some(()) = ready() else { return };
     for (id, open) in [
         ("best", Open::Passive),
         ("hystart", Open::Passive),

@@ -39,6 +39,12 @@ pub(crate) fn small() -> bool {
     env::var("RAMP_SMALL").is_ok()
 }
 
+/// As [`ready`], for a test that an emulated machine is too slow for.
+#[allow(dead_code, reason = "the tests and the example use a part each")]
+pub(crate) fn ready_in_real_time() -> Option<()> {
+    ready().and_then(|()| ready::unobstructed(small().then_some(EMULATED)))
+}
+
 /// Who opens the connection on which the sender sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {

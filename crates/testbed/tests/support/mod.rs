@@ -11,7 +11,7 @@ use rampcc_trace::{FlowDecision, FlowEvent, FlowEventKind, FlowSample, LinkSampl
 pub(crate) mod ready;
 
 /// Whether runs can be tested here at all.
-pub(crate) fn ready() -> bool {
+pub(crate) fn ready() -> Option<()> {
     let missing = missing_capabilities();
     let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
     ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())
