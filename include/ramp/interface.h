@@ -69,7 +69,7 @@ RAMP_ENUMERATE(HINT_, RAMP_HINTS)
 
 struct ramp_hint {
 	ramp_u64 window_bytes; /* what the path held; 0: unknown */
-	ramp_u64 bytes_per_s;  /* what it delivered, or may; 0: unknown */
+	ramp_u64 bytes_per_s;  /* what it delivered, or may deliver; 0: unknown */
 	ramp_u32 rtt_us;       /* its smallest round-trip time then; 0: unknown */
 	ramp_u32 age_s;        /* since it was seen */
 	ramp_u32 source;       /* one of RAMP_HINTS */
@@ -80,9 +80,9 @@ struct ramp_hint {
 #define RAMP_DELAYED_ACKS 1u /* the receiver may acknowledge every second packet */
 
 struct ramp_config {
-	ramp_u32 mss_bytes;
-	ramp_u32 flags;
-	ramp_u64 initial_window_bytes;   /* of the host's own rule; init may begin with another */
+	ramp_u32 mss_bytes;            /* payload of a full packet */
+	ramp_u32 flags;                /* RAMP_DELAYED_ACKS or 0 */
+	ramp_u64 initial_window_bytes; /* of the host's own rule; init may begin with another */
 	ramp_u64 initial_ssthresh_bytes; /* RAMP_UNSET: none */
 	ramp_u64 size_bytes;           /* written so far by the application; 0: unknown; RAMP_UNSET:
 					  endless */
@@ -93,8 +93,9 @@ struct ramp_config {
 	ramp_u32 unpaced_packets;      /* of the connection's first, which the host cannot space */
 	ramp_u32 tsval;                /* of the segment that came at now_ns and established the
 					  connection; 0: none */
-	struct ramp_hint hint;
-	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table */
+	struct ramp_hint hint;         /* knowledge of the path */
+	ramp_u64 parameter[RAMP_PARAMETERS_MAX]; /* in the order of the algorithm's table; out of
+						    range counts as the nearer end */
 };
 
 /* ramp_ack.flags */

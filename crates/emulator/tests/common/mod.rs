@@ -23,7 +23,7 @@ pub(crate) fn start(scenario: &Scenario, options: &Options) -> Option<(Running, 
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = missing_capabilities();
     let obstacle = (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")));
-    let Some(()) = ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref()) else { return None };
+    ready::unobstructed(obstacle.or_else(ready::no_tun).as_deref())?;
     let running = Emulator::start(scenario, 1, options).expect("the emulator starts");
     Some((running, alone))
 }
