@@ -1,7 +1,7 @@
 // Time series of one run per algorithm: panels over one time axis, hovered and zoomed together.
 
 /* `capacity`: the curve of what the path could have carried, from its steps (time, bytes since the opening). */
-const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes" };
+const kind = { cwnd: "bytes", in_flight: "bytes", queue: "bytes", rtt: "time", delivered: "bytes", rate: "rate" };
 const pathShown = () => data.drawn[shownSeed].path;
 const PANELS = [
   { key: "cwnd", lines: (path) => [["BDP", path.bdp_bytes, true], ["BDP + buffer", withBuffer(path), false]] },
@@ -9,8 +9,18 @@ const PANELS = [
   { key: "queue", lines: (path) => [["buffer", path.buffer_wire_bytes, false]] },
   { key: "rtt", lines: (path) => [["base RTT", path.base_rtt_s, true], ["base RTT + full buffer", path.full_rtt_s, false]] },
   { key: "delivered", lines: (path) => [["size", path.size_bytes, false]], capacity: (steps) => steps },
+  { key: "rate", lines: ({ capacity }) => [[capacity.length > 2 ? "mean capacity" : "capacity", meanRate(capacity), true]], capacity: rates },
 ].filter(({ key }) => document.querySelector(`.chart[data-panel="${key}"]`) && data.drawn.some(({ runs }) => runs.some((run) => run && run.series[key].t.length)));
+const meanRate = (steps) => { const [t, bytes] = steps[steps.length - 1]; return bytes / t; };
 const withBuffer = (path) => (path.buffer_bytes === null ? null : path.bdp_bytes + path.buffer_bytes);
+
+/* Bytes per second between steps. No two points share a time, which would be one place of the joined table. */
+function rates(steps) {
+  return steps.slice(1).flatMap(([t, bytes], index) => {
+    const [t0, bytes0] = steps[index], rate = (bytes - bytes0) / (t - t0);
+    return [[t0 + (t - t0) * 1e-6, rate], [t, rate]];
+  });
+}
 
 const charts = [];
 const whole = data.view.whole;

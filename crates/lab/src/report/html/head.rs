@@ -21,6 +21,7 @@ pub(super) fn opening(html: &mut Html, comparison: &Comparison, words: &Words) {
     let sections = [
         ("summary", "Summary", true),
         ("time", "Over time", curves),
+        ("rate", "Rate", curves),
         ("carries", "How far", comparison.carries.is_some()),
         ("exits", "Exits", true),
         ("sizes", "By size", sizes),
