@@ -5,7 +5,6 @@ use std::io::{ErrorKind, Read, Write};
 use rampcc::{Ack, Decision, Time};
 use rampcc_emulator::{Connect, Download, Opener};
 use rampcc_linux::{Loaded, Options, Record, load};
-use rampcc_trace::{FlowSample, Observer};
 
 use crate::algorithms::{forms, object};
 use crate::support::judged::{judged, require};
@@ -150,16 +149,6 @@ fn back_to_back_holds_on_a_host_that_paces_by_itself() {
     });
 }
 
-/// What the sender's socket says of itself.
-#[derive(Default)]
-struct Samples(Vec<FlowSample>);
-
-impl Observer for Samples {
-    fn on_flow(&mut self, sample: &FlowSample) {
-        self.0.push(*sample);
-    }
-}
-
 /// At half of cwnd / RTT half of the window is in flight.
 #[test]
 fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
@@ -168,14 +157,14 @@ fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
         repeated(|| {
             let loaded = load_forms(&[("window", 300), ("percent", 50), ("leave", 700)], "p");
             let path = Path::new(PATH);
-            let mut samples = Samples::default();
+            let mut samples = Vec::new();
             let download = Download {
                 size_bytes: 3_500_000,
                 congestion_control: Some(loaded.name().to_owned()),
                 opener: Opener::Receiver,
                 ..Download::default()
             };
-            path.running().download(&download, &mut samples).expect("it arrives");
+            path.running().download(&download, |sample| samples.push(*sample)).expect("it arrives");
             let acks = acks(&loaded);
             path.stop();
             let exit = acks[acks.len() - 1].1;
@@ -184,7 +173,6 @@ fn a_share_of_the_window_spaces_packets_in_and_after_start_up() {
             // Before the exit at 1 MB, and after it; the receiver's window has opened by the first.
             for span in [600_000..1_000_000, 1_400_000..3_000_000] {
                 let mut shares: Vec<_> = samples
-                    .0
                     .iter()
                     .filter(|s| span.contains(&s.sent_bytes))
                     .map(|s| s.in_flight_bytes * 100 / s.cwnd_bytes)
