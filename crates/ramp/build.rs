@@ -130,7 +130,6 @@ fn camel(name: &str) -> String {
     name.split('_').map(|word| word[..1].to_owned() + &word[1..].to_lowercase()).collect()
 }
 
-/// The list as an enumeration with its texts.
 fn enumeration(list: &List) -> String {
     let List { name, entries } = list;
     let (count, columns) = (entries.len(), entries[0].texts.len());

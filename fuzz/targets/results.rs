@@ -11,7 +11,6 @@ use libfuzzer_sys::{Corpus, fuzz_target};
 use rampcc_experiment::{Found, judge_again};
 use rampcc_lab::report::TextStyle;
 
-/// Files of one directory.
 const FILES: usize = 8;
 
 static PLACE: LazyLock<PathBuf> =

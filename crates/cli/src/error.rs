@@ -49,10 +49,8 @@ pub(crate) enum CliError {
         "their pages show what was measured; a claim that is known not to hold has a `reason` in its file"
     ))]
     Unexplained {
-        /// Which experiments have them.
         experiments: Vec<String>,
     },
-    /// A run failed.
     #[error("run {run} failed: {cause}")]
     Run {
         /// Row and seed.
@@ -73,7 +71,6 @@ pub(crate) enum CliError {
         /// Which, and why.
         refused: Vec<Refused>,
     },
-    /// A file or directory.
     #[error("cannot {action} {}: {cause}", path.display())]
     File {
         /// Verb.
@@ -83,7 +80,6 @@ pub(crate) enum CliError {
         /// Why.
         cause: io::Error,
     },
-    /// Standard output.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
     /// A trial stopped early; everything has been said.
@@ -105,7 +101,6 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// Bad input.
     pub(crate) fn input(message: impl Into<String>) -> Self {
         Self::Input { message: message.into(), help: None }
     }

@@ -74,12 +74,10 @@ pub(crate) fn show(
 }
 
 impl FormatArgs {
-    /// Whether it is JSON.
     pub(crate) fn json(self) -> bool {
         self.json
     }
 
-    /// Whether it is CSV.
     pub(crate) fn csv(self) -> bool {
         self.csv
     }

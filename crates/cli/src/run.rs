@@ -90,7 +90,6 @@ impl RunArgs {
     }
 }
 
-/// Run the command.
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), CliError> {
     for (option, path) in [("--samples", &args.samples), ("--decisions", &args.decisions)] {
         path.as_ref().map(|path| format_of(option, path)).transpose()?;
@@ -371,7 +370,6 @@ fn say_emulation(emulation: &Emulation) {
     say!("  {}", emulation.sockets);
 }
 
-/// The one row of a run.
 fn row(args: &RunArgs) -> Result<Row, CliError> {
     let row = match &args.candidate {
         Some(header) => rampcc_league::candidate(header, &candidate::apart(), &[])?,

@@ -87,7 +87,6 @@ fn headings() -> Vec<Topic> {
     HEADINGS.map(|[name, of, meaning]| Topic::new(name, format!("column of `ramp {of}`"), meaning)).to_vec()
 }
 
-/// The commands of a program.
 pub(crate) fn commands(program: &clap::Command) -> Vec<Topic> {
     let all = program.get_subcommands().filter(|command| !command.is_hide_set());
     all.map(|command| {

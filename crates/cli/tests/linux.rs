@@ -283,7 +283,6 @@ fn held() -> [Vec<String>; 2] {
     [named, controls.split_whitespace().map(str::to_owned).collect()]
 }
 
-/// Processes of this group.
 fn members(group: u32) -> Vec<u32> {
     let of_group = |process: &u32| {
         let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { return false };

@@ -87,7 +87,6 @@ impl HostTcp {
 }
 
 impl Namespace {
-    /// A new one, empty.
     pub(crate) fn new() -> Result<Self, EmulatorError> {
         let make = || -> io::Result<OwnedFd> {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -99,7 +98,6 @@ impl Namespace {
         Ok(Self { handle })
     }
 
-    /// Runs `work` in a thread that is in this namespace.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         in_thread(|| {
             setns(&self.handle, CloneFlags::CLONE_NEWNET)?;

@@ -115,9 +115,7 @@ impl Packets {
 pub(crate) struct Recorded {
     /// The bottleneck's queue after each arrival.
     pub(crate) queue: bool,
-    /// Every drop.
     pub(crate) drops: bool,
-    /// Every packet of a host.
     pub(crate) packets: bool,
 }
 

@@ -59,7 +59,6 @@ pub enum Family {
 }
 
 impl Family {
-    /// The address of host `number`, from 1.
     pub(crate) fn address(self, end: End, number: u16) -> IpAddr {
         let host = number | if end == End::Receiver { 0x8000 } else { 0 };
         let [high, low] = host.to_be_bytes();

@@ -130,7 +130,6 @@ fn named_rows(named: &[String], backends: &[&dyn Backend]) -> Result<Vec<Row>, E
     Ok(rows)
 }
 
-/// The error for a text that is nearly a group's name.
 fn near_group(text: &str) -> Option<ExperimentError> {
     let known: Vec<&str> = groups().map(|(word, _)| word).collect();
     let word = nearest(text, known.iter().copied())?;

@@ -178,7 +178,6 @@ impl<'a> Experiment<'a> {
         Ok(Finished { found, played, runs })
     }
 
-    /// What one backend plays.
     fn play_on(
         &self,
         backend: &dyn Backend,

@@ -106,7 +106,6 @@ impl Log {
         Some(serde_json::from_slice::<Found>(&text).ok()?.run)
     }
 
-    /// Keep a run.
     pub(crate) fn keep(&self, key: &str, run: &RunRecord) -> Result<(), ExperimentError> {
         let mut line = serde_json::to_vec(&Written { key, run })?;
         line.push(b'\n');

@@ -45,7 +45,6 @@ pub(crate) fn relative(directory: &Path, place: &Path) -> PathBuf {
     }
 }
 
-/// Sets comparisons side by side.
 pub(crate) fn beside(plan: &SidesPlan, comparisons: &[Comparison]) -> SideBySide {
     let names: Vec<&str> = plan.sides.iter().map(|(name, _)| name.as_str()).collect();
     let comparisons: Vec<&Comparison> = comparisons.iter().collect();

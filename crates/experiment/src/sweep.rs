@@ -21,11 +21,9 @@ use crate::version::VERSION;
 pub(crate) struct SweepPlan {
     /// Of all comparisons together.
     pub(crate) identity: String,
-    /// Version of ramp.
     version: String,
     /// How to make it again.
     command: String,
-    /// The swept fields.
     fields: Vec<String>,
     /// In the order of the command.
     pub(crate) points: Vec<Point>,
@@ -190,7 +188,6 @@ fn table(plan: &SweepPlan, points: &[(&Point, &Results)]) -> String {
     table
 }
 
-/// Writes the plan.
 pub(crate) fn write_plan(files: &Store, plan: &SweepPlan) -> Result<(), ExperimentError> {
     files.write_json(SWEEP_PLAN, plan)
 }

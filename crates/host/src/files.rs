@@ -194,7 +194,6 @@ impl Directory {
         }
     }
 
-    /// Removes the links in it.
     pub(crate) fn remove_links(&self) -> io::Result<()> {
         for name in self.names()? {
             let found = fstatat(&self.fd, name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW)?;

@@ -169,7 +169,6 @@ impl Target {
         self.namespace()?.within(|| altered.with(Some(name)).put_back())
     }
 
-    /// Puts back what was there.
     pub(crate) fn put_back(&self, replaced: &Replaced, now: &Now) -> Result<(), HostError> {
         match (replaced, now) {
             (Replaced::CongestionControl(name), _) => {
@@ -267,7 +266,6 @@ impl Target {
 }
 
 impl Replaced {
-    /// The congestion control before.
     pub(crate) fn congestion_control(&self) -> Option<&str> {
         match self {
             Self::CongestionControl(name) => Some(name),

@@ -71,7 +71,6 @@ pub(crate) fn unrecorded(entries: &[(String, Entry)]) -> Result<Vec<Unrecorded>,
     Ok(found)
 }
 
-/// The same of one scope.
 pub(crate) fn unrecorded_in(scope: &Scope) -> Result<Option<Unrecorded>, HostError> {
     match scope {
         Scope::System => default_of(scope, &Namespace::own()?),

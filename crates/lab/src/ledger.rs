@@ -23,7 +23,6 @@ pub(crate) struct Ledger {
     pub(crate) end: Time,
 }
 
-/// One flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) id: u32,
@@ -33,7 +32,6 @@ pub(crate) struct Flow {
     pub(crate) completed: Option<Time>,
     /// In order at the receiver.
     pub(crate) received_bytes: u64,
-    /// Data packets that links dropped.
     pub(crate) dropped_packets: u64,
     pub(crate) timeouts: u64,
     /// An end has given the connection up.
@@ -47,7 +45,6 @@ pub(crate) struct Flow {
 pub(crate) struct TestFlow {
     /// When data could flow; the opening where nothing else is known.
     pub(crate) established: Time,
-    /// The latest sample.
     pub(crate) last: FlowSample,
     /// Whether there was any: without them only events are known.
     pub(crate) sampled: bool,
@@ -82,7 +79,6 @@ impl Ledger {
         self.flows.iter().filter_map(|flow| Some((flow, flow.test.as_deref()?)))
     }
 
-    /// All other flows.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter().filter(|flow| flow.test.is_none())
     }

@@ -11,7 +11,6 @@ use crate::play::Request;
 use crate::playing::Counts;
 use crate::population::Population;
 
-/// The crowds.
 pub(crate) const PATHS: &str = include_str!("../population/crowds.toml");
 /// Access types of those of which others are a half, and of those that begin together: what every row of a league is played in.
 const BESIDE: &str = "web load, half";

@@ -11,7 +11,6 @@ use crate::play::Request;
 /// How far the runs are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Runs in all.
     pub(crate) runs: usize,
     /// Those that have a result.
     pub(crate) finished: usize,

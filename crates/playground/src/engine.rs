@@ -25,7 +25,6 @@ pub struct Engine {
 enum Question {
     /// What there is to choose from.
     About,
-    /// Begin a comparison.
     Begin(Box<Ask>),
     /// Which runs it lacks.
     Wanted,
@@ -41,7 +40,6 @@ enum Question {
     Recorded(String, String),
 }
 
-/// What is wrong with a question.
 #[derive(Serialize)]
 struct Wrong {
     error: String,

@@ -101,7 +101,6 @@ fn counted(row: &str, paths: &[&Path]) -> Counts {
     counts
 }
 
-/// What `work` finds on each path, on all processors.
 fn on_each<T: Send>(paths: &[&Path], work: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());

@@ -35,7 +35,6 @@ impl Watch {
         *self.calls() = Some(Calls::default());
     }
 
-    /// The next call, as the flow's.
     pub(crate) fn poll_call(&self, flow: u32) -> Option<FlowDecision> {
         let mut calls = self.calls();
         let (waiting, told) = calls.as_mut()?;

@@ -212,7 +212,6 @@ impl Experiment {
         self.linux.is_some()
     }
 
-    /// Labels of the swept fields at a point.
     pub(crate) fn labels(&self, point: usize) -> Vec<&str> {
         let at = self.points.get(point).map_or(&[][..], Vec::as_slice);
         let swept = self.dimensions.iter().zip(at);

@@ -30,7 +30,6 @@ const CURVE_POINTS: usize = 500;
 /// Most flows of a run whose windows are drawn.
 const FLOWS_DRAWN: usize = 5;
 
-/// The figure of an experiment.
 pub(crate) fn figure(
     plan: &Plan<'_>,
     measures: &Measures<'_>,
@@ -305,7 +304,6 @@ fn y_axis(plot: &PlotPlan, metric: &Metric, experiment: &Experiment) -> Axis {
     axis(plot.y.as_ref(), &if experiment.is_played() { named(metric) } else { "y".to_owned() }, plot.log.1)
 }
 
-/// A metric with its unit.
 fn named(metric: &Metric) -> String {
     match metric.unit.as_str() {
         "" | "share" | "count" => metric.title.clone(),

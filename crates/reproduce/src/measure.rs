@@ -24,7 +24,6 @@ impl From<RunRecord> for Measured {
 }
 
 impl Metric {
-    /// The value of a run.
     pub(crate) fn value(&self, run: &Measured, path: &Context) -> Option<f64> {
         self.take.of(&self.values(run, path))
     }

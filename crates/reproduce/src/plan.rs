@@ -40,10 +40,8 @@ impl Extent<'_> {
 pub(crate) struct Plan<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) extent: Extent<'a>,
-    /// Points that are played.
     pub(crate) points: Vec<usize>,
     pub(crate) seeds: Vec<u64>,
-    /// What the variant sets.
     pub(crate) varied: Vec<Set>,
     /// The described conditions first, then those of each choice's points.
     pub(crate) settings: Vec<Conditions>,
@@ -198,7 +196,6 @@ impl<'a> Plan<'a> {
         plots.any(|plot| self.experiment.is_at(point, &plot.at))
     }
 
-    /// Every run.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.settings.iter().flat_map(move |conditions| {
             let first = conditions.seeds.first().copied();
@@ -208,7 +205,6 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// One run of a cell.
     pub(crate) fn run<'p>(&'p self, cell: &'p Cell, seed: u64, first: bool) -> Run<'p> {
         let mut metrics = self.experiment.metrics.values();
         let acks = metrics.any(|metric| metric.quantity.is_of_acks());

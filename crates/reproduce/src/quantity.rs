@@ -43,7 +43,6 @@ pub(crate) enum Of {
     Ack,
 }
 
-/// A column of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Throughput,
@@ -258,7 +257,6 @@ impl Quantity {
         if let Self::Own(own) = self { Some(&own.of) } else { None }
     }
 
-    /// The column of bins that it is.
     pub(crate) fn column(&self) -> Option<Column> {
         if let Some(Of::Bin(column)) = self.own() { Some(*column) } else { None }
     }

@@ -28,7 +28,6 @@ pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
 }
 
-/// A value with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Value<'a> {
     pub(crate) file: &'a File<'a>,
@@ -42,7 +41,6 @@ pub(crate) struct Value<'a> {
 type Free<'a> = (&'a str, Range<usize>, Value<'a>);
 
 impl<'a> Section<'a> {
-    /// The root of a document.
     pub(crate) fn root(file: &'a File<'a>, table: &'a Spanned<DeTable<'a>>, schema: &'static Table) -> Self {
         Self { file, path: String::new(), span: table.span(), schema, table: table.get_ref() }.checked()
     }
@@ -363,7 +361,6 @@ impl<'a> Value<'a> {
             .checked())
     }
 
-    /// As a table with freely named entries.
     pub(crate) fn entries(&self, allowed: &str) -> Result<Vec<Free<'a>>, ScenarioError> {
         let DeValue::Table(table) = self.raw else { return Err(self.unexpected(allowed)) };
         Ok(table

@@ -75,7 +75,6 @@ impl Files {
         Self { directory: directory.map(Path::to_owned), read: Vec::new(), traces: traces.clone() }
     }
 
-    /// The opportunities in the file that `value` names.
     pub(crate) fn opportunities(&mut self, value: &Value<'_>) -> Result<Opportunities, ScenarioError> {
         const ALLOWED: &str =
             "a mahimahi trace: one whole number of milliseconds per line, in order, the last above 0";
@@ -115,7 +114,6 @@ impl Files {
         Ok(values)
     }
 
-    /// The text of the file that `value` names.
     pub(crate) fn text(&mut self, value: &Value<'_>) -> Result<String, ScenarioError> {
         self.open(value).map(|(_, text)| text)
     }

@@ -7,7 +7,6 @@ use rampcc_scenario::{Scenario, schema};
 const PATH: &[(&str, &str)] = &[("rate", "\"10 Mbit/s\""), ("rtt", "\"50 ms\"")];
 const POISSON: &[(&str, &str)] = &[("kind", "\"poisson\""), ("flows-per-second", "5"), ("size", "\"30 kB\"")];
 
-/// A list of one flow.
 const FLOWS: &str = concat!("\"", env!("CARGO_TARGET_TMPDIR"), "/one-flow.csv\"");
 
 /// A scenario as it is around a table's fields, and the fields that it needs.

@@ -90,7 +90,6 @@ impl<T: Transport> Hosts<T> {
         source % self.cpus.len().max(1) as u32
     }
 
-    /// A packet waits for the processor of its host.
     #[inline(never)]
     fn wait_for_cpu<O: Observer>(&mut self, world: &mut World<'_, T, O>, parcel: &Parcel<T::Packet>) {
         let slot = parcel.place.slot();

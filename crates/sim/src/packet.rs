@@ -11,7 +11,6 @@ pub(crate) struct Parcel<P> {
     pub(crate) place: Place,
 }
 
-/// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Sender,

@@ -97,7 +97,6 @@ struct Simulation<'a, T: Transport, O> {
 /// How a generator's flows send, by whether the compared algorithm steers, and how they are answered.
 type FlowConfigs = ([SenderConfig; 2], ReceiverConfig);
 
-/// What is due.
 enum Due {
     Link(u32),
     Drops,

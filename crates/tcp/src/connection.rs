@@ -108,7 +108,6 @@ pub(crate) enum Stage {
     Established,
 }
 
-/// The SYN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Syn {
     pub(crate) first_sent: Time,

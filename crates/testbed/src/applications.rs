@@ -44,7 +44,6 @@ struct Responses {
 
 #[derive(Default)]
 struct State {
-    /// Flows under test that have not completed.
     under_test: usize,
     /// Set once: the run has ended.
     over: Option<Time>,

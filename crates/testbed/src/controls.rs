@@ -69,7 +69,6 @@ pub fn obstacle() -> Option<Obstacle> {
 /// Of the whole machine.
 const HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
 
-/// What steers one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steered {
     /// The kernel's own.

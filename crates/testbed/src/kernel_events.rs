@@ -189,7 +189,6 @@ fn left(exit: &rampcc_linux::FlowEvent, clock: Clock, flow: u32, sent: Time) -> 
     FlowEvent { now: clock.from_monotonic(exit.exited().unwrap_or(exit.header.time())), flow, kind }
 }
 
-/// Which of the loads steers a flow.
 fn steering(flow: usize, controls: &Controls) -> Option<usize> {
     controls.loaded_of[flow].filter(|_| controls.steered[flow] == Steered::Core)
 }

@@ -145,7 +145,6 @@ impl<'a> Web<'a> {
         }
     }
 
-    /// One object.
     fn fetch(&self, wanted: &Wanted) -> Result<Object, TestbedError> {
         let _ = run_above_engine();
         let (from, to) = wanted.pair;

@@ -147,7 +147,6 @@ pub(crate) fn attach(args: &AttachArgs, terminal: Terminal, out: &mut impl Write
     Ok(())
 }
 
-/// Whether it is for all that the host does.
 fn whole_host(scope: &Scope) -> bool {
     match scope {
         Scope::System => true,

@@ -51,7 +51,6 @@ impl HostArgs {
 }
 
 impl HostCommand {
-    /// Runs the command.
     pub(crate) fn run(self, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
         match self {
             Self::Attach(args) => delivered(|text| attach::attach(&args, terminal, text)),

@@ -33,7 +33,6 @@ fn compare<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["compare", "--on", "program"], &PATH[..], more].concat()
 }
 
-/// Runs that a directory keeps.
 fn runs(place: &Place, directory: &str) -> usize {
     fs::read_dir(place.path(directory).join("runs")).map_or(0, |runs| {
         runs.flatten().filter(|run| run.path().extension().is_some_and(|kind| kind == "json")).count()

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::{SERVER, compare, ready, said};
 use crate::support::{Place, stderr};
 
-/// The one run that a directory keeps.
 fn only_run(place: &Place, directory: &str) -> Value {
     let all = place.files(&format!("{directory}/runs"));
     let mut runs = all.iter().filter_map(|(_, bytes)| serde_json::from_slice::<Value>(bytes).ok());

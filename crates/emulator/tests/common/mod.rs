@@ -43,7 +43,6 @@ pub(crate) fn assert_conserved(report: &ErrorReport) {
     assert_eq!(report.lateness.packets, written);
 }
 
-/// The port of an end.
 pub(crate) fn port(report: &ErrorReport, end: End) -> rampcc_emulator::PortReport {
     report.ports[end as usize]
 }

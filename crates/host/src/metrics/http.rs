@@ -28,7 +28,6 @@ impl Default for Limits {
     }
 }
 
-/// Fields of a head.
 const FIELDS: usize = 64;
 /// What is thrown away of what comes after the head, so that closing does not take the answer back.
 const REST_BYTES: usize = 64 << 10;

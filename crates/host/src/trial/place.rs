@@ -81,7 +81,6 @@ impl Place {
     }
 }
 
-/// A directory, if it is one of control groups.
 fn control_group(path: &Path) -> Option<Locked> {
     is_control_group(path).then(|| fs::metadata(path).ok())?.map(|metadata| Locked::of(&metadata))
 }

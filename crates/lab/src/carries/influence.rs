@@ -91,7 +91,6 @@ pub fn influences(neighbourhood: &Neighbourhood, leader: &CarriedRow, margin: f6
     influences
 }
 
-/// Indices in the order of `x`.
 fn order(x: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_by(|a, b| x[*a].total_cmp(&x[*b]));

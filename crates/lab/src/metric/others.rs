@@ -36,7 +36,6 @@ pub const OTHERS_GOODPUT: Definition = Definition {
     better: Better::Higher,
 };
 
-/// Others' download time.
 pub(crate) const OTHERS_DOWNLOAD_TIME: Definition = Definition {
     id: "others_download_time",
     name: "others' download time",
@@ -45,7 +44,6 @@ pub(crate) const OTHERS_DOWNLOAD_TIME: Definition = Definition {
     better: Better::Lower,
 };
 
-/// Others' packets lost.
 pub(crate) const OTHERS_LOST: Definition = Definition {
     id: "others_lost_packets",
     name: "others' lost packets",

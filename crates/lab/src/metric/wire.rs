@@ -4,7 +4,6 @@ use rampcc_trace::{Emulation, Wire};
 
 use super::{Better, Definition};
 
-/// First flight.
 pub(crate) const FIRST_FLIGHT: Definition = Definition {
     id: "first_flight",
     name: "first flight",
@@ -13,7 +12,6 @@ pub(crate) const FIRST_FLIGHT: Definition = Definition {
     better: Better::Neither,
 };
 
-/// Longest burst.
 pub(crate) const BURST: Definition = Definition {
     id: "longest_burst",
     name: "longest burst",
@@ -23,7 +21,6 @@ pub(crate) const BURST: Definition = Definition {
     better: Better::Lower,
 };
 
-/// Lost of the longest burst.
 pub(crate) const BURST_LOST: Definition = Definition {
     id: "longest_burst_lost",
     name: "lost of the longest burst",

@@ -30,7 +30,6 @@ pub(crate) struct Pair<'a> {
     pub(crate) new: &'a Outcome,
     /// Bytes that pipe and buffer hold together; `None`: the buffer has no end.
     pub(crate) holds_bytes: Option<f64>,
-    /// Bytes of the download.
     pub(crate) bytes: u64,
 }
 

@@ -388,7 +388,6 @@ impl Judge {
         self.look();
     }
 
-    /// A pair of each stratum.
     fn add_round(&mut self, pairs: &[Values]) {
         self.pairs += pairs.len() as u32;
         for (index, evidence) in self.evidence.iter_mut().enumerate() {

@@ -61,7 +61,6 @@ pub struct Choice {
     pub row: Row,
 }
 
-/// A file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {

@@ -11,7 +11,6 @@ use crate::{all_events, exits};
 
 const BYTES: u64 = 3_000_000;
 
-/// The exit of a transfer over this path.
 fn exit_on(path: &str, tag: &str) -> FlowEvent {
     repeated(|| one_exit_on(path, tag))
 }

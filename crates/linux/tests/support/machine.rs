@@ -23,7 +23,6 @@ pub(crate) enum Idle {
     Waits,
 }
 
-/// An older kernel.
 pub(crate) struct Kernel {
     directory: PathBuf,
     pub(crate) release: String,

@@ -54,7 +54,6 @@ impl Sender {
         self.sent += packets;
     }
 
-    /// An ACK of so many packets, in order.
     pub(super) fn ack(&mut self, packets: u64) -> Decision {
         self.ack_with(packets, |_| {})
     }

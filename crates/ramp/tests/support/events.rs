@@ -118,7 +118,6 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     ]
 }
 
-/// ACKs alone.
 pub(crate) fn plausible_acks() -> impl Strategy<Value = Vec<Step>> {
     vec(plausible_ack(), 1..600)
 }

@@ -52,7 +52,6 @@ pub(super) fn dimension(source: &Source<'_>, sweep: &file::Sweep) -> Result<Dime
     Ok(Dimension { name: sweep.name.clone(), points })
 }
 
-/// The x of formulae.
 pub(super) fn axis(source: &Source<'_>, x: &Spanned<file::Axis>) -> Result<Dimension, ReproduceError> {
     let file::Axis { from, to, step } = *x.get_ref();
     let count = ((to - from) / step).round();

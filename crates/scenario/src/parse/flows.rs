@@ -114,7 +114,6 @@ fn flow(
     Ok(())
 }
 
-/// A stream of chunks.
 fn chunks(value: &Value<'_>) -> Result<Source, ScenarioError> {
     let c = value.section(&schema::CHUNKS)?;
     Ok(Source::Chunks { chunk_bytes: c.of("size"), interval: c.of("interval"), chunks: c.of("count") })

@@ -18,7 +18,6 @@ use crate::units::{self, Buffer};
 const STEPS_MAX: usize = 100_000;
 /// What a link's own fields do not say.
 pub(crate) struct Surroundings<'f> {
-    /// One-way propagation delay.
     pub(crate) delay: Propagation,
     /// Smallest round-trip delay apart from this link's own, for `bdp`; `None`: not known for a single link.
     pub(crate) rest: Option<Time>,
@@ -30,7 +29,6 @@ pub(crate) struct Surroundings<'f> {
     pub(crate) trace_offset_range: &'f mut Time,
 }
 
-/// A link from the shared fields of `section`.
 pub(crate) fn link(section: &Section<'_>, around: Surroundings<'_>) -> LinkConfig {
     let offset = section.of("trace-offset");
     let Surroundings { delay, rest, capacity: default_capacity, files, trace_offset_range } = around;

@@ -211,7 +211,6 @@ fn arriving(
     Ok(sessions)
 }
 
-/// A distribution of round-trip times.
 fn round_trips(value: &Value<'_>) -> Result<RoundTrips, ScenarioError> {
     let s = value.section(&schema::RTT)?;
     let max = s.maybe("max").unwrap_or(Time::NEVER);

@@ -163,7 +163,6 @@ impl Observer for Ours {
     }
 }
 
-/// The scenario of a row.
 fn played(row: &Row) -> Scenario {
     let whole = |column: &str| number(row, column).expect("a number") as u64;
     let kbit = |column: &str| Rate::from_bits_per_s(1000 * whole(column));

@@ -20,7 +20,6 @@ const CLOSE: f64 = 0.01;
 const ALIKE: f64 = 0.05;
 /// ns-2 with the threshold that the RFC asks for.
 const RFC_THRESHOLD: &str = "loss, RFC's ssthresh";
-/// When the flow starts.
 const START: Time = Time::from_secs(1);
 /// Above every window: slow start is not limited.
 const NO_LIMIT: u64 = 1_000_000;

@@ -46,7 +46,6 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// The heading in the document.
     pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Vegas => "Vegas' own recovery",
@@ -147,7 +146,6 @@ impl Observer for Ours {
     }
 }
 
-/// The scenario of a row.
 fn played(row: &Row) -> Scenario {
     let whole = |column: &str| number(row, column).expect("a number") as u64;
     let ns = |column: &str| Time::from_ns(whole(column));

@@ -106,7 +106,6 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Bytes ever believed lost.
     #[inline]
     pub(crate) fn ever_lost_bytes(&self) -> u64 {
         self.ever_lost_bytes

@@ -33,7 +33,6 @@ pub(super) struct RateHalving {
 }
 
 impl RateHalving {
-    /// Recovery begins.
     pub(super) fn begin(c: &mut Connection) -> Self {
         let mut halving = Self::default();
         halving.halve(c);

@@ -53,7 +53,6 @@ impl Folder {
         Ok(folder)
     }
 
-    /// A text with its templates filled in.
     pub(super) fn fill(&self, text: &str) -> String {
         let fill = |text: String, (word, value): &(&str, String)| text.replace(&format!("{{{word}}}"), value);
         self.words.iter().fold(text.to_owned(), fill)
@@ -67,7 +66,6 @@ impl Drop for Folder {
     }
 }
 
-/// An address as URLs have it.
 fn host(address: IpAddr) -> String {
     if address.is_ipv6() { format!("[{address}]") } else { address.to_string() }
 }

@@ -54,7 +54,6 @@ pub(super) struct Task<'a> {
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// What a client has seen.
 struct Seen {
     /// By ramp's own client.
     loaded: Option<Loaded>,

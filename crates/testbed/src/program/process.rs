@@ -92,7 +92,6 @@ impl Process {
         Ok(process)
     }
 
-    /// How it ended, if it has.
     pub(super) fn ended(&self) -> Option<Ended> {
         *self.shared.ended()
     }

@@ -10,7 +10,6 @@ use rampcc_trace::{FlowEvent, FlowEventKind, next_round_number};
 use super::driver::Host;
 use crate::log::Log;
 
-/// Of the one flow.
 pub(super) const FLOW: u32 = 0;
 
 /// When the run ended, for both threads.

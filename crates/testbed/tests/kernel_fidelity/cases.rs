@@ -203,7 +203,6 @@ pub(crate) fn others() -> impl Iterator<Item = &'static str> {
     ours.map(|row| row.id).chain(["bbr"])
 }
 
-/// What steers a row in the kernel.
 pub(crate) fn steering(row: &str) -> Row {
     Row::of_kernel(row).unwrap_or(Row::Core)
 }

@@ -58,7 +58,6 @@ impl Observer for Seen {
 }
 
 impl Seen {
-    /// Events of a flow.
     pub(crate) fn of(&self, flow: u32, wanted: impl Fn(&FlowEventKind) -> bool) -> Vec<FlowEvent> {
         self.events.iter().filter(|event| event.flow == flow && wanted(&event.kind)).copied().collect()
     }

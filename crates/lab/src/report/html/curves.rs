@@ -13,7 +13,6 @@ const POINTS: usize = 50_000;
 const MOST_POINTS: usize = 1_400;
 /// A curve with fewer is no curve.
 const FEWEST_POINTS: usize = 60;
-/// Curves of each run.
 const CURVES: usize = 6;
 /// Marks of drops on each run.
 const MOST_DROPS: usize = 300;
@@ -22,7 +21,6 @@ const STEPS: f64 = 2e4;
 
 /// What one run may take.
 pub(super) struct Room {
-    /// Points of each curve.
     points: usize,
     /// Where start-up is over.
     startup_s: f64,
@@ -45,7 +43,6 @@ pub(super) struct Run {
     exit: Option<Exit>,
     /// When the last byte arrived; `None`: it did not.
     done_s: Option<f64>,
-    /// Where the curves end.
     end_s: f64,
     series: Series,
 }

@@ -124,7 +124,6 @@ pub(super) fn page_end(html: &mut Html, version: &str, json: &str, script: Scrip
     html.raw("})();\n</script>\n</body>\n</html>\n");
 }
 
-/// What the path is.
 pub(super) fn fact_list(html: &mut Html, path: &Context) {
     let first = path.capacity.first().map_or(0.0, |step| step.bytes_per_s);
     let varies = path.varies();
@@ -156,7 +155,6 @@ pub(super) fn fact_list(html: &mut Html, path: &Context) {
     }
 }
 
-/// A payload rate.
 pub(super) fn rate_text(bytes_per_s: f64) -> String {
     let bits = bytes_per_s * 8.0;
     let (value, unit) = match bits {

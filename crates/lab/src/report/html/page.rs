@@ -198,7 +198,6 @@ fn drawn_sentence(comparison: &Comparison) -> String {
     }
 }
 
-/// A choice between the seeds that are drawn.
 fn seed_choice(html: &mut Html, comparison: &Comparison) {
     if comparison.drawn.len() < 2 {
         return;

@@ -48,18 +48,15 @@ pub(super) fn swatch(html: &mut Html, arm: &ArmSummary, style: usize) {
     if arm.yardstick { stroke(html, "var(--arm-ideal)", "3 3") } else { swatch_of(html, style) }
 }
 
-/// The look of a style.
 pub(super) fn swatch_of(html: &mut Html, style: usize) {
     stroke(html, &format!("var(--arm-{})", style % 8), dash_of(style));
 }
 
-/// The dashes of a style's line.
 pub(super) fn dash_of(style: usize) -> &'static str {
     const DASHES: [&str; 5] = ["", "9 3", "2 3", "10 3 2 3", "16 4"];
     DASHES[dash(style)]
 }
 
-/// A line of this colour with these dashes.
 pub(super) fn stroke(html: &mut Html, colour: &str, dash: &str) {
     html.add(format_args!(
         "<svg class=\"swatch\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" \
@@ -67,7 +64,6 @@ pub(super) fn stroke(html: &mut Html, colour: &str, dash: &str) {
     ));
 }
 
-/// A column of a metric.
 struct Column<'a> {
     info: Option<&'a MetricInfo>,
     title: &'a str,
