@@ -12,7 +12,7 @@ use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 use crate::backends::{self, On};
 use crate::candidate::CandidateArgs;
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
 use crate::programs::ProgramArgs;
 use crate::progress::{self, Bar, Said};
@@ -93,12 +93,12 @@ impl CompareArgs {
     }
 
     /// Fails where it does not say what to play.
-    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+    pub(crate) fn asks_for(&self) -> Result {
         Experiment::plan(self.request()?, &Said)?;
         Ok(())
     }
 
-    fn request(&self) -> Result<Request<'_>, CliError> {
+    fn request(&self) -> Result<Request<'_>> {
         let names: Vec<&str> = self.backends().map(Backend::name).collect();
         if let Some((at, twice)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
             return Err(CliError::input(format!(
@@ -160,7 +160,7 @@ impl NeighbourArgs {
 }
 
 /// Run the command.
-pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let experiment = Experiment::plan(args.request()?, &Said)?;
     args.playing.spread();
     let interrupted = progress::interruption_of(args.backends());

@@ -10,6 +10,9 @@ use rampcc_reproduce::ReproduceError;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
+/// Result of what may fail with [`CliError`].
+pub(crate) type Result<T = (), E = CliError> = std::result::Result<T, E>;
+
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum CliError {
@@ -48,9 +51,7 @@ pub(crate) enum CliError {
     #[diagnostic(help(
         "their pages show what was measured; a claim that is known not to hold has a `reason` in its file"
     ))]
-    Unexplained {
-        experiments: Vec<String>,
-    },
+    Unexplained { experiments: Vec<String> },
     #[error("run {run} failed: {cause}")]
     Run {
         /// Row and seed.

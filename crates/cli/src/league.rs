@@ -19,7 +19,7 @@ use rampcc_scenario::Setting;
 use crate::backends::{self, On};
 use crate::candidate::{self, CandidateArgs};
 use crate::completions;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
@@ -176,7 +176,7 @@ impl LeagueArgs {
     }
 
     /// The backend that the simulator is held against, if one is named; fails where options do not go with it.
-    fn other(&self) -> Result<Option<&'static dyn Backend>, CliError> {
+    fn other(&self) -> Result<Option<&'static dyn Backend>> {
         let mut others = self.backends().filter(|backend| backend.clock() == Clock::Real);
         let Some(other) = others.next() else {
             let Some(count) = self.sample else { return Ok(None) };
@@ -215,15 +215,15 @@ impl LeagueArgs {
     }
 
     /// Its paths, with what is set.
-    pub(crate) fn population(&self, which: &Which<'_>) -> Result<Population, CliError> {
+    pub(crate) fn population(&self, which: &Which<'_>) -> Result<Population> {
         Ok(Population::open(which)?.with(&self.settings()?)?)
     }
 
-    fn settings(&self) -> Result<Vec<Setting>, CliError> {
+    fn settings(&self) -> Result<Vec<Setting>> {
         Ok(self.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?)
     }
 
-    fn extent(&self) -> Result<Extent, CliError> {
+    fn extent(&self) -> Result<Extent> {
         let population = self.population(&self.which())?;
         Ok(Extent::new(population, self.quick, &self.sizes, self.seeds)?)
     }
@@ -232,7 +232,7 @@ impl LeagueArgs {
         self.out.clone().unwrap_or_else(|| PathBuf::from("ramp-results/league"))
     }
 
-    pub(crate) fn entrants(&self) -> Result<Vec<Row>, CliError> {
+    pub(crate) fn entrants(&self) -> Result<Vec<Row>> {
         let submitted = self.submit.iter().map(|header| header.display().to_string());
         let candidates: Vec<String> = self.candidates.headers.iter().cloned().chain(submitted).collect();
         let mut named = self.algorithms.clone();
@@ -247,7 +247,7 @@ impl LeagueArgs {
 }
 
 /// Run the command.
-pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     if let Some(name) = &args.show {
         return show(args, name, out);
     }
@@ -327,7 +327,7 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
 }
 
 /// What to publish before paths are drawn.
-fn announce(header: &Path, out: &mut impl Write) -> Result<(), CliError> {
+fn announce(header: &Path, out: &mut impl Write) -> Result {
     let digest = submission_digest(header)?;
     writeln!(out, "{digest}")?;
     writeln!(
@@ -353,7 +353,7 @@ pub(crate) fn kept(error: ExperimentError) -> CliError {
 }
 
 /// A path of the asked population as a scenario file; a name that says its population is of that.
-fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliError> {
+fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let which = args.which();
     if let Which::File(_) = which {
@@ -375,7 +375,7 @@ fn show(args: &LeagueArgs, name: &str, out: &mut impl Write) -> Result<(), CliEr
     Ok(write!(out, "name = \"{}\"\n{}", scenario.name, scenario.text)?)
 }
 
-fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(judged: &Table, terminal: Terminal, out: &mut impl Write) -> Result {
     writeln!(out, "{}", terminal.bold(&format!("{}: {}", judged.population, counted(judged.paths, "path"))))?;
     for Cells { head, rows } in
         [Some(text::time(judged)), Some(text::cost(judged)), text::among(judged)].into_iter().flatten()

@@ -9,13 +9,13 @@ use rampcc_league::Extent;
 use rampcc_league::goals::{Arms, Bench, Goals, Marked, Sheet, With, ablation, judged, markdown, sheets};
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::league::{self, LeagueArgs};
 use crate::progress::{self, Bar};
 use crate::provenance;
 
 /// Run the command.
-pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliError> {
+pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result {
     if args.format.csv() {
         return Err(CliError::input_help(
             "--csv: these tables are Markdown",
@@ -37,9 +37,8 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
         entrants.extend(arms.rows(&row)?);
     }
     let which = args.populations();
-    let extent = |which| -> Result<Extent, CliError> {
-        Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?)
-    };
+    let extent =
+        |which| -> Result<Extent> { Ok(Extent::new(args.population(which)?, args.quick, &[], args.seeds)?) };
     let populations: Result<Vec<Extent>, _> = match &arms {
         None => which.iter().map(extent).collect(),
         Some(_) => extent(&args.which()).map(|one| vec![one]),
@@ -76,7 +75,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result<(), CliE
 }
 
 /// The place of the tables.
-fn marked(path: &Path, name: &str) -> Result<Marked, CliError> {
+fn marked(path: &Path, name: &str) -> Result<Marked> {
     let text = fs::read_to_string(path)
         .map_err(|cause| CliError::input(format!("--into {} cannot be read: {cause}", path.display())))?;
     Marked::find(&text, name).ok_or_else(|| {

@@ -10,7 +10,7 @@ use rampcc_league::sides::{Agreement, SampleAsked, SidesRequest, judge, rows, te
 use rampcc_league::text::Cells;
 
 use crate::backends;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::league::{self, LeagueArgs};
 use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
@@ -26,7 +26,7 @@ pub(crate) fn league(
     other: &'static dyn Backend,
     terminal: Terminal,
     out: &mut impl Write,
-) -> Result<(), CliError> {
+) -> Result {
     let request = request(args, other)?;
     let place = request.out.clone();
     let interrupted = progress::interruption_of(args.backends());
@@ -52,7 +52,7 @@ pub(crate) fn league(
     Err(CliError::Refused { refused: sides.refused })
 }
 
-fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>, CliError> {
+fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesRequest<'static>> {
     let population = args.population(&args.which())?;
     let asked = SampleAsked { quick: args.quick, paths: args.sample, sizes: &args.sizes, seeds: args.seeds };
     let extent = Extent::sample(population, &asked, other)?;
@@ -71,7 +71,7 @@ fn request(args: &LeagueArgs, other: &'static dyn Backend) -> Result<SidesReques
     })
 }
 
-fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(agreement: &Agreement, terminal: Terminal, out: &mut impl Write) -> Result {
     let [first, second] = agreement.backends;
     let heading = format!(
         "{}: {} on {second} and {first}",

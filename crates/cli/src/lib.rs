@@ -52,7 +52,7 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use rampcc_backend::Backend;
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -154,7 +154,7 @@ pub fn understood<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>)
     asked.map_err(|error| format!("{:?}", miette::Report::new(error)))
 }
 
-fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn dispatch(command: Command, terminal: Terminal, out: &mut impl Write) -> Result {
     for backend in command.backends() {
         backend.prepare().map_err(|message| CliError::Kernel { message, help: None })?;
     }

@@ -19,7 +19,7 @@ use rampcc_reproduce::{
 };
 
 use crate::backends::{self, On};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
 use crate::progress::{self, Bar, had_finished};
 use crate::provenance;
@@ -106,7 +106,7 @@ impl ReproduceArgs {
     }
 
     /// Fails where it does not say what to play.
-    pub(crate) fn asks_for(&self) -> Result<(), CliError> {
+    pub(crate) fn asks_for(&self) -> Result {
         self.experiments().map(|_| ())
     }
 
@@ -115,7 +115,7 @@ impl ReproduceArgs {
         Extent { quick: self.quick, backend: self.backend(), variant }
     }
 
-    fn variant(&self) -> Result<Variant, CliError> {
+    fn variant(&self) -> Result<Variant> {
         Ok(Variant::parse(&self.set, &self.choice, self.runs)?)
     }
 
@@ -124,7 +124,7 @@ impl ReproduceArgs {
     }
 
     /// Those of which a variant can be played; naming another one is an error.
-    fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, CliError> {
+    fn varied(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>> {
         let by_name: BTreeSet<String> =
             rampcc_reproduce::chosen(&self.ids, &[])?.into_iter().map(|one| one.id).collect();
         if let Some(one) = experiments.iter().find(|one| !one.is_played() && by_name.contains(&one.id)) {
@@ -137,7 +137,7 @@ impl ReproduceArgs {
         Ok(experiments)
     }
 
-    fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
+    fn experiments(&self) -> Result<Vec<Experiment>> {
         let everything = self.all || (self.list && self.ids.is_empty() && self.paper.is_empty());
         let papers = if everything { paper_ids().map(str::to_owned).collect() } else { self.paper.clone() };
         let mut chosen = chosen(&self.ids, &papers)?;
@@ -169,11 +169,7 @@ impl ReproduceArgs {
 }
 
 /// Run the command.
-pub(crate) fn reproduce(
-    args: &ReproduceArgs,
-    terminal: Terminal,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
+pub(crate) fn reproduce(args: &ReproduceArgs, terminal: Terminal, out: &mut impl Write) -> Result {
     let experiments = args.experiments()?;
     if args.list {
         return list(&experiments, terminal, out);
@@ -263,7 +259,7 @@ fn claims_held(tally: Tally) -> String {
     format!("{held} of {checked} checked claims hold{formulae}{apart}")
 }
 
-fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError> {
+fn show(experiments: &[Experiment], out: &mut impl Write) -> Result {
     let [one] = experiments else {
         let named = format!("`--show` prints one file, and {} experiments are named", experiments.len());
         return Err(CliError::input_help(named, "name one experiment (`ramp reproduce --list`)"));
@@ -275,7 +271,7 @@ fn show(experiments: &[Experiment], out: &mut impl Write) -> Result<(), CliError
     Ok(())
 }
 
-fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) -> Result {
     let header = ["experiment", "kind", "figure", "on", "shows"].map(str::to_owned);
     let row = |one: &Experiment| {
         let on = match (one.is_played(), one.on_linux()) {
@@ -290,7 +286,7 @@ fn list(experiments: &[Experiment], terminal: Terminal, out: &mut impl Write) ->
     Ok(())
 }
 
-fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result<(), CliError> {
+fn print(done: &Done, terminal: Terminal, out: &mut impl Write) -> Result {
     let width = terminal.width;
     let wrapped = |text: &str, indent: &str| {
         let options = textwrap::Options::new(width).initial_indent(indent).subsequent_indent("      ");

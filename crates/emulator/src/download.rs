@@ -11,7 +11,7 @@ use rampcc::Time;
 use rampcc_trace::FlowSample;
 
 use crate::connection::{Connect, Connection, Opener, run_above_engine};
-use crate::{Clock, EmulatorError, Running, TcpInfo};
+use crate::{Clock, EmulatorError, Result, Running, TcpInfo};
 
 /// Written or read at once.
 const CHUNK: usize = 256 << 10;
@@ -78,11 +78,7 @@ impl Running {
     ///
     /// It returns when the receiver has the last byte, or at the limit. Transfers may run at the same time, each in a
     /// thread of its own.
-    pub fn download(
-        &self,
-        download: &Download,
-        sampled: impl FnMut(&FlowSample),
-    ) -> Result<Downloaded, EmulatorError> {
+    pub fn download(&self, download: &Download, sampled: impl FnMut(&FlowSample)) -> Result<Downloaded> {
         if download.flow >= self.scenario().flows.len() {
             return Err(EmulatorError::Flow { index: download.flow });
         }
@@ -113,7 +109,7 @@ struct Shared {
 }
 
 impl Transfer<'_> {
-    fn run(&self, sampled: impl FnMut(&FlowSample)) -> Result<Downloaded, EmulatorError> {
+    fn run(&self, sampled: impl FnMut(&FlowSample)) -> Result<Downloaded> {
         let shared = Shared::default();
         let (done, completed) = channel();
         thread::scope(|scope| {

@@ -7,6 +7,9 @@ use miette::Diagnostic;
 use rampcc_scenario::ScenarioError;
 use thiserror::Error;
 
+/// Result of what may fail with [`ExperimentError`].
+pub type Result<T = (), E = ExperimentError> = std::result::Result<T, E>;
+
 /// Error that leaves an experiment without a result.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ExperimentError {

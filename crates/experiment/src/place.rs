@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::progress::Progress;
 use crate::store::{RUNS, file_name_part, hexadecimal};
 
@@ -44,7 +44,7 @@ pub(crate) fn directory(
     tail: &str,
     identity: &str,
     progress: &dyn Progress,
-) -> Result<PathBuf, ExperimentError> {
+) -> Result<PathBuf> {
     let own = format!("{}-{}{tail}", file_name_part(name), identity.get(..8).unwrap_or(identity));
     let Some(out) = out else { return Ok(Path::new(RESULTS).join(own)) };
     match owner(out) {
@@ -137,12 +137,7 @@ fn planned(directory: &Path) -> Option<String> {
 
 /// The directory that a plan in `directory` names. A plan may come from a stranger, and what it names is written to: it
 /// lies below `directory` or right next to it, where ramp puts results, links included.
-pub(crate) fn named(
-    directory: &Path,
-    plan: &str,
-    field: &str,
-    place: &Path,
-) -> Result<PathBuf, ExperimentError> {
+pub(crate) fn named(directory: &Path, plan: &str, field: &str, place: &Path) -> Result<PathBuf> {
     let joined = directory.join(place);
     let parts: Vec<_> = place.components().collect();
     let plain = |parts: &[Component<'_>]| parts.iter().all(|part| matches!(part, Component::Normal(_)));

@@ -3,7 +3,7 @@
 use rampcc_backend::Backend;
 use rampcc_lab::LeftOut;
 
-use crate::error::ExperimentError;
+use crate::error::{ExperimentError, Result};
 use crate::row::{Row, Steering};
 
 /// How rows were asked for.
@@ -47,7 +47,7 @@ impl Playable {
 /// If the rows were `asked` for by name, each is played or refused, but those that a group brought; if not, the backend's own are
 /// added. What a group brought and is not here is left out. A row that only another backend can play is left out, unless
 /// this one is alone.
-pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Playable, ExperimentError> {
+pub fn playable(rows: &[Row], backend: &dyn Backend, asked: Asked) -> Result<Playable> {
     let Asked { named, alone } = asked;
     let rows: Vec<Row> = rows.iter().map(|row| row.on(backend)).collect();
     let foreign = |row: &&Row| match row.control() {
@@ -96,7 +96,7 @@ fn own(found: &mut Playable, backend: &dyn Backend) {
 }
 
 /// Without the rows that something in this process keeps from being played; an error if one of them was named, or none is left.
-fn without_obstacle(mut found: Playable, backend: &dyn Backend) -> Result<Playable, ExperimentError> {
+fn without_obstacle(mut found: Playable, backend: &dyn Backend) -> Result<Playable> {
     let Some(obstacle) = found.here.iter().find_map(|row| backend.obstacle(row.control())) else {
         return Ok(found);
     };

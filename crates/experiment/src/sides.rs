@@ -7,7 +7,7 @@ use rampcc_lab::report::{html, sides_csv, sides_json};
 use rampcc_lab::{Comparison, SideBySide, SidesWords, side_by_side};
 use serde::{Deserialize, Serialize};
 
-use crate::error::ExperimentError;
+use crate::error::Result;
 use crate::place::{REPORT, SIDES_PLAN};
 use crate::store::{Store, write_whole};
 
@@ -59,7 +59,7 @@ pub(crate) fn write_sides(
     plan: &SidesPlan,
     both: &SideBySide,
     comparisons: &[Comparison],
-) -> Result<(), ExperimentError> {
+) -> Result {
     let words = SidesWords::of(both, comparisons);
     let page = |(_, place): &(String, PathBuf)| place.join(REPORT).to_string_lossy().into_owned();
     let places: Vec<String> = plan.sides.iter().map(page).collect();

@@ -18,7 +18,7 @@ use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat, renameat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstat, fstatat};
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, fsync, geteuid, mkdir, unlinkat};
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 
 /// Longer than any record can be.
 const LONGEST: usize = 64 << 10;
@@ -308,7 +308,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 /// Puts a file that everybody may read in its place, whole or not at all.
 ///
 /// It takes the place of nothing but a regular file.
-pub fn publish(path: &Path, content: &[u8]) -> Result<(), HostError> {
+pub fn publish(path: &Path, content: &[u8]) -> Result {
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         HostError::input(format!("{} is not a file name", path.display()), "DIRECTORY/NAME.prom")
     })?;

@@ -14,7 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::files::Directory;
 use crate::host::Host;
 
@@ -59,7 +59,7 @@ impl Locked {
 
 impl Host {
     /// Waits until no other process changes this host through the same records, but not for ever.
-    pub(crate) fn lock(&self) -> Result<Lock, HostError> {
+    pub(crate) fn lock(&self) -> Result<Lock> {
         let records = self.records();
         let directory = Directory::make(records).map_err(HostError::file("make", records))?;
         let path = records.join(LOCK);
@@ -110,7 +110,7 @@ impl Host {
 
     /// The same for undoing, which nothing may keep from being done: where the lock cannot be had because its directory
     /// is full or read-only, or because it is no file, no other process gets it either.
-    pub(crate) fn lock_to_undo(&self) -> Result<Lock, HostError> {
+    pub(crate) fn lock_to_undo(&self) -> Result<Lock> {
         match self.lock() {
             Err(HostError::File { cause, .. }) if nobody_gets_it(&cause) => Ok(Lock { _file: None }),
             lock => lock,

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
 use rampcc_experiment::{
-    Ahead, ExperimentError, Progress, Row, Run, Store, Workers, check, comparisons, context, digest,
+    Ahead, ExperimentError, Progress, Result, Row, Run, Store, Workers, check, comparisons, context, digest,
 };
 use rampcc_lab::{Context, RunRecord};
 use rayon::prelude::*;
@@ -144,7 +144,7 @@ impl Request<'_> {
     /// # Errors
     ///
     /// [`ExperimentError::Interrupted`] where `interrupted` was raised before the last run: what is finished is kept.
-    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<League, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<League> {
         let paths = self.prepared()?;
         for path in &paths {
             check(self.backend, &path.path.scenario, &self.entrants)?;
@@ -241,11 +241,11 @@ impl Request<'_> {
         }
     }
 
-    fn prepared(&self) -> Result<Vec<Prepared<'_>>, ExperimentError> {
+    fn prepared(&self) -> Result<Vec<Prepared<'_>>> {
         self.population.paths.par_iter().map(|path| self.prepare(path)).collect()
     }
 
-    fn prepare<'a>(&self, path: &'a Path) -> Result<Prepared<'a>, ExperimentError> {
+    fn prepare<'a>(&self, path: &'a Path) -> Result<Prepared<'a>> {
         let wrong = |problem: &str, allowed: &str| ExperimentError::Input {
             message: format!("path `{}` {problem}", path.name),
             help: Some(allowed.to_owned()),

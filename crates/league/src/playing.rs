@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use rampcc_experiment::{ExperimentError, Playing, Progress, Run, Store};
+use rampcc_experiment::{ExperimentError, Playing, Progress, Result, Run, Store};
 use rampcc_lab::RunRecord;
 
 use crate::play::Request;
@@ -33,7 +33,7 @@ impl Counts {
         playing: &Playing<'_>,
         runs: &[Run<'_>],
         take: impl Fn(usize, RunRecord) -> T + Sync,
-    ) -> Result<Vec<T>, ExperimentError> {
+    ) -> Result<Vec<T>> {
         let (rows, played) = playing.all(runs.iter().cloned(), take)?;
         self.finished += rows.len();
         self.found += played.reused;

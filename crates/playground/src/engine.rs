@@ -33,7 +33,10 @@ enum Question {
     /// Play a run for another engine.
     Record(Wish),
     /// Keep a run that another engine has played.
-    Take { job: Job, record: Box<RunRecord> },
+    Take {
+        job: Job,
+        record: Box<RunRecord>,
+    },
     /// What the runs say so far.
     Show,
     /// The line of the simulator's recorded runs: scenario and algorithm.

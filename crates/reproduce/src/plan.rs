@@ -10,7 +10,7 @@ use rampcc_experiment::{Kept, Row, Run, VERSION, check, digest};
 use rampcc_lab::flows::{BINS_MAX, FLOWS_MAX, FlowsWanted};
 use rampcc_scenario::Scenario;
 
-use crate::error::ReproduceError;
+use crate::error::Result;
 use crate::experiment::{Experiment, How, Set};
 use crate::file::{Form, Whose};
 use crate::variant::Variant;
@@ -69,7 +69,7 @@ pub(crate) struct Cell {
 
 impl<'a> Plan<'a> {
     /// Makes every scenario, so that what is wrong with one is known before anything is played.
-    pub(crate) fn new(experiment: &'a Experiment, extent: Extent<'a>) -> Result<Self, ReproduceError> {
+    pub(crate) fn new(experiment: &'a Experiment, extent: Extent<'a>) -> Result<Self> {
         let linux = extent.backend.clock() == Clock::Real;
         let named = match &experiment.linux {
             Some(linux_at) if linux && !linux_at.at.is_empty() => &linux_at.at,
@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    fn conditions(&self, choice: Option<(usize, usize)>) -> Result<Conditions, ReproduceError> {
+    fn conditions(&self, choice: Option<(usize, usize)>) -> Result<Conditions> {
         let experiment = self.experiment;
         let mut cells = Vec::new();
         let mut chance = false;
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Fails where a metric looks at what comes after the end of the run.
-    fn windows_fit(&self, scenario: &Scenario) -> Result<(), ReproduceError> {
+    fn windows_fit(&self, scenario: &Scenario) -> Result {
         let end = scenario.stop.after.secs_f64();
         for (name, metric) in &self.experiment.metrics {
             if let Some((_, to)) = metric.window.filter(|(_, to)| *to > end) {

@@ -10,6 +10,9 @@ use thiserror::Error;
 
 use crate::place::Written;
 
+/// Result of what may fail with [`ScenarioError`].
+pub type Result<T = (), E = ScenarioError> = std::result::Result<T, E>;
+
 /// Error that leaves no [`crate::Scenario`].
 #[derive(Debug, Error, Diagnostic)]
 pub enum ScenarioError {
@@ -166,7 +169,7 @@ impl<'a> File<'a> {
     }
 
     /// A result whose error is reported with all other mistakes of the file: reading goes on without it.
-    pub(crate) fn keep<T>(&self, result: Result<T, ScenarioError>) -> Option<T> {
+    pub(crate) fn keep<T>(&self, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => return Some(value),
             Err(ScenarioError::Field(error)) => {

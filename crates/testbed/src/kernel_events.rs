@@ -11,10 +11,10 @@ use rampcc_linux::{CallEvent, Calls, Event, Loaded};
 use rampcc_scenario::FlowConfig;
 use rampcc_trace::{Call, FlowDecision, FlowEvent, FlowEventKind, FlowSample, Told as CallTold};
 
-use crate::TestbedError;
 use crate::controls::{Controls, Steered};
 use crate::seen::Seen;
 use crate::told::FlowTold;
+use crate::{Result, TestbedError};
 
 /// One connection of so many may begin with its first ACK.
 const LEFT_OUT: u64 = 200;
@@ -42,11 +42,7 @@ impl Told {
 
     /// Every connection that should have a program has one, from its beginning on. `connections` are the numbers of each kind:
     /// of a thousand pages a few may begin with their first ACK.
-    pub(crate) fn check(
-        controls: &Controls,
-        kinds: &[FlowConfig],
-        connections: &[u64],
-    ) -> Result<(), TestbedError> {
+    pub(crate) fn check(controls: &Controls, kinds: &[FlowConfig], connections: &[u64]) -> Result {
         for (index, loaded) in controls.loaded.iter().enumerate() {
             let counters = loaded.counters();
             let counters = counters

@@ -12,7 +12,7 @@ use serde::Serializer;
 use serde::ser::SerializeMap;
 
 use crate::file::{Head, Lines, io_error, read_comments};
-use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Told, TraceError};
+use crate::{Call, FlowDecision, Format, Observer, Opening, Provenance, Result, Told, TraceError};
 
 /// Fields that may be empty, with what that stands for: `RAMP_UNSET` of the contract, or zero, where older files have no such column.
 type Empty = &'static [(&'static str, u64)];
@@ -92,13 +92,7 @@ impl Line {
         }
     }
 
-    fn take<T>(
-        &self,
-        prefix: &str,
-        fields: &[Field<T>],
-        empty: Empty,
-        record: &mut T,
-    ) -> Result<(), TraceError> {
+    fn take<T>(&self, prefix: &str, fields: &[Field<T>], empty: Empty, record: &mut T) -> Result {
         for field in fields {
             let name = [prefix, field.name].concat();
             let value = match of_empty(empty, field.name) {
@@ -119,7 +113,7 @@ impl Line {
         TraceError::Field { line: self.number, field: name.to_owned(), found, allowed: allowed.into() }
     }
 
-    fn whole(&self, name: &str, max: u64) -> Result<u64, TraceError> {
+    fn whole(&self, name: &str, max: u64) -> Result<u64> {
         let number = match self.values.get(name) {
             Some(Value::Number(number)) => Some(*number),
             Some(Value::Word(word)) => word.parse().ok(),
@@ -130,7 +124,7 @@ impl Line {
             .ok_or_else(|| self.wrong(name, format!("a whole number from 0 to {max}")))
     }
 
-    fn small(&self, name: &str) -> Result<u32, TraceError> {
+    fn small(&self, name: &str) -> Result<u32> {
         self.whole(name, u64::from(u32::MAX)).map(|number| number as u32)
     }
 
@@ -140,7 +134,7 @@ impl Line {
         name: &str,
         all: [T; N],
         word: impl Fn(T) -> &'static str,
-    ) -> Result<T, TraceError> {
+    ) -> Result<T> {
         let found = match self.values.get(name) {
             Some(Value::Word(found)) => all.into_iter().find(|known| word(*known) == found),
             _ => None,
@@ -154,7 +148,7 @@ impl Line {
         self.word(&format!("{side}_exit_reason"), decision.exit_reason().word());
     }
 
-    fn decision(&self, side: &str) -> Result<Decision, TraceError> {
+    fn decision(&self, side: &str) -> Result<Decision> {
         let mut decision = Decision::new();
         self.take(&format!("{side}_"), Decision::FIELDS, DECISION, &mut decision)?;
         let phase = self.entry(&format!("{side}_phase"), Phase::ALL, Phase::word)?;
@@ -174,7 +168,7 @@ impl Line {
         self.word("hint_source", config.hint.source().word());
     }
 
-    fn opening(&self) -> Result<Opening, TraceError> {
+    fn opening(&self) -> Result<Opening> {
         let known = match self.values.get("algorithm") {
             Some(Value::Word(id)) => rampcc::algorithms().iter().find(|algorithm| algorithm.id == id),
             _ => None,
@@ -213,7 +207,7 @@ impl Line {
         Ok(Opening { algorithm, config })
     }
 
-    fn flow_decision(&self) -> Result<FlowDecision, TraceError> {
+    fn flow_decision(&self) -> Result<FlowDecision> {
         let told = match self.entry("record", ["open", "ack", "event"], |word| word)? {
             "open" => Told::Open(Box::new(self.opening()?)),
             "ack" => {
@@ -275,7 +269,7 @@ pub struct DecisionWriter<W: Write> {
 
 impl<W: Write> DecisionWriter<W> {
     /// Begin a file with its provenance.
-    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self, TraceError> {
+    pub fn new(out: W, format: Format, provenance: &Provenance) -> Result<Self> {
         let columns = columns();
         Ok(Self { lines: Lines::begin(out, format, provenance, &columns)?, columns, failed: None })
     }
@@ -286,14 +280,14 @@ impl<W: Write> DecisionWriter<W> {
     }
 
     /// Write out what is buffered; the first failure of all.
-    pub fn finish(mut self) -> Result<(), TraceError> {
+    pub fn finish(mut self) -> Result {
         match self.failed {
             Some(error) => Err(error),
             None => Ok(self.lines.flush()?),
         }
     }
 
-    fn write(&mut self, line: &Line) -> Result<(), TraceError> {
+    fn write(&mut self, line: &Line) -> Result {
         let value = |column: &String| line.values.get(column);
         match &mut self.lines {
             Lines::Csv(csv) => {
@@ -337,10 +331,7 @@ impl<W: Write> Observer for DecisionWriter<W> {
 ///
 /// # Errors
 /// Names the first line, and the field, that is not as [`DecisionWriter`] writes it.
-pub fn read_decisions(
-    mut file: impl BufRead,
-    observer: &mut (impl Observer + ?Sized),
-) -> Result<Provenance, TraceError> {
+pub fn read_decisions(mut file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     match file.fill_buf()?.first() {
         Some(b'{') => read_json(file, observer),
         Some(b'#') => read_csv(file, observer),
@@ -348,7 +339,7 @@ pub fn read_decisions(
     }
 }
 
-fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance, TraceError> {
+fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     let columns = columns();
     let mut provenance = None;
     for (number, text) in (1..).zip(file.lines()) {
@@ -383,10 +374,7 @@ fn read_json(file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Res
     provenance.ok_or(TraceError::NoProvenance)
 }
 
-fn read_csv(
-    mut file: impl BufRead,
-    observer: &mut (impl Observer + ?Sized),
-) -> Result<Provenance, TraceError> {
+fn read_csv(mut file: impl BufRead, observer: &mut (impl Observer + ?Sized)) -> Result<Provenance> {
     let (provenance, comments) = read_comments(&mut file)?;
     let columns = columns();
     let mut rows = csv::Reader::from_reader(file);
@@ -416,7 +404,7 @@ fn read_csv(
     Ok(provenance)
 }
 
-fn known(columns: &[String], name: &str, line: u64) -> Result<(), TraceError> {
+fn known(columns: &[String], name: &str, line: u64) -> Result {
     if columns.iter().any(|known| known == name) {
         return Ok(());
     }

@@ -38,7 +38,7 @@ pub use command::{quoted, words};
 pub use decision::{Call, FlowDecision, Opening, Told};
 pub use decision_file::{DecisionWriter, read_decisions};
 pub use emulation::{Emulation, HostLateness, Wire};
-pub use file::{Format, TraceError, Writer, read};
+pub use file::{Format, Result, TraceError, Writer, read};
 pub use observer::{Both, Observer};
 pub use outcome::{FlowTotals, LinkTotals, Outcome, next_round_number};
 pub use provenance::Provenance;

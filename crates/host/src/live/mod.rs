@@ -10,7 +10,7 @@ use rampcc::{ExitReason, Phase};
 use rampcc_linux::{FlowEvent, FlowRow, Onlooker, Pinned, Start, Watcher};
 use serde::Serialize;
 
-use crate::error::HostError;
+use crate::error::{HostError, Result};
 use crate::host::Host;
 use crate::record::Entry;
 
@@ -141,12 +141,12 @@ impl Live {
     }
 
     /// The start-ups of the kernel's own congestion controls too, on the whole machine, from now on.
-    pub fn with_all(self) -> Result<Self, HostError> {
+    pub fn with_all(self) -> Result<Self> {
         Ok(Self { others: Some(Watcher::load()?), ..self })
     }
 
     /// Takes notice of what has been attached or detached since; what cannot be opened is no longer there.
-    pub fn refresh(&mut self) -> Result<(), HostError> {
+    pub fn refresh(&mut self) -> Result {
         let mut found = Vec::new();
         for (key, entry) in self.host.entries()? {
             let Entry::Known(record) = entry else { continue };
@@ -177,7 +177,7 @@ impl Live {
     }
 
     /// One look at all that [`Live::refresh`] has found.
-    pub fn look(&mut self) -> Result<Snapshot, HostError> {
+    pub fn look(&mut self) -> Result<Snapshot> {
         let mut snapshot = Snapshot::default();
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_err(HostError::system("read the clock"))?;
         let (now, first) = (Duration::from(now), self.kept);

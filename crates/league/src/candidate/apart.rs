@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rampcc::{Algorithm, Description, Time};
 use rampcc_backend::{BackendError, Played};
-use rampcc_experiment::{ExperimentError, Parcel, Player, Run, Task};
+use rampcc_experiment::{ExperimentError, Parcel, Player, Result, Run, Task};
 use rampcc_trace::Observer;
 
 use super::wire::{Ask, Said, add, messages, receive, send};
@@ -82,7 +82,7 @@ impl Processes {
     }
 
     /// Loads it into a first process, and says what it is.
-    pub(super) fn describe(&self) -> Result<&'static Algorithm, ExperimentError> {
+    pub(super) fn describe(&self) -> Result<&'static Algorithm> {
         let wrong = |message: String| ExperimentError::Input { message, help: Some(HELP.to_owned()) };
         let (process, description) = self.start(&AtomicBool::new(false)).map_err(|lost| match lost {
             Lost::Said(message) => wrong(format!("your candidate {} {message}", self.file)),

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use libloading::Library;
 use rampcc::Algorithm;
 use rampcc_backend::Backend;
-use rampcc_experiment::{Code, ExperimentError, Received, Row, Task, failed};
+use rampcc_experiment::{Code, Received, Result, Row, Task, failed};
 use rampcc_trace::{CpuSample, FlowDecision, FlowEvent, FlowSample, LinkSample, Observer, Outcome};
 
 use super::confine;
@@ -102,7 +102,7 @@ impl Loaded {
         task: &str,
         backend: &dyn Backend,
         saying: &mut Saying<'_>,
-    ) -> Result<Outcome, ExperimentError> {
+    ) -> Result<Outcome> {
         let path = Received::read(path)?;
         let task: Task = serde_json::from_str(task)?;
         let code = Code { text: "".into(), digest: self.digest.clone(), player: None };

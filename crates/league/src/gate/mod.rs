@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{Ahead, ExperimentError, Progress, Row, Steering, context};
+use rampcc_experiment::{Ahead, ExperimentError, Progress, Result, Row, Steering, context};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
@@ -170,16 +170,11 @@ impl Question<'_> {
     /// # Errors
     ///
     /// As [`Request::play`].
-    pub fn ask(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate, ExperimentError> {
+    pub fn ask(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate> {
         self.ask_of(Sides::Rows, progress, interrupted)
     }
 
-    fn ask_of(
-        &self,
-        sides: Sides,
-        progress: &dyn Progress,
-        interrupted: &AtomicBool,
-    ) -> Result<Gate, ExperimentError> {
+    fn ask_of(&self, sides: Sides, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Gate> {
         let seed = self.seed.unwrap_or_else(|| self.own_seed());
         progress.on_backend(&Ahead {
             backend: self.backend,
@@ -330,7 +325,7 @@ impl Draws {
         self.random.random_range(0..ACCESS.len())
     }
 
-    fn path(&mut self, access: usize) -> Result<Path, ExperimentError> {
+    fn path(&mut self, access: usize) -> Result<Path> {
         let access = ACCESS[access];
         let number = self.random.random_range(1..=OF_EACH);
         let name = format!("fresh-{}-{access}-{number:02}", self.random.random_range(0..SEEDS));

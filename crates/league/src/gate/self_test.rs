@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rampcc::{Algorithm, Traits};
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Row};
+use rampcc_experiment::{ExperimentError, Progress, Result, Row};
 use rampcc_scenario::Arm;
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ impl SelfTest<'_> {
     /// # Errors
     ///
     /// As [`Question::ask`], and where a mutant does not compile.
-    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Tested, ExperimentError> {
+    pub fn play(&self, progress: &dyn Progress, interrupted: &AtomicBool) -> Result<Tested> {
         let rows = if self.rows.is_empty() { compared(self.backend) } else { self.rows.clone() };
         let mut tested = Tested { terms: self.terms, alike: Vec::new(), mutants: Vec::new() };
         for (number, row) in (0..u64::from(self.alike)).zip(rows.iter().cycle()) {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Progress, Row, Steering};
+use rampcc_experiment::{ExperimentError, Progress, Result, Row, Steering};
 use rampcc_scenario::Setting;
 
 use crate::asked::Extent;
@@ -60,7 +60,7 @@ pub enum Set {
 
 impl Set {
     /// Its paths, with `settings` on each. `quick`: at most four of each kind, or one of each return link and crowd, one run each.
-    pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent, ExperimentError> {
+    pub fn extent(self, quick: bool, settings: &[Setting]) -> Result<Extent> {
         let (name, text, sizes) = match self {
             Self::Beside => ("beside", BESIDE, BESIDE_SIZES.as_slice()),
             Self::Geo => ("geo", GEO, [GEO_SIZE].as_slice()),
@@ -133,15 +133,15 @@ impl Bench<'_> {
         with: With,
         progress: &dyn Progress,
         interrupted: &AtomicBool,
-    ) -> Result<Played, ExperimentError> {
+    ) -> Result<Played> {
         let mut pairs = with.pairs;
         let settings = populations.first().map_or_else(Vec::new, |first| first.population.settings.clone());
-        let mut play = |extent: Extent| -> Result<League, ExperimentError> {
+        let mut play = |extent: Extent| -> Result<League> {
             let league = self.request(extent, pairs).play(progress, interrupted)?;
             pairs = false;
             Ok(league)
         };
-        let judged = |league: &League| -> Result<Table, ExperimentError> {
+        let judged = |league: &League| -> Result<Table> {
             let table = league.judge(&Weights::default());
             league.write(&self.out, &table, &self.command)?;
             Ok(table)
@@ -188,7 +188,7 @@ impl Bench<'_> {
 }
 
 /// The one of `rows` that goals are for: none of those that are always there.
-pub fn judged(rows: &[Row]) -> Result<&Row, ExperimentError> {
+pub fn judged(rows: &[Row]) -> Result<&Row> {
     let always = [rampcc::standard().id, rampcc::of_cubic().id];
     let mut own = rows
         .iter()

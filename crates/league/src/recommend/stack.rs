@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rampcc::Traits;
-use rampcc_experiment::{ExperimentError, Row, Steering};
+use rampcc_experiment::{ExperimentError, Result, Row, Steering};
 use rampcc_scenario::nearest;
 use serde::Deserialize;
 
@@ -117,7 +117,7 @@ impl Stack {
     /// # Errors
     ///
     /// There is none, or the file is wrong.
-    pub fn open(name: &str) -> Result<Self, ExperimentError> {
+    pub fn open(name: &str) -> Result<Self> {
         if let Some((_, text)) = STACKS.iter().find(|(known, _)| *known == name) {
             return Self::parse(&format!("stacks/{name}.toml"), text);
         }
@@ -144,7 +144,7 @@ impl Stack {
     /// # Errors
     ///
     /// What is wrong in it.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ExperimentError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
         let wrong =
             |problem: String| input(format!("{name}: {problem}"), "the form of stacks/linux.toml".to_owned());
         let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string().trim().to_owned()))?;
