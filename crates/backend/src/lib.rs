@@ -14,7 +14,7 @@
 //! use rampcc_scenario::Scenario;
 //!
 //! /// Data packets of a run, on any backend.
-//! fn packets(backend: &dyn Backend, scenario: &Scenario, seed: u64) -> Result<u64, BackendError> {
+//! fn packets(backend: &dyn Backend, scenario: &Scenario, seed: u64) -> Result<u64> {
 //!     let play = Play { scenario, control: None, seed };
 //!     let played = backend.run(&play, &mut (), &AtomicBool::new(false))?;
 //!     Ok(played.outcome.data_packets)
@@ -96,12 +96,7 @@ pub trait Backend: Sync {
     fn check(&self, scenario: &Scenario, control: Option<&Control>) -> Result<(), Vec<String>>;
 
     /// Plays one run. `interrupted` is looked at several times a second.
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError>;
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played>;
 }
 
 impl fmt::Debug for dyn Backend + '_ {
@@ -158,6 +153,9 @@ pub struct Played {
     /// Report of a run in real time about itself.
     pub emulation: Option<Emulation>,
 }
+
+/// Result of what may fail with [`BackendError`].
+pub type Result<T = (), E = BackendError> = std::result::Result<T, E>;
 
 /// Error that leaves a run without a result.
 #[derive(Debug, thiserror::Error)]

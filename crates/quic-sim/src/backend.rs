@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use rampcc::Lacking;
-use rampcc_backend::{Backend, BackendError, Control, Play, Played};
+use rampcc_backend::{Backend, BackendError, Control, Play, Played, Result};
 use rampcc_quic::Rules;
 use rampcc_scenario::Scenario;
 use rampcc_sim::{Run, SimulationError, simulate_over};
@@ -41,7 +41,7 @@ impl VirtualQuic {
         own: Option<Steers>,
         mut observer: &mut dyn Observer,
         interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    ) -> Result<Played> {
         let mut transport = match own {
             Some(own) => {
                 let under_test = play.scenario.flows.iter().map(|flow| flow.under_test).collect();
@@ -108,12 +108,7 @@ impl Backend for VirtualQuic {
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let own = play.control.map(|control| own(control).expect("`check` takes only these"));
         self.play(play, own, observer, interrupted)
     }
@@ -191,12 +186,7 @@ impl Backend for Bringing {
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    fn run(
-        &self,
-        play: &Play<'_>,
-        observer: &mut dyn Observer,
-        interrupted: &AtomicBool,
-    ) -> Result<Played, BackendError> {
+    fn run(&self, play: &Play<'_>, observer: &mut dyn Observer, interrupted: &AtomicBool) -> Result<Played> {
         let named = |asked: &Control| self.brought.iter().find(|(name, _)| *name == asked.name);
         let own = play.control.map(|control| match named(control).map(|(_, brought)| brought.clone()) {
             Some(Brought::Noq(inner)) => {
