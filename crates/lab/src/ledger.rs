@@ -23,7 +23,7 @@ pub(crate) struct Ledger {
     pub(crate) end: Time,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Flow {
     pub(crate) id: u32,
     /// `None`: without end.
@@ -41,7 +41,7 @@ pub(crate) struct Flow {
 }
 
 /// What is kept of a flow under test beyond that.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TestFlow {
     /// When data could flow; the opening where nothing else is known.
     pub(crate) established: Time,
@@ -219,27 +219,15 @@ impl Ledger {
             Box::new(TestFlow {
                 established: event.now,
                 last: FlowSample { now: event.now, flow: event.flow, ..FlowSample::default() },
-                sampled: false,
-                startup: Startup::default(),
-                exit: None,
-                left: false,
-                first_cwnd_bytes: 0,
-                largest_cwnd_bytes: 0,
-                cwnd: CwndHistory::default(),
-                slower_sent: None,
-                slowing: None,
+                ..TestFlow::default()
             })
         });
         self.flows.push(Flow {
             id: event.flow,
             size_bytes: (size_bytes != u64::MAX).then_some(size_bytes),
             opened: event.now,
-            completed: None,
-            received_bytes: 0,
-            dropped_packets: 0,
-            timeouts: 0,
-            lost: false,
             test,
+            ..Flow::default()
         });
     }
 

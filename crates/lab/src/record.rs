@@ -166,7 +166,7 @@ impl RunPath {
 }
 
 /// Exit of one flow from start-up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     /// Flow.
     pub flow: u32,

@@ -1,7 +1,7 @@
 //! From a file to a checked experiment.
 
 mod claim;
-mod metric;
+pub(crate) mod metric;
 mod sweep;
 
 use std::collections::BTreeSet;
