@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use support::{Place, stderr};
+use support::{Place, stderr, words};
 
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -147,21 +147,8 @@ fn real_time_makes_fewer_runs_unless_asked() {
 fn one_run_gives_its_samples_and_says_how_true_the_path_was() {
     let Some(_alone) = ready() else { return };
     let place = Place::new("linux_run");
-    let command = [
-        "run",
-        "--on",
-        "linux",
-        "--rate",
-        "20mbit",
-        "--rtt",
-        "40ms",
-        "--size",
-        "200kB",
-        "--algorithm",
-        "cubic",
-        "--samples",
-        "cubic.csv",
-    ];
+    let command =
+        words("run --on linux --rate 20mbit --rtt 40ms --size 200kB --algorithm cubic --samples cubic.csv");
     let output = place.patiently(&command);
     let said = stderr(&output);
     assert!(output.status.success(), "{said}");

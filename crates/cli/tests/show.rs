@@ -5,7 +5,7 @@ mod support;
 use std::process::Stdio;
 
 use serde_json::Value;
-use support::{Place, SMALL, stderr};
+use support::{Place, SMALL, stderr, words};
 
 const PATH: [&str; 6] = ["--rate", "20mbit", "--rtt", "40ms", "--size", "200kB"];
 
@@ -126,7 +126,7 @@ fn a_reader_who_leaves_early_is_no_error() {
 #[test]
 fn tables_fit_the_width_that_columns_gives() {
     let place = Place::new("widths");
-    place.stdout(&[&SMALL[..], &["--out", "out"]].concat());
+    place.stdout(&[&words(SMALL)[..], &["--out", "out"]].concat());
     for width in [60, 80, 120, 200] {
         for arguments in [&["report", "out"][..], &["list", "algorithms"], &["explain", "hystart"]] {
             let output = place.command(arguments).env("COLUMNS", width.to_string()).output().unwrap();

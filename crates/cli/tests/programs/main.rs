@@ -12,7 +12,7 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use support::{Place, said, stderr};
+use support::{Place, said, stderr, words};
 
 /// One at a time: runs in real time have the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -193,16 +193,8 @@ fn what_programs_do_wrong_is_one_sentence_and_counts_for_nothing() {
     let limited = "[slow]\nserver = 'python3 -m http.server {port} --bind {address} --directory {dir}'\n\
                    client = 'sleep 98.765'\nlimit-s = 1\n";
     place.write("limited.toml", limited);
-    let output = place.ramp(&compare(&[
-        "--programs",
-        "limited.toml",
-        "--row",
-        "slow",
-        "--runs",
-        "1",
-        "--out",
-        "out-limited",
-    ]));
+    let output =
+        place.ramp(&compare(&words("--programs limited.toml --row slow --runs 1 --out out-limited")));
     let text = said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("row `slow`: the client had not ended after its limit of 1 s"), "{text}");
@@ -313,17 +305,9 @@ fn how_far_an_answer_carries_is_played_by_the_nearest_rows() {
     place.write("rows.toml", &(row("one", "", "slow_start") + &row("other", "exec ", "hystart")));
     let mut arguments = vec!["compare", "--on", "program"];
     arguments.extend(PATH.into_iter().filter(|word| *word != "--exact"));
-    arguments.extend([
-        "--uncertain",
-        "path.rtt=20ms..80ms",
-        "--programs",
-        "rows.toml",
-        "--row",
-        "one",
-        "--row",
-        "other",
-    ]);
-    arguments.extend(["--runs", "2", "--out", "out"]);
+    arguments.extend(words(
+        "--uncertain path.rtt=20ms..80ms --programs rows.toml --row one --row other --runs 2 --out out",
+    ));
     let output = place.patiently(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();
