@@ -10,7 +10,7 @@ use rampcc_path::{
 use rampcc_scenario::{FlowConfig, NamedLink, Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{AckPolicy, Profile, ReceiveWindow, ReceiverConfig, Recovery, SenderConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
@@ -150,8 +150,6 @@ impl Observer for Ours {
             flow.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         let Some(flow) = self.flows.get_mut(event.flow as usize) else { return };

@@ -8,7 +8,7 @@ use rampcc_path::{Limit, LinkConfig};
 use rampcc_scenario::{NamedLink, OfSender, Scenario, Steering, Stop, Topology, Traffic, TrafficKind};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::common::empty;
@@ -137,8 +137,6 @@ impl Observer for Fates {
             fate.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         let index = event.flow as usize;

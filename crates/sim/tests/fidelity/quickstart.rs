@@ -7,7 +7,7 @@ use rampcc_path::QuickStartPolicy;
 use rampcc_scenario::{Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{Profile, ReceiverConfig, Recovery};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::ns2::{PHASE, mbit, sender};
@@ -163,8 +163,6 @@ impl Observer for Ours {
             self.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         match event.kind {

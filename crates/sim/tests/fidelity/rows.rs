@@ -7,7 +7,7 @@ use rampcc_path::Limit;
 use rampcc_scenario::{Scenario, Source};
 use rampcc_sim::simulate;
 use rampcc_tcp::{AckPolicy, Avoidance, Profile, ReceiverConfig, Recovery, SenderConfig};
-use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, LinkSample, Observer};
+use rampcc_trace::{FlowEvent, FlowEventKind, FlowSample, Observer};
 
 use crate::bulk::Pair;
 use crate::oracle::{Row, number, table};
@@ -127,8 +127,6 @@ impl Observer for Ours {
             self.done.get_or_insert(sample.now);
         }
     }
-
-    fn on_link(&mut self, _: &LinkSample) {}
 
     fn on_event(&mut self, event: &FlowEvent) {
         if event.flow != 0 {
