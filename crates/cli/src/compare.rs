@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
 use rampcc_backend::Backend;
 use rampcc_experiment::{Around, Experiment, ExperimentError, Request, Sweep};
 
@@ -164,30 +163,18 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal, out: &mut impl Wri
     let experiment = Experiment::plan(args.request()?, &Said)?;
     args.playing.spread();
     let interrupted = progress::interruption_of(args.backends());
-    let finished = match experiment.play(&Bar::default(), &interrupted) {
-        Err(ExperimentError::Interrupted { finished, runs, place }) => {
-            say!(
-                "interrupted: {finished} of {} {} finished and kept in {}",
-                counted(runs, "run"),
-                plural(runs, "is", "are"),
-                place.display()
-            );
-            say!("to continue: {}", provenance::typed());
-            if finished > 0 {
-                say!("to see the finished runs: ramp report {}", place.display());
-            }
-            return Err(CliError::Interrupted);
+    let finished = experiment.play(&Bar::default(), &interrupted).map_err(|error| {
+        let seen = match &error {
+            ExperimentError::Interrupted { finished: 1.., place, .. } => Some(place.clone()),
+            _ => None,
+        };
+        let error = progress::kept(error);
+        if let Some(place) = seen {
+            say!("to see the finished runs: ramp report {}", place.display());
         }
-        result => result?,
-    };
-    if finished.played.reused > 0 {
-        say!("{} of {} finished already", finished.played.reused, progress::had_finished(finished.runs));
-    }
+        error
+    })?;
+    progress::say_found(finished.played.reused, finished.runs);
     show(&finished.found, args.format, terminal, out)?;
-    if finished.played.refused.is_empty() {
-        return Ok(());
-    }
-    // What there is shall be seen.
-    out.flush()?;
-    Err(CliError::Refused { refused: finished.played.refused })
+    progress::ended(finished.played.refused, out)
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
+use rampcc::figures::counted;
 use rampcc_backend::{Backend, Clock};
-use rampcc_experiment::{ExperimentError, Row};
+use rampcc_experiment::Row;
 use rampcc_league::text::Cells;
 use rampcc_league::{
     Extent, KNOWN_SIZES, PREFIX, Population, Request, Standing, Submission, Table, Weights, Which, entrants,
@@ -21,7 +21,7 @@ use crate::candidate::{self, CandidateArgs};
 use crate::completions;
 use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::report::FormatArgs;
 use crate::scenario_args::quantity;
@@ -304,10 +304,8 @@ pub(crate) fn league(args: &LeagueArgs, terminal: Terminal, out: &mut impl Write
         crowds: beside && args.which.paths.is_none(),
     };
     let interrupted = progress::interruption_soon();
-    let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    if league.found > 0 {
-        say!("{} of {} finished already", league.found, had_finished(league.runs));
-    }
+    let league = request.play(&Bar::default(), &interrupted).map_err(progress::kept)?;
+    progress::say_found(league.found, league.runs);
     let judged = league.judge(&weights);
     let files = league.write(&place, &judged, &provenance::command())?;
     if let Some(submission) = &submission {
@@ -337,19 +335,6 @@ fn announce(header: &Path, out: &mut impl Write) -> Result {
         header.display()
     )?;
     Ok(())
-}
-
-/// Says how to go on where it was interrupted.
-pub(crate) fn kept(error: ExperimentError) -> CliError {
-    let ExperimentError::Interrupted { finished, runs, place } = error else { return error.into() };
-    say!(
-        "interrupted: {finished} of {} {} finished and kept in {}",
-        counted(runs, "run"),
-        plural(runs, "is", "are"),
-        place.display()
-    );
-    say!("to continue: {}", provenance::typed());
-    CliError::Interrupted
 }
 
 /// A path of the asked population as a scenario file; a name that says its population is of that.

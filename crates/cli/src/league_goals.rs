@@ -10,7 +10,7 @@ use rampcc_league::goals::{Arms, Bench, Goals, Marked, Sheet, With, ablation, ju
 
 use crate::backends;
 use crate::error::{CliError, Result};
-use crate::league::{self, LeagueArgs};
+use crate::league::LeagueArgs;
 use crate::progress::{self, Bar};
 use crate::provenance;
 
@@ -55,7 +55,7 @@ pub(crate) fn league(args: &LeagueArgs, out: &mut impl Write) -> Result {
     let with = With { pairs: arms.is_none(), traffic: arms.is_none() };
     let played = bench
         .play(populations?, with, &Bar::default(), &progress::interruption_soon())
-        .map_err(league::kept)?;
+        .map_err(progress::kept)?;
     let sheets: Vec<Sheet> = match &arms {
         None => sheets(&played, &row, &held).to_vec(),
         Some(arms) => vec![ablation(&played, arms, &row)?],

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use crate::backends;
 use crate::error::{CliError, Result};
-use crate::league::{WhichArgs, kept, known_size};
+use crate::league::{WhichArgs, known_size};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::scenario_args::ScenarioArgs;
 use crate::table::figures;
@@ -122,11 +122,9 @@ pub(crate) fn recommend(args: &RecommendArgs, terminal: Terminal, out: &mut impl
         crowds: false,
     };
     let interrupted = progress::interruption_soon();
-    let league = request.play(&Bar::default(), &interrupted).map_err(kept)?;
-    let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(kept)?;
-    if league.found > 0 {
-        say!("{} of {} finished already", league.found, had_finished(league.runs));
-    }
+    let league = request.play(&Bar::default(), &interrupted).map_err(progress::kept)?;
+    let starts = Starts::play(&request, &Bar::default(), &interrupted).map_err(progress::kept)?;
+    progress::say_found(league.found, league.runs);
     let found = stack.judge(&league, &starts, paths.ranges.as_ref());
     let document =
         Document { format: FORMAT, version: VERSION, command: &provenance::command(), found: &found };

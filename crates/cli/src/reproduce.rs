@@ -10,9 +10,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::ArgValueCompleter;
-use rampcc::figures::{counted, plural};
+use rampcc::figures::counted;
 use rampcc_backend::Backend;
-use rampcc_experiment::{ExperimentError, Playing, Store};
+use rampcc_experiment::{Playing, Store};
 use rampcc_reproduce::{
     Done, Experiment, Extent, Judged, Paper, ReproduceError, Tally, Variant, Verdict, Work, chosen, ids,
     paper_ids, tally, verdicts, write_gallery,
@@ -21,7 +21,7 @@ use rampcc_reproduce::{
 use crate::backends::{self, On};
 use crate::error::{CliError, Result};
 use crate::playing::PlayingArgs;
-use crate::progress::{self, Bar, had_finished};
+use crate::progress::{self, Bar};
 use crate::provenance;
 use crate::table::table;
 use crate::terminal::Terminal;
@@ -202,33 +202,19 @@ pub(crate) fn reproduce(args: &ReproduceArgs, terminal: Terminal, out: &mut impl
         seconds: Some(&clock),
         ..Playing::new(&store, extent.backend, &progress, &interrupted)
     };
-    let done = match work.play(&playing) {
-        Err(ReproduceError::Experiment(ExperimentError::Interrupted { finished, runs, place })) => {
-            say!(
-                "interrupted: {finished} of {} {} finished and kept in {}",
-                counted(runs, "run"),
-                plural(runs, "is", "are"),
-                place.display()
-            );
-            say!("to continue: {}", provenance::typed());
-            return Err(CliError::Interrupted);
-        }
-        result => result?,
-    };
+    let done = work.play(&playing).map_err(|error| match error {
+        ReproduceError::Experiment(error) => progress::kept(error),
+        error => error.into(),
+    })?;
     let index = write_gallery(&extent.pages(&args.out), &done.experiments, &provenance::command())?;
-    if done.reused > 0 {
-        say!("{} of {} finished already", done.reused, had_finished(done.reused + done.fresh));
-    }
+    progress::say_found(done.reused, done.reused + done.fresh);
     if args.json {
         writeln!(out, "{}", verdicts(&done.experiments)?)?;
     } else {
         print(&done, terminal, out)?;
         writeln!(out, "pages: {}", index.display())?;
     }
-    if !done.refused.is_empty() {
-        out.flush()?;
-        return Err(CliError::Refused { refused: done.refused });
-    }
+    progress::ended(done.refused, out)?;
     let unexplained = |one: &&Judged| one.claims.iter().any(Verdict::unexplained);
     let failed: Vec<String> = done.experiments.iter().filter(unexplained).map(|one| one.id.clone()).collect();
     if failed.is_empty() || !variant.is_plain() {
