@@ -89,7 +89,7 @@ pub struct SenderConfig {
     pub cubic_of_2007: bool,
     /// Vegas' thresholds.
     pub vegas: VegasConfig,
-    /// Told to the start-up algorithm: the receiver may acknowledge every second packet.
+    /// A flag for the start-up algorithm: the receiver may acknowledge every second packet.
     pub delayed_acks: bool,
     /// Record the state for an observer on every ACK.
     pub sampled: bool,

@@ -22,7 +22,6 @@ kinds! { TrafficTag {
     Listed = "listed": TRAFFIC_LISTED,
 } }
 
-/// What all traffic has.
 static TRAFFIC: &[Entry] = entries! {
     "name": TEXT => Words("the kind"), "For tables.";
     "from": words("node, pattern with `*`, or list") => Words("all senders"), "Where flows begin; each takes a pair at random.";

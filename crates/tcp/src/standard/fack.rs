@@ -2,7 +2,7 @@
 //!
 //! FACK (Mathis & Mahdavi 1996) believes lost whatever is three segments or more below the highest SACKed one. Rate
 //! halving takes a segment off the window with every second ACK; whatever happens, the window is never more than a
-//! segment above what is in flight. The window therefore falls with what is lost, not only to half, and whoever has lost most of
+//! segment above what is in flight. The window therefore falls with what is lost, not only to half, and a sender that has lost most of
 //! a window goes on with little. Source: `net/ipv4/tcp_input.c` of Linux 2.6.22 and 2.6.24 (`tcp_fastretrans_alert`,
 //! `tcp_update_scoreboard`, `tcp_cwnd_down`, `tcp_moderate_cwnd`, `tcp_sacktag_write_queue`).
 //!
@@ -33,7 +33,6 @@ pub(super) struct RateHalving {
 }
 
 impl RateHalving {
-    /// Recovery begins.
     pub(super) fn begin(c: &mut Connection) -> Self {
         let mut halving = Self::default();
         halving.halve(c);

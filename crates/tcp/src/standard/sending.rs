@@ -88,7 +88,6 @@ impl Standard {
         }
     }
 
-    /// Segment `number` was sent again.
     #[cold]
     pub(crate) fn on_sent_again(&mut self, c: &mut Connection, now: Time, number: u64) {
         self.count_sent(c, c.board.record(number).bytes);
