@@ -102,7 +102,7 @@ named! {
     Stopping { Complete = "complete", Duration = "duration" }
     Avoidance { Reno = "reno", Cubic = "cubic", Vegas = "vegas", Westwood = "westwood", Bbr = "bbr", Bbr3 = "bbr3" }
     Recovery {
-        Sack = "sack", Fack = "fack", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
+        Sack = "sack", Fack = "fack", FackHints = "fack-hints", SackNs2 = "sack-ns2", NewRenoImpatient = "newreno-impatient", NewRenoSteady = "newreno-steady",
         NewRenoFlywheel = "newreno-flywheel", Tahoe = "tahoe",
     }
     Ties { Departure = "departure", Arrival = "arrival" }

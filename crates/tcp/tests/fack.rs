@@ -96,6 +96,35 @@ fn without_new_data_only_the_timer_finds_it() {
     assert!(script.events.iter().any(|event| matches!(event, FlowEventKind::Timeout { .. })));
 }
 
+/// Linux 2.6.15 to 2.6.23.
+#[test]
+fn a_search_that_goes_on_from_its_last_end_finds_no_lost_retransmission_before_it() {
+    let (mut script, left) = repaired(&rules(Recovery::FackHints));
+    assert_eq!(left[..5], [0, 1, 2, 3, 20]);
+    assert!(script.ack(ms(201), 0, &[(1, 20)]).iter().all(|&number| number > 20));
+    // Only the first block grows, and nothing has left the queue: 0 lies before the end of the last search.
+    assert!(script.ack(ms(202), 0, &[(1, 21)]).iter().all(|&number| number > 20));
+    assert!(script.ack(ms(203), 0, &[(1, 22)]).iter().all(|&number| number > 20));
+    // A new block makes it begin at the head, and the way to the end of the older one passes 0 by.
+    assert!(script.ack(ms(204), 0, &[(23, 24), (1, 22)]).contains(&0));
+}
+
+/// 0 is lost again, and the lowest of two blocks tells of nothing that left after it.
+#[test]
+fn what_a_search_passes_on_the_way_to_a_lower_block_is_not_judged_by_the_higher_one() {
+    for (recovery, found) in [(Recovery::Fack, true), (Recovery::FackHints, false)] {
+        let mut script = Script::warmed_up(&rules(recovery), 20);
+        let mut left = script.ack(ms(100), 0, &[(4, 20)]);
+        left.extend(script.ack(ms(101), 0, &[(4, 20)]));
+        for (at, end) in [(200, 2), (201, 3)] {
+            left.extend(script.ack(ms(at), 0, &[(1, end), (4, 20)]));
+        }
+        assert!(left.starts_with(&[0]) && left.contains(&20), "{left:?}");
+        let again = script.ack(ms(202), 0, &[(20, 21), (1, 3)]);
+        assert_eq!(again.contains(&0), found, "{again:?}");
+    }
+}
+
 #[test]
 fn what_has_waited_for_longer_than_a_timeout_is_lost_with_the_oldest() {
     let mut script = fack(20);
