@@ -107,7 +107,7 @@ named! {
     }
     Ties { Departure = "departure", Arrival = "arrival" }
     QuickStartPolicy { Unaware = "unaware", Refuse = "refuse", Grant = "grant" }
-    Search { List = "list", Hint = "hint", Tree = "tree" }
+    Search { List = "list", Hint = "hint", HintInOrder = "hint-in-order", Tree = "tree" }
     Pacing { Algorithm = "algorithm", Always = "always" }
     Acks { Quick = "quick", Delayed = "delayed", Linux = "linux", FreeBsd = "freebsd" }
     System { Linux = "linux", FreeBsd = "freebsd", WindowsXp = "windows-xp" }
