@@ -109,22 +109,6 @@ fn a_search_that_goes_on_from_its_last_end_finds_no_lost_retransmission_before_i
     assert!(script.ack(ms(204), 0, &[(23, 24), (1, 22)]).contains(&0));
 }
 
-/// 0 is lost again, and the lowest of two blocks tells of nothing that left after it.
-#[test]
-fn what_a_search_passes_on_the_way_to_a_lower_block_is_not_judged_by_the_higher_one() {
-    for (recovery, found) in [(Recovery::Fack, true), (Recovery::FackHints, false)] {
-        let mut script = Script::warmed_up(&rules(recovery), 20);
-        let mut left = script.ack(ms(100), 0, &[(4, 20)]);
-        left.extend(script.ack(ms(101), 0, &[(4, 20)]));
-        for (at, end) in [(200, 2), (201, 3)] {
-            left.extend(script.ack(ms(at), 0, &[(1, end), (4, 20)]));
-        }
-        assert!(left.starts_with(&[0]) && left.contains(&20), "{left:?}");
-        let again = script.ack(ms(202), 0, &[(20, 21), (1, 3)]);
-        assert_eq!(again.contains(&0), found, "{again:?}");
-    }
-}
-
 #[test]
 fn what_has_waited_for_longer_than_a_timeout_is_lost_with_the_oldest() {
     let mut script = fack(20);
