@@ -44,10 +44,12 @@ impl Sender {
         let blocks = || segment.sack_blocks().map(bounded);
         let found: u64 = match search {
             Search::List => blocks().map(|(_, end)| end - from).sum(),
-            Search::Hint | Search::HintInOrder => match self.connection.board.grown_block(segment.sack_blocks()) {
-                Some(known) => blocks().next().map_or(0, |(_, end)| end - known.clamp(from, end)),
-                None => blocks().map(|(_, end)| end - from).max().unwrap_or(0),
-            },
+            Search::Hint | Search::HintInOrder => {
+                match self.connection.board.grown_block(segment.sack_blocks()) {
+                    Some(known) => blocks().next().map_or(0, |(_, end)| end - known.clamp(from, end)),
+                    None => blocks().map(|(_, end)| end - from).max().unwrap_or(0),
+                }
+            }
             Search::Tree => {
                 let step = descent(next - from);
                 blocks().map(|(start, end)| step + self.connection.board.unknown(start, end)).sum()
