@@ -5,7 +5,7 @@
 //! block that tells of something which left for the first time after it. What the walk passes on the way to a lower block is not
 //! judged by the higher one, and what it does not visit is not judged at all. One that is found makes the kernel look at
 //! all of them; as long as none is, they count as in flight and wait for the timer. Before 2.6.15 each block was a walk of its
-//! own, and 2.6.24 mended it ("[TCP]: Fix lost_retrans loop vs fastpath problems").
+//! own, and 2.6.24 judges them apart from the walk (`tcp_mark_lost_retrans`).
 //!
 //! Source: `lost_retrans` in `tcp_sacktag_write_queue`, `net/ipv4/tcp_input.c` of Linux 2.6.18.
 
@@ -44,15 +44,12 @@ impl Hints {
         }
         let mut from = una;
         let blocks = &mut blocks[..count];
-        let visited = match c.board.grown_block(segment.sack_blocks()) {
-            Some(known) => {
-                from = from.max(known);
-                &blocks[..1]
-            }
-            None => {
-                blocks.sort_unstable();
-                &*blocks
-            }
+        let visited = if let Some(known) = c.board.grown_block(segment.sack_blocks()) {
+            from = from.max(known);
+            &blocks[..1]
+        } else {
+            blocks.sort_unstable();
+            &*blocks
         };
         for &(_, end) in visited {
             // SND.NXT was never below the recovery's point.
