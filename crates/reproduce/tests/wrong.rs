@@ -57,7 +57,7 @@ fn the_guides_file_is_sound() {
     let experiment = Experiment::read("cpu-hosts.toml", text).unwrap();
     let work =
         Work::plan([&experiment], Extent { quick: false, backend: &Simulator, variant: None }).unwrap();
-    assert_eq!(work.runs(), 40);
+    assert_eq!(work.runs(), 44);
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn choices_are_listed() {
     says(
         &format!("{PATH}[sender]\nrecovery = \"sackk\"\n"),
         5,
-        "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `fack`, `sack-ns2`, `newreno-impatient`, \
+        "sender.recovery: found \"sackk\": did you mean `sack`?; expected `sack`, `fack`, `fack-hints`, `sack-ns2`, `newreno-impatient`, \
          `newreno-steady`, `newreno-flywheel`, `tahoe`",
     );
 }

@@ -95,7 +95,7 @@ impl Standard {
             self.rack.on_retransmitted(number, now);
         }
         if self.rules.fack && c.repair.state == SenderState::Recovery {
-            self.halving.note_sent_again(now, number);
+            self.halving.note_sent_again(c, now, number);
         }
         // Linux also restarts the timer when the head leaves again; before, only ACKs did (RFC 6298 §5).
         if self.rules.rack && number == c.board.una() {
